@@ -1,0 +1,104 @@
+// Package cpuref is the engine in plain Go whose loops define every result of
+// the numerics contract. It runs on every machine, with or without OpenCL.
+//
+// It is written to be read beside the contract, clause by clause. Goroutines
+// share out the examples, never the order of an addition that rounds.
+package cpuref
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// New returns the engine. It never fails and holds no resource.
+func New() engine.Engine { return cpu{} }
+
+type cpu struct{}
+
+func (cpu) Device() engine.Device {
+	return engine.Device{
+		Kind: "cpu", ID: "cpu", Conforming: true,
+		Name: fmt.Sprintf("Go on %s/%s", runtime.GOOS, runtime.GOARCH),
+	}
+}
+
+func (cpu) Close() error { return nil }
+
+func (cpu) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
+	maxAbs, err := engine.CheckLoad(x, y, classes)
+	if err != nil {
+		return nil, err
+	}
+	r := &resident{
+		x: x, y: y, q: classes,
+		fixed:  numerics.NewFixedPoint(maxAbs, x.N),
+		scores: make([]float32, x.N*classes),
+	}
+	if y != nil {
+		r.pred = make([]int32, x.N)
+		r.region = make([]int32, x.N)
+		r.next = make([]next, x.N)
+		for i := range r.region {
+			r.pred[i], r.region[i] = outside, outside
+		}
+		r.sums = make([]int64, classes*classes*x.D)
+		r.regions = make([]int64, classes*classes)
+		r.predicted = make([]int64, classes*classes)
+	}
+	return r, nil
+}
+
+// outside marks an example that is in no region.
+const outside = -1
+
+// resident holds the caller's examples and what is derived from them.
+type resident struct {
+	x      dataset.Examples
+	y      []int32
+	q      int
+	fixed  numerics.FixedPoint
+	scores []float32 // n×Q, row i = example i
+
+	pred      []int32 // prediction at the last assignment, or outside
+	region    []int32 // region at the last assignment, or outside
+	next      []next  // where Assign is about to put each example
+	sums      []int64 // Γ, Q×Q×d: [(p·Q+k)·d + j]
+	regions   []int64 // N, Q×Q
+	predicted []int64 // N at α = 0, Q×Q
+	closed    bool
+}
+
+func (r *resident) Shape() (n, d, q int)            { return r.x.N, r.x.D, r.q }
+func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
+
+func (r *resident) Close() error {
+	*r = resident{closed: true}
+	return nil
+}
+
+func (r *resident) check(op string) error {
+	if r.closed {
+		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	}
+	return nil
+}
+
+// parallel calls f on consecutive ranges that cover 0..n-1, one per processor.
+// Ranges of fewer than grain items are not worth a goroutine.
+func parallel(n, grain int, f func(from, to int)) {
+	workers := min(runtime.GOMAXPROCS(0), (n+grain-1)/grain)
+	if workers <= 1 {
+		f(0, n)
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
+	}
+	wg.Wait()
+}

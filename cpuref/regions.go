@@ -1,0 +1,164 @@
+package cpuref
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// Rescore: clause 1.
+func (r *resident) Rescore(w engine.Weights, classes []int) error {
+	if err := r.check("rescore"); err != nil {
+		return err
+	}
+	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
+		return err
+	}
+	parallel(r.x.N, 64, func(from, to int) {
+		for i := from; i < to; i++ {
+			x := r.x.Row(i)
+			for _, c := range classes {
+				r.scores[i*r.q+c] = numerics.Dot(x, w.Row(c))
+			}
+		}
+	})
+	return nil
+}
+
+func (r *resident) Scores(dst []float32, from, to int) error {
+	if err := r.check("scores"); err != nil {
+		return err
+	}
+	if err := engine.CheckScores(dst, from, to, r.x.N, r.q); err != nil {
+		return err
+	}
+	copy(dst, r.scores[from*r.q:])
+	return nil
+}
+
+func (r *resident) Predict(dst []int32) error {
+	if err := r.check("predict"); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
+		return err
+	}
+	parallel(r.x.N, 1024, func(from, to int) {
+		for i := from; i < to; i++ {
+			dst[i], _ = predict(r.scores[i*r.q : (i+1)*r.q])
+		}
+	})
+	return nil
+}
+
+// predict returns the predicted class and its margin: clause 4.
+func predict(scores []float32) (class int32, margin float32) {
+	best, second := float32(math.Inf(-1)), float32(math.Inf(-1))
+	for c, s := range scores {
+		switch {
+		case s > best:
+			second, best, class = best, s, int32(c)
+		case s > second:
+			second = s
+		}
+	}
+	return class, best - second
+}
+
+// Assign: clauses 4 and 5. The class sums are kept up to date by moving only
+// the examples whose region changed; integer sums do not care in what order.
+func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.check("assign"); err != nil {
+		return engine.Assignment{}, err
+	}
+	if r.y == nil {
+		return engine.Assignment{}, fmt.Errorf("assign: %w", engine.ErrNoLabels)
+	}
+	parallel(r.x.N, 1024, func(from, to int) {
+		for i := from; i < to; i++ {
+			pred, margin := predict(r.scores[i*r.q : (i+1)*r.q])
+			r.next[i] = next{pred, outside}
+			if margin >= alpha {
+				r.next[i].region = pred
+			}
+		}
+	})
+	var moves []move
+	for i, k := range r.y {
+		pred, region, k := r.next[i].pred, r.next[i].region, int(k)
+		if r.pred[i] != pred {
+			count(r.predicted, r.q, r.pred[i], k, -1)
+			count(r.predicted, r.q, pred, k, +1)
+			r.pred[i] = pred
+		}
+		if r.region[i] != region {
+			count(r.regions, r.q, r.region[i], k, -1)
+			count(r.regions, r.q, region, k, +1)
+			moves = append(moves, move{i, r.region[i], region})
+			r.region[i] = region
+		}
+	}
+	parallel(r.x.D, 16, func(from, to int) { r.moveSums(moves, from, to) })
+	return engine.Assignment{
+		Regions:   append([]int64(nil), r.regions...),
+		Predicted: append([]int64(nil), r.predicted...),
+		Moved:     len(moves),
+	}, nil
+}
+
+// next is where an example goes in the assignment under way.
+type next struct{ pred, region int32 }
+
+// move says that example i left one region for another; either may be outside.
+type move struct {
+	i        int
+	from, to int32
+}
+
+func count(table []int64, q int, p int32, k int, by int64) {
+	if p != outside {
+		table[int(p)*q+k] += by
+	}
+}
+
+// moveSums brings columns from..to-1 of the class sums up to date.
+func (r *resident) moveSums(moves []move, from, to int) {
+	scale := r.fixed.Scale()
+	add := func(m move, p int32, sign int64) {
+		if p == outside {
+			return
+		}
+		sum := r.sums[(int(p)*r.q+int(r.y[m.i]))*r.x.D:]
+		for j, v := range r.x.Row(m.i)[from:to] {
+			sum[from+j] += sign * numerics.Quantize(v, scale)
+		}
+	}
+	for _, m := range moves {
+		add(m, m.from, -1)
+		add(m, m.to, +1)
+	}
+}
+
+func (r *resident) ClassSums(dst []int64, p int) error {
+	if err := r.checkSums("class sums", p); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("class sums", "dst", len(dst), r.q*r.x.D); err != nil {
+		return err
+	}
+	copy(dst, r.sums[p*r.q*r.x.D:])
+	return nil
+}
+
+// checkSums judges a use of the class sums of region p.
+func (r *resident) checkSums(op string, p int) error {
+	if err := r.check(op); err != nil {
+		return err
+	}
+	if r.y == nil {
+		return fmt.Errorf("%s: %w", op, engine.ErrNoLabels)
+	}
+	return engine.CheckClass(op, p, r.q)
+}

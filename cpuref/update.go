@@ -1,0 +1,72 @@
+package cpuref
+
+import (
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// UpdateVector: clause 6.
+func (r *resident) UpdateVector(dst []float32, p, q int, inv []float32) error {
+	if err := r.checkSums("update vector", p); err != nil {
+		return err
+	}
+	if err := engine.CheckClass("update vector", q, r.q); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("update vector", "dst", len(dst), r.x.D); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("update vector", "inv", len(inv), r.q*r.q); err != nil {
+		return err
+	}
+	r.updateVector(dst, p, q, inv)
+	return nil
+}
+
+func (r *resident) updateVector(dst []float32, p, q int, inv []float32) {
+	d := r.x.D
+	u := r.fixed.Unit(r.x.N)
+	b := inv[q*r.q : (q+1)*r.q]
+	sums := r.sums[p*r.q*d : (p+1)*r.q*d]
+	for j := range dst {
+		var acc float32
+		for k, bk := range b {
+			acc = numerics.FMA(bk, float32(sums[k*d+j]), acc)
+		}
+		dst[j] = acc * u
+	}
+}
+
+// Norms: clause 6, every pair.
+func (r *resident) Norms(dst, inv []float32) error {
+	if err := r.checkSums("norms", 0); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("norms", "dst", len(dst), r.q*r.q); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("norms", "inv", len(inv), r.q*r.q); err != nil {
+		return err
+	}
+	parallel(r.q*r.q, 8, func(from, to int) {
+		z := make([]float32, r.x.D)
+		for pq := from; pq < to; pq++ {
+			dst[pq] = 0
+			if p := pq / r.q; !r.empty(p) {
+				r.updateVector(z, p, pq%r.q, inv)
+				dst[pq] = numerics.Dot(z, z)
+			}
+		}
+	})
+	return nil
+}
+
+// empty reports whether region p has no example; its update vectors are zero.
+func (r *resident) empty(p int) bool {
+	for _, c := range r.regions[p*r.q : (p+1)*r.q] {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,240 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// cells is what a labelled data set has besides its scores: the class sums on
+// the device, their counts on the host, and room for moving examples.
+type cells struct {
+	y         []int32 // the caller's
+	sums      []*buffer[int64]
+	perBuffer int // regions in each buffer of sums, but for the last
+	regions   []int64
+	predicted []int64
+	count     *buffer[int32] // triples written by assign
+	list      *buffer[int32] // examples to move, grouped by cell
+	triples   *buffer[int32] // (cell, from, to) of each group
+
+	inv     *buffer[float32]
+	z       *buffer[float32]
+	chosen  *buffer[int32]   // regions whose norms are asked for
+	partial *buffer[float32] // chunk results of their norms
+	batch   int              // regions that partial has room for
+
+	sorter sorter
+}
+
+func newCells(r *resident, y []int32) (c *cells, err error) {
+	c = &cells{y: y, regions: make([]int64, r.q*r.q), predicted: make([]int64, r.q*r.q), sorter: newSorter(r.q)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.free())
+			c = nil
+		}
+	}()
+	q, e := r.e.q, r.e
+	if c.perBuffer, err = e.fit("the class sums of a region", r.q, 8*r.d); err != nil {
+		return c, err
+	}
+	c.perBuffer = min(c.perBuffer, r.q)
+	for p := 0; p < r.q; p += c.perBuffer {
+		b, err := alloc[int64](q, "class sums", min(c.perBuffer, r.q-p)*r.q*r.d)
+		if err != nil {
+			return c, err
+		}
+		c.sums = append(c.sums, b)
+		if err := b.fill(0); err != nil {
+			return c, err
+		}
+	}
+	if c.batch, err = e.fit("the norms of a region", r.q, 4*chunks(r.d)); err != nil {
+		return c, err
+	}
+	c.batch = min(c.batch, r.q)
+	rows := r.tiles[0].rows
+	for _, b := range []struct {
+		to   **buffer[int32]
+		name string
+		n    int
+	}{
+		{&c.count, "count of moved examples", 1},
+		{&c.list, "examples to move", 2 * rows},
+		{&c.triples, "cells to move to", 3 * min(r.q*r.q, 2*rows)},
+		{&c.chosen, "regions", r.q},
+	} {
+		if *b.to, err = alloc[int32](q, b.name, b.n); err != nil {
+			return c, err
+		}
+	}
+	for _, b := range []struct {
+		to   **buffer[float32]
+		name string
+		n    int
+	}{
+		{&c.inv, "inverse confusion matrix", r.q * r.q},
+		{&c.z, "update vector", r.d},
+		{&c.partial, "norms", c.batch * r.q * chunks(r.d)},
+	} {
+		if *b.to, err = alloc[float32](q, b.name, b.n); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *cells) free() error {
+	if c == nil {
+		return nil
+	}
+	var errs []error
+	for _, b := range c.sums {
+		errs = append(errs, b.free())
+	}
+	return errors.Join(append(errs, c.count.free(), c.list.free(), c.triples.free(), c.chosen.free(),
+		c.inv.free(), c.z.free(), c.partial.free())...)
+}
+
+// region returns the buffer with the class sums of region p and p's place in it.
+func (c *cells) region(p int) (b *buffer[int64], at int) {
+	return c.sums[p/c.perBuffer], p % c.perBuffer
+}
+
+// enterCells is enter for operations that need labels.
+func (r *resident) enterCells(op string) error {
+	if err := r.enter(op); err != nil {
+		return err
+	}
+	if r.cells == nil {
+		r.e.mu.Unlock()
+		return fmt.Errorf("%s: %w", op, engine.ErrNoLabels)
+	}
+	return nil
+}
+
+func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.enterCells("assign"); err != nil {
+		return engine.Assignment{}, err
+	}
+	defer r.e.mu.Unlock()
+	moved := 0
+	for _, t := range r.tiles {
+		m, err := r.assignTile(t, alpha)
+		if err != nil {
+			return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+		}
+		moved += m
+	}
+	return engine.Assignment{
+		Regions:   slices.Clone(r.cells.regions),
+		Predicted: slices.Clone(r.cells.predicted),
+		Moved:     moved,
+	}, nil
+}
+
+// assignTile finds the examples of a tile whose place changed, brings the counts
+// up to date on the host and the class sums on the device.
+func (r *resident) assignTile(t tile, alpha float32) (moved int, err error) {
+	c := r.cells
+	if err := c.count.write(0, []int32{0}); err != nil {
+		return 0, err
+	}
+	if err := r.e.assign.launch(t.rows, 1, t.scores, t.place, r.ints, c.count,
+		uint64(t.stride), int32(t.rows), int32(r.q), alpha); err != nil {
+		return 0, err
+	}
+	changed := []int32{0}
+	if err := c.count.read(changed, 0); err != nil {
+		return 0, err
+	}
+	if changed[0] < 0 || int(changed[0]) > t.rows {
+		return 0, fmt.Errorf("kernel assign moved %d of %d examples", changed[0], t.rows)
+	}
+	moves := make([]int32, 3*changed[0])
+	if err := r.ints.read(moves, 0); err != nil {
+		return 0, err
+	}
+	c.sorter.reset()
+	for m := 0; m < len(moves); m += 3 {
+		i, before, now := moves[m], moves[m+1], moves[m+2]
+		k := int(c.y[t.from+int(i)])
+		from, to := c.leave(before, k, r.q), c.enter(now, k, r.q)
+		if from != to {
+			moved++
+			c.sorter.add(from, ^i)
+			c.sorter.add(to, i)
+		}
+	}
+	return moved, r.moveSums(t)
+}
+
+// noCell stands for being in no region.
+const noCell = -1
+
+// leave takes an example with label k off the counts of its old place, as kernel
+// assign encodes it, and returns its old cell.
+func (c *cells) leave(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, -1) }
+
+// enter is the opposite of leave.
+func (c *cells) enter(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, +1) }
+
+func (c *cells) countPlace(place int32, k, q int, by int64) (cell int) {
+	if place < 0 {
+		return noCell // before the first assignment
+	}
+	cell = int(place>>1)*q + k
+	c.predicted[cell] += by
+	if place&1 == 0 {
+		return noCell // predicted, but short of the margin
+	}
+	c.regions[cell] += by
+	return cell
+}
+
+// moveSums runs kernel move_sums on the sorted moves of a tile, once for each
+// buffer of class sums that they concern.
+func (r *resident) moveSums(t tile) error {
+	c := r.cells
+	list, triples := c.sorter.sorted()
+	if err := c.list.write(0, list); err != nil {
+		return err
+	}
+	perBuffer := int32(c.perBuffer * r.q) // cells in a buffer of sums
+	for len(triples) > 0 {
+		b := triples[0] / perBuffer
+		n := 0
+		for n < len(triples) && triples[n]/perBuffer == b {
+			triples[n] -= b * perBuffer
+			n += 3
+		}
+		if err := c.triples.write(0, triples[:n]); err != nil {
+			return err
+		}
+		if err := r.e.moveSums.launch(r.d, n/3, t.x, c.list, c.triples, c.sums[b], r.fixed.Scale(), int32(r.d)); err != nil {
+			return err
+		}
+		triples = triples[n:]
+	}
+	return nil
+}
+
+func (r *resident) ClassSums(dst []int64, p int) error {
+	if err := r.enterCells("class sums"); err != nil {
+		return err
+	}
+	defer r.e.mu.Unlock()
+	if err := engine.CheckClass("class sums", p, r.q); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("class sums", "dst", len(dst), r.q*r.d); err != nil {
+		return err
+	}
+	b, at := r.cells.region(p)
+	return b.read(dst, at*r.q*r.d)
+}

@@ -1,0 +1,58 @@
+// Package gpu is the engine on OpenCL 1.2 devices: it keeps the examples in
+// device memory, in tiles no larger than the device allows, and runs the kernels
+// of gpu/kernels on them. It is the only importer of go-opencl.
+//
+// Built without cgo, or with the tag noopencl, the package has the same names
+// and every use says that OpenCL is not built in.
+package gpu
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The ways in which there can be no device; test with errors.Is. The text of the
+// error says what to install.
+var (
+	ErrNotBuilt   = errors.New("this program was built without OpenCL")
+	ErrNoLoader   = errors.New("no OpenCL loader")
+	ErrNoPlatform = errors.New("no OpenCL platform")
+	ErrNoDevice   = errors.New("no OpenCL device")
+)
+
+// Info describes one OpenCL device as its driver does.
+type Info struct {
+	Platform     int    `json:"platform"` // index P of opencl:P.D
+	Device       int    `json:"device"`   // index D of opencl:P.D
+	PlatformName string `json:"platform_name"`
+	Name         string `json:"name"`
+	Vendor       string `json:"vendor"`
+	Type         string `json:"type"`    // CPU, GPU, Accelerator
+	Version      string `json:"version"` // of OpenCL
+	Driver       string `json:"driver"`
+	Memory       int64  `json:"memory_bytes"`
+	MaxAlloc     int64  `json:"max_allocation_bytes"` // of one buffer
+	ComputeUnits int    `json:"compute_units"`
+	FP           FP     `json:"float32"`
+}
+
+// FP says what a device promises of its float32 arithmetic. What it keeps is for
+// the self-test to say.
+type FP struct {
+	Denormals      bool `json:"denormals"`
+	InfNaN         bool `json:"inf_nan"`
+	RoundToNearest bool `json:"round_to_nearest"`
+	FMA            bool `json:"fast_fma"` // fma is correctly rounded in any case, by OpenCL's rules
+}
+
+// ID returns the name that --device accepts, opencl:P.D.
+func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Device) }
+
+// Options of Open.
+type Options struct {
+	// MaxAlloc bounds one buffer, in bytes; 0 means the device's own limit.
+	MaxAlloc int64
+	// AllowNonconforming accepts a device that fails the self-test. Its weights
+	// may differ from everybody else's; Device().Conforming says so.
+	AllowNonconforming bool
+}

@@ -1,0 +1,43 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+// #cgo CFLAGS: -DCL_TARGET_OPENCL_VERSION=120
+// #cgo linux LDFLAGS: -Wl,--as-needed -ldl
+// #include <stdlib.h>
+// const char *uma_load_opencl(const char *library);
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"unsafe"
+)
+
+const library = "libOpenCL.so.1"
+
+// load finds the OpenCL loader, once.
+var load = sync.OnceValue(func() error {
+	name := C.CString(library)
+	defer C.free(unsafe.Pointer(name))
+	if message := C.uma_load_opencl(name); message != nil {
+		return fmt.Errorf("%w: %s; install it (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) and a driver (pocl-opencl-icd for the processor, or your GPU vendor's)",
+			ErrNoLoader, C.GoString(message))
+	}
+	return nil
+})
+
+// noPlatform says why the loader knows no platform.
+func noPlatform() error {
+	dir := "/etc/OpenCL/vendors"
+	if set := os.Getenv("OCL_ICD_VENDORS"); set != "" {
+		dir = set
+	}
+	drivers, _ := filepath.Glob(filepath.Join(dir, "*.icd"))
+	if len(drivers) == 0 {
+		return fmt.Errorf("%w: no driver (ICD) is registered in %s; install one (Debian, Ubuntu: apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform, dir)
+	}
+	return fmt.Errorf("%w: %d drivers are registered in %s and none of them starts; check with clinfo, or reinstall them", ErrNoPlatform, len(drivers), dir)
+}

@@ -1,0 +1,215 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/jgillich/go-opencl/cl"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// queue is the binding with its traps mended: an in-order command queue whose
+// transfers block, so that no Go memory is in use after a call; events are
+// released at once; empty transfers do nothing; kernels are launched with all
+// their arguments or not at all.
+type queue struct {
+	context *cl.Context
+	queue   *cl.CommandQueue
+	device  *cl.Device
+	inUse   int64 // bytes of all buffers
+	memory  int64 // of the device
+	guard   int   // bytes after each buffer that nothing may write to (tests)
+}
+
+// element is what buffers hold.
+type element interface{ int32 | int64 | float32 }
+
+// buffer is n values of type T in device memory.
+type buffer[T element] struct {
+	name string
+	n    int
+	mem  *cl.MemObject
+	q    *queue
+}
+
+// guardByte fills what nothing may write to.
+const guardByte = 0xA5
+
+func (b *buffer[T]) bytes() int { return b.n * int(unsafe.Sizeof(*new(T))) }
+
+// alloc makes a buffer of n values, not initialised. It is never empty, because
+// OpenCL knows no empty buffer.
+func alloc[T element](q *queue, name string, n int) (*buffer[T], error) {
+	b := &buffer[T]{name: name, n: n, q: q}
+	size := max(b.bytes(), 16)
+	if q.inUse+int64(size) > q.memory {
+		return nil, fmt.Errorf("%w: %s wants %d bytes, %d of %d are in use", engine.ErrMemory, name, size, q.inUse, q.memory)
+	}
+	mem, err := q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
+	if err != nil {
+		return nil, fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory, size, name, q.inUse, q.memory, err)
+	}
+	b.mem = mem
+	q.inUse += int64(size)
+	if q.guard > 0 {
+		pattern := byte(guardByte)
+		event, err := q.queue.EnqueueFillBuffer(mem, unsafe.Pointer(&pattern), 1, b.bytes(), size-b.bytes()+q.guard, nil)
+		if err = done(event, err); err != nil {
+			return nil, fmt.Errorf("guard %s: %w", name, err)
+		}
+	}
+	return b, nil
+}
+
+// done releases the event that every enqueue makes.
+func done(event *cl.Event, err error) error {
+	if event != nil {
+		event.Release()
+	}
+	return err
+}
+
+// write copies v to the buffer from value at on.
+func (b *buffer[T]) write(at int, v []T) error {
+	if len(v) == 0 {
+		return nil
+	}
+	size := int(unsafe.Sizeof(v[0]))
+	if at < 0 || at+len(v) > b.n {
+		return fmt.Errorf("write to %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
+	}
+	if err := done(b.q.queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)); err != nil {
+		return fmt.Errorf("write to %s: %w", b.name, err)
+	}
+	return nil
+}
+
+// read copies values from at on into v, after everything enqueued before.
+func (b *buffer[T]) read(v []T, at int) error {
+	if len(v) == 0 {
+		return nil
+	}
+	size := int(unsafe.Sizeof(v[0]))
+	if at < 0 || at+len(v) > b.n {
+		return fmt.Errorf("read from %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
+	}
+	if err := done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)); err != nil {
+		return fmt.Errorf("read from %s: %w", b.name, err)
+	}
+	return nil
+}
+
+// fill sets every value, by writes rather than by OpenCL's fill, which oclgrind
+// does not take for an initialisation.
+func (b *buffer[T]) fill(v T) error {
+	part := make([]T, min(b.n, 1<<18))
+	for i := range part {
+		part[i] = v
+	}
+	for at := 0; at < b.n; at += len(part) {
+		if err := b.write(at, part[:min(len(part), b.n-at)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free gives the memory back and, where there is a guard, judges it.
+func (b *buffer[T]) free() error {
+	if b == nil || b.mem == nil {
+		return nil
+	}
+	err := b.checkGuard()
+	b.mem.Release()
+	b.mem = nil
+	b.q.inUse -= int64(max(b.bytes(), 16))
+	return err
+}
+
+func (b *buffer[T]) checkGuard() error {
+	if b.q.guard == 0 {
+		return nil
+	}
+	tail := make([]byte, b.q.guard)
+	if err := done(b.q.queue.EnqueueReadBuffer(b.mem, true, b.bytes(), len(tail), unsafe.Pointer(&tail[0]), nil)); err != nil {
+		return fmt.Errorf("guard of %s: %w", b.name, err)
+	}
+	for i, v := range tail {
+		if v != guardByte {
+			return fmt.Errorf("a kernel wrote %d bytes beyond the end of %s", i+1, b.name)
+		}
+	}
+	return nil
+}
+
+// kernel is a kernel with the work-group size it is always launched with: one
+// size, because PoCL compiles a kernel anew for each.
+type kernel struct {
+	name  string
+	cl    *cl.Kernel
+	args  int
+	local int
+	q     *queue
+}
+
+// launch enqueues width×height work-items, the width rounded up to whole work
+// groups; kernels check their first index. Arguments are *buffer, int32, uint64
+// or float32, in order.
+func (k *kernel) launch(width, height int, args ...any) error {
+	if width == 0 || height == 0 {
+		return nil
+	}
+	if len(args) != k.args {
+		return fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
+	}
+	for i, a := range args {
+		if b, ok := a.(interface{ object() *cl.MemObject }); ok {
+			a = b.object()
+		}
+		if err := k.cl.SetArg(i, a); err != nil {
+			return fmt.Errorf("kernel %s: argument %d: %w", k.name, i, err)
+		}
+	}
+	width = (width + k.local - 1) / k.local * k.local
+	if err := done(k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1}, nil)); err != nil {
+		return fmt.Errorf("kernel %s on %d×%d work-items: %w", k.name, width, height, err)
+	}
+	return nil
+}
+
+func (b *buffer[T]) object() *cl.MemObject { return b.mem }
+
+// build compiles sources, put one behind the other, for the queue's device.
+func (q *queue) build(sources []string, options string) (*cl.Program, error) {
+	program, err := q.context.CreateProgramWithSource(sources)
+	if err != nil {
+		return nil, fmt.Errorf("create program: %w", err)
+	}
+	if err := program.BuildProgram([]*cl.Device{q.device}, options); err != nil {
+		program.Release()
+		// The binding hands on the terminating NUL of the compiler's log.
+		return nil, fmt.Errorf("build kernels: %s", strings.ReplaceAll(err.Error(), "\x00", ""))
+	}
+	return program, nil
+}
+
+// kernel looks a kernel up and fixes its work-group size: at most want.
+func (q *queue) kernel(p *cl.Program, name string, want int) (*kernel, error) {
+	k, err := p.CreateKernel(name)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	args, err := k.NumArgs()
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: arguments: %w", name, err)
+	}
+	largest, err := k.WorkGroupSize(q.device)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: work-group size: %w", name, err)
+	}
+	return &kernel{name: name, cl: k, args: args, local: max(1, min(want, largest)), q: q}, nil
+}

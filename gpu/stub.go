@@ -1,0 +1,17 @@
+//go:build !cgo || noopencl
+
+package gpu
+
+import (
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+var errNotBuilt = fmt.Errorf("%w: build it with CGO_ENABLED=1 and without the tag noopencl, or use the device cpu", ErrNotBuilt)
+
+// Devices returns ErrNotBuilt.
+func Devices() ([]Info, error) { return nil, errNotBuilt }
+
+// Open returns ErrNotBuilt.
+func Open(Info, Options) (engine.Engine, error) { return nil, errNotBuilt }

@@ -1,0 +1,29 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+)
+
+// TestTiny is the part of the suite that an interpreter of kernels, a thousand
+// times slower than a device, gets through: `make oclgrind` runs it to look for
+// races, accesses out of bounds and reads of uninitialised memory. No guards
+// here: a kernel that reads a guard must show as an uninitialised read.
+func TestTiny(t *testing.T) {
+	runtime.LockOSThread() // oclgrind keeps its state by thread
+	defer runtime.UnlockOSThread()
+	eachDevice(t, func(i Info) {
+		for _, vec := range []int{1, 16} {
+			e := openTest(t, i, Options{MaxAlloc: 17000}, build{vec: vec, guard: noGuard})
+			for _, c := range enginetest.TinyCases() {
+				if err := c.Check(e); err != nil {
+					t.Errorf("%s, %d lanes a work-item: %s: %v", i.ID(), vec, c.Name, err)
+				}
+			}
+		}
+	})
+}

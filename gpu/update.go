@@ -1,0 +1,130 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// chunks returns the number of chunks of d columns (clause 1).
+func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
+
+func (r *resident) UpdateVector(dst []float32, p, q int, inv []float32) error {
+	const op = "update vector"
+	if err := r.enterCells(op); err != nil {
+		return err
+	}
+	defer r.e.mu.Unlock()
+	for _, err := range []error{
+		engine.CheckClass(op, p, r.q), engine.CheckClass(op, q, r.q),
+		engine.CheckLen(op, "dst", len(dst), r.d), engine.CheckLen(op, "inv", len(inv), r.q*r.q),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.updateVector(dst, p, q, inv); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
+}
+
+func (r *resident) updateVector(dst []float32, p, q int, inv []float32) error {
+	c := r.cells
+	if err := c.inv.write(0, inv); err != nil {
+		return err
+	}
+	sums, at := c.region(p)
+	err := r.e.updateVector.launch(r.d, 1, sums, c.inv, c.z,
+		r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(at), int32(q))
+	if err != nil {
+		return err
+	}
+	return c.z.read(dst, 0)
+}
+
+func (r *resident) Norms(dst, inv []float32) error {
+	const op = "norms"
+	if err := r.enterCells(op); err != nil {
+		return err
+	}
+	defer r.e.mu.Unlock()
+	if err := engine.CheckLen(op, "dst", len(dst), r.q*r.q); err != nil {
+		return err
+	}
+	if err := engine.CheckLen(op, "inv", len(inv), r.q*r.q); err != nil {
+		return err
+	}
+	if err := r.norms(dst, inv); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
+}
+
+func (r *resident) norms(dst, inv []float32) error {
+	c := r.cells
+	if err := c.inv.write(0, inv); err != nil {
+		return err
+	}
+	clear(dst)
+	// Empty regions have zero sums, and so zero update vectors.
+	var batch []int
+	for p := range r.q {
+		if full(c.regions[p*r.q : (p+1)*r.q]) {
+			batch = append(batch, p)
+		}
+		last := p == r.q-1 || (p+1)%c.perBuffer == 0
+		if len(batch) == c.batch || last && len(batch) > 0 {
+			if err := r.normsOf(dst, batch); err != nil {
+				return err
+			}
+			batch = batch[:0]
+		}
+	}
+	return nil
+}
+
+func full(counts []int64) bool {
+	for _, n := range counts {
+		if n != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// normsOf computes the norms of some regions whose class sums share a buffer.
+func (r *resident) normsOf(dst []float32, regions []int) error {
+	c := r.cells
+	index := make([]int32, len(regions))
+	for i, p := range regions {
+		_, at := c.region(p)
+		index[i] = int32(at)
+	}
+	if err := c.chosen.write(0, index); err != nil {
+		return err
+	}
+	sums, _ := c.region(regions[0])
+	per := chunks(r.d)
+	pairs := len(regions) * r.q
+	err := r.e.norms.launch(pairs, per, sums, c.inv, c.chosen, c.partial,
+		r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(per), int32(pairs))
+	if err != nil {
+		return err
+	}
+	partial := make([]float32, pairs*per)
+	if err := c.partial.read(partial, 0); err != nil {
+		return err
+	}
+	for t := range pairs {
+		var norm float32
+		for _, chunk := range partial[t*per : (t+1)*per] {
+			norm += chunk
+		}
+		dst[regions[t/r.q]*r.q+t%r.q] = norm
+	}
+	return nil
+}

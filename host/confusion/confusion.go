@@ -1,0 +1,136 @@
+// Package confusion holds the confusion matrix C of the label noise: reading,
+// checking, inverting and building it, estimating with it, and corrupting
+// labels by it.
+//
+// C[p][q] = P(noisy = p | true = q). Column q says what becomes of the examples
+// whose true label is class q, so columns sum to 1. This is the noise matrix of
+// cleanlab and the transpose of the tables that scikit-learn prints.
+package confusion
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SumTolerance is how far from 1 the sum of a column may lie. A table of float32
+// probabilities stays below 1e-7; six printed decimals stay inside up to one
+// unit in the last of them.
+const SumTolerance = 1e-6
+
+// axesFlag is what a user types to have a table read with true classes in rows.
+const axesFlag = "--confusion-axes true-rows"
+
+// Matrix is a Q×Q confusion matrix of label noise. The functions of this package
+// that return a Matrix have checked it; one made by hand is checked with Check.
+type Matrix struct {
+	Classes []string  // Q distinct names, in the order of the class indices
+	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
+}
+
+// Q returns the number of classes.
+func (m *Matrix) Q() int { return len(m.Classes) }
+
+// Check returns nil if m is a confusion matrix: at least two classes with
+// distinct names, Q·Q entries, each in [0, 1], and columns that sum to 1 within
+// SumTolerance. Entries get no tolerance, because a probability, however it is
+// rounded, never leaves [0, 1].
+//
+// The error names the first entry or column at fault by its classes. If rows sum
+// to 1 and columns do not, it names the flag that reads the transpose. A matrix
+// both of whose axes sum to 1 passes either way round; only a header can tell.
+func (m *Matrix) Check() error {
+	return m.check(false)
+}
+
+// check is Check for a matrix that was read with true classes in rows
+// (trueRows), where the advice on a transposed table is the opposite one.
+func (m *Matrix) check(trueRows bool) error {
+	q := m.Q()
+	if err := checkClasses(m.Classes); err != nil {
+		return err
+	}
+	if len(m.P) != q*q {
+		return fmt.Errorf("confusion matrix has %d entries, wanted %d×%d = %d for its %d classes",
+			len(m.P), q, q, q*q, q)
+	}
+	for i, v := range m.P {
+		if !isProbability(v) {
+			return fmt.Errorf("confusion matrix: P(noisy = %q | true = %q) is %v, wanted a number from 0 to 1",
+				m.Classes[i/q], m.Classes[i%q], v)
+		}
+	}
+	bad, sum := firstBadSum(q, func(p, c int) float64 { return m.P[p*q+c] })
+	if bad < 0 {
+		return nil
+	}
+	err := fmt.Errorf("confusion matrix: the column of true class %q sums to %v, wanted 1 within %v",
+		m.Classes[bad], sum, SumTolerance)
+	if badRow, _ := firstBadSum(q, func(p, r int) float64 { return m.P[r*q+p] }); badRow >= 0 {
+		return fmt.Errorf("%w; divide each column by its sum if these are counts or rounded numbers", err)
+	}
+	if trueRows {
+		return fmt.Errorf("%w; its rows do sum to 1, so the table has noisy classes in rows: leave out %s", err, axesFlag)
+	}
+	return fmt.Errorf("%w; its rows do sum to 1, so the table has true classes in rows: use %s", err, axesFlag)
+}
+
+// checkClasses returns an error unless there are two or more distinct names.
+func checkClasses(classes []string) error {
+	if len(classes) < 2 {
+		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes), quoted(classes))
+	}
+	seen := make(map[string]bool, len(classes))
+	for _, c := range classes {
+		if seen[c] {
+			return fmt.Errorf("confusion matrix: class %q is listed twice, wanted distinct names", c)
+		}
+		seen[c] = true
+	}
+	return nil
+}
+
+// firstBadSum returns the first line c of q entries at(0..q-1, c) that does not
+// sum to 1, with its sum, or -1.
+func firstBadSum(q int, at func(i, c int) float64) (int, float64) {
+	for c := range q {
+		sum := 0.0
+		for i := range q {
+			sum += at(i, c)
+		}
+		if math.Abs(sum-1) > SumTolerance {
+			return c, sum
+		}
+	}
+	return -1, 1
+}
+
+// isProbability reports whether v is in [0, 1]; NaN is not.
+func isProbability(v float64) bool { return v >= 0 && v <= 1 }
+
+// quoted lists names for a message, the first ten of them.
+func quoted(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	const most = 10
+	var s []string
+	for _, n := range names[:min(len(names), most)] {
+		s = append(s, strconv.Quote(n))
+	}
+	list := strings.Join(s, ", ")
+	if len(names) > most {
+		list += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return list
+}
+
+// newMatrix returns a matrix of zeros for the classes, whose names it copies.
+func newMatrix(classes []string) (*Matrix, error) {
+	if err := checkClasses(classes); err != nil {
+		return nil, err
+	}
+	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes))}, nil
+}

@@ -1,0 +1,192 @@
+package confusion
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+var abc = []string{"a", "b", "c"}
+
+// wantError fails unless err has exactly the text want.
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name    string
+		classes string
+		p       []float64
+		want    string // "" for no error
+	}{
+		{"valid", "a b", []float64{.75, .5, .25, .5}, ""},
+		{"within tolerance", "a b", []float64{.7500009, .5, .25, .4999991}, ""},
+		{"one class", "a", []float64{1}, `confusion matrix of 1 classes ("a"), wanted 2 or more`},
+		{"no class", "", nil, `confusion matrix of 0 classes (none), wanted 2 or more`},
+		{"same name", "a b a", make([]float64, 9), `confusion matrix: class "a" is listed twice, wanted distinct names`},
+		{"not square", "a b", make([]float64, 6), `confusion matrix has 6 entries, wanted 2×2 = 4 for its 2 classes`},
+		{"negative", "a b", []float64{1, -1e-17, 0, 1},
+			`confusion matrix: P(noisy = "a" | true = "b") is -1e-17, wanted a number from 0 to 1`},
+		{"above one", "a b", []float64{1, 0, 0, 1.0000000000000002},
+			`confusion matrix: P(noisy = "b" | true = "b") is 1.0000000000000002, wanted a number from 0 to 1`},
+		{"nan", "a b", []float64{1, 0, nan, 1},
+			`confusion matrix: P(noisy = "b" | true = "a") is NaN, wanted a number from 0 to 1`},
+		{"inf", "a b", []float64{math.Inf(1), 0, 0, 1},
+			`confusion matrix: P(noisy = "a" | true = "a") is +Inf, wanted a number from 0 to 1`},
+		{"column sum", "a b", []float64{1, .25, 0, .5},
+			`confusion matrix: the column of true class "b" sums to 0.75, wanted 1 within 1e-06; ` +
+				`divide each column by its sum if these are counts or rounded numbers`},
+		{"outside tolerance", "a b", []float64{.75 + 0x1p-19, .5, .25, .5},
+			`confusion matrix: the column of true class "a" sums to 1.0000019073486328, wanted 1 within 1e-06; ` +
+				`divide each column by its sum if these are counts or rounded numbers`},
+		{"transposed", "a b", []float64{.75, .25, .5, .5},
+			`confusion matrix: the column of true class "a" sums to 1.25, wanted 1 within 1e-06; ` +
+				`its rows do sum to 1, so the table has true classes in rows: use --confusion-axes true-rows`},
+	} {
+		m := &Matrix{Classes: strings.Fields(c.classes), P: c.p}
+		err := m.Check()
+		if c.want == "" && err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if c.want != "" {
+			wantError(t, err, c.want)
+		}
+	}
+}
+
+func TestBuilders(t *testing.T) {
+	identity, err := Identity(abc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	symmetric, err := Symmetric(abc, .5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairwise, err := Pairwise(abc, .25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		got  *Matrix
+		want []float64
+	}{
+		{"identity", identity, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}},
+		{"symmetric", symmetric, []float64{.5, .25, .25, .25, .5, .25, .25, .25, .5}},
+		{"pairwise", pairwise, []float64{.75, 0, .25, .25, .75, 0, 0, .25, .75}},
+	} {
+		for i, v := range c.want {
+			if c.got.P[i] != v {
+				t.Errorf("%s: P = %v, wanted %v", c.name, c.got.P, c.want)
+				break
+			}
+		}
+		c.got.Classes[0] = "changed"
+		if abc[0] != "a" {
+			t.Fatalf("%s shares the caller's names", c.name)
+		}
+	}
+}
+
+func TestBuiltColumnsSumToOne(t *testing.T) {
+	for _, q := range []int{2, 3, 10, 26, 101} {
+		classes := names(q)
+		for _, rate := range []float64{0, .1, .3, .4, .45, 2. / 3, 1} {
+			for name, build := range map[string]func() (*Matrix, error){
+				"symmetric": func() (*Matrix, error) { return Symmetric(classes, rate) },
+				"pairwise":  func() (*Matrix, error) { return Pairwise(classes, rate) },
+				"random":    func() (*Matrix, error) { return Random(classes, rate, 7) },
+			} {
+				m, err := build()
+				if err != nil {
+					t.Fatalf("%s %v: %v", name, rate, err)
+				}
+				if err := m.Check(); err != nil {
+					t.Errorf("%s %v: %v", name, rate, err)
+				}
+				for c := range q {
+					sum := 0.0
+					for p := range q {
+						sum += m.P[p*q+c]
+					}
+					if math.Abs(sum-1) > 1e-15*float64(q) {
+						t.Errorf("%s, Q %d, rate %v: column %d sums to %v", name, q, rate, c, sum)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestBuilderErrors(t *testing.T) {
+	for _, rate := range []float64{-0.1, 1.5, math.NaN(), math.Inf(1)} {
+		_, err := Symmetric(abc, rate)
+		wantError(t, err, "symmetric label noise: rate "+num(rate)+", wanted a number from 0 to 1")
+		_, err = Pairwise(abc, rate)
+		wantError(t, err, "pairwise label noise: rate "+num(rate)+", wanted a number from 0 to 1")
+		_, err = Random(abc, rate, 1)
+		wantError(t, err, "random label noise: share "+num(rate)+", wanted a number from 0 to 1")
+	}
+	const one = `confusion matrix of 1 classes ("a"), wanted 2 or more`
+	_, err := Identity([]string{"a"})
+	wantError(t, err, one)
+	_, err = Pairwise([]string{"a"}, 0)
+	wantError(t, err, one)
+	_, err = Random([]string{"a"}, 0, 1)
+	wantError(t, err, one)
+	_, err = Identity([]string{"x", "x"})
+	wantError(t, err, `confusion matrix: class "x" is listed twice, wanted distinct names`)
+}
+
+func TestRandom(t *testing.T) {
+	classes := names(4)
+	a, errA := Random(classes, .6, 3)
+	b, errB := Random(classes, .6, 3)
+	c, errC := Random(classes, .6, 4)
+	full, errFull := Random(classes, 1, 3)
+	for _, err := range []error{errA, errB, errC, errFull} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := 0
+	for i := range a.P {
+		if a.P[i] != b.P[i] {
+			t.Errorf("entry %d differs between equal seeds", i)
+		}
+		if a.P[i] == c.P[i] {
+			same++
+		}
+		want := .6 * full.P[i]
+		if i%5 == 0 {
+			want += .4
+		}
+		if math.Abs(a.P[i]-want) > 1e-15 {
+			t.Errorf("entry %d is %v, wanted %v = (1-share)·I + share·S", i, a.P[i], want)
+		}
+	}
+	if same > 0 {
+		t.Errorf("%d entries equal under another seed", same)
+	}
+	// Columns uniform on the simplex of Q classes: an entry has mean 1/Q and
+	// variance (Q-1)/(Q²(Q+1)).
+	const q = 50
+	m, err := Random(names(q), 1, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, squares := 0.0, 0.0
+	for _, v := range m.P {
+		sum += v
+		squares += v * v
+	}
+	variance := squares/(q*q) - 1./(q*q)
+	if want := float64(q-1) / (q * q * (q + 1)); math.Abs(variance/want-1) > .2 {
+		t.Errorf("variance of an entry is %v, wanted near %v", variance, want)
+	}
+}

@@ -1,0 +1,85 @@
+package confusion
+
+// Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
+// made by Matrix.Invert and not changed by its methods.
+//
+// Where a method takes counts, they are N of clause 5, Q·Q row-major:
+// counts[p*Q+k] examples are predicted p and have noisy label k, n examples in
+// all, n ≥ 1. Sums are float64 in the order given, and each product is rounded
+// before it is added.
+type Inverse struct {
+	Q         int
+	V         []float64 // Q·Q, row-major: C⁻¹[q][k] = V[q*Q+k]
+	Condition float64   // condition number of C, at most MaxCondition
+}
+
+// Float32 returns a fresh B = float32(C⁻¹) of clause 6: Q·Q, row-major.
+func (v *Inverse) Float32() []float32 {
+	b := make([]float32, len(v.V))
+	for i, x := range v.V {
+		b[i] = float32(x)
+	}
+	return b
+}
+
+// EstimatedError returns the estimated clean error of clause 10,
+// 1 - Σ_p Σ_k (N[p][k]/n)·C⁻¹[p][k], in one running sum that starts at 0 and
+// takes p, and within p k, in increasing order. As an estimate it may leave
+// [0, 1].
+func (v *Inverse) EstimatedError(counts []int64, n int) float64 {
+	sum := 0.0
+	for i, c := range counts[:v.Q*v.Q] {
+		sum += float64(float64(c) / float64(n) * v.V[i])
+	}
+	return 1 - sum
+}
+
+// Priors returns Q estimates π̂ = C⁻¹ŷ/n of the frequencies of the true classes
+// (clause 7), where labelCounts[k] of the n examples have noisy label k: the sum
+// over k of C⁻¹[q][k]·labelCounts[k] in increasing k, divided by n, and 1/n where
+// it is less than that.
+func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
+	pi := make([]float64, v.Q)
+	for q := range pi {
+		sum := 0.0
+		for k, c := range labelCounts[:v.Q] {
+			sum += float64(v.V[q*v.Q+k] * float64(c))
+		}
+		pi[q] = max(sum/float64(n), 1/float64(n))
+	}
+	return pi
+}
+
+// EstimatedConfusion estimates the confusion matrix of the predictions,
+// P(predicted = p | true = q), Q·Q row-major with element [p*Q+q], though only
+// noisy labels are known: the joint J[p][q] = Σ_k (N[p][k]/n)·C⁻¹[q][k] estimates
+// P(predicted = p, true = q), and each of its columns is divided by its sum, the
+// estimated frequency of class q.
+//
+// Columns sum to 1, except that a class whose estimated frequency is not
+// positive gets a column of zeros. With few examples or strong noise entries may
+// lie below 0 or above 1; they are left so, since cutting them would bias the
+// estimate.
+func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
+	size := v.Q
+	j := make([]float64, size*size)
+	for q := range size {
+		column := 0.0
+		for p := range size {
+			sum := 0.0
+			for k, c := range counts[p*size : (p+1)*size] {
+				sum += float64(float64(c) / float64(n) * v.V[q*size+k])
+			}
+			j[p*size+q] = sum
+			column += sum
+		}
+		for p := range size {
+			if column > 0 {
+				j[p*size+q] /= column
+			} else {
+				j[p*size+q] = 0
+			}
+		}
+	}
+	return j
+}

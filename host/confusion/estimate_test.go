@@ -1,0 +1,183 @@
+package confusion
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func invert(t *testing.T, m *Matrix) *Inverse {
+	t.Helper()
+	v, err := m.Invert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// 64 examples, C = [[3/4, 1/2], [1/4, 1/2]]. Predictions and true labels are
+// joint [[3, 1], [1, 3]]/8, so noisy labels are J·Cᵀ = [[22, 10], [18, 14]]/64.
+func TestEstimatesByHand(t *testing.T) {
+	v := &Inverse{Q: 2, V: []float64{2, -2, -1, 3}} // of [[3/4, 1/2], [1/4, 1/2]]
+	counts := []int64{22, 10, 18, 14}
+	if got := v.EstimatedError(counts, 64); got != .25 {
+		t.Errorf("estimated error %v, wanted 0.25", got)
+	}
+	if got, want := v.EstimatedConfusion(counts, 64), []float64{.75, .25, .25, .75}; !slices.Equal(got, want) {
+		t.Errorf("estimated confusion %v, wanted %v", got, want)
+	}
+	if got, want := v.Priors([]int64{40, 24}, 64), []float64{.5, .5}; !slices.Equal(got, want) {
+		t.Errorf("priors %v, wanted %v", got, want)
+	}
+}
+
+// C = [[1, 1/2, 1/4], [0, 1/2, 1/4], [0, 0, 1/2]] and 16 examples, of which 8, 4
+// and 4 are truly of each class; all of class 2 are predicted 1.
+func TestEstimatesByHand3(t *testing.T) {
+	v := &Inverse{Q: 3, V: []float64{1, -1, 0, 0, 2, -1, 0, 0, 2}}
+	counts := []int64{
+		8, 0, 0,
+		3, 3, 2,
+		0, 0, 0,
+	}
+	if got := v.EstimatedError(counts, 16); got != .25 {
+		t.Errorf("estimated error %v, wanted 0.25", got)
+	}
+	if got, want := v.EstimatedConfusion(counts, 16), []float64{1, 0, 0, 0, 1, 1, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("estimated confusion %v, wanted %v", got, want)
+	}
+	if got, want := v.Priors([]int64{11, 3, 2}, 16), []float64{.5, .25, .25}; !slices.Equal(got, want) {
+		t.Errorf("priors %v, wanted %v", got, want)
+	}
+}
+
+// More noisy labels 0 than C can explain: π̂_1 = (-1·16 + 3·0)/16 = -1.
+func TestEstimatesOutsideTheSimplex(t *testing.T) {
+	v := &Inverse{Q: 2, V: []float64{2, -2, -1, 3}} // of [[3/4, 1/2], [1/4, 1/2]]
+	if got, want := v.Priors([]int64{16, 0}, 16), []float64{2, 1. / 16}; !slices.Equal(got, want) {
+		t.Errorf("priors %v, wanted %v", got, want)
+	}
+	if got, want := v.EstimatedConfusion([]int64{16, 0, 0, 0}, 16), []float64{1, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("estimated confusion %v, wanted %v", got, want)
+	}
+	if got := v.EstimatedError([]int64{16, 0, 0, 0}, 16); got != -1 {
+		t.Errorf("estimated error %v, wanted -1", got)
+	}
+	// Row 1 of the joint is negative for class 0: 2·1/16 - 2·3/16 = -1/4, kept.
+	got := v.EstimatedConfusion([]int64{12, 0, 1, 3}, 16)
+	want := []float64{1.5 / 1.25, 0, -.25 / 1.25, 0}
+	if !slices.Equal(got, want) {
+		t.Errorf("estimated confusion %v, wanted %v", got, want)
+	}
+}
+
+// The order of summation of clauses 7 and 10, by a twin written from their text.
+func TestEstimatesBitForBit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, q := range []int{2, 3, 7, 26} {
+		v := invert(t, randomMatrix(t, rng, q, .5))
+		counts := make([]int64, q*q)
+		labels := make([]int64, q)
+		n := 0
+		for i := range counts {
+			counts[i] = rng.Int64N(1000)
+			labels[i%q] += counts[i]
+			n += int(counts[i])
+		}
+		sum := 0.0
+		for p := 0; p < q; p++ {
+			for k := 0; k < q; k++ {
+				product := float64(counts[p*q+k]) / float64(n) * v.V[p*q+k]
+				product = math.Float64frombits(math.Float64bits(product)) // a rounded value
+				sum += product
+			}
+		}
+		if got := v.EstimatedError(counts, n); got != 1-sum {
+			t.Errorf("Q %d: estimated error %v, wanted %v", q, got, 1-sum)
+		}
+		pi := v.Priors(labels, n)
+		total := 0.0
+		for class := 0; class < q; class++ {
+			sum := 0.0
+			for k := 0; k < q; k++ {
+				product := v.V[class*q+k] * float64(labels[k])
+				product = math.Float64frombits(math.Float64bits(product))
+				sum += product
+			}
+			want := sum / float64(n)
+			if want < 1/float64(n) {
+				want = 1 / float64(n)
+			}
+			if pi[class] != want {
+				t.Errorf("Q %d: prior of class %d is %v, wanted %v", q, class, pi[class], want)
+			}
+			total += sum / float64(n)
+		}
+		if math.Abs(total-1) > 1e-12 {
+			t.Errorf("Q %d: priors before the floor sum to %v", q, total)
+		}
+	}
+}
+
+// On many examples the estimates come within 5 standard deviations of what the
+// true labels say; the deviations are bounded by those of independent counts.
+func TestEstimatesOnInjectedNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 11))
+	const q, n = 4, 200_000
+	m, err := Pairwise(names(q), .4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, predicted := make([]int32, n), make([]int32, n)
+	exact, of := make([]float64, q*q), make([]float64, q)
+	wrong := 0.0
+	for i := range truth {
+		truth[i] = int32(min(rng.IntN(6), q-1)) // class 3 three times as often
+		predicted[i] = truth[i]
+		if rng.Float64() < .2 {
+			predicted[i] = rng.Int32N(q)
+		}
+		exact[predicted[i]*q+truth[i]]++
+		of[truth[i]]++
+		if predicted[i] != truth[i] {
+			wrong++
+		}
+	}
+	noisy, err := m.Inject(truth, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, labels := make([]int64, q*q), make([]int64, q)
+	for i := range noisy {
+		counts[predicted[i]*q+noisy[i]]++
+		labels[noisy[i]]++
+	}
+	v := invert(t, m)
+	variance := 0.0
+	for i, c := range counts {
+		variance += float64(c) / n * v.V[i] * v.V[i]
+	}
+	if got := v.EstimatedError(counts, n); math.Abs(got-wrong/n) > 5*math.Sqrt(variance/n) {
+		t.Errorf("estimated error %v, true %v", got, wrong/n)
+	}
+	for i, got := range v.EstimatedConfusion(counts, n) {
+		p, c := i/q, i%q
+		variance := 0.0
+		for k := range q {
+			variance += float64(counts[p*q+k]) / n * v.V[c*q+k] * v.V[c*q+k]
+		}
+		if want := exact[i] / of[c]; math.Abs(got-want) > 5*math.Sqrt(variance/n)/(of[c]/n) {
+			t.Errorf("estimated confusion [%d][%d] %v, true %v", p, c, got, want)
+		}
+	}
+	for c, got := range v.Priors(labels, n) {
+		variance := 0.0
+		for k := range q {
+			variance += float64(labels[k]) / n * v.V[c*q+k] * v.V[c*q+k]
+		}
+		if want := of[c] / n; math.Abs(got-want) > 5*math.Sqrt(variance/n) {
+			t.Errorf("prior %d estimated %v, true %v", c, got, want)
+		}
+	}
+}

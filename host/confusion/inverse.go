@@ -1,0 +1,112 @@
+package confusion
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// MaxCondition is the largest condition number that Invert accepts. C⁻¹
+// multiplies the errors of the counted class sums by up to this number; beyond
+// it nothing of a float32 result (seven digits) is left to learn from.
+const MaxCondition = 1e6
+
+// Condition returns the condition number of m in the 2-norm, the largest over
+// the smallest singular value: 1 for no noise, +Inf for a singular matrix or
+// one that fails Check. It judges and is reported; its last digits may differ
+// between processors, and no model depends on them.
+func (m *Matrix) Condition() float64 {
+	if m.Check() != nil {
+		return math.Inf(1)
+	}
+	d, ok := m.decompose()
+	if !ok {
+		return math.Inf(1)
+	}
+	return d.condition()
+}
+
+// decomposition is the singular value decomposition of a matrix.
+type decomposition struct {
+	svd    mat.SVD
+	values []float64 // Q singular values, the largest first
+}
+
+// decompose returns the decomposition of a matrix that passes Check, or false if
+// it does not converge.
+func (m *Matrix) decompose() (*decomposition, bool) {
+	d := new(decomposition)
+	ok := d.svd.Factorize(mat.NewDense(m.Q(), m.Q(), m.P), mat.SVDThin)
+	if ok {
+		d.values = d.svd.Values(nil)
+	}
+	return d, ok
+}
+
+// condition returns the ratio of the largest to the smallest singular value,
+// +Inf where the smallest is what rounding alone leaves of a zero.
+func (d *decomposition) condition() float64 {
+	first, last := d.values[0], d.values[len(d.values)-1]
+	if last <= float64(len(d.values))*0x1p-52*first {
+		return math.Inf(1)
+	}
+	return first / last
+}
+
+// Invert returns C⁻¹, computed by numerics.Inverse (clause 6). The error is that
+// of Check, or says which classes the noisy labels cannot tell apart because the
+// matrix is singular or its condition number is above MaxCondition.
+func (m *Matrix) Invert() (*Inverse, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	q := m.Q()
+	d, ok := m.decompose()
+	if !ok {
+		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d matrix did not converge; "+
+			"use a better estimate of it", q, q)
+	}
+	cond := d.condition()
+	if cond > MaxCondition {
+		return nil, m.inseparable(d, cond)
+	}
+	v, ok := numerics.Inverse(m.P, q)
+	if !ok {
+		return nil, m.inseparable(d, cond)
+	}
+	return &Inverse{Q: q, V: v, Condition: cond}, nil
+}
+
+// inseparable is the error that names the classes of a matrix without a usable
+// inverse. A right-singular vector v of a tiny singular value has C·v ≈ 0: a
+// mixture of columns that leaves no trace in the noisy labels. The classes in it
+// are those of large components. Several tiny values span a space of such
+// vectors; the length of a class's projection on it does not depend on which
+// basis the decomposition picked, and for a single vector it is |component|.
+func (m *Matrix) inseparable(d *decomposition, cond float64) error {
+	var v mat.Dense
+	d.svd.VTo(&v)
+	q := m.Q()
+	size := make([]float64, q)
+	largest := 0.0
+	for c := range q {
+		for i, s := range d.values {
+			if i == q-1 || s*MaxCondition < d.values[0] {
+				size[c] = math.Hypot(size[c], v.At(c, i))
+			}
+		}
+		largest = max(largest, size[c])
+	}
+	var names []string
+	for c, s := range size {
+		if s > largest/2 {
+			names = append(names, m.Classes[c])
+		}
+	}
+	return fmt.Errorf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at most %.4g; "+
+		"its noisy labels cannot tell these classes apart: %s; merge them or use a better estimate of the matrix",
+		cond, float64(MaxCondition), quoted(names))
+}

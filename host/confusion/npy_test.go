@@ -1,0 +1,187 @@
+package confusion
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// npyFile returns a version 1 file with the dictionary and data given.
+func npyFile(dict string, data []byte) []byte {
+	b := []byte(npyMagic + "\x01\x00")
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(dict)+1))
+	return append(append(b, dict+"\n"...), data...)
+}
+
+func npyDict(descr, order, shape string) string {
+	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape)
+}
+
+func float64Bytes(values ...float64) []byte {
+	var b []byte
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
+}
+
+// What numpy itself wrote; see testdata/README.md.
+func TestReadNumpysFiles(t *testing.T) {
+	permutation := []float64{0, 0, 1, 1, 0, 0, 0, 1, 0}
+	for name, want := range map[string][]float64{
+		"c-order-f8.npy":    sample,
+		"fortran-f4.npy":    sample,
+		"big-endian-f8.npy": sample,
+		"int64.npy":         permutation,
+		"fortran-u1.npy":    permutation,
+	} {
+		m, err := Read(filepath.Join("testdata", name), ReadOptions{Classes: abc})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !slices.Equal(m.P, want) {
+			t.Errorf("%s: got %v, wanted %v", name, m.P, want)
+		}
+	}
+}
+
+func TestReadNPYTypes(t *testing.T) {
+	for descr, one := range map[string][]byte{
+		"<i1": {1}, "|i1": {1}, "|u1": {1},
+		"<i2": {1, 0}, ">i2": {0, 1}, "<u2": {1, 0}, ">u2": {0, 1},
+		"<i4": {1, 0, 0, 0}, "<u4": {1, 0, 0, 0}, ">u4": {0, 0, 0, 1},
+		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1},
+		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0},
+		"<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f},
+	} {
+		zero := make([]byte, len(one))
+		data := slices.Concat(one, one, zero, zero) // both classes become class 0, in C order
+		file := npyFile(npyDict(descr, "False", "(2, 2)"), data)
+		for _, f := range [][]byte{file, gzipped(t, file)} {
+			m, err := Read(save(t, "c.npy", f), ReadOptions{Classes: []string{"a", "b"}})
+			if err != nil {
+				t.Errorf("%s: %v", descr, err)
+			} else if !slices.Equal(m.P, []float64{1, 1, 0, 0}) {
+				t.Errorf("%s: got %v, wanted [1 1 0 0]", descr, m.P)
+			}
+		}
+	}
+}
+
+func TestReadNPYAxes(t *testing.T) {
+	for _, c := range []struct {
+		order    string
+		trueRows bool
+		want     []float64
+	}{
+		{"False", false, []float64{.75, .5, .25, .5}},
+		{"True", true, []float64{.75, .5, .25, .5}},
+	} {
+		path := save(t, "c.npy", npyFile(npyDict("<f8", c.order, "(2, 2)"), float64Bytes(.75, .5, .25, .5)))
+		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, TrueRows: c.trueRows})
+		if err != nil {
+			t.Errorf("%v: %v", c, err)
+		} else if !slices.Equal(m.P, c.want) {
+			t.Errorf("%v: got %v", c, m.P)
+		}
+	}
+	// Negative zero, which numpy prints and keeps, is a plain 0 afterwards.
+	path := save(t, "c.npy", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.Copysign(0, -1), 0, 1)))
+	m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}})
+	if err != nil || math.Signbit(m.P[1]) {
+		t.Errorf("negative zero: %v, %v", m, err)
+	}
+}
+
+func TestReadNPYErrors(t *testing.T) {
+	good := npyDict("<f8", "False", "(2, 2)")
+	eye := float64Bytes(1, 0, 0, 1)
+	whole := npyFile(good, eye)
+	const damaged = ": found a damaged .npy header, wanted one that numpy.save writes"
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"magic alone", whole[:6], ": found 6 bytes of a .npy header, wanted more; the file is cut short"},
+		{"no length", whole[:9], ": found 9 bytes, wanted more for the .npy header alone; the file is cut short"},
+		{"header cut", whole[:40], ": found 40 bytes, wanted more for the .npy header alone; the file is cut short"},
+		{"data cut", whole[:len(whole)-1], ": found 31 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
+		{"data too long", append(slices.Clone(whole), 0), ": found 33 bytes after the .npy header, wanted 32 for 2×2 elements of type <f8"},
+		{"huge header", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff{}"),
+			": found 14 bytes, wanted more for the .npy header alone; the file is cut short"},
+		{"version 3", []byte(npyMagic + "\x03\x00\x00\x00\x00\x00"),
+			": found .npy format version 3, wanted 1 or 2, which numpy.save writes for numbers"},
+		{"no newline", append([]byte(npyMagic+"\x01\x00\x02\x00"), "{}"...), damaged},
+		{"empty dictionary", npyFile("{}", eye),
+			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid dictionary format"},
+		{"keys in another order", npyFile("{'shape': (2, 2), 'fortran_order': False, 'descr': '<f8', }", eye), damaged},
+		{"order", npyFile(npyDict("<f8", "Perhaps", "(2, 2)"), eye),
+			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid 'fortran_order' value (Perhaps)"},
+		{"one axis", npyFile(npyDict("<f8", "False", "(4,)"), eye),
+			": found an array of shape [4], wanted [2 2], one row and column per class of the data"},
+		{"scalar", npyFile(npyDict("<f8", "False", "()"), eye[:8]),
+			": found an array of shape [], wanted [2 2], one row and column per class of the data"},
+		{"three axes", npyFile(npyDict("<f8", "False", "(2, 2, 1)"), eye),
+			": found an array of shape [2 2 1], wanted [2 2], one row and column per class of the data"},
+		{"wrong Q", npyFile(npyDict("<f8", "False", "(3, 3)"), make([]byte, 72)),
+			": found an array of shape [3 3], wanted [2 2], one row and column per class of the data"},
+		{"huge shape", npyFile(npyDict("<f8", "False", "(1073741824, 1073741824)"), nil),
+			": found an array of shape [1073741824 1073741824], wanted [2 2], one row and column per class of the data"},
+		{"negative shape", npyFile(npyDict("<f8", "False", "(-2, -2)"), eye),
+			": found an array of shape [-2 -2], wanted [2 2], one row and column per class of the data"},
+		{"complex", npyFile(npyDict("<c16", "False", "(2, 2)"), make([]byte, 64)),
+			`: found elements of type "<c16", wanted float32, float64 or integers; convert with astype`},
+		{"half", npyFile(npyDict("<f2", "False", "(2, 2)"), make([]byte, 8)),
+			`: found elements of type "<f2", wanted float32, float64 or integers; convert with astype`},
+		{"text", npyFile(npyDict("<U3", "False", "(2, 2)"), make([]byte, 48)),
+			`: found elements of type "<U3", wanted float32, float64 or integers; convert with astype`},
+		{"objects", npyFile(npyDict("|O", "False", "(2, 2)"), make([]byte, 48)),
+			`: found elements of type "|O", wanted float32, float64 or integers; convert with astype`},
+		{"counts", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 7, 1)),
+			": found 7 in row 1, column 0 (counted from 0), wanted a number from 0 to 1"},
+		{"NaN", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1)),
+			": found NaN in row 0, column 1 (counted from 0), wanted a number from 0 to 1"},
+		{"signed", npyFile(npyDict("|i1", "False", "(2, 2)"), []byte{1, 0, 0, 0xff}),
+			": found -1 in row 1, column 1 (counted from 0), wanted a number from 0 to 1"},
+		{"Fortran place", npyFile(npyDict("<f8", "True", "(2, 2)"), float64Bytes(1, 0, 7, 1)),
+			": found 7 in row 0, column 1 (counted from 0), wanted a number from 0 to 1"},
+		{"column sums", npyFile(npyDict("<f8", "True", "(2, 2)"), float64Bytes(.75, .5, .25, .5)),
+			`: confusion matrix: the column of true class "a" sums to 1.25, wanted 1 within 1e-06; ` +
+				`its rows do sum to 1, so the table has true classes in rows: use --confusion-axes true-rows`},
+	} {
+		path := save(t, "c.npy", c.data)
+		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}})
+		if m != nil {
+			t.Errorf("%s: got a matrix", c.name)
+		}
+		if want := path + c.want; err == nil || err.Error() != want {
+			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, want)
+		}
+	}
+}
+
+// Any prefix of a file, and any file with one byte changed, is an error or a
+// matrix, never a panic.
+func TestReadNPYDamaged(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join("testdata", "fortran-f4.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		if _, err := parse("F", whole[:i], ReadOptions{Classes: abc}); err == nil || !strings.HasPrefix(err.Error(), "F:") {
+			t.Errorf("first %d bytes: %v", i, err)
+		}
+		for _, v := range []byte{0, ' ', '9', '(', ',', '}', '\'', '\n', 0xff} {
+			changed := slices.Clone(whole)
+			changed[i] = v
+			if _, err := parse("F", changed, ReadOptions{Classes: abc}); err != nil && !strings.HasPrefix(err.Error(), "F:") {
+				t.Errorf("byte %d = %#x: %v", i, v, err)
+			}
+		}
+	}
+}

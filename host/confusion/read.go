@@ -1,0 +1,208 @@
+package confusion
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The corners of the two headers: what rows are, then what columns are.
+const (
+	cornerNoisyRows = `noisy\true`
+	cornerTrueRows  = `true\noisy`
+)
+
+// ReadOptions says what a file is to be read for.
+type ReadOptions struct {
+	Classes  []string // the data's classes in the order of their indices; Read copies them
+	TrueRows bool     // the file has true classes in rows, columns are noisy labels
+}
+
+// Read reads the confusion matrix in the file, plain or compressed by gzip
+// whatever its name, and checks it. It takes
+//
+//   - a CSV table whose first line is `noisy\true,<class>,...` and whose other
+//     lines are a noisy class and its probabilities. Rows and columns may come in
+//     any order, but the names must be those of o.Classes, character by character;
+//   - a bare Q×Q table of numbers in the order of o.Classes, separated by commas,
+//     semicolons, tabs or spaces;
+//   - the same in numpy's .npy: float32, float64 or integers, C or Fortran order.
+//
+// With o.TrueRows rows are true classes, columns noisy ones, and the corner of
+// the CSV header is `true\noisy`. The other corner is an error, as it
+// contradicts the option.
+//
+// Errors begin with the path, and for a text table with the line.
+func Read(path string, o ReadOptions) (*Matrix, error) {
+	if err := checkClasses(o.Classes); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, cause(err))
+	}
+	defer f.Close() // nothing to lose: it was only read
+	data, err := readAll(f, maxBytes(o.Classes))
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, cause(err))
+	}
+	return parse(path, data, o)
+}
+
+// maxBytes is the size of file that is accepted, before and after gunzipping:
+// far more than any sensible table of these classes takes, so that a wrong file
+// is refused before it fills the memory.
+func maxBytes(classes []string) int64 {
+	q := int64(len(classes))
+	size := 1<<20 + 128*q*q
+	for _, c := range classes {
+		size += 16 * int64(len(c))
+	}
+	return size
+}
+
+// readAll reads r to its end, which may not come after more than limit bytes.
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it holds more than %d bytes, far too many for this number of classes; is it another file?", limit)
+	}
+	return data, err
+}
+
+// cause drops the operation and path that package os puts before an error: the
+// message has its own.
+func cause(err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
+	}
+	return err
+}
+
+// parse is Read for the bytes of a file; path is used in messages only, and
+// o.Classes are valid.
+func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
+	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		plain, err := gunzip(data, maxBytes(o.Classes))
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
+		}
+		data = plain
+	}
+	table, err := parseTable(path, data, o)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range table {
+		table[i] = math.Abs(v) // -0 is 0; nothing else is negative by now
+	}
+	q := len(o.Classes)
+	m := &Matrix{Classes: slices.Clone(o.Classes), P: table}
+	if o.TrueRows {
+		for i := range q {
+			for j := range i {
+				table[i*q+j], table[j*q+i] = table[j*q+i], table[i*q+j]
+			}
+		}
+	}
+	if err := m.check(o.TrueRows); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// gunzip unpacks data, which may become limit bytes at most.
+func gunzip(data []byte, limit int64) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	var plain []byte
+	if err == nil {
+		plain, err = readAll(z, limit)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("it is cut short; copy or make the file again")
+	}
+	return plain, err
+}
+
+// parseTable finds the kind of table by its first bytes and returns its Q·Q
+// entries, row-major as in the file, rows and columns in the order of o.Classes.
+func parseTable(path string, data []byte, o ReadOptions) ([]float64, error) {
+	if bytes.HasPrefix(data, []byte(npyMagic)) {
+		return parseNPY(path, data, len(o.Classes))
+	}
+	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
+		return nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy array; "+
+			"save the matrix by itself", path)
+	}
+	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
+	line, first := firstLine(text)
+	if first == "" {
+		return nil, fmt.Errorf("%s:1: found no text, wanted a %d×%d confusion matrix", path, len(o.Classes), len(o.Classes))
+	}
+	corner := strings.TrimPrefix(first, `"`)
+	if strings.HasPrefix(corner, cornerNoisyRows) || strings.HasPrefix(corner, cornerTrueRows) {
+		return parseNamed(path, text, o)
+	}
+	if f, _ := splitFields(first); !isNumber(f[0]) {
+		return nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class names, or a number",
+			path, line, f[0], corners(o.TrueRows))
+	}
+	return parseBare(path, text, o.Classes)
+}
+
+// corners returns the corner that a header must have.
+func corners(trueRows bool) string {
+	if trueRows {
+		return cornerTrueRows
+	}
+	return cornerNoisyRows
+}
+
+// firstLine returns the first line of text that is not blank, trimmed, and its
+// number counted from 1.
+func firstLine(text string) (int, string) {
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		if l = strings.TrimSpace(l); l != "" {
+			return n, l
+		}
+	}
+	return n, ""
+}
+
+// isNumber reports whether s is a decimal number, be it one that a matrix may
+// not hold: then a table is meant, and its entry is what is wrong.
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// parseProbability returns the number of a field. The error has no place and no
+// wish, which the caller knows.
+func parseProbability(field string) (float64, error) {
+	s := strings.TrimSpace(field)
+	if s == "" {
+		return 0, errors.New("nothing")
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	// Go also reads 0x1p-2 and 1_000, which no other program writes on purpose.
+	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.ContainsAny(s, "xX_") {
+		return 0, fmt.Errorf("%.40q", s)
+	}
+	if !isProbability(v) {
+		return 0, fmt.Errorf("%.40s", s)
+	}
+	return v, nil
+}

@@ -1,0 +1,219 @@
+package confusion
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// parseNamed reads a CSV table (RFC 4180) whose header begins with one of the
+// corners. text has no byte order mark.
+func parseNamed(path, text string, o ReadOptions) ([]float64, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord = -1 // counted here, for a message that says what is wanted
+	header, line, err := record(path, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCorner(header[0], o.TrueRows); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", path, line, err)
+	}
+	column, err := indices(header[1:], o.Classes)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: the header %w", path, line, err)
+	}
+	if missing := absent(column, o.Classes); missing != "" {
+		return nil, fmt.Errorf("%s:%d: the header lacks classes of the data: %s", path, line, missing)
+	}
+	q := len(o.Classes)
+	table := make([]float64, q*q)
+	rowOf := make(map[int]int, q) // class index -> its line
+	row := make([]int, 0, q)      // class indices in the order of the rows
+	for {
+		fields, next, err := record(path, r)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		line = next
+		one, err := indices(fields[:1], o.Classes)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: the row %w", path, line, err)
+		}
+		p := one[0]
+		if before, ok := rowOf[p]; ok {
+			return nil, fmt.Errorf("%s:%d: the row of class %q is here and in line %d, wanted once",
+				path, line, fields[0], before)
+		}
+		rowOf[p] = line
+		row = append(row, p)
+		if len(fields) != 1+q {
+			return nil, fmt.Errorf("%s:%d: found %d fields, wanted %d: a class name and %d numbers",
+				path, line, len(fields), 1+q, q)
+		}
+		for i, field := range fields[1:] {
+			v, err := parseProbability(field)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: found %w in the column of class %q, wanted a number from 0 to 1",
+					path, line, err, header[1+i])
+			}
+			table[p*q+column[i]] = v
+		}
+	}
+	if missing := absent(row, o.Classes); missing != "" {
+		return nil, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the data: %s", path, line, missing)
+	}
+	return table, nil
+}
+
+// record returns the next record and its line, io.EOF bare at the end, and any
+// other error complete with its place.
+func record(path string, r *csv.Reader) ([]string, int, error) {
+	fields, err := r.Read()
+	var pe *csv.ParseError
+	if errors.As(err, &pe) {
+		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, pe.Line, pe.Column, pe.Err)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	line, _ := r.FieldPos(0)
+	return fields, line, nil
+}
+
+// checkCorner returns an error unless the corner of a header agrees with the
+// axes that were asked for.
+func checkCorner(corner string, trueRows bool) error {
+	switch {
+	case corner == corners(trueRows):
+		return nil
+	case corner == cornerTrueRows:
+		return fmt.Errorf("the header begins with %s, so its rows are true classes: use %s", corner, axesFlag)
+	case corner == cornerNoisyRows:
+		return fmt.Errorf("the header begins with %s, so its rows are noisy classes: leave out %s", corner, axesFlag)
+	}
+	return fmt.Errorf("the header begins with %.40q, wanted %s and class names, separated by commas",
+		corner, corners(trueRows))
+}
+
+// indices returns the index in classes of each name. The error, which goes on
+// from "the header" or "the row", lists the names that are not there, or one
+// that comes twice.
+func indices(names, classes []string) ([]int, error) {
+	index := make(map[string]int, len(classes))
+	for i, c := range classes {
+		index[c] = i
+	}
+	seen := make(map[string]bool, len(names))
+	of := make([]int, len(names))
+	var extra []string
+	for i, n := range names {
+		c, ok := index[n]
+		if !ok {
+			extra = append(extra, n)
+		} else if seen[n] {
+			return nil, fmt.Errorf("lists class %q twice, wanted once", n)
+		}
+		seen[n] = true
+		of[i] = c
+	}
+	if extra == nil {
+		return of, nil
+	}
+	err := fmt.Errorf("has names that are no class of the data: %s", quoted(extra))
+	var missing []string
+	for _, c := range classes {
+		if !seen[c] {
+			missing = append(missing, c)
+		}
+	}
+	if len(names) > 1 && missing != nil {
+		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, quoted(missing))
+	}
+	return nil, fmt.Errorf("%w; the data have %s", err, quoted(classes))
+}
+
+// absent lists the classes whose index is not in of, or "".
+func absent(of []int, classes []string) string {
+	there := make([]bool, len(classes))
+	for _, c := range of {
+		there[c] = true
+	}
+	var missing []string
+	for c, ok := range there {
+		if !ok {
+			missing = append(missing, classes[c])
+		}
+	}
+	if missing == nil {
+		return ""
+	}
+	return quoted(missing)
+}
+
+// parseBare reads a table of Q lines of Q numbers. The first line decides what
+// separates them; blank lines do not count.
+func parseBare(path, text string, classes []string) ([]float64, error) {
+	q := len(classes)
+	table := make([]float64, 0, q*q)
+	_, first := firstLine(text)
+	_, separator := splitFields(first)
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		l = strings.TrimSpace(l)
+		if l == "" {
+			continue
+		}
+		if len(table) == q*q {
+			return nil, fmt.Errorf("%s:%d: found another row after %d, wanted %d rows, one per class of the data (%s)",
+				path, n, q, q, quoted(classes))
+		}
+		fields := splitAt(l, separator)
+		if len(fields) != q {
+			return nil, fmt.Errorf("%s:%d: found %d fields, wanted %d, one per class of the data (%s)",
+				path, n, len(fields), q, quoted(classes))
+		}
+		for i, field := range fields {
+			v, err := parseProbability(field)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: found %w in field %d, wanted a number from 0 to 1", path, n, err, i+1)
+			}
+			table = append(table, v)
+		}
+	}
+	if len(table) < q*q {
+		return nil, fmt.Errorf("%s:%d: the file ends after %d rows, wanted %d, one per class of the data (%s)",
+			path, n, len(table)/q, q, quoted(classes))
+	}
+	return table, nil
+}
+
+// splitFields cuts a trimmed line that is not empty and says at what: the first
+// of semicolon and comma that it contains, else runs of white space (' ').
+func splitFields(line string) ([]string, rune) {
+	separator := ' '
+	for _, s := range ";," {
+		if strings.ContainsRune(line, s) {
+			separator = s
+			break
+		}
+	}
+	return splitAt(line, separator), separator
+}
+
+func splitAt(line string, separator rune) []string {
+	if separator == ' ' {
+		return strings.FieldsFunc(line, unicode.IsSpace)
+	}
+	fields := strings.Split(line, string(separator))
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	return fields
+}

@@ -1,0 +1,102 @@
+package confusion
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWriteText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.csv")
+	m := &Matrix{Classes: []string{"a", `b,"c"`, " d"}, P: []float64{.1, 0, 1, .2, 1, 0, .7, 0, 0}}
+	if err := m.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "noisy\\true,a,\"b,\"\"c\"\"\",\" d\"\na,0.1,0,1\n\"b,\"\"c\"\"\",0.2,1,0\n\" d\",0.7,0,0\n"
+	if string(got) != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestWriteReadsBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 13))
+	dir := t.TempDir()
+	for _, q := range []int{2, 3, 10, 41} {
+		path := filepath.Join(dir, "c.csv") // the same again and again: it is replaced
+		m := randomMatrix(t, rng, q, rng.Float64())
+		m.Classes[0], m.Classes[1] = `noisy\true`, "né \"quoted\",\nline"
+		if err := m.Write(path); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Read(path, ReadOptions{Classes: m.Classes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(back.P, m.P) {
+			t.Errorf("Q %d: the entries changed", q)
+		}
+		// In another class order the same probabilities stand elsewhere.
+		order := rng.Perm(q)
+		classes := make([]string, q)
+		for i, c := range order {
+			classes[i] = m.Classes[c]
+		}
+		back, err = Read(path, ReadOptions{Classes: classes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range q {
+			for j := range q {
+				if back.P[i*q+j] != m.P[order[i]*q+order[j]] {
+					t.Fatalf("Q %d: wrong entry at %d, %d after rearranging", q, i, j)
+				}
+			}
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left in the folder: %v (error %v), wanted c.csv alone", entries, err)
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	dir := t.TempDir()
+	m, err := Identity([]string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "no", "c.csv")
+	wantError(t, m.Write(path), path+": cannot write the confusion matrix: no such file or directory")
+	wantError(t, m.Write(dir), dir+": cannot write the confusion matrix: it exists and is not a regular file; give another name")
+
+	// An invalid matrix leaves the file of before.
+	path = filepath.Join(dir, "c.csv")
+	if err := os.WriteFile(path, []byte("before"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	bad := &Matrix{Classes: []string{"a", "b"}, P: []float64{1, 1, 1, 0}}
+	wantError(t, bad.Write(path), path+`: cannot write the confusion matrix: confusion matrix: `+
+		`the column of true class "a" sums to 2, wanted 1 within 1e-06; divide each column by its sum if these are counts or rounded numbers`)
+	m.Classes[1] = "b\r\nc"
+	wantError(t, m.Write(path), path+`: cannot write the confusion matrix: `+
+		`class "b\r\nc" has a carriage return in its name, wanted a name that CSV can hold`)
+	if got, err := os.ReadFile(path); err != nil || string(got) != "before" {
+		t.Errorf("the file holds %q (error %v), wanted what was there before", got, err)
+	}
+	m.Classes[1] = "b"
+
+	// A name that the rename refuses: the temporary file is removed.
+	long := filepath.Join(dir, strings.Repeat("x", 256))
+	wantError(t, m.Write(long), long+": cannot write the confusion matrix: file name too long")
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left in the folder: %v (error %v), wanted c.csv alone", entries, err)
+	}
+}

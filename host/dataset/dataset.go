@@ -1,0 +1,165 @@
+// Package dataset reads labelled examples from files, prepares them for
+// training, and writes them back.
+//
+// Read gives the raw numbers of a file, Fit and Preparation.Apply turn them
+// into what a learner sees (clause 2 of the numerics contract), Write puts raw
+// examples into a file again. There is one file of code per file format; all of
+// them take their lines from the same source (plain or gzip, line numbers for
+// the errors) and collect their labels in the same way.
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Examples are n feature vectors of d columns, row-major float32: the value of
+// example i in column j is X[i*D+j]. Whoever holds an Examples shares X; no
+// function of this project writes to an X it was handed.
+type Examples struct {
+	N, D int
+	X    []float32
+}
+
+// Row returns the features of example i, sharing memory.
+func (e Examples) Row(i int) []float32 { return e.X[i*e.D : (i+1)*e.D : (i+1)*e.D] }
+
+// check returns an error unless X holds exactly N·D values.
+func (e Examples) check() error {
+	if e.N < 0 || e.D < 0 || (e.D > 0 && e.N > math.MaxInt/e.D) || len(e.X) != e.N*e.D {
+		return fmt.Errorf("dataset: examples of shape %d×%d hold %d values, wanted their product", e.N, e.D, len(e.X))
+	}
+	return nil
+}
+
+// Dataset is what one file says: the raw features, before any preparation, and
+// the labels. Read makes it; the holder may change Y (to corrupt labels) and
+// then asks for a new Hash.
+type Dataset struct {
+	// Examples are the raw values: each the float32 nearest to the decimal
+	// text, finite, never subnormal. -0 stays -0.
+	Examples
+
+	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was
+	// read without labels.
+	Y []int32
+	// Classes are the class names. Read orders them by number when all of them
+	// are integers (equal ones, such as "1" and "01", bytewise), else bytewise;
+	// a list given in Options keeps its order. nil without labels.
+	Classes []string
+
+	// Features are the D feature names of a CSV header, nil without a header.
+	Features []string
+	// Label is the header's name of the label column, "" without a header.
+	Label string
+	// LabelColumn is where the label stood in a CSV record, counted from 1; 0
+	// without labels and in other formats.
+	LabelColumn int
+
+	// Subnormals counts the numbers that were subnormal in float32 and became
+	// +0 (clause 2).
+	Subnormals int
+	// SHA256 is the Hash of the content as read, in hexadecimal.
+	SHA256 string
+	// Path is the file that was read, as it was named.
+	Path string
+}
+
+// check returns an error unless the parts of d fit together.
+func (d *Dataset) check() error {
+	if err := d.Examples.check(); err != nil {
+		return err
+	}
+	if d.D == 0 {
+		return fmt.Errorf("dataset: examples without any feature")
+	}
+	if d.Y != nil && len(d.Y) != d.N {
+		return fmt.Errorf("dataset: %d labels for %d examples", len(d.Y), d.N)
+	}
+	if d.Features != nil && len(d.Features) != d.D {
+		return fmt.Errorf("dataset: %d feature names for %d features", len(d.Features), d.D)
+	}
+	seen := make(map[string]bool, len(d.Classes))
+	for _, c := range d.Classes {
+		if fault := classNameFault(c); fault != "" {
+			return fmt.Errorf("dataset: class name %s %s", quote(c), fault)
+		}
+		if seen[c] {
+			return fmt.Errorf("dataset: class name %s occurs twice", quote(c))
+		}
+		seen[c] = true
+	}
+	for i, y := range d.Y {
+		if y < 0 || int(y) >= len(d.Classes) {
+			return fmt.Errorf("dataset: label %d of example %d is outside 0..%d", y, i, len(d.Classes)-1)
+		}
+	}
+	for k, v := range d.X {
+		if !finite(v) {
+			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
+				k/d.D+1, k%d.D+1, v)
+		}
+	}
+	return nil
+}
+
+// classNameFault says what is wrong with a class name, "" if nothing is. Names
+// go through CSV, JSON and terminals; what one of them would change or hide is
+// refused at the door.
+func classNameFault(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case !utf8.ValidString(name):
+		return "is not valid UTF-8"
+	case strings.Trim(name, " \t") != name:
+		return "begins or ends with a space"
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\ufeff' }):
+		return "holds a control character or a byte order mark (is a quote not closed?)"
+	}
+	return ""
+}
+
+func finite(v float32) bool { return math.Float32bits(v)&0x7f800000 != 0x7f800000 }
+
+// quote returns text in quotes for an error message, shortened if long.
+func quote(text string) string {
+	short := shorten(text)
+	if len(short) < len(text) {
+		return fmt.Sprintf("%q…", short)
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// shorten returns at most the first 40 bytes of text, cut between characters.
+func shorten(text string) string {
+	const most = 40
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
+}
+
+// quoteList returns names in quotes for an error message, the first few.
+func quoteList(names []string) string {
+	const most = 12
+	var b strings.Builder
+	for i, name := range names {
+		if i == most {
+			fmt.Fprintf(&b, ", … (%d in all)", len(names))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(name))
+	}
+	return b.String()
+}

@@ -1,0 +1,124 @@
+package dataset
+
+import (
+	"bytes"
+	"math"
+	"testing"
+)
+
+// fuzzLimits keep a fuzzer from filling the memory with lawful zeros.
+var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64}
+
+// checkRead reads text and, if it is accepted, checks what Read promises and
+// that both formats give it back.
+func checkRead(t *testing.T, name string, text []byte, o Options) {
+	s, err := newSource(name, bytes.NewReader(text), fuzzLimits)
+	if err != nil {
+		return
+	}
+	d, err := readSource(s, o)
+	if err != nil {
+		if err.Error() == "" {
+			t.Fatal("an error without words")
+		}
+		return
+	}
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	if d.N == 0 || d.SHA256 != d.Hash() || (d.Y == nil) != o.NoLabels {
+		t.Fatalf("read %+v", d)
+	}
+	for k, v := range d.X {
+		if v != 0 && math.Abs(float64(v)) < minNormal {
+			t.Fatalf("value %d is subnormal", k)
+		}
+	}
+	for _, f := range formats() {
+		var b bytes.Buffer
+		if err := encode(&b, "f", f, d, WriteOptions{}); err != nil {
+			continue // a class name that LIBSVM cannot hold
+		}
+		header := "no"
+		if d.Features != nil {
+			header = "yes"
+		}
+		again, err := newSource("f", &b, limits{buffer: 64, line: 1 << 28, dense: 1 << 30, perByte: 512})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := readSource(again, Options{Format: f.name, Header: header, NoLabels: o.NoLabels, Classes: d.Classes, Features: d.D})
+		if err != nil {
+			t.Fatalf("%s: cannot read back: %v", f.name, err)
+		}
+		if back.SHA256 != d.SHA256 {
+			t.Fatalf("%s: %+v came back as %+v", f.name, d, back)
+		}
+	}
+}
+
+func FuzzReadCSV(f *testing.F) {
+	for _, text := range []string{
+		"1,2,a\n3,4,b\n", "x,y,class\r\n1,2,a\r\n3,4,b", "\ufeffx\ty\n1\ta\n2\tb\n", "1;2;5\n1;2;6", "\"1\",\"a\"\"b\"\n2,c\n",
+		"\"x\ny\",z\n1,a\n2,b\n", "1e-40,-0,a\n3.4e38,.5,b\n", "1,nan,a\n", "1,2\n1,2,3\n", "\x1f\x8b\x08", ",,\n", "1,\"a\n",
+		"0,1,2\n3,4,5\n", "class,1x1\na,1\nb,2\n",
+	} {
+		for _, column := range []string{"", "first", "class", "2"} {
+			f.Add([]byte(text), column, false)
+		}
+		f.Add([]byte(text), "", true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
+		for _, header := range []string{"auto", "yes", "no"} {
+			checkRead(t, "f.tsv", text, Options{Format: "csv", LabelColumn: column, Header: header, NoLabels: noLabels})
+		}
+		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels, Features: 2})
+		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels})
+	})
+}
+
+func FuzzReadLIBSVM(f *testing.F) {
+	for _, text := range []string{
+		"a 1:1 2:2\nb 1:3 2:4\n", "# c\n+1\n-1 3:7 # x\r\n", "1 0:1\n", "1 2:1 1:1\n", "1 2000000000:1\n2\n", "1,2 3:4\n",
+		"1:1 2:2\n", "a 1:1e-40\nb 5:-0\n", "a 1:nan\n", "a qid:1 1:1\n", "\ufeffa\t1:1\nb 1:0\n", "\x1f\x8b\x08", "a 99999999999:1\n",
+	} {
+		f.Add([]byte(text), uint8(0), false)
+		f.Add([]byte(text), uint8(3), true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, features uint8, noLabels bool) {
+		checkRead(t, "f", text, Options{Format: "libsvm", Features: int(features), NoLabels: noLabels})
+		checkRead(t, "f.svm", text, Options{Features: int(features), NoLabels: noLabels})
+	})
+}
+
+func FuzzParseNumber(f *testing.F) {
+	for _, text := range []string{"1", "-0.5e-3", "1_0", "0x1", "inf", "9007199254740993", "1e-40", ".", "1e22"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, c := range text {
+			if !bytes.ContainsRune([]byte("0123456789+-.eE"), c) {
+				if v, ok := parseNumber([]byte(text)); ok {
+					t.Fatalf("parseNumber(%q) = %v", text, v)
+				}
+				return
+			}
+		}
+		checkNumber(t, text)
+	})
+}
+
+func FuzzParseSteps(f *testing.F) {
+	for _, text := range []string{"none", "l2", DefaultSteps, "maxabs , l2", "l2,l2", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSteps(text)
+		if err != nil {
+			return
+		}
+		if back, err := ParseSteps(s.String()); err != nil || back != s {
+			t.Fatalf("%q gives %q, which gives %v, %v", text, s, back, err)
+		}
+	})
+}

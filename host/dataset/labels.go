@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// labels collects one label per example, numbered by first appearance until
+// finish orders the classes.
+type labels struct {
+	fixed bool // the class list was given and may not grow
+	index map[string]int32
+	names []string
+	y     blocks[int32]
+}
+
+// newLabels starts a collection; fixed, if not nil, is the only and final list
+// of classes.
+func newLabels(fixed []string) (*labels, error) {
+	l := &labels{fixed: fixed != nil, index: make(map[string]int32, len(fixed))}
+	for _, name := range fixed {
+		if fault := classNameFault(name); fault != "" {
+			return nil, fmt.Errorf("dataset: given class name %s %s", quote(name), fault)
+		}
+		if _, twice := l.index[name]; twice {
+			return nil, fmt.Errorf("dataset: given class name %s occurs twice", quote(name))
+		}
+		l.index[name] = int32(len(l.names))
+		l.names = append(l.names, name)
+	}
+	return l, nil
+}
+
+// add takes the label of the next example; it returns what is wrong with it, ""
+// if nothing is. The text is copied if it is kept.
+func (l *labels) add(text []byte) string {
+	text = trimSpace(text)
+	k, known := l.index[string(text)]
+	if !known {
+		name := string(text)
+		if name == "" {
+			return `found an empty label "", wanted a class name`
+		}
+		if fault := classNameFault(name); fault != "" {
+			return "label " + quote(name) + " " + fault
+		}
+		if l.fixed {
+			return fmt.Sprintf("label %s is not one of the %d known classes %s",
+				quote(name), len(l.names), quoteList(l.names))
+		}
+		k = int32(len(l.names))
+		l.index[name] = k
+		l.names = append(l.names, name)
+	}
+	l.y.push(k)
+	return ""
+}
+
+// finish returns the classes in their final order and the label of each example.
+func (l *labels) finish() ([]string, []int32) {
+	y := l.y.flatten()
+	if l.fixed {
+		return l.names, y
+	}
+	classes := slices.Clone(l.names)
+	sortClasses(classes)
+	final := make([]int32, len(classes))
+	for k, name := range classes {
+		final[l.index[name]] = int32(k)
+	}
+	for i, k := range y {
+		y[i] = final[k]
+	}
+	return classes, y
+}
+
+// sortClasses orders names by number when all of them are integers, of any
+// length, and bytewise otherwise and where the numbers are equal (clause 2).
+func sortClasses(names []string) {
+	order := strings.Compare
+	if !slices.ContainsFunc(names, func(s string) bool { return !isInteger(s) }) {
+		order = compareIntegers
+	}
+	slices.SortFunc(names, order)
+}
+
+func isInteger(s string) bool {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+func compareIntegers(a, b string) int {
+	aNegative, aDigits := splitInteger(a)
+	bNegative, bDigits := splitInteger(b)
+	byNumber := 0
+	switch {
+	case aNegative && !bNegative:
+		byNumber = -1
+	case bNegative && !aNegative:
+		byNumber = 1
+	default:
+		byNumber = cmp.Or(cmp.Compare(len(aDigits), len(bDigits)), strings.Compare(aDigits, bDigits))
+		if aNegative {
+			byNumber = -byNumber
+		}
+	}
+	return cmp.Or(byNumber, strings.Compare(a, b))
+}
+
+// splitInteger returns the sign and the digits without leading zeros, none for
+// zero, which is never negative.
+func splitInteger(s string) (negative bool, digits string) {
+	digits = strings.TrimLeft(strings.TrimLeft(s, "+-"), "0")
+	return s[0] == '-' && digits != "", digits
+}
+
+// trimSpace cuts spaces and tabs at both ends.
+func trimSpace(text []byte) []byte {
+	if len(text) > 0 && (text[0] <= ' ' || text[len(text)-1] <= ' ') {
+		return bytes.Trim(text, " \t")
+	}
+	return text
+}

@@ -1,0 +1,141 @@
+package dataset
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// pow10 holds the powers of ten that float64 represents exactly.
+var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// minNormal is the smallest positive normal float32.
+const minNormal = 0x1p-126
+
+// parseNumber returns the float32 nearest to the decimal number in text (ties
+// to even), equal to strconv.ParseFloat(text, 32) in every bit. It is false for
+// anything but digits with an optional sign, point and exponent, and for
+// numbers beyond the largest float32: no hexadecimal, no underscores, no words.
+// numberFault then says why.
+func parseNumber(text []byte) (float32, bool) {
+	if v, ok := parseShort(text); ok {
+		return v, true
+	}
+	for _, c := range text {
+		if !('0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E') {
+			return 0, false
+		}
+	}
+	// ParseFloat copies the text into its errors, so the view does not outlive
+	// the call.
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 32)
+	return float32(v), err == nil
+}
+
+// parseShort is parseNumber for the numbers that data files are made of; false
+// means only "not by this way".
+//
+// With digits m < 2^53 and an exponent within ±22, m and the power of ten are
+// exact in float64, so one division or multiplication gives the float64 nearest
+// to the text. The second rounding, to float32, errs only if the first landed
+// on the middle between two float32 (low 29 bits 100…0) or if the result is
+// subnormal; those take the other way.
+func parseShort(text []byte) (float32, bool) {
+	i, negative := 0, false
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		negative = text[0] == '-'
+		i = 1
+	}
+	var m uint64
+	start := i
+	for ; i < len(text) && text[i]-'0' <= 9; i++ {
+		m = m*10 + uint64(text[i]-'0')
+	}
+	digits, exp := i-start, 0
+	if i < len(text) && text[i] == '.' {
+		i++
+		start = i
+		for ; i < len(text) && text[i]-'0' <= 9; i++ {
+			m = m*10 + uint64(text[i]-'0')
+		}
+		digits += i - start
+		exp = start - i
+	}
+	if digits == 0 || digits > 19 || m >= 1<<53 { // 19 digits do not overflow m
+		return 0, false
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		i++
+		sign := 1
+		if i < len(text) && (text[i] == '-' || text[i] == '+') {
+			if text[i] == '-' {
+				sign = -1
+			}
+			i++
+		}
+		if n := len(text) - i; n < 1 || n > 3 {
+			return 0, false
+		}
+		e := 0
+		for ; i < len(text) && text[i]-'0' <= 9; i++ {
+			e = e*10 + int(text[i]-'0')
+		}
+		exp += sign * e
+	}
+	if i != len(text) || exp < -22 || exp > 22 {
+		return 0, false
+	}
+	f := float64(m)
+	if exp < 0 {
+		f /= pow10[-exp]
+	} else {
+		f *= pow10[exp]
+	}
+	if math.Float64bits(f)&(1<<29-1) == 1<<28 || (f < minNormal && m != 0) {
+		return 0, false
+	}
+	v := float32(f)
+	if negative {
+		v = -v
+	}
+	return v, true
+}
+
+// numberFault says what is wrong with text, which parseNumber refused: what was
+// found and what was wanted.
+func numberFault(text []byte) string {
+	s := string(text)
+	switch {
+	case s == "":
+		return `found an empty field "", wanted a number; fill in or remove examples with missing values`
+	case isNonFinite(s):
+		return "found " + quote(s) + ", wanted a finite number; replace it or remove the example"
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789+-.eE", r) }) {
+		if v, err := strconv.ParseFloat(s, 32); err != nil && math.IsInf(v, 0) {
+			return "found " + quote(s) + ", wanted a number within the range of float32 (±3.4e38); rescale the column"
+		}
+	}
+	return "found " + quote(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
+}
+
+// isNonFinite reports whether s is one of the words for what is not a finite
+// number, with or without a sign.
+func isNonFinite(s string) bool {
+	switch strings.ToLower(strings.TrimLeft(s, "+-")) {
+	case "nan", "inf", "infinity":
+		return true
+	}
+	return false
+}
+
+// flush returns v, or +0 if v is subnormal (clause 2), which it counts.
+func flush(v float32, subnormals *int) float32 {
+	if v < minNormal && v > -minNormal && v != 0 {
+		*subnormals++
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,219 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// Preparation is what was fitted to the training examples and turns any
+// examples of the same width into what a learner sees (clause 2). It goes into
+// the model as JSON and comes back with the same bits.
+type Preparation struct {
+	// Steps are not embedded: their text form would become that of the whole.
+	Steps Steps `json:"steps"`
+	// D is the number of raw features it was fitted to and takes.
+	D int `json:"features"`
+	// A and B, D numbers each, map column j to fma(v, A[j], B[j]); nil if no
+	// step maps columns. With maxabs B is zero.
+	A []float32 `json:"a,omitempty"`
+	B []float32 `json:"b,omitempty"`
+}
+
+// Width returns the number of columns that Apply gives: D, one more with bias.
+func (p *Preparation) Width() int {
+	if p.Steps.Bias {
+		return p.D + 1
+	}
+	return p.D
+}
+
+// Fit finds the column maps for s from e, which it only reads. Means, variances
+// and maxima are taken column by column in the order of the examples in
+// float64, by two passes, each square rounded before it is added; a column that
+// is constant (standardize) or zero (maxabs) gets the divisor 1. It is an error
+// to fit a column map to no example, or to a column so small that its factor
+// is not finite in float32.
+func Fit(s Steps, e Examples) (*Preparation, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	p := &Preparation{Steps: s, D: e.D}
+	if !s.columnMap() {
+		return p, nil
+	}
+	if e.N == 0 {
+		return nil, fmt.Errorf("normalization %s: found no example to fit it to, wanted at least one", s)
+	}
+	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
+	fit := p.fitStandardize
+	if s.MaxAbs {
+		fit = p.fitMaxAbs
+	}
+	// A column belongs to one goroutine, so the order of additions is that of
+	// the examples however many there are. 16 columns are a cache line.
+	split(e.D, parts(e.D, 16), func(_, from, to int) { fit(e, from, to) })
+	for j := range p.A {
+		if !finite(p.A[j]) || !finite(p.B[j]) {
+			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not finite: found the map v·%v + %v, wanted finite factors; rescale the column",
+				s, j+1, p.A[j], p.B[j])
+		}
+	}
+	return p, nil
+}
+
+// fitStandardize fits columns from..to-1.
+func (p *Preparation) fitStandardize(e Examples, from, to int) {
+	n := float64(e.N)
+	mean, variance := make([]float64, to-from), make([]float64, to-from)
+	for i := range e.N {
+		for j, v := range e.Row(i)[from:to] {
+			mean[j] += float64(v)
+		}
+	}
+	for j := range mean {
+		mean[j] /= n
+	}
+	for i := range e.N {
+		for j, v := range e.Row(i)[from:to] {
+			d := float64(v) - mean[j]
+			variance[j] += float64(d * d)
+		}
+	}
+	for j, m := range mean {
+		sd := math.Sqrt(variance[j] / n)
+		if sd == 0 {
+			sd = 1
+		}
+		p.A[from+j] = float32(1 / sd)
+		p.B[from+j] = float32(-m / sd)
+	}
+}
+
+// fitMaxAbs fits columns from..to-1.
+func (p *Preparation) fitMaxAbs(e Examples, from, to int) {
+	most := make([]float64, to-from)
+	for i := range e.N {
+		for j, v := range e.Row(i)[from:to] {
+			most[j] = max(most[j], math.Abs(float64(v)))
+		}
+	}
+	for j, m := range most {
+		if m == 0 {
+			m = 1
+		}
+		p.A[from+j] = float32(1 / m)
+	}
+}
+
+// Apply returns the prepared examples as a new matrix of Width() columns; e is
+// only read. Per row: v = fma(v, A[j], B[j]) if columns are mapped, the bias 1
+// behind them, then v·r in float32 with r = float32(1/sqrt(Σ v²)), the sum over
+// the whole row in float64 in increasing j, r = 1 for a zero row. It is an
+// error if e has another width than D, or if a prepared value is not finite,
+// which the first such example and column are named for.
+func (p *Preparation) Apply(e Examples) (Examples, error) {
+	if err := p.check(); err != nil {
+		return Examples{}, err
+	}
+	if err := e.check(); err != nil {
+		return Examples{}, err
+	}
+	if e.D != p.D {
+		return Examples{}, fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to", p.Steps, e.D, p.D)
+	}
+	width := p.Width()
+	if width > 0 && e.N > math.MaxInt/4/width {
+		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space", p.Steps, e.N, width)
+	}
+	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width)}
+	workers := parts(e.N, 64)
+	bad := make([]int, workers) // per part: index in X + 1 of its first value that is not finite
+	split(e.N, workers, func(part, from, to int) {
+		for i := from; i < to && bad[part] == 0; i++ {
+			if j := p.row(out.Row(i), e.Row(i)); j >= 0 {
+				bad[part] = i*width + j + 1
+			}
+		}
+	})
+	for _, at := range bad { // parts are in the order of the examples
+		if at > 0 {
+			i, j := (at-1)/width, (at-1)%width
+			return Examples{}, fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, wanted a finite number; rescale the column or leave out a step",
+				p.Steps, i+1, j+1, out.X[at-1])
+		}
+	}
+	return out, nil
+}
+
+// row prepares one example; it returns the first column that is not finite, -1
+// if all are.
+func (p *Preparation) row(dst, src []float32) int {
+	if p.A == nil {
+		copy(dst, src)
+	} else {
+		a, b := p.A[:len(src)], p.B[:len(src)]
+		for j, v := range src {
+			dst[j] = numerics.FMA(v, a[j], b[j])
+		}
+	}
+	if p.Steps.Bias {
+		dst[len(src)] = 1
+	}
+	if p.Steps.L2 {
+		var sum float64
+		for _, v := range dst {
+			sum += float64(float64(v) * float64(v))
+		}
+		r := float32(1)
+		if sum != 0 {
+			r = float32(1 / math.Sqrt(sum))
+		}
+		for j, v := range dst {
+			dst[j] = v * r
+		}
+	}
+	for j, v := range dst {
+		if !finite(v) {
+			return j
+		}
+	}
+	return -1
+}
+
+// check refuses a Preparation whose parts do not fit together, as a damaged
+// model could hold.
+func (p *Preparation) check() error {
+	if err := p.Steps.check(); err != nil {
+		return err
+	}
+	want := 0
+	if p.Steps.columnMap() {
+		want = p.D
+	}
+	if p.D < 0 || len(p.A) != want || len(p.B) != want {
+		return fmt.Errorf("normalization %s for %d features: found %d factors and %d offsets, wanted %d of each",
+			p.Steps, p.D, len(p.A), len(p.B), want)
+	}
+	return nil
+}
+
+// parts returns into how many parts of at least least 0..n-1 is worth cutting.
+func parts(n, least int) int { return max(1, min(runtime.GOMAXPROCS(0), n/least)) }
+
+// split cuts 0..n-1 into consecutive parts and calls f for all at the same time.
+func split(n, parts int, f func(part, from, to int)) {
+	size := (n + parts - 1) / parts
+	var wait sync.WaitGroup
+	for part := range parts {
+		from, to := min(part*size, n), min((part+1)*size, n)
+		wait.Go(func() { f(part, from, to) })
+	}
+	wait.Wait()
+}

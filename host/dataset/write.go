@@ -1,0 +1,190 @@
+package dataset
+
+import (
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// WriteOptions say how Write lays out a file. The zero value goes by the name.
+type WriteOptions struct {
+	// Format is "csv", "libsvm", or "auto" (the same as ""): LIBSVM for the
+	// names .svm, .libsvm and .svmlight, else CSV.
+	Format string
+	// LabelColumn is where a CSV gets the label: "last" (the same as ""),
+	// "first", or a position counted from 1. Dataset.LabelColumn gives the
+	// place where it was read.
+	LabelColumn string
+}
+
+// Write writes d to a CSV or LIBSVM file, packed with gzip if path ends in .gz.
+// The file appears whole or not at all: it is written beside path and renamed.
+// The same d gives the same bytes. d is only read.
+//
+// Numbers have the fewest digits that read back to the same float32. A CSV has
+// a header if d.Features is not nil and tabs for commas if it is named .tsv.
+// LIBSVM leaves out what is +0; if the last columns are zero in every example,
+// the first line says so with an explicit D:0, so the width is kept. Without
+// labels LIBSVM gets the label 0 in every line.
+//
+// Read then gives an equal Hash, provided the classes are in Read's order and
+// each has an example; else give Options.Classes. A header whose feature names
+// are partly numbers needs Options.Header.
+//
+// It is an error if the parts of d do not fit together, if a value is not
+// finite, and if LIBSVM cannot express a class name (spaces, comma, colon, #).
+func Write(path string, d *Dataset, o WriteOptions) error {
+	name := o.Format
+	if name == "" || name == "auto" {
+		name = formatOfName(path)
+	}
+	f, err := formatNamed(name)
+	if err != nil {
+		return err
+	}
+	if err := d.check(); err != nil {
+		return err
+	}
+	return writeAtomic(path, func(file io.Writer) error { return encode(file, path, f, d, o) })
+}
+
+// encode writes d to file in format f; path is only for its name.
+func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
+	if !strings.HasSuffix(strings.ToLower(path), ".gz") {
+		w := &lineWriter{path: path, w: bufio.NewWriterSize(file, 1<<16)}
+		if err := f.write(w, d, o); err != nil {
+			return err
+		}
+		return w.w.Flush()
+	}
+	// No name and no time in the header: the same data, the same bytes.
+	z := gzip.NewWriter(file)
+	w := &lineWriter{path: path, w: bufio.NewWriterSize(z, 1<<16)}
+	if err := f.write(w, d, o); err != nil {
+		return err
+	}
+	if err := w.w.Flush(); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// lineWriter builds one line after the other.
+type lineWriter struct {
+	path string
+	w    *bufio.Writer
+	line []byte
+}
+
+// end writes the line.
+func (w *lineWriter) end() error {
+	w.line = append(w.line, '\n')
+	_, err := w.w.Write(w.line)
+	w.line = w.line[:0]
+	return err
+}
+
+// number appends the shortest text that reads back to v.
+func (w *lineWriter) number(v float32) {
+	w.line = strconv.AppendFloat(w.line, float64(v), 'g', -1, 32)
+}
+
+func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
+	delim := byte(',')
+	if extension(w.path) == ".tsv" {
+		delim = '\t'
+	}
+	label := -1
+	if d.Y != nil {
+		column := o.LabelColumn
+		if column == "" {
+			column = "last"
+		}
+		if label = columnPosition(column, d.D+1); label < 0 {
+			return fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to %d", quote(column), d.D+1)
+		}
+	}
+	// row writes the D features with the label among them.
+	row := func(feature func(j int), labelText string) error {
+		for j := range d.D {
+			if j > 0 {
+				w.line = append(w.line, delim)
+			}
+			if j == label {
+				w.line = append(appendField(w.line, labelText), delim)
+			}
+			feature(j)
+		}
+		if label == d.D {
+			w.line = appendField(append(w.line, delim), labelText)
+		}
+		return w.end()
+	}
+	if d.Features != nil {
+		name := d.Label
+		if name == "" {
+			name = "label"
+		}
+		if err := row(func(j int) { w.line = appendField(w.line, d.Features[j]) }, name); err != nil {
+			return err
+		}
+	}
+	for i := range d.N {
+		x, name := d.Row(i), ""
+		if label >= 0 {
+			name = d.Classes[d.Y[i]]
+		}
+		if err := row(func(j int) { w.number(x[j]) }, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendField appends text as a CSV field, in quotes if a reader could take it
+// apart, trim it, or see in it another delimiter.
+func appendField(line []byte, text string) []byte {
+	if !strings.ContainsAny(text, "\",;\t\r\n ") && !strings.HasPrefix(text, "\ufeff") && text != "" {
+		return append(line, text...)
+	}
+	line = append(line, '"')
+	line = append(line, strings.ReplaceAll(text, `"`, `""`)...)
+	return append(line, '"')
+}
+
+func writeLIBSVM(w *lineWriter, d *Dataset, _ WriteOptions) error {
+	for _, name := range d.Classes {
+		if strings.ContainsAny(name, " ,:#") {
+			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon or #); write CSV or rename the class", quote(name))
+		}
+	}
+	lastUsed := false // whether some example has a value in the last column
+	for i := range d.N {
+		lastUsed = lastUsed || math.Float32bits(d.X[(i+1)*d.D-1]) != 0
+	}
+	for i := range d.N {
+		if d.Y != nil {
+			w.line = append(w.line, d.Classes[d.Y[i]]...)
+		} else {
+			w.line = append(w.line, '0')
+		}
+		for j, v := range d.Row(i) {
+			// -0 is not left out: what is read back must have the same bits.
+			if math.Float32bits(v) == 0 && !(i == 0 && j == d.D-1 && !lastUsed) {
+				continue
+			}
+			w.line = append(w.line, ' ')
+			w.line = strconv.AppendInt(w.line, int64(j+1), 10)
+			w.line = append(w.line, ':')
+			w.number(v)
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// ContractVersion is the version of the numerics contract in the package
+// documentation. Models of the same version, data and parameters are equal.
+const ContractVersion = 1
+
+// The kinds of error that every engine returns for the same misuse; test with
+// errors.Is. The text of the error says what was found and wanted.
+var (
+	ErrShape    = errors.New("sizes do not agree")
+	ErrLabel    = errors.New("label out of range")
+	ErrValue    = errors.New("value not finite")
+	ErrNoLabels = errors.New("examples have no labels")
+	ErrMemory   = errors.New("does not fit in the device's memory")
+	ErrClosed   = errors.New("used after Close")
+)
+
+// Engine is a place where examples live and kernels run.
+type Engine interface {
+	// Device describes where the work is done.
+	Device() Device
+
+	// Load copies or references n examples of d features and, unless y is nil,
+	// their noisy labels y[i] in [0, classes). The engine may keep references to
+	// x.X and y until Close and never writes to them; the caller must not write
+	// to them either. Scores start as those of W = 0, that is 0, and every cell
+	// starts empty. Errors: ErrShape, ErrLabel, ErrValue, ErrMemory, ErrClosed.
+	Load(x dataset.Examples, y []int32, classes int) (Resident, error)
+
+	// Close frees the device. Residents must be closed before.
+	Close() error
+}
+
+// Resident is one data set living on one engine, with the scores of the current
+// weights and the cells of the last assignment. It is not safe for concurrent
+// use. Every method returns ErrClosed after Close and ErrShape for arguments of
+// the wrong size; arguments are never modified, but for dst.
+type Resident interface {
+	// Shape returns the numbers of examples, features and classes.
+	Shape() (n, d, q int)
+
+	// FixedPoint returns the fixed-point format of the class sums (clause 3).
+	FixedPoint() numerics.FixedPoint
+
+	// Rescore computes the scores of the given classes, each named once, for all
+	// examples from their rows of w (clause 1).
+	Rescore(w Weights, classes []int) error
+
+	// Scores copies the scores of examples from..to-1 into dst, (to-from)×Q
+	// row-major.
+	Scores(dst []float32, from, to int) error
+
+	// Predict writes the prediction of each of the n examples into dst (clause
+	// 4). It needs no labels and leaves the cells alone.
+	Predict(dst []int32) error
+
+	// Assign puts each example into the cell of its region and noisy label and
+	// brings the class sums up to date (clauses 4 and 5). ErrNoLabels.
+	Assign(alpha float32) (Assignment, error)
+
+	// ClassSums copies Γ[p], Q×d row-major in fixed point, into dst.
+	ClassSums(dst []int64, p int) error
+
+	// Norms writes ‖z_pq‖² into dst[p*Q+q] for every pair (clause 6), p = q
+	// included. inv is B = float32(C⁻¹), Q×Q row-major.
+	Norms(dst, inv []float32) error
+
+	// UpdateVector writes the d values of z_pq into dst (clause 6).
+	UpdateVector(dst []float32, p, q int, inv []float32) error
+
+	// Close frees what Load took. A second Close does nothing.
+	Close() error
+}
+
+// Weights is the matrix W, Q×D row-major: row r is the weight vector of class r.
+type Weights struct {
+	Q, D int
+	W    []float32
+}
+
+// NewWeights returns W = 0.
+func NewWeights(q, d int) Weights { return Weights{Q: q, D: d, W: make([]float32, q*d)} }
+
+// Row returns the weights of class r, sharing memory.
+func (w Weights) Row(r int) []float32 { return w.W[r*w.D : (r+1)*w.D : (r+1)*w.D] }
+
+// Clone returns a copy that shares nothing.
+func (w Weights) Clone() Weights {
+	w.W = append([]float32(nil), w.W...)
+	return w
+}
+
+// Assignment is what Assign found. Both tables are Q×Q row-major, [p*Q+k]: row p
+// is the region or prediction, column k the noisy label. They belong to the
+// caller.
+type Assignment struct {
+	Regions   []int64 // N[p][k], examples in cell (p,k) at margin α
+	Predicted []int64 // the same at α = 0: every example by its prediction
+	Moved     int     // examples whose cell is not that of the last assignment
+}
+
+// Device describes a device for people and for the model file.
+type Device struct {
+	Kind       string `json:"kind"`               // "cpu" or "opencl"
+	ID         string `json:"id"`                 // what --device accepts: "cpu", "opencl:0.0"
+	Name       string `json:"name"`               // as the driver names it
+	Platform   string `json:"platform,omitempty"` // OpenCL platform
+	Driver     string `json:"driver,omitempty"`   // driver version
+	Conforming bool   `json:"conforming"`         // SelfTest passed
+}

@@ -1,0 +1,207 @@
+// Package enginetest is the conformance suite that every engine runs: the same
+// bits as the contract's text, at sizes around every width a kernel could like,
+// with hard values, fences around every slice, and the same kinds of error.
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// Case is one judgement of an engine. It does not need a *testing.T, so that a
+// test can also ask that a broken engine fails.
+type Case struct {
+	Name  string
+	Check func(engine.Engine) error
+}
+
+// Cases lists the suite.
+func Cases() []Case {
+	var all []Case
+	for _, p := range problems() {
+		all = append(all, Case{p.String(), p.check})
+	}
+	return append(all,
+		Case{"errors", checkErrors},
+		Case{"no labels", checkNoLabels},
+		Case{"two residents", checkTwoResidents},
+		Case{"self-test", engine.SelfTest},
+	)
+}
+
+// TinyCases are some cases small enough for an interpreter of kernels.
+func TinyCases() []Case {
+	var all []Case
+	for _, p := range []problem{
+		{name: "tiny", n: 1, d: 1, q: 2, value: normal, weight: normal},
+		{name: "tiny with margin", n: 35, d: 5, q: 3, alpha: 0.5, value: normal, weight: normal},
+		{name: "tiny with two chunks", n: 17, d: 259, q: 3, value: normal, weight: normal},
+		{name: "tiny with many classes", n: 20, d: 2, q: 17, value: digits, weight: digits},
+	} {
+		all = append(all, Case{p.String(), p.check})
+	}
+	return append(all, Case{"no labels", checkNoLabels})
+}
+
+// Run runs the suite as subtests of t.
+func Run(t *testing.T, e engine.Engine) {
+	t.Helper()
+	cases := Cases()
+	if len(cases) == 0 {
+		t.Fatal("the conformance suite is empty")
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			if err := c.Check(e); err != nil {
+				t.Fatalf("%s: %v", e.Device().Name, err)
+			}
+		})
+	}
+}
+
+// small is a well-formed problem for the checks of misuse.
+func small() (dataset.Examples, []int32) {
+	return dataset.Examples{N: 3, D: 2, X: []float32{1, 2, 3, 4, 5, 6}}, []int32{0, 1, 1}
+}
+
+func checkErrors(e engine.Engine) error {
+	x, y := small()
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	for _, c := range []struct {
+		what string
+		x    dataset.Examples
+		y    []int32
+		q    int
+		want error
+	}{
+		{"no examples", dataset.Examples{N: 0, D: 2}, nil, 2, engine.ErrShape},
+		{"no features", dataset.Examples{N: 3, D: 0}, y, 2, engine.ErrShape},
+		{"no classes", x, y, 0, engine.ErrShape},
+		{"negative size", dataset.Examples{N: -3, D: -2, X: x.X}, y, 2, engine.ErrShape},
+		{"too few values", dataset.Examples{N: 3, D: 2, X: x.X[:5]}, y, 2, engine.ErrShape},
+		{"too many values", dataset.Examples{N: 2, D: 2, X: x.X}, y[:2], 2, engine.ErrShape},
+		{"too few labels", x, y[:2], 2, engine.ErrShape},
+		{"label too large", x, []int32{0, 1, 2}, 2, engine.ErrLabel},
+		{"label negative", x, []int32{0, 1, -1}, 2, engine.ErrLabel},
+		{"NaN", dataset.Examples{N: 1, D: 2, X: []float32{1, nan}}, []int32{0}, 2, engine.ErrValue},
+		{"infinite", dataset.Examples{N: 1, D: 2, X: []float32{inf, 1}}, []int32{0}, 2, engine.ErrValue},
+	} {
+		r, err := e.Load(c.x, c.y, c.q)
+		if !errors.Is(err, c.want) || r != nil {
+			return fmt.Errorf("load with %s: %v, want %v", c.what, err, c.want)
+		}
+	}
+	r, err := e.Load(x, y, 2)
+	if err != nil {
+		return err
+	}
+	w, f, i32, i64 := engine.NewWeights(2, 2), make([]float32, 64), make([]int32, 64), make([]int64, 64)
+	for _, c := range []struct {
+		what string
+		err  error
+	}{
+		{"rescore: class too large", r.Rescore(w, []int{2})},
+		{"rescore: class negative", r.Rescore(w, []int{-1})},
+		{"rescore: class twice", r.Rescore(w, []int{1, 0, 1})},
+		{"rescore: width", r.Rescore(engine.NewWeights(2, 3), []int{0})},
+		{"rescore: classes", r.Rescore(engine.NewWeights(3, 2), []int{0})},
+		{"rescore: values", r.Rescore(engine.Weights{Q: 2, D: 2, W: w.W[:3]}, []int{0})},
+		{"scores: length", r.Scores(f[:5], 0, 3)},
+		{"scores: range", r.Scores(f[:8], 0, 4)},
+		{"scores: negative", r.Scores(f[:8], -1, 3)},
+		{"scores: reversed", r.Scores(f[:0], 2, 1)},
+		{"predict: length", r.Predict(i32[:4])},
+		{"class sums: length", r.ClassSums(i64[:3], 0)},
+		{"class sums: region", r.ClassSums(i64[:4], 2)},
+		{"norms: length", r.Norms(f[:3], f[:4])},
+		{"norms: inverse", r.Norms(f[:4], f[:5])},
+		{"update vector: length", r.UpdateVector(f[:3], 0, 1, f[:4])},
+		{"update vector: inverse", r.UpdateVector(f[:2], 0, 1, f[:3])},
+		{"update vector: region", r.UpdateVector(f[:2], 2, 1, f[:4])},
+		{"update vector: class", r.UpdateVector(f[:2], 0, -1, f[:4])},
+	} {
+		if !errors.Is(c.err, engine.ErrShape) {
+			return fmt.Errorf("%s: %v, want %v", c.what, c.err, engine.ErrShape)
+		}
+	}
+	return checkClosed(r)
+}
+
+func checkClosed(r engine.Resident) error {
+	w, f := engine.NewWeights(2, 2), make([]float32, 6)
+	for range 2 {
+		if err := r.Close(); err != nil {
+			return fmt.Errorf("close: %v", err)
+		}
+	}
+	_, assign := r.Assign(0)
+	for what, err := range map[string]error{
+		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(f, 0, 3), "predict": r.Predict(make([]int32, 3)),
+		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0), "norms": r.Norms(f[:4], f[:4]),
+		"update vector": r.UpdateVector(f[:2], 0, 1, f[:4]),
+	} {
+		if !errors.Is(err, engine.ErrClosed) {
+			return fmt.Errorf("%s after close: %v, want %v", what, err, engine.ErrClosed)
+		}
+	}
+	return nil
+}
+
+func checkNoLabels(e engine.Engine) error {
+	x, _ := small()
+	r, err := e.Load(x, nil, 2)
+	if err != nil {
+		return err
+	}
+	w := engine.Weights{Q: 2, D: 2, W: []float32{1, 0, -1, 1}}
+	if err := r.Rescore(w, []int{0, 1}); err != nil {
+		return err
+	}
+	// Scores are 1, 3, 5 against 1, 1, 1.
+	if err := into([]int32{0, 0, 0}, "predict", same[int32], func(dst []int32) error { return r.Predict(dst) }); err != nil {
+		return err
+	}
+	f := make([]float32, 4)
+	_, assign := r.Assign(0)
+	for what, err := range map[string]error{
+		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0),
+		"norms": r.Norms(f, f), "update vector": r.UpdateVector(f[:2], 0, 1, f),
+	} {
+		if !errors.Is(err, engine.ErrNoLabels) {
+			return fmt.Errorf("%s without labels: %v, want %v", what, err, engine.ErrNoLabels)
+		}
+	}
+	return r.Close()
+}
+
+// checkTwoResidents interleaves two data sets on one engine.
+func checkTwoResidents(e engine.Engine) error {
+	a := problem{name: "a", n: 40, d: 5, q: 3, value: normal, weight: normal}
+	x, y, inv, rng := a.build()
+	ra, err := e.Load(x, y, a.q)
+	if err != nil {
+		return err
+	}
+	w := engine.NewWeights(a.q, a.d)
+	for j := range w.W {
+		w.W[j] = normal(rng)
+	}
+	va := newNaive(x, y, a.q)
+	va.rescore(w, []int{0, 1, 2})
+	if err := ra.Rescore(w, []int{0, 1, 2}); err != nil {
+		return err
+	}
+	b := problem{name: "b", n: 70, d: 9, q: 4, value: normal, weight: normal}
+	if err := b.check(e); err != nil {
+		return err
+	}
+	if err := a.round(ra, va, w, nil, 0, inv, rng); err != nil {
+		return fmt.Errorf("after another data set was used: %w", err)
+	}
+	return ra.Close()
+}

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// The known answers, in the order of selfTest's questions, little-endian. A test
+// of cpuref writes and checks them; the conformance suite judges cpuref.
+//
+//go:embed selftest.golden
+var selfTestAnswers []byte
+
+const (
+	selfTestN = 67  // not a multiple of 16
+	selfTestD = 260 // two chunks
+	selfTestQ = 3
+)
+
+// SelfTest runs every operation of an engine on a small problem and compares all
+// bits with known answers (clause 12). The error names the operation and the
+// first differing index.
+func SelfTest(e Engine) error {
+	answers := selfTestAnswers
+	err := selfTest(e, func(op string, got []byte, width int) error {
+		if len(answers) < len(got) {
+			return fmt.Errorf("the known answers end before %s", op)
+		}
+		for i := 0; i < len(got); i += width {
+			if g, w := got[i:i+width], answers[i:i+width]; !bytes.Equal(g, w) {
+				return fmt.Errorf("%s differs from the known answer at index %d: bytes %x, want %x", op, i/width, g, w)
+			}
+		}
+		answers = answers[len(got):]
+		return nil
+	})
+	if err == nil && len(answers) != 0 {
+		err = fmt.Errorf("%d bytes of known answers are left over", len(answers))
+	}
+	if err != nil {
+		return fmt.Errorf("self-test: %w", err)
+	}
+	return nil
+}
+
+// SelfTestAnswers returns what SelfTest would have to compare with if e defined
+// the right answers. It is for making that file.
+func SelfTestAnswers(e Engine) ([]byte, error) {
+	var all []byte
+	err := selfTest(e, func(_ string, got []byte, _ int) error {
+		all = append(all, got...)
+		return nil
+	})
+	return all, err
+}
+
+// selfTest hands the bytes of each operation's result to judge.
+func selfTest(e Engine, judge func(op string, got []byte, width int) error) (err error) {
+	x, y, w, inv := selfTestProblem()
+	r, err := e.Load(x, y, selfTestQ)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := r.Close(); err == nil {
+			err = e
+		}
+	}()
+	scores, pred := make([]float32, selfTestN*selfTestQ), make([]int32, selfTestN)
+	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32, selfTestQ*selfTestQ), make([]float32, selfTestD)
+	var a Assignment
+	for _, question := range []struct {
+		op     string
+		ask    func() error
+		answer func() any
+	}{
+		{"score", func() error {
+			if err := r.Rescore(w, []int{2, 0, 1}); err != nil {
+				return err
+			}
+			return r.Scores(scores, 0, selfTestN)
+		}, func() any { return scores }},
+		{"predict", func() error { return r.Predict(pred) }, func() any { return pred }},
+		{"assign", func() (err error) { a, err = r.Assign(0.125); return err }, func() any { return append(a.Predicted, a.Regions...) }},
+		{"class sums", func() error {
+			for p := range selfTestQ {
+				if err := r.ClassSums(sums[p*selfTestQ*selfTestD:(p+1)*selfTestQ*selfTestD], p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, func() any { return sums }},
+		{"norms", func() error { return r.Norms(norms, inv) }, func() any { return norms }},
+		{"update vector", func() error { return r.UpdateVector(z, 1, 2, inv) }, func() any { return z }},
+	} {
+		if err := question.ask(); err != nil {
+			return err
+		}
+		answer := question.answer()
+		width := 4
+		if _, ok := answer.([]int64); ok {
+			width = 8
+		}
+		b, err := binary.Append(nil, binary.LittleEndian, answer)
+		if err != nil {
+			return err
+		}
+		if err := judge(question.op, b, width); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selfTestProblem builds inputs that a device with relaxed arithmetic gets
+// wrong: full mantissas, so that fused and unfused products differ; products
+// that are subnormal; ties; a zero row; the largest magnitudes that matter.
+func selfTestProblem() (x dataset.Examples, y []int32, w Weights, inv []float32) {
+	state := uint32(1)
+	next := func() float32 { // a full 24-bit mantissa in [-1, 1)
+		state = state*1664525 + 1013904223 // Numerical Recipes' linear congruence
+		return float32(int32(state)>>8) * 0x1p-23
+	}
+	x = dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD)}
+	for i := range x.X {
+		x.X[i] = next()
+	}
+	clear(x.Row(5))
+	for j := range x.Row(6) { // products with w are subnormal, their sums too
+		x.Row(6)[j] *= 0x1p-125
+	}
+	for i := 8; i < selfTestN; i++ { // no integers in fixed point: rounding shows
+		x.Row(i)[i] *= 0x1p-40
+	}
+	w = NewWeights(selfTestQ, selfTestD)
+	for i := range w.W {
+		w.W[i] = next()
+	}
+	for j := range selfTestD { // example 7 sees a tie of classes 0 and 1
+		if x.Row(7)[j] != 0 && j%2 == 0 {
+			w.Row(1)[j] = w.Row(0)[j]
+		} else {
+			x.Row(7)[j] = float32(math.Copysign(0, -1))
+		}
+	}
+	y = make([]int32, selfTestN)
+	for i := range y {
+		y[i] = int32(i*7) % selfTestQ
+	}
+	inv = make([]float32, selfTestQ*selfTestQ)
+	for i := range inv {
+		inv[i] = next()
+	}
+	return x, y, w, inv
+}

@@ -1,0 +1,133 @@
+// Package metric says how well a classifier predicts labels that are known to
+// be right.
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Report is the quality of n predictions over Q classes. Its JSON form is what
+// `uma-gpu eval --json` prints.
+type Report struct {
+	Examples  int     `json:"examples"`   // n ≥ 1
+	ErrorRate float64 `json:"error_rate"` // share of examples predicted wrong, in [0, 1]
+
+	// Two norms of the Q×Q matrix Ĉ[p][q] = P(predicted = p | true = q) with its
+	// diagonal set to 0; a class without examples has a column of zeros. Unlike
+	// the error rate they weigh rare classes like common ones (Louche &
+	// Ralaivola, Machine Learning 99, 2015).
+	ConfusionRate float64 `json:"confusion_rate"` // ‖Ĉ‖_F / √Q, in [0, 1]
+	OperatorNorm  float64 `json:"operator_norm"`  // largest singular value, in [0, √Q]
+
+	PerClass  []ClassReport `json:"per_class"` // in the order of the class indices
+	Confusion [][]int64     `json:"confusion"` // Q×Q counts: [p][q] predicted p, truly q
+}
+
+// ClassReport is the quality of the predictions of one class.
+type ClassReport struct {
+	Class     string   `json:"class"`
+	Examples  int64    `json:"examples"`  // examples truly of the class
+	Recall    *float64 `json:"recall"`    // share of them predicted so; nil (null) if there are none
+	Precision *float64 `json:"precision"` // share of those predicted so that are; nil (null) if there are none
+}
+
+// Evaluate compares predicted with truth, the class indices in 0..Q-1 of the
+// same examples, where Q = len(classes). The report shares no memory with its
+// arguments.
+//
+// The error is about no class, no example, slices of different lengths, or the
+// first example with a label out of range.
+func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
+	n, q := len(truth), len(classes)
+	switch {
+	case q == 0:
+		return Report{}, fmt.Errorf("evaluate: no class, wanted 1 or more")
+	case len(predicted) != n:
+		return Report{}, fmt.Errorf("evaluate: %d predictions for %d true labels, wanted one for each", len(predicted), n)
+	case n == 0:
+		return Report{}, fmt.Errorf("evaluate: no example, wanted 1 or more")
+	}
+	counts := make([]int64, q*q)
+	wrong := 0
+	for i, t := range truth {
+		p := predicted[i]
+		if t < 0 || int(t) >= q {
+			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has true label %d, wanted 0 to %d", i, t, q-1)
+		}
+		if p < 0 || int(p) >= q {
+			return Report{}, fmt.Errorf("evaluate: example %d (counted from 0) has predicted label %d, wanted 0 to %d", i, p, q-1)
+		}
+		counts[int(p)*q+int(t)]++
+		if p != t {
+			wrong++
+		}
+	}
+	r := Report{Examples: n, ErrorRate: float64(wrong) / float64(n)}
+	predictedAs, trulyOf := totals(counts, q)
+	for c, name := range classes {
+		hits := counts[c*q+c]
+		r.PerClass = append(r.PerClass, ClassReport{
+			Class:     name,
+			Examples:  trulyOf[c],
+			Recall:    share(hits, trulyOf[c]),
+			Precision: share(hits, predictedAs[c]),
+		})
+		r.Confusion = append(r.Confusion, counts[c*q:(c+1)*q:(c+1)*q])
+	}
+	c := confusions(counts, trulyOf)
+	r.ConfusionRate = rate(c, q)
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(q, q, c), mat.SVDNone) {
+		return Report{}, fmt.Errorf("evaluate: the singular value decomposition of the %d×%d confusion matrix did not converge", q, q)
+	}
+	r.OperatorNorm = svd.Values(nil)[0]
+	return r, nil
+}
+
+// totals returns the sums of the rows and of the columns of counts.
+func totals(counts []int64, q int) (rows, columns []int64) {
+	rows, columns = make([]int64, q), make([]int64, q)
+	for p := range q {
+		for t := range q {
+			rows[p] += counts[p*q+t]
+			columns[t] += counts[p*q+t]
+		}
+	}
+	return rows, columns
+}
+
+// share returns part/whole, or nil for a whole of 0.
+func share(part, whole int64) *float64 {
+	if whole == 0 {
+		return nil
+	}
+	s := float64(part) / float64(whole)
+	return &s
+}
+
+// confusions returns Ĉ with a diagonal of zeros, row-major, from the counts and
+// their column sums.
+func confusions(counts, columns []int64) []float64 {
+	q := len(columns)
+	c := make([]float64, q*q)
+	for p := range q {
+		for t := range q {
+			if p != t && columns[t] > 0 {
+				c[p*q+t] = float64(counts[p*q+t]) / float64(columns[t])
+			}
+		}
+	}
+	return c
+}
+
+// rate returns the Frobenius norm of the q×q matrix c over √q.
+func rate(c []float64, q int) float64 {
+	sum := 0.0
+	for _, v := range c {
+		sum += float64(v * v)
+	}
+	return math.Sqrt(sum / float64(q))
+}

@@ -1,0 +1,183 @@
+package metric
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 1e-14) {
+		t.Errorf("%s = %v, wanted %v", what, got, want)
+	}
+}
+
+// Truth a a a a b b c c; predicted a a b c b c c c.
+// Ĉ off the diagonal: column a (0, 1/4, 1/4), column b (0, 0, 1/2), column c 0.
+func TestEvaluateByHand(t *testing.T) {
+	truth := []int32{0, 0, 0, 0, 1, 1, 2, 2}
+	predicted := []int32{0, 0, 1, 2, 1, 2, 2, 2}
+	r, err := Evaluate(truth, predicted, []string{"a", "b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := [][]int64{{2, 0, 0}, {1, 1, 0}, {1, 1, 2}}; !reflect.DeepEqual(r.Confusion, want) {
+		t.Errorf("confusion = %v, wanted %v", r.Confusion, want)
+	}
+	near(t, "error rate", r.ErrorRate, 3.0/8)
+	near(t, "confusion rate", r.ConfusionRate, math.Sqrt((1./16+1./16+1./4)/3))
+	// The non-zero block [[1/4, 0], [1/4, 1/2]] has M·Mᵀ = [[1, 1], [1, 5]]/16.
+	near(t, "operator norm", r.OperatorNorm, math.Sqrt((6+math.Sqrt(20))/2)/4)
+	for c, want := range []struct {
+		class             string
+		examples          int64
+		recall, precision float64
+	}{{"a", 4, .5, 1}, {"b", 2, .5, .5}, {"c", 2, 1, .5}} {
+		got := r.PerClass[c]
+		if got.Class != want.class || got.Examples != want.examples || *got.Recall != want.recall || *got.Precision != want.precision {
+			t.Errorf("class %d: %s, %d examples, recall %v, precision %v; wanted %v",
+				c, got.Class, got.Examples, *got.Recall, *got.Precision, want)
+		}
+	}
+}
+
+func TestEvaluateJSON(t *testing.T) {
+	// Class c neither occurs nor is predicted; b occurs and is never predicted.
+	r, err := Evaluate([]int32{0, 1}, []int32{0, 0}, []string{"a", "b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "operator norm", r.OperatorNorm, 1)
+	near(t, "confusion rate", r.ConfusionRate, math.Sqrt(1./3))
+	r.ConfusionRate, r.OperatorNorm = 0.5, 1 // digits that print short
+	got, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"examples":2,"error_rate":0.5,"confusion_rate":0.5,"operator_norm":1,"per_class":[` +
+		`{"class":"a","examples":1,"recall":1,"precision":0.5},` +
+		`{"class":"b","examples":1,"recall":0,"precision":null},` +
+		`{"class":"c","examples":0,"recall":null,"precision":null}],` +
+		`"confusion":[[1,1,0],[0,0,0],[0,0,0]]}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestEvaluatePerfectAndSingleClass(t *testing.T) {
+	for _, classes := range [][]string{{"a"}, {"a", "b"}} {
+		r, err := Evaluate([]int32{0, 0}, []int32{0, 0}, classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.ErrorRate != 0 || r.ConfusionRate != 0 || r.OperatorNorm != 0 {
+			t.Errorf("%v: %+v, wanted zeros", classes, r)
+		}
+	}
+	// All wrong over two classes: Ĉ swaps the classes.
+	r, err := Evaluate([]int32{0, 1, 1}, []int32{1, 0, 0}, []string{"a", "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "error rate", r.ErrorRate, 1)
+	near(t, "confusion rate", r.ConfusionRate, 1)
+	near(t, "operator norm", r.OperatorNorm, 1)
+}
+
+// Norms of random predictions against their definitions: the Frobenius norm as
+// a sum over pairs, the operator norm by power iteration on MᵀM.
+func TestEvaluateAgainstDefinitions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		q := 2 + rng.IntN(8)
+		truth, predicted := make([]int32, 300), make([]int32, 300)
+		for i := range truth {
+			truth[i] = rng.Int32N(int32(q))
+			predicted[i] = truth[i]
+			if rng.IntN(2) == 0 {
+				predicted[i] = rng.Int32N(int32(q))
+			}
+		}
+		before := slices.Clone(truth)
+		r, err := Evaluate(truth, predicted, make([]string, q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(before, truth) {
+			t.Error("truth was changed")
+		}
+		m := make([][]float64, q)
+		frobenius := 0.0
+		for p := range q {
+			m[p] = make([]float64, q)
+			for c := range q {
+				both, of := 0, 0
+				for i := range truth {
+					if truth[i] == int32(c) {
+						of++
+						if predicted[i] == int32(p) {
+							both++
+						}
+					}
+				}
+				if p != c && of > 0 {
+					m[p][c] = float64(both) / float64(of)
+					frobenius += m[p][c] * m[p][c]
+				}
+			}
+		}
+		v := make([]float64, q)
+		for i := range v {
+			v[i] = 1
+		}
+		length := 0.0
+		for range 5000 {
+			u, w := make([]float64, q), make([]float64, q)
+			for p := range q {
+				for c := range q {
+					u[p] += m[p][c] * v[c]
+				}
+			}
+			length = 0
+			for c := range q {
+				for p := range q {
+					w[c] += m[p][c] * u[p]
+				}
+				length += w[c] * w[c]
+			}
+			length = math.Sqrt(length)
+			for c := range q {
+				v[c] = w[c] / length
+			}
+		}
+		near(t, "confusion rate", r.ConfusionRate, math.Sqrt(frobenius)/math.Sqrt(float64(q)))
+		if math.Abs(r.OperatorNorm-math.Sqrt(length)) > 1e-10 {
+			t.Errorf("operator norm = %v, power iteration gives %v", r.OperatorNorm, math.Sqrt(length))
+		}
+	}
+}
+
+func TestEvaluateErrors(t *testing.T) {
+	two := []string{"a", "b"}
+	for _, c := range []struct {
+		truth, predicted []int32
+		classes          []string
+		want             string
+	}{
+		{[]int32{0}, []int32{0}, nil, "evaluate: no class, wanted 1 or more"},
+		{nil, nil, two, "evaluate: no example, wanted 1 or more"},
+		{[]int32{0, 1}, []int32{0}, two, "evaluate: 1 predictions for 2 true labels, wanted one for each"},
+		{[]int32{0, 2}, []int32{0, 0}, two, "evaluate: example 1 (counted from 0) has true label 2, wanted 0 to 1"},
+		{[]int32{-1}, []int32{0}, two, "evaluate: example 0 (counted from 0) has true label -1, wanted 0 to 1"},
+		{[]int32{0}, []int32{2}, two, "evaluate: example 0 (counted from 0) has predicted label 2, wanted 0 to 1"},
+		{[]int32{0}, []int32{-5}, two, "evaluate: example 0 (counted from 0) has predicted label -5, wanted 0 to 1"},
+	} {
+		if _, err := Evaluate(c.truth, c.predicted, c.classes); err == nil || err.Error() != c.want {
+			t.Errorf("got %v\nwant %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// Package numerics is the arithmetic of the numerics contract in plain Go: the
+// few operations whose every bit is fixed, shared by the host and by cpuref.
+//
+// The contract itself is the documentation of package engine; clause numbers
+// below refer to it. Nothing here depends on the processor or on the Go
+// compiler's freedom to fuse a multiplication with an addition: a product that
+// must be rounded before it is added stands in an explicit conversion, which
+// the language defines to round.
+package numerics
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Chunk is the number of columns whose products are accumulated before the
+// result is added to the total of a dot product (clause 1).
+const Chunk = 256
+
+// FMA returns a·b + c rounded once to float32 (ties to even), as the fma
+// function of OpenCL does, subnormal results included.
+//
+// The product of two float32 is exact in float64. Adding c rounds a first time
+// and the conversion to float32 a second time; the two together are wrong only
+// if the first rounding lands on a point half way between two neighbouring
+// float32 while the exact sum lies beside it. Those results, and subnormal
+// ones, whose half-way points lie elsewhere, take the slow path.
+func FMA(a, b, c float32) float32 {
+	p := float64(a) * float64(b)
+	s := p + float64(c)
+	u := math.Float64bits(s)
+	// Below bit 29 lies what float32 cannot hold; 1000…0 there is a midpoint.
+	if u&(1<<29-1) != 1<<28 && u>>52&0x7ff > 1023-127 {
+		return float32(s)
+	}
+	return roundToOdd(p, float64(c), s)
+}
+
+// roundToOdd returns the float32 nearest to the exact p+c, where s is p+c
+// rounded to float64. An inexact s whose last bit is even is moved one unit
+// towards the exact sum; an odd last bit marks "not exactly here", which a
+// second rounding to at most 24 bits cannot mistake for a midpoint (Boldo &
+// Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+func roundToOdd(p, c, s float64) float32 {
+	// Knuth's TwoSum: e is exactly (p + c) - s.
+	t := s - p
+	e := (p - (s - t)) + (c - t)
+	u := math.Float64bits(s)
+	if e != 0 && u&1 == 0 && !math.IsNaN(e) {
+		if (e > 0) == (s > 0) {
+			u++ // away from zero
+		} else {
+			u-- // towards zero
+		}
+	}
+	return float32(math.Float64frombits(u))
+}
+
+// Dot returns ⟨x, w⟩ by clause 1. Both slices have the same length.
+func Dot(x, w []float32) float32 {
+	w = w[:len(x)]
+	var total float32
+	for len(x) > Chunk {
+		total += dotChunk(x[:Chunk], w[:Chunk])
+		x, w = x[Chunk:], w[Chunk:]
+	}
+	return total + dotChunk(x, w)
+}
+
+func dotChunk(x, w []float32) float32 {
+	w = w[:len(x)]
+	var acc float32
+	for j, v := range x {
+		acc = FMA(v, w[j], acc)
+	}
+	return acc
+}
+
+// FixedPoint is the fixed-point format of one set of examples (clause 3): the
+// integer of x is the integer nearest to x·2^S.
+type FixedPoint struct {
+	S int // in [-126, 126]
+}
+
+// NewFixedPoint returns the format for n examples of which maxAbs is the
+// largest absolute value, chosen so that a sum of n integers stays below 2^62.
+func NewFixedPoint(maxAbs float32, n int) FixedPoint {
+	_, e := math.Frexp(float64(maxAbs)) // maxAbs = f·2^e, f in [0.5, 1); 0 gives 0
+	s := 62 - bits.Len64(uint64(n)) - e
+	return FixedPoint{S: min(max(s, -126), 126)}
+}
+
+// Scale returns 2^S, which is a normal float32.
+func (f FixedPoint) Scale() float32 { return float32(math.Ldexp(1, f.S)) }
+
+// Unit returns u = float32(2^-S / n), the factor from summed integers to a
+// mean over n examples (clause 6).
+func (f FixedPoint) Unit(n int) float32 { return float32(math.Ldexp(1, -f.S) / float64(n)) }
+
+// Quantize returns the integer of x, ties to even; scale is f.Scale(). The
+// product is a scaling by a power of two: exact, unless it is so small that it
+// rounds to the integer 0 in any case.
+func Quantize(x, scale float32) int64 {
+	return int64(math.RoundToEven(float64(x) * float64(scale)))
+}

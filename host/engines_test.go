@@ -1,0 +1,21 @@
+package host_test
+
+import (
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// openers lists the engines that tests of the whole run; a file built with
+// OpenCL adds every OpenCL device.
+var openers = []func(t *testing.T) []engine.Engine{
+	func(*testing.T) []engine.Engine { return []engine.Engine{cpuref.New()} },
+}
+
+func engines(t *testing.T) (all []engine.Engine) {
+	for _, open := range openers {
+		all = append(all, open(t)...)
+	}
+	return all
+}

@@ -1,0 +1,260 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// Meta is meta.json: all that is known of a model beside its numbers.
+//
+// Everything but Device follows from the data, the options and the seed; two
+// models trained by the same command on different devices differ in Device and
+// nowhere else. Times are not part of it, so that a repeated run gives the
+// same file.
+type Meta struct {
+	// FormatVersion is the version of the file format. Write ignores what it finds
+	// here and writes the constant FormatVersion.
+	FormatVersion int `json:"format_version"`
+	// ToolVersion is the version of the program that trained the model.
+	ToolVersion string `json:"tool_version"`
+	// Classes are the names of the classes, at least two, all different, in the
+	// order of W's rows.
+	Classes  []string `json:"classes"`
+	Features Features `json:"features"`
+	// Learner is the learner's name in the catalog.
+	Learner string `json:"learner"`
+	// Parameters are the learner's, one JSON object. Raw text, so that keys keep
+	// the order of the learner's own struct and numbers keep all their digits.
+	// Empty counts as {}.
+	Parameters json.RawMessage `json:"parameters"`
+	// Seed is the seed of every random choice of the training.
+	Seed uint64 `json:"seed"`
+	// Weights says which weights W holds: "last", "average" or "best".
+	Weights string `json:"weights"`
+	// Preparation is what was fitted to the training features and is applied
+	// before predicting: from Features.Count features to the D columns of W. Its
+	// float32 numbers survive JSON bit for bit.
+	Preparation dataset.Preparation `json:"preparation"`
+	// DataSHA256 is the hash of the training data, 64 hexadecimal digits in lower
+	// case, or empty if it is not known.
+	DataSHA256 string `json:"data_sha256"`
+	// Condition is the condition number of the confusion matrix, at least 1, or 0
+	// if it is not known.
+	Condition float64 `json:"condition_number"`
+	// Steps is the number of updates of W.
+	Steps int `json:"steps"`
+	// Stop says why training ended: "converged", "max-steps", "interrupted", or
+	// what else a learner reports.
+	Stop string `json:"stop"`
+	// EstimatedError is the estimated clean error of W on the training data
+	// (clause 10), or nil if the learner does not estimate it. Noise can push the
+	// estimate below 0 or above 1.
+	EstimatedError *float64 `json:"estimated_error"`
+	Device         Device   `json:"device"`
+}
+
+// Features describes the columns of the data file, before preparation.
+type Features struct {
+	// Count is the number of features, at least 1.
+	Count int `json:"count"`
+	// Names are their names, Count of them in order, or none.
+	Names []string `json:"names,omitempty"`
+}
+
+// Device is where a model was trained. The only part of a model that may differ
+// from one device to another.
+type Device struct {
+	// Kind is "cpu" or "opencl".
+	Kind string `json:"kind"`
+	// Name, Platform and Driver are what the device says of itself.
+	Name     string `json:"name"`
+	Platform string `json:"platform"`
+	Driver   string `json:"driver"`
+	// Conforming is false if the device failed the self-test of clause 12 and was
+	// used all the same: W may then differ from other devices' as well.
+	Conforming bool `json:"conforming"`
+}
+
+// Check says what keeps m from being written: names that are not unique or not
+// UTF-8, NaN or infinite numbers, values out of range. It does not look at
+// FormatVersion. A program that trains for long can call it before it starts.
+func (m *Meta) Check() error {
+	if err := m.check(); err != nil {
+		return fmt.Errorf("meta.json: %w", err)
+	}
+	return nil
+}
+
+func (m *Meta) check() error {
+	if len(m.Classes) < 2 {
+		return fmt.Errorf("classes: found %d, wanted at least 2", len(m.Classes))
+	}
+	first := make(map[string]int, len(m.Classes))
+	for i, c := range m.Classes {
+		if k, ok := first[c]; ok {
+			return fmt.Errorf("classes: %q is found twice, as class %d and class %d (from 0), wanted different names", c, k, i)
+		}
+		first[c] = i
+	}
+	if m.Features.Count < 1 {
+		return fmt.Errorf("features: found a count of %d, wanted at least 1", m.Features.Count)
+	}
+	if n := len(m.Features.Names); n != 0 && n != m.Features.Count {
+		return fmt.Errorf("features: found %d names, wanted %d or none", n, m.Features.Count)
+	}
+	if m.Learner == "" {
+		return errors.New("learner: found no name, wanted one of the catalog")
+	}
+	switch m.Weights {
+	case "last", "average", "best":
+	default:
+		return fmt.Errorf("weights: found %q, wanted last, average or best", m.Weights)
+	}
+	if m.DataSHA256 != "" && !isHash(m.DataSHA256) {
+		return fmt.Errorf("data_sha256: found %q, wanted 64 hexadecimal digits in lower case, or none", m.DataSHA256)
+	}
+	if !finite(m.Condition) || m.Condition < 0 {
+		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for unknown", m.Condition)
+	}
+	if m.Steps < 0 {
+		return fmt.Errorf("steps: found %d, wanted 0 or more", m.Steps)
+	}
+	if m.EstimatedError != nil && !finite(*m.EstimatedError) {
+		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *m.EstimatedError)
+	}
+	if raw := bytes.TrimSpace(m.Parameters); len(m.Parameters) > 0 && (!json.Valid(raw) || raw[0] != '{' || !utf8.Valid(raw)) {
+		return fmt.Errorf("parameters: found %.40q, wanted one JSON object", raw)
+	}
+	if err := m.checkPreparation(); err != nil {
+		return fmt.Errorf("preparation: %w", err)
+	}
+	return m.checkText()
+}
+
+func (m *Meta) checkPreparation() error {
+	p := &m.Preparation
+	if p.D != m.Features.Count {
+		return fmt.Errorf("found one of %d features, wanted %d, the count of features", p.D, m.Features.Count)
+	}
+	if len(p.A) != len(p.B) || len(p.A) != 0 && len(p.A) != p.D {
+		return fmt.Errorf("found %d factors a and %d offsets b, wanted %d of each or none", len(p.A), len(p.B), p.D)
+	}
+	if mapped := p.Steps.Standardize || p.Steps.MaxAbs; mapped != (len(p.A) > 0) {
+		return fmt.Errorf("found %d factors a for the steps %s", len(p.A), p.Steps)
+	}
+	for j := range p.A {
+		if !finite(float64(p.A[j])) || !finite(float64(p.B[j])) {
+			return fmt.Errorf("found v·%v + %v for column %d (from 0), wanted finite numbers", p.A[j], p.B[j], j)
+		}
+	}
+	return nil
+}
+
+// checkText refuses text that JSON would silently change: a byte that is no UTF-8
+// becomes U+FFFD there, and two classes could become one.
+func (m *Meta) checkText() error {
+	texts := []struct {
+		field string
+		text  []string
+	}{
+		{"classes", m.Classes},
+		{"features", m.Features.Names},
+		{"tool_version", []string{m.ToolVersion}},
+		{"learner", []string{m.Learner}},
+		{"stop", []string{m.Stop}},
+		{"device", []string{m.Device.Kind, m.Device.Name, m.Device.Platform, m.Device.Driver}},
+	}
+	for _, f := range texts {
+		for _, s := range f.text {
+			if !utf8.ValidString(s) {
+				return fmt.Errorf("%s: found %q, which is not UTF-8: convert the data file to UTF-8 (iconv -t UTF-8)", f.field, s)
+			}
+		}
+	}
+	return nil
+}
+
+func isHash(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 64
+}
+
+// encode returns the text of meta.json: one field to a line, for people, and each
+// field without spaces, for a file of many columns is long enough.
+func (m Meta) encode() ([]byte, error) {
+	m.FormatVersion = FormatVersion
+	if len(m.Parameters) == 0 {
+		m.Parameters = json.RawMessage("{}")
+	}
+	var flat bytes.Buffer
+	enc := json.NewEncoder(&flat)
+	enc.SetEscapeHTML(false) // a class named <=50K should look like that
+	if err := enc.Encode(m); err != nil {
+		return nil, fmt.Errorf("meta.json: %w", err)
+	}
+	dec := json.NewDecoder(&flat)
+	if _, err := dec.Token(); err != nil { // the opening brace
+		return nil, fmt.Errorf("meta.json: %w", err)
+	}
+	var out bytes.Buffer
+	separator := "{\n  "
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, fmt.Errorf("meta.json: %w", err)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, fmt.Errorf("meta.json: %w", err)
+		}
+		fmt.Fprintf(&out, "%s%q: %s", separator, key, value)
+		separator = ",\n  "
+	}
+	out.WriteString("\n}\n")
+	return out.Bytes(), nil
+}
+
+// decodeMeta reads the text of meta.json. The version is looked at first, because
+// a newer version explains whatever else looks wrong.
+func decodeMeta(text []byte) (Meta, error) {
+	var version struct {
+		V *int `json:"format_version"`
+	}
+	if err := json.Unmarshal(text, &version); err != nil {
+		return Meta{}, err
+	}
+	switch v := version.V; {
+	case v == nil:
+		return Meta{}, errors.New("found no format_version: this is not a model of uma-gpu")
+	case *v > FormatVersion:
+		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written by a newer version of uma-gpu; update this one", *v, FormatVersion)
+	case *v != FormatVersion:
+		return Meta{}, fmt.Errorf("found format_version %d, wanted %d", *v, FormatVersion)
+	}
+	if !utf8.Valid(text) {
+		return Meta{}, errors.New("found bytes that are not UTF-8")
+	}
+	var m Meta
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&m); err != nil {
+		return Meta{}, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return Meta{}, errors.New("found more text after the object, wanted none")
+	}
+	if len(m.Parameters) == 0 {
+		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
+	}
+	return m, nil
+}

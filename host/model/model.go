@@ -1,0 +1,90 @@
+// Package model is the model file: the weights that predict, the confusion
+// matrix they were trained with, and what is needed to repeat the training.
+//
+// A model file is an .npz archive, a zip file of exactly three members:
+//
+//	W.npy          float32 Q×d, C order: row r is the weight vector of class r
+//	confusion.npy  float64 Q×Q, C order: C[p][q] = P(noisy = p | true = q)
+//	meta.json      the fields of Meta, one to a line
+//
+// In Python, numpy.load("m.npz")["W"] is the weight matrix, and
+// json.loads(numpy.load("m.npz")["meta.json"]) the rest.
+//
+// The same model gives the same bytes: members stand in the order above, carry
+// the oldest date that zip knows instead of the time, and are stored, not
+// compressed. Stored, because trained float32 weights hardly shrink, because the
+// bytes of a compressor may change from one Go release to the next, because a
+// stored array can be mapped into memory where it lies in the file, and because
+// a stored member cannot claim more bytes than the file has.
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// FormatVersion is the version of the file format that this package writes, and
+// the newest that it reads. It grows whenever a field or a member is added:
+// a reader that skipped one could predict wrongly without a word.
+const FormatVersion = 1
+
+// Model is a trained linear classifier of Q ≥ 2 classes over D ≥ 1 prepared
+// features (the bias column included). Score of class r: ⟨W[r], x⟩.
+type Model struct {
+	Q, D int
+	// W is Q×D, row-major: the weight of class r and prepared column j is
+	// W[r*D+j]. Every entry is finite.
+	W []float32
+	// Confusion is Q×Q, row-major: P(noisy = p | true = q) is Confusion[p*Q+q].
+	// Entries are finite; whether they form a confusion matrix is package
+	// confusion's to judge, before training.
+	Confusion []float64
+	Meta      Meta
+}
+
+// check says what keeps m from being a model. It looks at all that Write and Read
+// promise: shapes, finite entries, and the metadata.
+func (m *Model) check() error {
+	if m.Q < 2 {
+		return fmt.Errorf("found %d classes, wanted at least 2: train on examples of two classes or more", m.Q)
+	}
+	if m.D < 1 {
+		return fmt.Errorf("found %d columns, wanted at least 1: train on at least one feature", m.D)
+	}
+	if !isProduct(len(m.W), m.Q, m.D) {
+		return fmt.Errorf("W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q, m.D)
+	}
+	if !isProduct(len(m.Confusion), m.Q, m.Q) {
+		return fmt.Errorf("confusion: found %d entries, wanted %d×%d (classes × classes)", len(m.Confusion), m.Q, m.Q)
+	}
+	if err := m.Meta.Check(); err != nil {
+		return err
+	}
+	if len(m.Meta.Classes) != m.Q {
+		return fmt.Errorf("meta.json: classes: found %d names, wanted %d, one for each row of W", len(m.Meta.Classes), m.Q)
+	}
+	if width := m.Meta.Preparation.Width(); width != m.D {
+		return fmt.Errorf("meta.json: preparation: found one that gives %d columns, wanted %d, the columns of W", width, m.D)
+	}
+	for i, v := range m.W {
+		if !finite(float64(v)) {
+			return fmt.Errorf("W: found %v as the weight of class %q, column %d (from 0), wanted a finite number: "+
+				"the training diverged; prepare the features (standardize, l2) or take fewer steps", v, m.Meta.Classes[i/m.D], i%m.D)
+		}
+	}
+	for i, v := range m.Confusion {
+		if !finite(v) {
+			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v, i/m.Q, i%m.Q)
+		}
+	}
+	return nil
+}
+
+// isProduct reports whether n = a·b for positive a and b, without overflow.
+func isProduct(n, a, b int) bool {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return hi == 0 && lo == uint64(n)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

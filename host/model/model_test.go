@@ -1,0 +1,243 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// sample returns a valid model of 3 classes and 5 columns with every field set.
+func sample() *Model {
+	estimate := 0.125
+	m := &Model{Q: 3, D: 5, Confusion: []float64{0.75, 0, 0.25, 0.25, 1, 0, 0, 0, 0.75}, Meta: Meta{
+		FormatVersion: FormatVersion,
+		ToolVersion:   "v0.1.0",
+		Classes:       []string{"a", "<=50K & \"more\"", "é\u2028"},
+		Features:      Features{Count: 4, Names: []string{"u", "v", "w", "x"}},
+		Learner:       "uma",
+		Parameters:    json.RawMessage(`{"select":"error","alpha":0.1,"big":9007199254740993}`),
+		Seed:          math.MaxUint64,
+		Weights:       "best",
+		Preparation: dataset.Preparation{
+			Steps: dataset.Steps{Standardize: true, Bias: true}, D: 4,
+			A: []float32{0.1, 1e-45, 1.1754944e-38, math.MaxFloat32}, B: []float32{float32(math.Copysign(0, -1)), 1. / 3, -16777216, 0},
+		},
+		DataSHA256:     strings.Repeat("0f", 32),
+		Condition:      1.5,
+		Steps:          7,
+		Stop:           "converged",
+		EstimatedError: &estimate,
+		Device:         Device{Kind: "opencl", Name: "n", Platform: "p", Driver: "d", Conforming: true},
+	}}
+	for i := range 15 {
+		m.W = append(m.W, float32(i-7)/8)
+	}
+	m.W[3] = float32(math.Copysign(0, -1))
+	m.W[4] = math.SmallestNonzeroFloat32
+	m.W[5] = math.MaxFloat32
+	return m
+}
+
+func encode(t testing.TB, m *Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func decode(b []byte) (*Model, error) { return Read(bytes.NewReader(b), int64(len(b))) }
+
+func TestRoundTrip(t *testing.T) {
+	bare := sample()
+	bare.Meta.Features.Names, bare.Meta.EstimatedError, bare.Meta.DataSHA256 = nil, nil, ""
+	bare.Meta.Parameters, bare.Meta.Preparation = json.RawMessage("{}"), dataset.Preparation{D: 4, Steps: dataset.Steps{Bias: true}}
+	wide := &Model{Q: 2, D: 10001, W: make([]float32, 20002), Confusion: []float64{1, 0, 0, 1}, Meta: bare.Meta}
+	wide.Meta.Classes = []string{"", "1"}
+	wide.Meta.Features.Count, wide.Meta.Preparation = 10001, dataset.Preparation{D: 10001}
+	for i := range wide.W {
+		wide.W[i] = float32(i) / 3
+	}
+	for _, want := range []*Model{sample(), bare, wide} {
+		b := encode(t, want)
+		got, err := decode(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("read back\n%+v, want\n%+v", got, want)
+		}
+		for i, v := range want.W { // DeepEqual does not tell -0 from 0
+			if math.Float32bits(got.W[i]) != math.Float32bits(v) {
+				t.Errorf("weight %d: %v, want %v", i, got.W[i], v)
+			}
+		}
+		if !bytes.Equal(encode(t, got), b) {
+			t.Error("a model that was read is written with other bytes")
+		}
+	}
+}
+
+// The bytes of the format are part of what is promised: another hash is another
+// format, for whatever reason (an edit here, a new Go release).
+func TestSameModelSameBytes(t *testing.T) {
+	first, second := encode(t, sample()), encode(t, sample())
+	if !bytes.Equal(first, second) {
+		t.Error("two writes of one model differ")
+	}
+	const want = "b3c4fcab51f20f050d17ec9d3c80c84a96f6736ac4f34c527f606aff4c22bbab"
+	sum := sha256.Sum256(first)
+	if got := hex.EncodeToString(sum[:]); got != want {
+		t.Errorf("hash of the sample model %s, want %s", got, want)
+	}
+	other := sample()
+	other.Meta.FormatVersion = 99 // not the caller's to choose
+	if !bytes.Equal(first, encode(t, other)) || other.Meta.FormatVersion != 99 {
+		t.Error("Write heeds or changes Meta.FormatVersion")
+	}
+}
+
+// Models of two devices may differ in the line of meta.json that tells the device
+// (and in the check sum that goes with it).
+func TestDeviceIsOneLineOfMeta(t *testing.T) {
+	here, there := sample(), sample()
+	there.Meta.Device = Device{Kind: "cpu", Name: "another one"}
+	a, err := here.Meta.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := there.Meta.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linesA, linesB := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
+	if len(linesA) != len(linesB) {
+		t.Fatalf("%d and %d lines", len(linesA), len(linesB))
+	}
+	for i := range linesA {
+		if differ := linesA[i] != linesB[i]; differ != strings.HasPrefix(linesA[i], `  "device": `) {
+			t.Errorf("line %d: %s\n%s", i+1, linesA[i], linesB[i])
+		}
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(a, &fields); err != nil || len(fields) != len(linesA)-3 {
+		t.Errorf("%d fields on %d lines (%v)\n%s", len(fields), len(linesA), err, a)
+	}
+	if !bytes.Contains(a, []byte(`"<=50K & \"more\""`)) {
+		t.Errorf("a class name is not readable:\n%s", a)
+	}
+}
+
+func TestNoParametersAreAnEmptyObject(t *testing.T) {
+	m := sample()
+	m.Meta.Parameters = nil
+	got, err := decode(encode(t, m))
+	if err != nil || string(got.Meta.Parameters) != "{}" {
+		t.Errorf("%v: parameters %s, want {}", err, got.Meta.Parameters)
+	}
+}
+
+// numpy.npz was made by numpy; see testdata/make_numpy_npz.py.
+func TestLoadFileMadeByNumpy(t *testing.T) {
+	got, err := Load(filepath.Join("testdata", "numpy.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float32{-0.875, -0.75, -0.625, -0.5, -0.375, -0.25, -0.125, 0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875}
+	if got.Q != 3 || got.D != 5 || !reflect.DeepEqual(got.W, want) || !reflect.DeepEqual(got.Confusion, sample().Confusion) {
+		t.Errorf("%d×%d W %v, confusion %v", got.Q, got.D, got.W, got.Confusion)
+	}
+	meta := got.Meta
+	if !reflect.DeepEqual(meta.Classes, []string{"a", "<=50K", "é"}) || meta.Seed != math.MaxUint64 || *meta.EstimatedError != 0.125 {
+		t.Errorf("meta %+v", meta)
+	}
+	// Written again, the arrays are what numpy made of them, header included.
+	file, err := os.ReadFile(filepath.Join("testdata", "numpy.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, err := got.members()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members[:2] {
+		var b bytes.Buffer
+		if err := m.write(&b); err != nil || !bytes.Contains(file, b.Bytes()) || uint64(b.Len()) != m.size {
+			t.Errorf("%s (%v): not the bytes that numpy writes: %q", m.name, err, b.Bytes())
+		}
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name   string
+		change func(m *Model)
+		want   string
+	}{
+		{"one class", func(m *Model) { m.Q = 1 }, "found 1 classes, wanted at least 2"},
+		{"no column", func(m *Model) { m.D, m.W = 0, nil }, "found 0 columns"},
+		{"negative", func(m *Model) { m.Q, m.D = -3, -5 }, "found -3 classes"},
+		{"short W", func(m *Model) { m.W = m.W[:14] }, "W: found 14 weights, wanted 3×5"},
+		{"overflow", func(m *Model) { m.D, m.W = math.MaxInt/3*2+3, m.W[:3] }, "W: found 3 weights"},
+		{"long confusion", func(m *Model) { m.Confusion = append(m.Confusion, 0) }, "confusion: found 10 entries, wanted 3×3"},
+		{"NaN in W", func(m *Model) { m.W[7] = float32(nan) }, `W: found NaN as the weight of class "<=50K & \"more\"", column 2`},
+		{"Inf in W", func(m *Model) { m.W[14] = float32(-inf) }, "found -Inf as the weight of class"},
+		{"NaN in confusion", func(m *Model) { m.Confusion[5] = nan }, "confusion: found NaN in row 1, column 2"},
+		{"classes", func(m *Model) { m.Meta.Classes = []string{"a", "b"} }, "classes: found 2 names, wanted 3"},
+		{"no classes", func(m *Model) { m.Meta.Classes = nil }, "classes: found 0, wanted at least 2"},
+		{"twice", func(m *Model) { m.Meta.Classes[2] = "a" }, `classes: "a" is found twice, as class 0 and class 2`},
+		{"not UTF-8", func(m *Model) { m.Meta.Classes[2] = "\xe9" }, `classes: found "\xe9", which is not UTF-8`},
+		{"device not UTF-8", func(m *Model) { m.Meta.Device.Driver = "\xff" }, `device: found "\xff"`},
+		{"feature not UTF-8", func(m *Model) { m.Meta.Features.Names[0] = "\xff" }, `features: found "\xff"`},
+		{"no features", func(m *Model) { m.Meta.Features.Count = 0 }, "features: found a count of 0"},
+		{"feature names", func(m *Model) { m.Meta.Features.Count = 5 }, "features: found 4 names, wanted 5 or none"},
+		{"learner", func(m *Model) { m.Meta.Learner = "" }, "learner: found no name"},
+		{"weights", func(m *Model) { m.Meta.Weights = "first" }, `weights: found "first", wanted last, average or best`},
+		{"hash", func(m *Model) { m.Meta.DataSHA256 = strings.Repeat("0F", 32) }, "data_sha256: found"},
+		{"short hash", func(m *Model) { m.Meta.DataSHA256 = "0f" }, "data_sha256: found"},
+		{"condition", func(m *Model) { m.Meta.Condition = inf }, "condition_number: found +Inf"},
+		{"steps", func(m *Model) { m.Meta.Steps = -1 }, "steps: found -1"},
+		{"estimate", func(m *Model) { m.Meta.EstimatedError = &nan }, "estimated_error: found NaN"},
+		{"parameters", func(m *Model) { m.Meta.Parameters = json.RawMessage("[1]") }, `parameters: found "[1]", wanted one JSON object`},
+		{"NaN parameter", func(m *Model) { m.Meta.Parameters = json.RawMessage(`{"alpha":NaN}`) }, "parameters: found"},
+		{"blank parameters", func(m *Model) { m.Meta.Parameters = json.RawMessage(` `) }, "parameters: found"},
+		{"two parameters", func(m *Model) { m.Meta.Parameters = json.RawMessage(`{} {}`) }, "parameters: found"},
+		{"parameters not UTF-8", func(m *Model) { m.Meta.Parameters = json.RawMessage("{\"\xff\":1}") }, "parameters: found"},
+		{"width", func(m *Model) { m.Meta.Preparation.Steps.Bias = false }, "preparation: found one that gives 4 columns, wanted 5"},
+		{"features", func(m *Model) { m.Meta.Preparation.D = 5 }, "preparation: found one of 5 features, wanted 4"},
+		{"factors", func(m *Model) { m.Meta.Preparation.A = make([]float32, 3) }, "preparation: found 3 factors a and 4 offsets b, wanted 4 of each"},
+		{"factors and offsets", func(m *Model) { m.Meta.Preparation.A, m.Meta.Preparation.B = make([]float32, 3), make([]float32, 3) }, "preparation: found 3 factors a and 3"},
+		{"needless factors", func(m *Model) { m.Meta.Preparation.Steps.Standardize = false }, "preparation: found 4 factors a for the steps bias"},
+		{"no factors", func(m *Model) { m.Meta.Preparation.A, m.Meta.Preparation.B = nil, nil }, "preparation: found 0 factors a for the steps standardize,bias"},
+		{"NaN factor", func(m *Model) { m.Meta.Preparation.B[1] = float32(nan) }, "preparation: found v·1e-45 + NaN for column 1"},
+		{"two column maps", func(m *Model) { m.Meta.Preparation.Steps.MaxAbs = true }, "found standardize together with maxabs"},
+	} {
+		m := sample()
+		c.change(m)
+		var b bytes.Buffer
+		err := m.Write(&b)
+		if err == nil || !strings.Contains(err.Error(), c.want) || b.Len() != 0 {
+			t.Errorf("%s: error %v after %d bytes, want %q after none", c.name, err, b.Len(), c.want)
+		}
+	}
+}
+
+func TestTooLargeForZip(t *testing.T) {
+	if err := checkSize([]member{{size: maxFile - 1}, {size: 1}}); err != nil {
+		t.Error(err)
+	}
+	if err := checkSize([]member{{size: maxFile}, {size: 1}}); err == nil || !strings.Contains(err.Error(), "use fewer features") {
+		t.Errorf("error %v, want one that says to use fewer features", err)
+	}
+}

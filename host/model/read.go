@@ -1,0 +1,146 @@
+package model
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Read reads a model file of size bytes from r and checks all of it: exactly the
+// three members, stored and with the right check sums, nothing after the
+// archive, a known format version, types, shapes and finite numbers. Whatever
+// the bytes are it does not panic, and it allocates at most a small multiple of
+// size. Errors say what was found and what was wanted.
+//
+// Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
+func Read(r io.ReaderAt, size int64) (*Model, error) {
+	if err := checkEnd(r, size); err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("found a damaged archive, wanted an .npz file: %w", err)
+	}
+	files := make(map[string]*zip.File, len(z.File))
+	for _, f := range z.File {
+		if files[f.Name] != nil {
+			return nil, fmt.Errorf("found member %q twice, wanted it once", f.Name)
+		}
+		files[f.Name] = f
+	}
+	m := new(Model)
+	// First the version: a file of a newer format may look wrong in any other way.
+	err = withMember(files, "meta.json", size, func(r io.Reader, n uint64) error {
+		text := make([]byte, n)
+		if _, err := io.ReadFull(r, text); err != nil {
+			return err
+		}
+		m.Meta, err = decodeMeta(text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range z.File {
+		if f.Name != "W.npy" && f.Name != "confusion.npy" && f.Name != "meta.json" {
+			return nil, fmt.Errorf("found member %q, wanted W.npy, confusion.npy and meta.json only", f.Name)
+		}
+	}
+	err = withMember(files, "W.npy", size, func(r io.Reader, n uint64) (err error) {
+		m.Q, m.D, m.W, err = readArray[float32](r, n, "<f4", 4)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = withMember(files, "confusion.npy", size, func(r io.Reader, n uint64) error {
+		rows, cols, c, err := readArray[float64](r, n, "<f8", 8)
+		if err == nil && (rows != m.Q || cols != m.Q) {
+			err = fmt.Errorf("found shape (%d, %d), wanted (%d, %d): W.npy has %d rows", rows, cols, m.Q, m.Q, m.Q)
+		}
+		m.Confusion = c
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// checkEnd looks at the last bytes, where a zip file says how large its directory
+// is. archive/zip would accept a comment, bytes after the end, and a directory
+// of any length, which it reads into memory before one can object.
+func checkEnd(r io.ReaderAt, size int64) error {
+	const end = 22            // bytes of the end record
+	const maxDirectory = 4096 // three entries of ours have 164 bytes
+	var b [end]byte
+	if size < end {
+		return fmt.Errorf("found %d bytes, wanted an .npz file: it is cut short, or no model", size)
+	}
+	var first [4]byte
+	if _, err := r.ReadAt(first[:], 0); err != nil {
+		return err
+	}
+	if string(first[:]) != "PK\x03\x04" {
+		return fmt.Errorf("found %q at the start, wanted an .npz file, which starts with \"PK\\x03\\x04\"", first[:])
+	}
+	if _, err := r.ReadAt(b[:], size-end); err != nil && err != io.EOF {
+		return err
+	}
+	if string(b[:4]) != "PK\x05\x06" || binary.LittleEndian.Uint16(b[20:]) != 0 {
+		return errors.New("found no end of a zip archive in the last 22 bytes: the file is cut short, or something was appended to it")
+	}
+	length := int64(binary.LittleEndian.Uint32(b[12:]))
+	offset := int64(binary.LittleEndian.Uint32(b[16:]))
+	if length > maxDirectory || offset+length != size-end {
+		return fmt.Errorf("found a zip directory of %d bytes at offset %d, wanted at most %d bytes that end at offset %d", length, offset, maxDirectory, size-end)
+	}
+	return nil
+}
+
+// withMember hands the bytes of a member and their number to read, and then makes
+// sure that nothing follows them and that their check sum is right.
+func withMember(files map[string]*zip.File, name string, size int64, read func(r io.Reader, n uint64) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}()
+	f := files[name]
+	if f == nil {
+		return errors.New("found no such member: this is not a model of uma-gpu")
+	}
+	if f.Method != zip.Store || f.Flags&1 != 0 {
+		return errors.New("found a compressed or encrypted member, wanted a stored one: use numpy.savez, not savez_compressed")
+	}
+	if n := f.UncompressedSize64; n != f.CompressedSize64 || n > uint64(size) {
+		return fmt.Errorf("found a size of %d bytes, stored in %d, in a file of %d", n, f.CompressedSize64, size)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close() // only a reader: nothing can fail that matters
+	if err := read(r, f.UncompressedSize64); err != nil {
+		return err
+	}
+	// The check sum is compared where the end is read.
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return fmt.Errorf("found damaged data: %w", err)
+	}
+	return nil
+}
+
+func readArray[T float](r io.Reader, size uint64, dtype string, width int) (rows, cols int, data []T, err error) {
+	rows, cols, err = readNpyHeader(r, size, dtype, width)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	data = make([]T, rows*cols)
+	return rows, cols, data, readFloats(r, data)
+}

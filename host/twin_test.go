@@ -1,0 +1,128 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// TestTwin trains on real data with wrong labels and compares every bit of W
+// with what testdata/twin/uma.c makes of the same file: a program in another
+// language, written from the text of the contract alone.
+func TestTwin(t *testing.T) {
+	twin := filepath.Join(t.TempDir(), "twin")
+	build := exec.Command("cc", "-O2", "-std=c99", "-ffp-contract=off", "-o", twin, "../testdata/twin/uma.c", "-lm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("the twin needs a C compiler: %v\n%s", err, out)
+	}
+	all := engines(t)
+	for _, c := range []struct {
+		file, label string
+		rows        int
+		pairwise    float64
+		known       bool // C is given; else the identity
+		steps       string
+		sel         uma.Select
+		alpha       float32
+		max         int
+		weights     host.Rule
+	}{
+		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, host.Average},
+		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.01, 60, host.Last},
+		{"digits.csv.gz", "last", 300, 0.2, true, "maxabs,bias", uma.SelectError, 0.5, 60, host.Best},
+		{"digits.csv.gz", "last", 300, 0.3, false, "none", uma.SelectError, 0, 40, host.Last},
+		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 100, host.Average},
+		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40, host.Best},
+	} {
+		t.Run(fmt.Sprintf("%s %s %s %s alpha %v", c.file, c.steps, c.sel, c.weights, c.alpha), func(t *testing.T) {
+			dir := t.TempDir()
+			data, err := dataset.Read("../testdata/"+c.file, dataset.Options{LabelColumn: c.label})
+			if err != nil {
+				t.Fatal(err)
+			}
+			noise, err := confusion.Pairwise(data.Classes, c.pairwise)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data.N, data.X = c.rows, data.X[:c.rows*data.D]
+			if data.Y, err = noise.Inject(data.Y[:c.rows], 1); err != nil {
+				t.Fatal(err)
+			}
+			train, table := filepath.Join(dir, "train.csv"), "identity"
+			if err := dataset.Write(train, data, dataset.WriteOptions{LabelColumn: c.label}); err != nil {
+				t.Fatal(err)
+			}
+			if c.known {
+				table = filepath.Join(dir, "c.csv")
+				if err := noise.Write(table); err != nil {
+					t.Fatal(err)
+				}
+			} else if noise, err = confusion.Identity(data.Classes); err != nil {
+				t.Fatal(err)
+			}
+
+			const tol = 1e-9
+			run := exec.Command(twin, train, c.label, c.steps, table, string(c.sel),
+				fmt.Sprint(c.alpha), fmt.Sprint(tol), fmt.Sprint(c.max), string(c.weights))
+			var want, said bytes.Buffer
+			run.Stdout, run.Stderr = &want, &said
+			if err := run.Run(); err != nil {
+				t.Fatalf("%v: %v\n%s", run, err, said.String())
+			}
+			for _, e := range all {
+				res := trainFile(t, e, train, c.label, c.steps, noise, uma.Config{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
+				got, err := binary.Append(nil, binary.LittleEndian, res.W.W)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(got, want.Bytes()) {
+					t.Errorf("%s: W differs from the twin's (%d bytes, the twin's has %d)", e.Device().ID, len(got), want.Len())
+				}
+				line := fmt.Sprintf("steps %d stop %s error %.17g", res.Steps, res.Stop, res.EstimatedError)
+				if strings.TrimSpace(said.String()) != line {
+					t.Errorf("%s: %s\ntwin: %s", e.Device().ID, line, said.String())
+				}
+			}
+		})
+	}
+}
+
+// trainFile is the whole way from a file to a result.
+func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, config uma.Config, max int, rule host.Rule) host.Result {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := dataset.Read(path, dataset.Options{LabelColumn: label})
+	must(err)
+	s, err := dataset.ParseSteps(steps)
+	must(err)
+	prep, err := dataset.Fit(s, data.Examples)
+	must(err)
+	x, err := prep.Apply(data.Examples)
+	must(err)
+	config.Inverse, err = c.Invert()
+	must(err)
+	learner, err := uma.New(config)
+	must(err)
+	r, err := e.Load(x, data.Y, len(data.Classes))
+	must(err)
+	res, err := host.Run(context.Background(), r, learner, host.Options{MaxSteps: max, Weights: rule, Inverse: config.Inverse})
+	must(err)
+	must(r.Close())
+	return res
+}

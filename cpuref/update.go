@@ -5,21 +5,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// UpdateVector: clause 6.
-func (r *resident) UpdateVector(dst []float32, p, q int, inv []float32) error {
-	if err := r.checkSums("update vector", p); err != nil {
+// UpdateVectors: clause 6.
+func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	if err := r.checkSums("update vectors", 0); err != nil {
 		return err
 	}
-	if err := engine.CheckClass("update vector", q, r.q); err != nil {
+	if err := engine.CheckUpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen("update vector", "dst", len(dst), r.x.D); err != nil {
-		return err
+	for i, z := range pairs {
+		r.updateVector(dst[i*r.x.D:(i+1)*r.x.D], z.P, z.Q, inv)
 	}
-	if err := engine.CheckLen("update vector", "inv", len(inv), r.q*r.q); err != nil {
-		return err
-	}
-	r.updateVector(dst, p, q, inv)
 	return nil
 }
 

@@ -40,6 +40,11 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 		}
 	}()
 	q, e := r.e.q, r.e
+	rowsOfZ, err := e.fit("an update vector", 1, 4*r.d)
+	if err != nil {
+		return c, err
+	}
+	rowsOfZ = min(rowsOfZ, 16)
 	if c.perBuffer, err = e.fit("the class sums of a region", r.q, 8*r.d); err != nil {
 		return c, err
 	}
@@ -79,7 +84,7 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 		n    int
 	}{
 		{&c.inv, "inverse confusion matrix", r.q * r.q},
-		{&c.z, "update vector", r.d},
+		{&c.z, "update vectors", rowsOfZ * r.d},
 		{&c.partial, "norms", c.batch * r.q * chunks(r.d)},
 	} {
 		if *b.to, err = alloc[float32](q, b.name, b.n); err != nil {

@@ -3,8 +3,14 @@
 package gpu
 
 import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
@@ -77,5 +83,64 @@ func BenchmarkEngine(b *testing.B) {
 		}
 		defer e.Close()
 		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
+	})
+}
+
+// TestMoreThanOneAllocation has examples that no single buffer of the device
+// holds (or 64 MiB, where the device is generous), and compares with cpuref.
+func TestMoreThanOneAllocation(t *testing.T) {
+	eachDevice(t, func(i Info) {
+		limit := min(i.MaxAlloc, 64<<20)
+		if i.MaxAlloc <= 256<<20 {
+			limit = i.MaxAlloc // POCL_MEMORY_LIMIT=1: the real limit
+		}
+		const d, q = 250, 3
+		n := int(limit/(4*d)) * 5 / 4
+		x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+		y := make([]int32, n)
+		rng := rand.New(rand.NewPCG(3, 4))
+		for j := range x.X {
+			x.X[j] = float32(int32(rng.Uint32())>>8) * 0x1p-23
+		}
+		for j := range y {
+			y[j] = int32(rng.IntN(q))
+		}
+		w := engine.NewWeights(q, d)
+		for j := range w.W {
+			w.W[j] = float32(rng.NormFloat64())
+		}
+		inv := []float32{1.5, -0.25, -0.25, -0.25, 1.5, -0.25, -0.25, -0.25, 1.5}
+		e := openTest(t, i, Options{MaxAlloc: limit}, build{guard: noGuard})
+		var answers [2][]float32
+		var counts [2]engine.Assignment
+		for k, e := range []engine.Engine{cpuref.New(), e} {
+			r, err := e.Load(x, y, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, ok := r.(*resident); ok && len(g.tiles) < 2 {
+				t.Fatalf("%d tiles, want several", len(g.tiles))
+			}
+			if err := r.Rescore(w, []int{0, 1, 2}); err != nil {
+				t.Fatal(err)
+			}
+			if counts[k], err = r.Assign(0.5); err != nil {
+				t.Fatal(err)
+			}
+			answers[k] = make([]float32, n*q+q*q+d)
+			for _, err := range []error{
+				r.Scores(answers[k][:n*q], 0, n),
+				r.Norms(answers[k][n*q:n*q+q*q], inv),
+				r.UpdateVectors(answers[k][n*q+q*q:], []engine.Pair{{P: 1, Q: 2}}, inv),
+				r.Close(),
+			} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if !slices.Equal(answers[0], answers[1]) || !reflect.DeepEqual(counts[0], counts[1]) {
+			t.Errorf("%s: %d examples in tiles differ from cpuref", i.ID(), n)
+		}
 	})
 }

@@ -43,7 +43,7 @@ var mutants = []struct {
 	{"unit applied to each class", "update.cl", "acc = fma(inv_q[k], convert_float_rte(sums_p[(size_t)k * d + j]), acc);", "acc = fma(inv_q[k] * unit, convert_float_rte(sums_p[(size_t)k * d + j]), acc);"},
 	{"sums rounded towards zero", "update.cl", "convert_float_rte", "convert_float_rtz"},
 	{"transposed inverse", "update.cl", "inv + (size_t)q * Q", "inv + (size_t)p * Q"},
-	{"writes past the end of z", "update.cl", "if (j >= d)\n\t\treturn;\n\tz[j]", "z[j]"},
+	{"writes past the end of z", "update.cl", "if (j >= d)\n\t\treturn;\n\tz[(", "z[("},
 	{"norm skips the last column", "update.cl", "min((c + 1) * CHUNK, d)", "min((c + 1) * CHUNK, d - 1)"},
 }
 

@@ -12,36 +12,39 @@ import (
 // chunks returns the number of chunks of d columns (clause 1).
 func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 
-func (r *resident) UpdateVector(dst []float32, p, q int, inv []float32) error {
-	const op = "update vector"
+func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	const op = "update vectors"
 	if err := r.enterCells(op); err != nil {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	for _, err := range []error{
-		engine.CheckClass(op, p, r.q), engine.CheckClass(op, q, r.q),
-		engine.CheckLen(op, "dst", len(dst), r.d), engine.CheckLen(op, "inv", len(inv), r.q*r.q),
-	} {
-		if err != nil {
-			return err
-		}
+	if err := engine.CheckUpdateVectors(dst, pairs, inv, r.d, r.q); err != nil {
+		return err
 	}
-	if err := r.updateVector(dst, p, q, inv); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+	for len(pairs) > 0 {
+		n := min(len(pairs), r.cells.z.n/r.d)
+		if err := r.updateVectors(dst[:n*r.d], pairs[:n], inv); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		dst, pairs = dst[n*r.d:], pairs[n:]
 	}
 	return nil
 }
 
-func (r *resident) updateVector(dst []float32, p, q int, inv []float32) error {
+// updateVectors computes as many update vectors as buffer z holds. Only the read
+// at the end waits for the device.
+func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	c := r.cells
 	if err := c.inv.write(0, inv); err != nil {
 		return err
 	}
-	sums, at := c.region(p)
-	err := r.e.updateVector.launch(r.d, 1, sums, c.inv, c.z,
-		r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(at), int32(q))
-	if err != nil {
-		return err
+	for row, z := range pairs {
+		sums, at := c.region(z.P)
+		err := r.e.updateVector.launch(r.d, 1, sums, c.inv, c.z,
+			r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(at), int32(z.Q), int32(row))
+		if err != nil {
+			return err
+		}
 	}
 	return c.z.read(dst, 0)
 }

@@ -14,16 +14,16 @@ float component(__global const long *sums_p, __global const float *inv_q, float 
 	return acc * unit;
 }
 
-//   p  region, counted from the first of sums
-//   q  class
-//   z  written, d values; work-item j takes z[j]
+//   p    region, counted from the first of sums
+//   q    class
+//   row  of z that is written, d values; work-item j takes z[row * d + j]
 __kernel void update_vector(__global const long *restrict sums, __global const float *restrict inv,
-                            __global float *restrict z, float unit, int d, int Q, int p, int q)
+                            __global float *restrict z, float unit, int d, int Q, int p, int q, int row)
 {
 	const int j = (int)get_global_id(0);
 	if (j >= d)
 		return;
-	z[j] = component(sums + (size_t)p * Q * d, inv + (size_t)q * Q, unit, d, Q, j);
+	z[(size_t)row * d + j] = component(sums + (size_t)p * Q * d, inv + (size_t)q * Q, unit, d, Q, j);
 }
 
 //   regions  the m regions asked for, counted from the first of sums

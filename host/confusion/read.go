@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
 // The corners of the two headers: what rows are, then what columns are.
@@ -47,12 +48,12 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, cause(err))
+		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
 	}
 	defer f.Close() // nothing to lose: it was only read
 	data, err := readAll(f, maxBytes(o.Classes))
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, cause(err))
+		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))
 	}
 	return parse(path, data, o)
 }
@@ -76,18 +77,6 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 		err = fmt.Errorf("it holds more than %d bytes, far too many for this number of classes; is it another file?", limit)
 	}
 	return data, err
-}
-
-// cause drops the operation and path that package os puts before an error: the
-// message has its own.
-func cause(err error) error {
-	switch e := err.(type) {
-	case *fs.PathError:
-		return e.Err
-	case *os.LinkError:
-		return e.Err
-	}
-	return err
 }
 
 // parse is Read for the bytes of a file; path is used in messages only, and

@@ -3,31 +3,31 @@ package confusion
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // Write writes m to the file as the CSV table that Read takes: the header
 // `noisy\true,<class>,...`, then a row per noisy class. Numbers are the shortest
 // that read back as the same float64; names are quoted where RFC 4180 asks for
-// it. The file appears whole or not at all, in place of one that was there.
+// it. The file appears whole or not at all, in place of one that was there, by
+// the rules of package atomicfile.
 //
-// The error is that of Check, or about a name with a carriage return, which CSV
-// readers do not keep, or about the file.
+// The error begins with path. It is that of Check, or about a name with a
+// carriage return, which CSV readers do not keep, or about the file.
 func (m *Matrix) Write(path string) error {
 	text, err := m.csv()
-	if err == nil {
-		err = replaceFile(path, text)
-	}
 	if err != nil {
-		return fmt.Errorf("%s: cannot write the confusion matrix: %w", path, cause(err))
+		return fmt.Errorf("%s: cannot write the confusion matrix: %w", path, err)
 	}
-	return nil
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }
 
 // csv returns the text of the file.
@@ -52,49 +52,4 @@ func (m *Matrix) csv() ([]byte, error) {
 	}
 	w.Flush()
 	return text.Bytes(), w.Error()
-}
-
-// replaceFile writes data to a new file beside path and renames it to path. On
-// an error the new file is removed and what was at path is left as it was.
-func replaceFile(path string, data []byte) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return errors.New("it exists and is not a regular file; give another name")
-	}
-	temp, err := createBeside(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err == nil {
-			return
-		}
-		if removeErr := os.Remove(temp.Name()); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
-			err = errors.Join(err, removeErr)
-		}
-	}()
-	_, err = temp.Write(data)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	return err
-}
-
-// createBeside creates a file in the folder of path. Unlike os.CreateTemp it
-// leaves the permissions to the user's umask, since the file is to stay. Its name
-// is short whatever path is, so that every valid path can be written.
-func createBeside(path string) (*os.File, error) {
-	dir := filepath.Dir(path)
-	for i := 0; ; i++ {
-		name := filepath.Join(dir, fmt.Sprintf(".confusion.%d.%d.tmp", os.Getpid(), i))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
 }

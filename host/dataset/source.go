@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
 // limits bound the memory that a small or damaged file can ask for.
@@ -40,15 +42,15 @@ type source struct {
 func openSource(path string) (*source, io.Closer, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s: no such data file; check the path: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: no such data file; check the path: %w", path, fileerr.Cause(err))
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: cannot open the data file: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: cannot open the data file: %w", path, fileerr.Cause(err))
 	}
 	s, err := func() (*source, error) {
 		info, err := f.Stat()
 		if err != nil {
-			return nil, fmt.Errorf("%s: cannot open the data file: %w", path, err)
+			return nil, fmt.Errorf("%s: cannot open the data file: %w", path, fileerr.Cause(err))
 		}
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)

@@ -1,13 +1,14 @@
 package dataset
 
 import (
-	"bufio"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // WriteOptions say how Write lays out a file. The zero value goes by the name.
@@ -22,7 +23,7 @@ type WriteOptions struct {
 }
 
 // Write writes d to a CSV or LIBSVM file, packed with gzip if path ends in .gz.
-// The file appears whole or not at all: it is written beside path and renamed.
+// The file appears whole or not at all, by the rules of package atomicfile.
 // The same d gives the same bytes. d is only read.
 //
 // Numbers have the fewest digits that read back to the same float32. A CSV has
@@ -49,25 +50,17 @@ func Write(path string, d *Dataset, o WriteOptions) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	return writeAtomic(path, func(file io.Writer) error { return encode(file, path, f, d, o) })
+	return atomicfile.Write(path, func(file io.Writer) error { return encode(file, path, f, d, o) })
 }
 
-// encode writes d to file in format f; path is only for its name.
+// encode writes d to file in format f, line by line; path is only for its name.
 func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
 	if !strings.HasSuffix(strings.ToLower(path), ".gz") {
-		w := &lineWriter{path: path, w: bufio.NewWriterSize(file, 1<<16)}
-		if err := f.write(w, d, o); err != nil {
-			return err
-		}
-		return w.w.Flush()
+		return f.write(&lineWriter{path: path, w: file}, d, o)
 	}
 	// No name and no time in the header: the same data, the same bytes.
 	z := gzip.NewWriter(file)
-	w := &lineWriter{path: path, w: bufio.NewWriterSize(z, 1<<16)}
-	if err := f.write(w, d, o); err != nil {
-		return err
-	}
-	if err := w.w.Flush(); err != nil {
+	if err := f.write(&lineWriter{path: path, w: z}, d, o); err != nil {
 		return err
 	}
 	return z.Close()
@@ -76,7 +69,7 @@ func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) e
 // lineWriter builds one line after the other.
 type lineWriter struct {
 	path string
-	w    *bufio.Writer
+	w    io.Writer // buffered
 	line []byte
 }
 

@@ -3,7 +3,6 @@ package dataset
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -148,8 +147,8 @@ func TestWriteBad(t *testing.T) {
 		{"libsvm space", "f.svm", func(d *Dataset) { d.Classes[0] = "a b" }, WriteOptions{}, `class name "a b" cannot stand in a LIBSVM file`},
 		{"libsvm comment", "f.svm.gz", func(d *Dataset) { d.Classes[0] = "#a" }, WriteOptions{}, `class name "#a" cannot stand in a LIBSVM file`},
 		{"format", "f.csv", func(*Dataset) {}, WriteOptions{Format: "npy"}, `unknown format "npy", wanted auto, csv or libsvm`},
-		{"folder", "none/f.csv", func(*Dataset) {}, WriteOptions{}, "f.csv: cannot write there: "},
-		{"directory", "", func(*Dataset) {}, WriteOptions{}, "is not a regular file"},
+		{"folder", "none/f.csv", func(*Dataset) {}, WriteOptions{}, "f.csv: cannot be written (nothing was changed): "},
+		{"directory", "", func(*Dataset) {}, WriteOptions{}, ": cannot be written (nothing was changed): found a folder, wanted a regular file"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			dir := t.TempDir()
@@ -172,14 +171,10 @@ func TestWriteFailureKeepsOldFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	full := errors.New("disk full")
-	err := writeAtomic(path, func(w io.Writer) error {
-		if _, err := w.Write([]byte("half")); err != nil {
-			return err
-		}
-		return full
-	})
-	if !errors.Is(err, full) || !strings.Contains(err.Error(), path+": nothing was written: disk full") {
+	// The label column is looked at only when the file is already open.
+	d := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"}}
+	err := Write(path, d, WriteOptions{LabelColumn: "4"})
+	if err == nil || !strings.Contains(err.Error(), path+`: cannot be written (nothing was changed): dataset: label column "4"`) {
 		t.Errorf("got %v", err)
 	}
 	if text, _ := os.ReadFile(path); string(text) != "old" {
@@ -190,8 +185,7 @@ func TestWriteFailureKeepsOldFile(t *testing.T) {
 	}
 }
 
-// A writer that fails at any point makes encode fail: no error is swallowed by
-// a buffer.
+// A writer that fails at any point makes encode fail: no error is swallowed.
 func TestEncodeReportsEveryWriteError(t *testing.T) {
 	d := randomDataset(rand.New(rand.NewPCG(5, 6)), 20, 5, []string{"0", "1"})
 	for _, f := range formats() {

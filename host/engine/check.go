@@ -71,6 +71,23 @@ func CheckLen(op, what string, got, want int) error {
 	return nil
 }
 
+// CheckUpdateVectors judges the arguments of Resident.UpdateVectors.
+func CheckUpdateVectors(dst []float32, pairs []Pair, inv []float32, d, q int) error {
+	const op = "update vectors"
+	for _, z := range pairs {
+		if err := CheckClass(op, z.P, q); err != nil {
+			return err
+		}
+		if err := CheckClass(op, z.Q, q); err != nil {
+			return err
+		}
+	}
+	if err := CheckLen(op, "dst", len(dst), len(pairs)*d); err != nil {
+		return err
+	}
+	return CheckLen(op, "inv", len(inv), q*q)
+}
+
 // CheckClass judges a class index of an operation.
 func CheckClass(op string, r, q int) error {
 	if r < 0 || r >= q {

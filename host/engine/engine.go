@@ -72,12 +72,16 @@ type Resident interface {
 	// included. inv is B = float32(C⁻¹), Q×Q row-major.
 	Norms(dst, inv []float32) error
 
-	// UpdateVector writes the d values of z_pq into dst (clause 6).
-	UpdateVector(dst []float32, p, q int, inv []float32) error
+	// UpdateVectors writes the d values of z_pq for each pair into dst, row by row
+	// (clause 6).
+	UpdateVectors(dst []float32, pairs []Pair, inv []float32) error
 
 	// Close frees what Load took. A second Close does nothing.
 	Close() error
 }
+
+// Pair names an update vector z_pq: region P, class Q.
+type Pair struct{ P, Q int }
 
 // Weights is the matrix W, Q×D row-major: row r is the weight vector of class r.
 type Weights struct {

@@ -96,7 +96,7 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) (err
 			return nil
 		}, func() any { return sums }},
 		{"norms", func() error { return r.Norms(norms, inv) }, func() any { return norms }},
-		{"update vector", func() error { return r.UpdateVector(z, 1, 2, inv) }, func() any { return z }},
+		{"update vector", func() error { return r.UpdateVectors(z, []Pair{{1, 2}}, inv) }, func() any { return z }},
 	} {
 		if err := question.ask(); err != nil {
 			return err

@@ -39,23 +39,13 @@ func TestSaveBeyondFileSizeLimit(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
-	if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), path+" cannot be written") || !strings.Contains(err.Error(), "ulimit -f") {
+	if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), path+": cannot be written") || !strings.Contains(err.Error(), "ulimit -f") {
 		t.Errorf("error %v, want %v with the path and what to do", err, syscall.EFBIG)
 	}
 	wantFiles(t, filepath.Dir(path), "m.npz")
 	wantText(t, path, "old")
 	if err := sample().Save(path); err != nil {
 		t.Error(err)
-	}
-}
-
-// Not even root can make a file in /proc.
-func TestUnwritableFolder(t *testing.T) {
-	const path = "/proc/m.npz"
-	for what, err := range map[string]error{"Save": sample().Save(path), "CheckWritable": CheckWritable(path)} {
-		if err == nil || !strings.Contains(err.Error(), "model file /proc/m.npz cannot be written (nothing was changed): creating a file in folder /proc: ") {
-			t.Errorf("%s: error %v", what, err)
-		}
 	}
 }
 

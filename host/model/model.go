@@ -53,7 +53,7 @@ func (m *Model) check() error {
 		return fmt.Errorf("found %d columns, wanted at least 1: train on at least one feature", m.D)
 	}
 	if !isProduct(len(m.W), m.Q, m.D) {
-		return fmt.Errorf("W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q, m.D)
+		return fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q, m.D)
 	}
 	if !isProduct(len(m.Confusion), m.Q, m.Q) {
 		return fmt.Errorf("confusion: found %d entries, wanted %d×%d (classes × classes)", len(m.Confusion), m.Q, m.Q)
@@ -69,7 +69,7 @@ func (m *Model) check() error {
 	}
 	for i, v := range m.W {
 		if !finite(float64(v)) {
-			return fmt.Errorf("W: found %v as the weight of class %q, column %d (from 0), wanted a finite number: "+
+			return fmt.Errorf("array W: found %v as the weight of class %q, column %d (from 0), wanted a finite number: "+
 				"the training diverged; prepare the features (standardize, l2) or take fewer steps", v, m.Meta.Classes[i/m.D], i%m.D)
 		}
 	}

@@ -82,10 +82,11 @@ func writeZip(w io.Writer, members []member) error {
 			return err
 		}
 		part, err := z.CreateRaw(&zip.FileHeader{
-			Name:               b.name,
-			Method:             zip.Store,
-			CreatorVersion:     20,
-			ReaderVersion:      20,
+			Name:           b.name,
+			Method:         zip.Store,
+			CreatorVersion: 20,
+			ReaderVersion:  20,
+			//lint:ignore SA1019 CreateRaw writes this field as it is; the newer Modified means nothing to it.
 			ModifiedDate:       1<<5 | 1, // 1 January 1980, the first day there is
 			CRC32:              sum.Sum32(),
 			CompressedSize64:   b.size,

@@ -11,13 +11,13 @@
 package uma
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -52,8 +52,10 @@ type Learner struct {
 	rng    *rand.Rand
 	priors []float64 // π̂, from the first assignment
 	norms  []float32
-	z      []float32
-	pairs  []pair
+	z      []float32 // update vectors of the pairs under trial
+
+	candidates []candidate // not yet tried in this step
+	tried      int         // in this step
 }
 
 // New judges the parameters and returns a learner.
@@ -81,9 +83,9 @@ func New(c Config) (*Learner, error) {
 // Margin implements learners.Learner.
 func (l *Learner) Margin() float32 { return l.Alpha }
 
-// pair is a candidate for a step.
-type pair struct {
-	p, q  int
+// candidate is a pair that clause 7 allows.
+type candidate struct {
+	engine.Pair
 	value float64 // what the rule wants largest
 }
 
@@ -95,40 +97,44 @@ func (l *Learner) Step(s learners.State) (learners.Update, error) {
 	}
 	if l.priors == nil {
 		l.priors = l.Inverse.Priors(labelCounts(s.Assignment.Predicted, q), n)
-		l.norms, l.z = make([]float32, q*q), make([]float32, d)
+		l.norms = make([]float32, q*q)
 	}
 	if err := s.Examples.Norms(l.norms, l.inv); err != nil {
 		return learners.Update{}, err
 	}
-	if err := l.candidates(s.Assignment.Regions, q); err != nil {
+	if err := l.collect(s.Assignment.Regions, q); err != nil {
 		return learners.Update{}, err
 	}
 	alpha := l.Alpha
 	if s.Steps == 0 {
 		alpha = 0 // W = 0
 	}
-	for len(l.pairs) > 0 {
-		c := l.take()
-		if err := s.Examples.UpdateVector(l.z, c.p, c.q, l.inv); err != nil {
+	for {
+		tried := l.next(d)
+		if len(tried) == 0 {
+			return learners.Update{Converged: true}, nil
+		}
+		if err := s.Examples.UpdateVectors(l.z, tried, l.inv); err != nil {
 			return learners.Update{}, err
 		}
-		// The error set decides whether z_pq, of class q, is a mistake of W.
-		wp, wq := s.W.Row(c.p), s.W.Row(c.q)
-		if !(numerics.Dot(l.z, wp)-numerics.Dot(l.z, wq) >= alpha) {
-			continue
+		for i, c := range tried {
+			z, wp, wq := l.z[i*d:(i+1)*d], s.W.Row(c.P), s.W.Row(c.Q)
+			// The error set decides whether z_pq, of class q, is a mistake of W.
+			if !(numerics.Dot(z, wp)-numerics.Dot(z, wq) >= alpha) {
+				continue
+			}
+			for j, v := range z {
+				wp[j] = numerics.FMA(-1, v, wp[j])
+				wq[j] = numerics.FMA(+1, v, wq[j])
+			}
+			return learners.Update{P: c.P, Q: c.Q, Norm2: l.norms[c.P*q+c.Q], Changed: []int{c.P, c.Q}}, nil
 		}
-		for j, z := range l.z {
-			wp[j] = numerics.FMA(-1, z, wp[j])
-			wq[j] = numerics.FMA(+1, z, wq[j])
-		}
-		return learners.Update{P: c.p, Q: c.q, Norm2: l.norms[c.p*q+c.q], Changed: []int{c.p, c.q}}, nil
 	}
-	return learners.Update{Converged: true}, nil
 }
 
-// candidates fills l.pairs with the pairs that clause 7 allows, by p, then q.
-func (l *Learner) candidates(regions []int64, q int) error {
-	l.pairs = l.pairs[:0]
+// collect fills l.candidates with the pairs that clause 7 allows, by p, then q.
+func (l *Learner) collect(regions []int64, q int) error {
+	l.candidates, l.tried = l.candidates[:0], 0
 	for p := range q {
 		if slices.Max(regions[p*q:(p+1)*q]) == 0 {
 			continue
@@ -145,27 +151,47 @@ func (l *Learner) candidates(regions []int64, q int) error {
 			if l.Select == SelectConfusion {
 				value = norm2 / (l.priors[r] * l.priors[r])
 			}
-			l.pairs = append(l.pairs, pair{p, r, value})
+			l.candidates = append(l.candidates, candidate{engine.Pair{P: p, Q: r}, value})
 		}
 	}
 	return nil
 }
 
-// take removes the next pair to try from l.pairs and returns it.
-func (l *Learner) take() pair {
+// next removes from l.candidates the pairs to try next, in the order of clause
+// 7, and makes room for their update vectors in l.z. It is empty when there are
+// none left. Mostly the first pair will do; where it does not, a device answers
+// sixteen questions sooner than sixteen times one. A random choice is not made
+// before it is needed.
+func (l *Learner) next(d int) []engine.Pair {
+	n := 1
+	if l.tried > 0 && l.Select != SelectRandom {
+		n = 16
+	}
+	n = min(n, len(l.candidates))
+	l.tried += n
+	pairs := make([]engine.Pair, n)
+	for i := range pairs {
+		pairs[i] = l.take()
+	}
+	l.z = slices.Grow(l.z[:0], n*d)[:n*d]
+	return pairs
+}
+
+// take removes the first candidate in the order of clause 7.
+func (l *Learner) take() engine.Pair {
 	next := 0
 	if l.Select == SelectRandom {
-		next = l.rng.IntN(len(l.pairs))
+		next = l.rng.IntN(len(l.candidates))
 	} else {
-		for i, c := range l.pairs {
-			if cmp.Compare(c.value, l.pairs[next].value) > 0 {
+		for i, c := range l.candidates {
+			if c.value > l.candidates[next].value {
 				next = i
 			}
 		}
 	}
-	c := l.pairs[next]
-	l.pairs = slices.Delete(l.pairs, next, next+1)
-	return c
+	c := l.candidates[next]
+	l.candidates = slices.Delete(l.candidates, next, next+1)
+	return c.Pair
 }
 
 // labelCounts sums the table of counts by prediction and noisy label over the

@@ -84,14 +84,14 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	measure("assign-still", 0, func(int) { _, err := r.Assign(0); must(err) })
 	z, norms := make([]float32, d), make([]float32, q*q)
 	measure("norms", 0, func(int) { must(r.Norms(norms, inv)) })
-	measure("update-vector", 0, func(int) { must(r.UpdateVector(z, 0, 1, inv)) })
+	measure("update-vector", 0, func(int) { must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv)) })
 	// A step as a learner takes it: two classes changed a little, some examples move.
 	measure("step", pass, func(i int) {
 		must(r.Rescore(ws[(i+1)%2], all[:2]))
 		_, err := r.Assign(0)
 		must(err)
 		must(r.Norms(norms, inv))
-		must(r.UpdateVector(z, 0, 1, inv))
+		must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv))
 	})
 	// The first assignment puts every example into a cell.
 	measure("assign-all", pass, func(int) {

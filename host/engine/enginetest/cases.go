@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -192,6 +193,8 @@ func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []
 	if got.Moved != want.Moved {
 		return fmt.Errorf("assign: moved %d examples, want %d", got.Moved, want.Moved)
 	}
+	var pairs []engine.Pair
+	var vectors []float32
 	for range min(p.q, 5) {
 		c, q := rng.IntN(p.q), rng.IntN(p.q)
 		if i := rng.IntN(p.n); v.region[i] >= 0 {
@@ -201,8 +204,14 @@ func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []
 		if err := into(sums, fmt.Sprintf("class sums of region %d", c), same[int64], func(dst []int64) error { return r.ClassSums(dst, c) }); err != nil {
 			return err
 		}
-		z := v.updateVector(sums, q, inv)
-		if err := into(z, fmt.Sprintf("update vector (%d,%d)", c, q), sameFloats, func(dst []float32) error { return r.UpdateVector(dst, c, q, inv) }); err != nil {
+		pairs = append(pairs, engine.Pair{P: c, Q: q})
+		vectors = append(vectors, v.updateVector(sums, q, inv)...)
+	}
+	// One alone, and more than an engine is likely to compute at once.
+	many := slices.Repeat(pairs, 1+18/len(pairs))
+	for _, some := range [][]engine.Pair{pairs[:1], many, nil} {
+		want := slices.Repeat(vectors, 1+18/len(pairs))[:len(some)*p.d]
+		if err := into(want, fmt.Sprintf("update vectors %v", some), sameFloats, func(dst []float32) error { return r.UpdateVectors(dst, some, inv) }); err != nil {
 			return err
 		}
 	}

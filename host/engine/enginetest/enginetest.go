@@ -120,10 +120,10 @@ func checkErrors(e engine.Engine) error {
 		{"class sums: region", r.ClassSums(i64[:4], 2)},
 		{"norms: length", r.Norms(f[:3], f[:4])},
 		{"norms: inverse", r.Norms(f[:4], f[:5])},
-		{"update vector: length", r.UpdateVector(f[:3], 0, 1, f[:4])},
-		{"update vector: inverse", r.UpdateVector(f[:2], 0, 1, f[:3])},
-		{"update vector: region", r.UpdateVector(f[:2], 2, 1, f[:4])},
-		{"update vector: class", r.UpdateVector(f[:2], 0, -1, f[:4])},
+		{"update vectors: length", r.UpdateVectors(f[:3], []engine.Pair{{P: 0, Q: 1}}, f[:4])},
+		{"update vectors: inverse", r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f[:3])},
+		{"update vectors: region", r.UpdateVectors(f[:4], []engine.Pair{{P: 0, Q: 1}, {P: 2, Q: 1}}, f[:4])},
+		{"update vectors: class", r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: -1}}, f[:4])},
 	} {
 		if !errors.Is(c.err, engine.ErrShape) {
 			return fmt.Errorf("%s: %v, want %v", c.what, c.err, engine.ErrShape)
@@ -143,7 +143,7 @@ func checkClosed(r engine.Resident) error {
 	for what, err := range map[string]error{
 		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(f, 0, 3), "predict": r.Predict(make([]int32, 3)),
 		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0), "norms": r.Norms(f[:4], f[:4]),
-		"update vector": r.UpdateVector(f[:2], 0, 1, f[:4]),
+		"update vectors": r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f[:4]),
 	} {
 		if !errors.Is(err, engine.ErrClosed) {
 			return fmt.Errorf("%s after close: %v, want %v", what, err, engine.ErrClosed)
@@ -170,7 +170,7 @@ func checkNoLabels(e engine.Engine) error {
 	_, assign := r.Assign(0)
 	for what, err := range map[string]error{
 		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0),
-		"norms": r.Norms(f, f), "update vector": r.UpdateVector(f[:2], 0, 1, f),
+		"norms": r.Norms(f, f), "update vectors": r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f),
 	} {
 		if !errors.Is(err, engine.ErrNoLabels) {
 			return fmt.Errorf("%s without labels: %v, want %v", what, err, engine.ErrNoLabels)

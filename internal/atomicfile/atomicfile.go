@@ -1,0 +1,147 @@
+// Package atomicfile writes a file whole or not at all.
+package atomicfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+)
+
+// Write puts what write writes at path, whole or not at all: into a temporary
+// file in the same folder, which is flushed to disk and then takes the place of
+// path. On any failure, also a panic of write, the temporary file is removed and
+// what was at path is as it was.
+//
+// A new file has the permissions that the umask leaves; a file that is replaced
+// keeps its own. A symbolic link stays, and the file it points to is replaced.
+// Whatever is there and is not a regular file (a folder, a device, a pipe) is
+// refused, and so is a link to nothing.
+//
+// The writer given to write is buffered and valid until write returns. The error
+// begins with path and says what was found and what to do. It wraps the error of
+// write, or of the system: errors.Is(err, syscall.ENOSPC) tells a full disk.
+func Write(path string, write func(io.Writer) error) error {
+	target, old, err := resolve(path)
+	if err == nil {
+		err = replace(target, old, write)
+	}
+	return notWritten(path, err)
+}
+
+// CheckWritable says early what would keep Write from writing path, such as a
+// missing or unwritable folder, in the same words. It makes the temporary file
+// that Write would make and removes it; path itself is not touched. It is no
+// promise: the disk may be full by the time of writing.
+func CheckWritable(path string) error {
+	target, _, err := resolve(path)
+	if err == nil {
+		err = tryTemp(filepath.Dir(target))
+	}
+	return notWritten(path, err)
+}
+
+// replace is Write for a path without links; old is what is there, nil if
+// nothing.
+func replace(target string, old fs.FileInfo, write func(io.Writer) error) (err error) {
+	f, err := createTemp(filepath.Dir(target))
+	if err != nil {
+		return err
+	}
+	renamed := false
+	defer func() { // deferred, so that it is done when write panics too
+		if renamed {
+			return
+		}
+		f.Close() // perhaps for the second time; the first error is the one to tell
+		if stays := os.Remove(f.Name()); stays != nil {
+			err = fmt.Errorf("%w; and the temporary file stays: %w", err, stays)
+		}
+	}()
+	if old != nil { // before the first byte: it may be nobody else's business
+		if err := f.Chmod(old.Mode().Perm()); err != nil {
+			return advised(err)
+		}
+	}
+	// The buffer keeps its first error, so one that write swallows ends here.
+	b := bufio.NewWriterSize(advising{f}, 1<<16)
+	if err := write(b); err != nil {
+		return err
+	}
+	if err := b.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return advised(err)
+	}
+	if err := f.Close(); err != nil {
+		return advised(err)
+	}
+	// No flush of the folder: after a power cut path is the old file or the new
+	// one, and either is whole.
+	if err := os.Rename(f.Name(), target); err != nil {
+		return advised(err)
+	}
+	renamed = true
+	return nil
+}
+
+// resolve returns the file that path means, symbolic links followed, and what is
+// there now, nil if nothing.
+func resolve(path string) (target string, old fs.FileInfo, err error) {
+	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
+		return "", nil, errors.New("found no file name at its end; name a file")
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if to, err := os.Readlink(path); err == nil {
+			return "", nil, fmt.Errorf("found a symbolic link to %s, which does not exist; remove the link or choose another name", to)
+		}
+		return path, nil, nil
+	}
+	if err != nil {
+		return "", nil, advised(err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", nil, fmt.Errorf("found %s, wanted a regular file or nothing; choose another name", fileerr.Kind(info.Mode()))
+	}
+	target, err = filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", nil, advised(err)
+	}
+	return target, info, nil
+}
+
+// attempts is how many temporary names are tried.
+const attempts = 1000
+
+// createTemp makes a new file in dir that nobody else has. Unlike os.CreateTemp
+// it leaves the permissions to the umask, since the file will stay. Its name is
+// short whatever path is, so that every valid path can be written.
+func createTemp(dir string) (*os.File, error) {
+	for i := 0; ; i++ {
+		name := filepath.Join(dir, fmt.Sprintf(".uma-gpu-%d-%d.tmp", os.Getpid(), i))
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) && i < attempts-1 {
+			continue // of another writer in this process, or left by a killed one
+		}
+		if err != nil {
+			return nil, fmt.Errorf("creating a file in folder %s: %w", dir, advised(err))
+		}
+		return f, nil
+	}
+}
+
+// tryTemp makes a temporary file in dir and removes it.
+func tryTemp(dir string) error {
+	f, err := createTemp(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}

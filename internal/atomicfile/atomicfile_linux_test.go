@@ -1,0 +1,106 @@
+package atomicfile
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A limit on file sizes stops the kernel in the middle of a write, as a full disk
+// does, and needs no rights. With the smaller contents the writing fails when
+// the buffer is flushed, behind the back of the function that wrote them.
+func TestBeyondFileSizeLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	put(t, path, "old")
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1001, 60000, 1 << 20} {
+		for what, write := range map[string]func(io.Writer) error{
+			"told":      text(strings.Repeat("x", size)),
+			"swallowed": func(w io.Writer) error { text(strings.Repeat("x", size))(w); return nil },
+		} {
+			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: old.Max}); err != nil {
+				t.Fatal(err)
+			}
+			err := Write(path, write)
+			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+				t.Fatal(err)
+			}
+			if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(), path+": cannot be written (nothing was changed): file too large; raise the limit on file sizes (ulimit -f)") {
+				t.Errorf("%d bytes, error %s: %v, want %v with the path and what to do", size, what, err, syscall.EFBIG)
+			}
+			wantFiles(t, filepath.Dir(path), "f")
+			wantText(t, path, "old")
+		}
+	}
+	if err := Write(path, text("new")); err != nil {
+		t.Error(err)
+	}
+	wantText(t, path, "new")
+}
+
+// A device that is always full gives the error of a full disk, with the advice
+// for it and at the buffer's end.
+func TestFullDevice(t *testing.T) {
+	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b := bufio.NewWriter(advising{f})
+	if _, err := b.WriteString("text"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Flush(); !errors.Is(err, syscall.ENOSPC) || err.Error() != "no space left on device; free some space, or choose a folder on another disk" {
+		t.Errorf("error %v", err)
+	}
+	if err := Write("/dev/full", text("text")); err == nil || !strings.Contains(err.Error(), "/dev/full: cannot be written (nothing was changed): found a device") {
+		t.Errorf("Write: error %v", err)
+	}
+}
+
+// Not even root can make a file in /proc.
+func TestUnwritableFolder(t *testing.T) {
+	const path = "/proc/f"
+	for what, err := range map[string]error{"Write": Write(path, text("text")), "CheckWritable": CheckWritable(path)} {
+		if err == nil || !strings.HasPrefix(err.Error(), "/proc/f: cannot be written (nothing was changed): creating a file in folder /proc: ") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+}
+
+func TestPipeIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"Write": Write(path, text("text")), "CheckWritable": CheckWritable(path)} {
+		if err == nil || !strings.Contains(err.Error(), "found a pipe, wanted a regular file") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	wantFiles(t, filepath.Dir(path), "pipe")
+}
+
+// The umask decides about a new file.
+func TestUmask(t *testing.T) {
+	old := syscall.Umask(0o027)
+	defer syscall.Umask(old)
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Write(path, text("text")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o640 {
+		t.Errorf("mode %v (%v), want 0640", info.Mode(), err)
+	}
+}

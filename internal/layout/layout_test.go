@@ -1,0 +1,110 @@
+// Package layout holds the test of the rules by which packages import each other.
+// Data flow one way: file, examples, engine, learner, model.
+package layout
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/uma-gpu/uma-gpu/"
+
+// rules bans imports. A package falls under the first rule whose prefix fits;
+// it may import the listed packages of this module and no others.
+var rules = []struct {
+	prefix  string
+	allowed []string // prefixes; "" in a rule's place means all
+	reason  string
+}{
+	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset", []string{"host/numerics", "internal/"}, "a leaf: examples know neither engines nor models"},
+	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
+	{"host/metric", nil, "a leaf"},
+	{"host/model", []string{"host/dataset", "internal/"}, "a leaf: a model file knows what was prepared, not who trained"},
+	{"host/engine", []string{"host/dataset", "host/numerics", "host/engine"}, "the interface must not know an engine"},
+	{"cpuref", []string{"host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract and nothing above it"},
+	{"gpu", []string{"host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract and nothing above it"},
+	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
+	{"host", []string{"learners", "host/"}, "the loop runs any learner on any engine; it names neither"},
+	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
+	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
+	{"bench/", []string{""}, "experiments wire things as the command does"},
+}
+
+// foreign says who alone may import packages of other modules.
+var foreign = map[string][]string{
+	"github.com/jgillich/go-opencl": {"gpu"},
+	"github.com/urfave/cli/v2":      {"cmd/uma-gpu"},
+	"gonum.org/v1/gonum":            {"host/confusion", "host/metric"},
+	"github.com/sbinet/npyio":       {"host/confusion", "host/model"},
+}
+
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}", module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(packages) < 10 {
+		t.Fatalf("go list knows only %d packages", len(packages))
+	}
+	for _, line := range packages {
+		fields := strings.Fields(line)
+		pkg := strings.TrimPrefix(fields[0], module)
+		for _, imported := range fields[1:] {
+			if own, ok := strings.CutPrefix(imported, module); ok {
+				judgeOwn(t, pkg, own)
+			} else {
+				judgeForeign(t, pkg, imported)
+			}
+		}
+		judgeOwn(t, pkg, "")
+	}
+}
+
+// judgeOwn judges one import of this module; "" only looks for a rule.
+func judgeOwn(t *testing.T, pkg, imported string) {
+	for _, r := range rules {
+		if !within(pkg, r.prefix) {
+			continue
+		}
+		if imported == "" {
+			return
+		}
+		for _, a := range r.allowed {
+			if a == "" || within(imported, a) {
+				return
+			}
+		}
+		t.Errorf("%s imports %s, which it must not: %s", pkg, imported, r.reason)
+		return
+	}
+	t.Errorf("no rule for package %s: say in internal/layout what it may import", pkg)
+}
+
+func judgeForeign(t *testing.T, pkg, imported string) {
+	for root, users := range foreign {
+		if !within(imported, root) {
+			continue
+		}
+		for _, u := range users {
+			if within(pkg, u) {
+				return
+			}
+		}
+		t.Errorf("%s imports %s, which is for %v alone", pkg, imported, users)
+	}
+	if strings.Contains(strings.Split(imported, "/")[0], ".") {
+		for root := range foreign {
+			if within(imported, root) {
+				return
+			}
+		}
+		t.Errorf("%s imports %s: a new dependency wants an entry in internal/layout", pkg, imported)
+	}
+}
+
+func within(path, prefix string) bool {
+	return path == strings.TrimSuffix(prefix, "/") || strings.HasPrefix(path, strings.TrimSuffix(prefix, "/")+"/")
+}

@@ -17,7 +17,7 @@ export CGO_ENABLED := 1
 export CGO_CFLAGS := -O2 -DCL_TARGET_OPENCL_VERSION=120
 FUZZTIME ?= 1m
 DATA ?=
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.6.1
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help deps build run test lint portable race oclgrind bench fuzz weights clean
 

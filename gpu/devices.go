@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/jgillich/go-opencl/cl"
 )
@@ -40,7 +41,7 @@ func devices() ([]device, error) {
 		return nil, fmt.Errorf("list OpenCL platforms: %w", err)
 	}
 	var all []device
-	names := ""
+	var names []string
 	for p, platform := range platforms {
 		found, err := platform.GetDevices(cl.DeviceTypeAll)
 		if err != nil && err != cl.ErrDeviceNotFound {
@@ -54,11 +55,11 @@ func devices() ([]device, error) {
 			all = append(all, described)
 		}
 		if name, err := recovered(platform.Name); err == nil {
-			names += " " + name
+			names = append(names, name)
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%w: the platforms (%s ) have none; is the GPU there, and may you use it (groups video, render)?", ErrNoDevice, names)
+		return nil, fmt.Errorf("%w: the drivers (%s) know none; is the device there, and may you use it (groups video, render)?", ErrNoDevice, strings.Join(names, ", "))
 	}
 	return all, nil
 }

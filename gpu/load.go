@@ -16,15 +16,21 @@ import (
 	"unsafe"
 )
 
-const library = "libOpenCL.so.1"
+// LibraryVariable names the environment variable that replaces libOpenCL.so.1 as
+// the library to load, for loaders in unusual places.
+const LibraryVariable = "UMA_GPU_OPENCL_LIBRARY"
 
 // load finds the OpenCL loader, once.
 var load = sync.OnceValue(func() error {
+	library := os.Getenv(LibraryVariable)
+	if library == "" {
+		library = "libOpenCL.so.1"
+	}
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	if message := C.uma_load_opencl(name); message != nil {
-		return fmt.Errorf("%w: %s; install it (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) and a driver (pocl-opencl-icd for the processor, or your GPU vendor's)",
-			ErrNoLoader, C.GoString(message))
+		return fmt.Errorf("%w: %s; install one (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) and a driver (pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
+			ErrNoLoader, C.GoString(message), LibraryVariable)
 	}
 	return nil
 })
@@ -39,5 +45,5 @@ func noPlatform() error {
 	if len(drivers) == 0 {
 		return fmt.Errorf("%w: no driver (ICD) is registered in %s; install one (Debian, Ubuntu: apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform, dir)
 	}
-	return fmt.Errorf("%w: %d drivers are registered in %s and none of them starts; check with clinfo, or reinstall them", ErrNoPlatform, len(drivers), dir)
+	return fmt.Errorf("%w: of the %d drivers registered in %s none starts; look with clinfo, reinstall them", ErrNoPlatform, len(drivers), dir)
 }

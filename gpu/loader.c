@@ -1,3 +1,5 @@
+//go:build cgo && !noopencl
+
 // Forwards every OpenCL function that the binding refers to, to the OpenCL
 // loader found at run time.
 //

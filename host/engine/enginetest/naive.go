@@ -15,11 +15,9 @@ type naive struct {
 	y []int32
 	q int
 	s int // clause 3
-	w engine.Weights
 
 	scores []float32 // n×Q
 	region []int     // of the last assignment, -1 for none
-	alpha  float32
 }
 
 func newNaive(x dataset.Examples, y []int32, q int) *naive {

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Trains the same model in many ways and compares the weights: on plain Go and on
+# OpenCL, with memory limited so that the examples are cut in tiles, with small
+# work groups, on one processor and on all, from CSV and from LIBSVM.
+#
+# usage: same-bits.sh UMA-GPU DATA
+#   DATA holds optdigits/optdigits.tra.gz and letter/letter-recognition.data.gz
+# Prints one line per run, the SHA-256 of W.npy first; exits 1 if any differ.
+set -eu
+program=$(realpath "$1")
+data=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# weights prints the SHA-256 of a model's W.npy.
+weights() {
+	unzip -p "$1" W.npy | sha256sum | cut -d ' ' -f 1
+}
+
+# train_all NAME STEPS [FLAG...]: trains NAME.csv and NAME.svm in every way.
+train_all() {
+	name=$1 steps=$2
+	shift 2
+	rm -f sums
+	one() { # one WHAT ENVIRONMENT-AND-COMMAND...
+		what=$1
+		shift
+		"$@" --confusion C.csv --max-steps "$steps" --model m.npz --quiet >/dev/null
+		weights m.npz >>sums
+		printf '%s  %s, %s\n' "$(tail -n 1 sums)" "$name" "$what"
+	}
+	"$program" confusion inject --data "$name.csv" --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv --quiet "$@"
+	"$program" confusion inject --data "$name.csv" --pairwise 0.4 --seed 1 --out noisy.svm --quiet "$@"
+	one "cpu" "$program" train --device cpu --data noisy.csv "$@"
+	one "cpu, one processor" env GOMAXPROCS=1 taskset -c 0 "$program" train --device cpu --data noisy.csv "$@"
+	one "cpu, from LIBSVM" "$program" train --device cpu --data noisy.svm
+	one "opencl" "$program" train --device opencl --data noisy.csv "$@"
+	one "opencl, from LIBSVM" "$program" train --device opencl --data noisy.svm
+	one "opencl, one processor" taskset -c 0 "$program" train --device opencl --data noisy.csv "$@"
+	one "opencl, allocations of 64 KiB" "$program" train --device opencl --max-alloc 64K --data noisy.csv "$@"
+	one "opencl, small memory and work groups" env POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 "$program" train --device opencl --max-alloc 1M --data noisy.csv "$@"
+	[ "$(sort -u sums | wc -l)" = 1 ] || { echo "$name: the weights differ" >&2; exit 1; }
+}
+
+gzip -dc "$data/optdigits/optdigits.tra.gz" >optdigits.csv
+train_all optdigits 200
+gzip -dc "$data/letter/letter-recognition.data.gz" >letter.csv
+train_all letter 100 --label-column first
+"$program" synth --examples 200000 --features 64 --classes 12 --seed 1 --out synthetic.csv --quiet
+train_all synthetic 30
+echo "all equal"

@@ -9,6 +9,9 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 )
 
+// Built says whether this build knows OpenCL.
+const Built = true
+
 // Devices lists the OpenCL devices of all platforms. An empty list is never
 // returned: ErrNoLoader, ErrNoPlatform or ErrNoDevice say what is missing.
 func Devices() ([]Info, error) {

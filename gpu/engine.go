@@ -63,6 +63,9 @@ func Open(i Info, o Options) (engine.Engine, error) {
 		return nil, fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err)
 	}
 	if err := engine.SelfTest(e); err != nil {
+		if errors.Is(err, engine.ErrMemory) { // too little to tell
+			return nil, errors.Join(fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err), e.Close())
+		}
 		if !o.AllowNonconforming {
 			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused (--allow-nonconforming overrides): %w", i.ID(), i.Name, err), e.Close())
 		}

@@ -3,9 +3,11 @@
 package gpu
 
 import (
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -71,6 +73,14 @@ func TestConformance(t *testing.T) {
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
 				enginetest.Run(t, openTest(t, i, v.o, v.b))
 			})
+		}
+	})
+}
+
+func TestTooLittleMemoryForTheSelfTest(t *testing.T) {
+	eachDevice(t, func(i Info) {
+		if _, err := Open(i, Options{MaxAlloc: 1000}); !errors.Is(err, engine.ErrMemory) || strings.Contains(err.Error(), "refused") {
+			t.Errorf("%s: %v, want %v", i.ID(), err, engine.ErrMemory)
 		}
 	})
 }

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// modelFlag says which model predicts.
+func modelFlag() cli.Flag {
+	return &cli.StringFlag{Name: "model", Usage: "model that train wrote: `FILE`.npz (required)"}
+}
+
+// classified is a data file with the classes that a model gives to its examples.
+type classified struct {
+	data      *dataset.Dataset
+	classes   []string // the model's
+	predicted []int32  // class of each example
+	device    engine.Device
+}
+
+// classify is what predict and eval share: it reads the model and the data of
+// the flags, prepares the data as the model says, and predicts. eval has no
+// --no-labels.
+func classify(c *cli.Context) (r classified, err error) {
+	options, err := dataOptions(c)
+	if err != nil {
+		return r, err
+	}
+	where, err := chooseDevice(c)
+	if err != nil {
+		return r, err
+	}
+	m, err := model.Load(c.String("model"))
+	if err != nil {
+		return r, err
+	}
+	preparation := &m.Meta.Preparation
+	n := newNotes(c)
+	options.NoLabels, options.Features, options.Classes = c.Bool("no-labels"), preparation.D, m.Meta.Classes
+	if r.data, err = readData(c.Context, c.String("data"), options, n); err != nil {
+		return r, adviseNoLabels(c, err)
+	}
+	x, err := preparation.Apply(r.data.Examples)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", r.data.Path, err)
+	}
+	if err := interrupted(c.Context); err != nil {
+		return r, err
+	}
+	e, err := where.open(n)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	r.classes, r.device = m.Meta.Classes, e.Device()
+	r.predicted, err = host.Predict(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, x)
+	if err != nil {
+		return r, err
+	}
+	return r, interrupted(c.Context)
+}
+
+// adviseNoLabels adds to an error of reading data with labels what predict can
+// do if there are none.
+func adviseNoLabels(c *cli.Context, err error) error {
+	if c.Command.Name != "predict" || c.Bool("no-labels") || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInterrupted) {
+		return err
+	}
+	return fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)
+}

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// runVariable, if set, makes the test binary behave like uma-gpu, for tests of
+// what only a process of its own has: signals, limits, closed pipes.
+const runVariable = "UMA_GPU_TEST_RUN"
+
+// The tests compute on the processor unless they name a device.
+func TestMain(m *testing.M) {
+	if os.Getenv(runVariable) != "" {
+		main()
+	}
+	if err := os.Setenv(deviceVariable, "cpu"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// digits and letter are the real data sets of the repository.
+const (
+	digits = "../../testdata/digits.csv.gz"
+	letter = "../../testdata/letter.csv.gz"
+)
+
+// command runs a command line.
+func command(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// succeed runs a command line that must succeed.
+func succeed(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := command(args...)
+	if code != exitOK {
+		t.Fatalf("uma-gpu %s: exit code %d\n%s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout, stderr
+}
+
+// fail runs a command line that must fail with the code, say the fragment, and
+// print nothing on stdout.
+func fail(t *testing.T, code int, fragment string, args ...string) {
+	t.Helper()
+	got, stdout, stderr := command(args...)
+	if got != code || !strings.Contains(stderr, fragment) || !strings.Contains(stderr, "uma-gpu: ") || stdout != "" {
+		t.Errorf("uma-gpu %s:\nexit code %d, want %d\nstderr %swant %q in it\nstdout %q, want none",
+			strings.Join(args, " "), got, code, stderr, fragment, stdout)
+	}
+}
+
+// decode decodes what a command printed with --json.
+func decode[T any](t *testing.T, text string) T {
+	t.Helper()
+	var v T
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return v
+}
+
+// write makes a file and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// names lists a folder.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// member returns the bytes of a member of a model file.
+func member(t *testing.T, path, name string) []byte {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	f, err := z.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func load(t *testing.T, path string) *model.Model {
+	t.Helper()
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// synthetic writes a small set of 5 features and 3 classes.
+func synthetic(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "small.csv")
+	succeed(t, "synth", "--examples", "300", "--features", "5", "--classes", "3", "--out", path)
+	return path
+}
+
+func TestUsageErrors(t *testing.T) {
+	dir := t.TempDir()
+	train := []string{"train", "--data", "d.csv", "--model", filepath.Join(dir, "m.npz")}
+	inject := []string{"confusion", "inject", "--data", "d.csv", "--out", filepath.Join(dir, "o.csv")}
+	for _, c := range []struct {
+		args     []string
+		fragment string
+	}{
+		{nil, "a command is missing; see uma-gpu --help"},
+		{[]string{"trian"}, `unknown command "trian"; see uma-gpu --help`},
+		{[]string{"--json", "version"}, "unknown flag --json; see uma-gpu --help"},
+		{[]string{"help", "trian"}, "trian"},
+		{[]string{"confusion"}, "a command is missing; see uma-gpu confusion --help"},
+		{[]string{"confusion", "shwo"}, `unknown command "shwo"; see uma-gpu confusion --help`},
+		{[]string{"train"}, "--data is missing; see uma-gpu train --help"},
+		{[]string{"train", "--data", "d.csv"}, "--model is missing"},
+		{append(train, "--bogus"), "unknown flag --bogus; see uma-gpu train --help"},
+		{append(train, "--alpha"), "a value is missing behind --alpha"},
+		{append(train, "more"), `unexpected argument "more"`},
+		{append(train, "--alpha", "much"), `invalid value "much" for flag -alpha`},
+		{append(train, "--alpha", "-1"), "alpha is -1"},
+		{append(train, "--alpha", "nan"), "alpha is NaN"},
+		{append(train, "--alpha", "1e300"), "alpha is +Inf"},
+		{append(train, "--tol", "-1"), "tolerance is -1"},
+		{append(train, "--max-steps", "-1"), "--max-steps is -1"},
+		{append(train, "--max-steps", "1.5"), `invalid value "1.5" for flag -max-steps`},
+		{append(train, "--seed", "-1"), `invalid value "-1" for flag -seed`},
+		{append(train, "--select", "worst"), `selection "worst" is not known`},
+		{append(train, "--weights", "first"), `--weights is "first", wanted last, average or best`},
+		{append(train, "--learner", "svm"), `--learner is "svm", wanted uma`},
+		{append(train, "--normalize", "l3"), `found "l3"`},
+		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv or libsvm`},
+		{append(train, "--header", "maybe"), `--header is "maybe"`},
+		{append(train, "--confusion", "C.csv", "--confusion-axes", "rows"), `--confusion-axes is "rows", wanted true-columns or true-rows`},
+		{append(train, "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},
+		{append(train, "--quiet", "--verbose"), "--quiet and --verbose exclude each other"},
+		{append(train, "--max-alloc", "big"), `--max-alloc: found "big"`},
+		{append(train, "--max-alloc", "9999999999G"), `--max-alloc: found "9999999999G"`},
+		{append(train, "--max-alloc", "-1"), `--max-alloc: found "-1"`},
+		{[]string{"predict", "--data", "d.csv"}, "--model is missing; see uma-gpu predict --help"},
+		{[]string{"eval", "--model", "m.npz"}, "--data is missing; see uma-gpu eval --help"},
+		{inject, "found 0 confusion matrices, wanted exactly one of"},
+		{append(inject, "--pairwise", "0.1", "--symmetric", "0.1"), "found 2 confusion matrices"},
+		{append(inject, "--pairwise", "0.1", "--confusion", "C.csv"), "found 2 confusion matrices"},
+		{append(inject, "--pairwise", "1.5"), "--pairwise is 1.5, wanted a number from 0 to 1"},
+		{append(inject, "--random", "nan"), "--random is NaN"},
+		{append(inject, "--symmetric", "-0.1"), "--symmetric is -0.1"},
+		{append(inject, "--pairwise", "0.1", "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},
+		{[]string{"confusion", "inject", "--data", digits, "--pairwise", "0.1", "--out", digits}, "--out is the same file as --data"},
+		{append(inject, "--pairwise", "0.1", "--write-confusion", inject[5]), "--out and --write-confusion are the same file"},
+		{[]string{"train", "--data", digits, "--model", digits}, "--model is the same file as --data"},
+		{[]string{"predict", "--data", "d.csv", "--model", digits, "--out", digits}, "--out is the same file as --model"},
+		{[]string{"confusion", "show"}, "file of the confusion matrix is missing"},
+		{[]string{"confusion", "show", "C.csv", "--json"}, "flags stand before the file"},
+		{[]string{"synth", "--out", "s.csv"}, "--examples is missing"},
+		{[]string{"synth", "--examples", "0", "--out", "s.csv"}, "--examples is 0, wanted at least 1"},
+		{[]string{"synth", "--examples", "9", "--classes", "1", "--out", "s.csv"}, "--classes is 1, wanted at least 2"},
+		{[]string{"devices", "all"}, `unexpected argument "all"`},
+		{[]string{"version", "--all"}, "unknown flag --all; see uma-gpu version --help"},
+	} {
+		fail(t, exitUsage, c.fragment, c.args...)
+	}
+	if left := names(t, dir); left != nil {
+		t.Errorf("wrong usage left %q", left)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for command, words := range map[string][]string{
+		"":                 {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
+		"train":            {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS", "Example: uma-gpu train"},
+		"predict":          {"--out FILE", "--no-labels", "Example: uma-gpu predict"},
+		"eval":             {"--json", "Example: uma-gpu eval"},
+		"confusion":        {"inject", "show"},
+		"confusion inject": {"--pairwise RATE", "--write-confusion FILE", "Example: uma-gpu confusion inject"},
+		"confusion show":   {"--classes NAMES", "Example: uma-gpu confusion show"},
+		"synth":            {"--examples N", "Example: uma-gpu synth"},
+		"devices":          {"--json", "Example: uma-gpu devices"},
+		"version":          {"--json", "Example: uma-gpu version"},
+	} {
+		stdout, stderr := succeed(t, append(strings.Fields(command), "--help")...)
+		for _, w := range words {
+			if !strings.Contains(stdout, w) {
+				t.Errorf("help of %q lacks %q:\n%s", command, w, stdout)
+			}
+		}
+		if stderr != "" {
+			t.Errorf("help of %q on stderr: %s", command, stderr)
+		}
+	}
+}
+
+// full is a writer with no room left.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestLostOutputIsAFailure(t *testing.T) {
+	dir := t.TempDir()
+	data := synthetic(t, dir)
+	m := filepath.Join(dir, "m.npz")
+	succeed(t, "train", "--data", data, "--model", m, "--max-steps", "3")
+	for _, args := range [][]string{
+		{"--help"},
+		{"version"},
+		{"devices"},
+		{"train", "--data", data, "--model", m, "--max-steps", "3"},
+		{"predict", "--data", data, "--model", m},
+		{"eval", "--data", data, "--model", m, "--json"},
+	} {
+		var stderr bytes.Buffer
+		if code := run(args, full{}, &stderr); code != exitFailure || !strings.Contains(stderr.String(), "uma-gpu: write to standard output: no space left") {
+			t.Errorf("%s: exit code %d\n%s", args, code, stderr.String())
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	stdout, _ := succeed(t, "version", "--json")
+	v := decode[versionReport](t, stdout)
+	if v.Version != version || v.Contract != 1 || !strings.HasPrefix(v.Go, "go1.") || !strings.Contains(v.System, "/") {
+		t.Errorf("found %+v", v)
+	}
+	stdout, _ = succeed(t, "version")
+	for _, want := range []string{"uma-gpu " + version, "numerics contract 1", "OpenCL "} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q lacks %q", stdout, want)
+		}
+	}
+}
+
+func TestDevicesListsTheProcessor(t *testing.T) {
+	stdout, stderr := succeed(t, "devices", "--json")
+	l := decode[deviceListing](t, stdout)
+	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != passed || cpu.ComputeUnits < 1 {
+		t.Errorf("found %+v first", cpu)
+	}
+	// Either there are OpenCL devices, or it says why not.
+	if without := len(l.Devices) == 1; without != (l.OpenCLError != "") || without != strings.Contains(stderr, "OpenCL: ") {
+		t.Errorf("%d devices, opencl_error %q, stderr %q", len(l.Devices), l.OpenCLError, stderr)
+	}
+	stdout, _ = succeed(t, "devices")
+	if !strings.Contains(stdout, "self-test") || !strings.Contains(stdout, "\ncpu ") {
+		t.Errorf("found\n%s", stdout)
+	}
+}
+
+// canceller cancels a context when a line with a word goes by.
+type canceller struct {
+	bytes.Buffer
+	word   string
+	cancel context.CancelFunc
+}
+
+func (c *canceller) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(c.word)) {
+		c.cancel()
+	}
+	return c.Buffer.Write(line)
+}
+
+// interrupt runs a command line and interrupts it when it says a word on stderr,
+// at once if that is "".
+func interrupt(t *testing.T, word string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if word == "" {
+		cancel()
+	}
+	var out bytes.Buffer
+	e := &canceller{word: word, cancel: cancel}
+	code = runContext(ctx, args, &out, e)
+	return code, out.String(), e.String()
+}
+
+func TestInterruptBeforeTheWork(t *testing.T) {
+	dir := t.TempDir()
+	data := synthetic(t, dir)
+	m := filepath.Join(dir, "m.npz")
+	succeed(t, "train", "--data", data, "--model", m, "--max-steps", "3")
+	before := names(t, dir)
+	other := filepath.Join(dir, "other")
+	for _, args := range [][]string{
+		{"train", "--data", data, "--model", other},
+		{"predict", "--data", data, "--model", m, "--out", other},
+		{"confusion", "inject", "--data", data, "--pairwise", "0.2", "--out", other},
+		{"synth", "--examples", "10", "--out", other},
+	} {
+		for _, word := range []string{"", "data:"} {
+			if word != "" && args[0] == "synth" {
+				continue // it reads nothing
+			}
+			code, stdout, stderr := interrupt(t, word, args...)
+			if code != exitInterrupted || stdout != "" || !strings.Contains(stderr, "uma-gpu: interrupted") || !strings.Contains(stderr, "nothing was written") {
+				t.Errorf("%s interrupted at %q: exit code %d, stdout %q\n%s", args[0], word, code, stdout, stderr)
+			}
+		}
+	}
+	if after := names(t, dir); !slices.Equal(after, before) {
+		t.Errorf("found %q, want %q", after, before)
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+)
+
+func confusionCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "confusion",
+		Usage:       "corrupt labels by a confusion matrix, or look at one",
+		Subcommands: []*cli.Command{injectCommand(), showCommand()},
+	}
+}
+
+// sourceFlags say which confusion matrix; exactly one of them is given.
+func sourceFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "confusion", Usage: "confusion matrix from a `FILE` in CSV or .npy format"},
+		axesFlag(),
+		&cli.Float64Flag{Name: "symmetric", Usage: "labels are wrong at this `RATE`, 0 to 1, all wrong classes alike"},
+		&cli.Float64Flag{Name: "pairwise", Usage: "class q becomes q+1, the last one the first, at this `RATE`, 0 to 1"},
+		&cli.Float64Flag{Name: "random", Usage: "this `SHARE`, 0 to 1, of a random matrix drawn from the seed, the rest of the identity"},
+	}
+}
+
+// source is a confusion matrix still to be made, for classes that are not known
+// before the data are read.
+type source func(classes []string) (*confusion.Matrix, error)
+
+// matrixSource checks the flags of sourceFlags.
+func matrixSource(c *cli.Context) (source, error) {
+	axes, err := trueRows(c)
+	if err != nil {
+		return nil, err
+	}
+	rate := 0.0
+	var given []string
+	for _, name := range []string{"symmetric", "pairwise", "random"} {
+		if c.IsSet(name) {
+			given = append(given, name)
+			if rate = c.Float64(name); !(rate >= 0 && rate <= 1) {
+				return nil, usagef(c, "--%s is %v, wanted a number from 0 to 1", name, rate)
+			}
+		}
+	}
+	path := c.String("confusion")
+	if path != "" {
+		given = append(given, "confusion")
+	} else if c.IsSet("confusion-axes") {
+		return nil, usagef(c, "--confusion-axes is given without --confusion")
+	}
+	if len(given) != 1 {
+		return nil, usagef(c, "found %d confusion matrices, wanted exactly one of --confusion, --symmetric, --pairwise and --random", len(given))
+	}
+	return func(classes []string) (*confusion.Matrix, error) {
+		switch given[0] {
+		case "symmetric":
+			return confusion.Symmetric(classes, rate)
+		case "pairwise":
+			return confusion.Pairwise(classes, rate)
+		case "random":
+			return confusion.Random(classes, rate, c.Uint64("seed"))
+		}
+		return confusion.Read(path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+	}, nil
+}

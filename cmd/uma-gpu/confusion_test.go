@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+func TestInject(t *testing.T) {
+	dir := t.TempDir()
+	original, err := dataset.Read(digits, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := write(t, dir, "half.csv", matrixOfHalves)
+	seen := map[string]string{}
+	for _, source := range [][]string{
+		{"--symmetric", "0.4"}, {"--pairwise", "0.4"}, {"--random", "0.6"}, {"--confusion", c},
+		{"--pairwise", "0.4", "--seed", "2"}, {"--random", "0.6", "--seed", "2"},
+	} {
+		a, b, matrix := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "C.csv")
+		args := append([]string{"confusion", "inject", "--data", digits}, source...)
+		_, stderr := succeed(t, append(args, "--out", a, "--write-confusion", matrix)...)
+		succeed(t, append(args, "--out", b)...)
+		if !bytes.Equal(read(t, a), read(t, b)) {
+			t.Errorf("%s: a second run corrupts otherwise", source)
+		}
+		text := string(read(t, a))
+		if before := seen[text]; before != "" {
+			t.Errorf("%s corrupts like %s", source, before)
+		}
+		seen[text] = strings.Join(source, " ")
+		d, err := dataset.Read(a, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		for i, y := range d.Y {
+			if d.Classes[y] != original.Classes[original.Y[i]] {
+				changed++
+			}
+		}
+		if share := float64(changed) / float64(d.N); share < 0.3 || share > 0.6 {
+			t.Errorf("%s changes %v of the labels", source, share)
+		}
+		if !strings.Contains(stderr, fmt.Sprintf("changed %d of 1797 labels (", changed)) {
+			t.Errorf("%s: stderr %s, want %d labels", source, stderr, changed)
+		}
+		for k, v := range d.X {
+			if v != original.X[k] {
+				t.Fatalf("%s: value %d is %v, want %v", source, k, v, original.X[k])
+			}
+		}
+		// The matrix that is kept does the same.
+		succeed(t, append([]string{"confusion", "inject", "--data", digits, "--confusion", matrix, "--out", b}, seedOf(source)...)...)
+		if !bytes.Equal(read(t, a), read(t, b)) {
+			t.Errorf("%s: the kept matrix corrupts otherwise", source)
+		}
+	}
+}
+
+func seedOf(args []string) []string {
+	for i, a := range args {
+		if a == "--seed" {
+			return args[i : i+2]
+		}
+	}
+	return nil
+}
+
+// Half of the digits 0 to 9 become the one before.
+const matrixOfHalves = `0.5,0.5,0,0,0,0,0,0,0,0
+0,0.5,0.5,0,0,0,0,0,0,0
+0,0,0.5,0.5,0,0,0,0,0,0
+0,0,0,0.5,0.5,0,0,0,0,0
+0,0,0,0,0.5,0.5,0,0,0,0
+0,0,0,0,0,0.5,0.5,0,0,0
+0,0,0,0,0,0,0.5,0.5,0,0
+0,0,0,0,0,0,0,0.5,0.5,0
+0,0,0,0,0,0,0,0,0.5,0.5
+0.5,0,0,0,0,0,0,0,0,0.5
+`
+
+// A copy looks like the original unless its name says otherwise.
+func TestInjectKeepsTheLayout(t *testing.T) {
+	dir := t.TempDir()
+	csv := write(t, dir, "in.csv", "label,u,v\na,1,0\nb,0.5,2\n")
+	svm := write(t, dir, "in.svm", "a 1:1 2:0\nb 1:0.5 2:2\n")
+	for _, c := range []struct{ in, label, out, want string }{
+		{csv, "first", "out.csv", "label,u,v\na,1,0\nb,0.5,2\n"},
+		{csv, "label", "out.data", "label,u,v\na,1,0\nb,0.5,2\n"},
+		{csv, "1", "out.tsv", "label\tu\tv\na\t1\t0\nb\t0.5\t2\n"},
+		{csv, "first", "out.svm", "a 1:1\nb 1:0.5 2:2\n"},
+		{svm, "last", "out.libsvm", "a 1:1\nb 1:0.5 2:2\n"},
+		{svm, "last", "out.data", "a 1:1\nb 1:0.5 2:2\n"},
+		{svm, "last", "out.CSV", "1,0,a\n0.5,2,b\n"},
+	} {
+		out := filepath.Join(dir, c.out)
+		succeed(t, "confusion", "inject", "--data", c.in, "--label-column", c.label, "--symmetric", "0", "--out", out)
+		if got := string(read(t, out)); got != c.want {
+			t.Errorf("%s to %s: found %q, want %q", c.in, c.out, got, c.want)
+		}
+	}
+	if _, stderr := succeed(t, "confusion", "inject", "--data", csv, "--label-column", "first", "--pairwise", "1",
+		"--out", filepath.Join(dir, "q"), "--quiet"); stderr != "" {
+		t.Errorf("--quiet says %q", stderr)
+	}
+}
+
+func TestShow(t *testing.T) {
+	dir := t.TempDir()
+	named := write(t, dir, "named.csv", "noisy\\true,\"a,b\",c\n\"a,b\",0.9,0.2\nc,0.1,0.8\n")
+	stdout, _ := succeed(t, "confusion", "show", "--json", named)
+	r := decode[showReport](t, stdout)
+	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible || r.Condition == nil || *r.Condition < 1.2 || *r.Condition > 1.8 {
+		t.Errorf("found %s", stdout)
+	}
+	stdout, _ = succeed(t, "confusion", "show", named)
+	if !strings.Contains(stdout, "  0.9  0.2\n") || !strings.Contains(stdout, "condition number 1.") {
+		t.Errorf("found\n%s", stdout)
+	}
+	bare := write(t, dir, "bare.txt", "\n0.9 0.1\n0.2 0.8\n")
+	stdout, _ = succeed(t, "confusion", "show", "--confusion-axes", "true-rows", "--json", bare)
+	if r := decode[showReport](t, stdout); strings.Join(r.Classes, "|") != "0|1" || r.Confusion[0][1] != 0.2 {
+		t.Errorf("found %s", stdout)
+	}
+	singular := write(t, dir, "singular.csv", "0.5,0.5\n0.5,0.5\n")
+	stdout, _ = succeed(t, "confusion", "show", "--json", "--classes", "x,y", singular)
+	if r := decode[showReport](t, stdout); r.Invertible || r.Condition != nil || !strings.Contains(r.Problem, `"x", "y"`) {
+		t.Errorf("found %s", stdout)
+	}
+	fail(t, exitFailure, "no such file", "confusion", "show", filepath.Join(dir, "none.csv"))
+	fail(t, exitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir, "empty.csv", ""))
+	fail(t, exitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
+	fail(t, exitFailure, "say them with --classes", "confusion", "show", "../../host/confusion/testdata/c-order-f8.npy")
+}
+
+func TestSynth(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.svm.gz")
+	_, stderr := succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9", "--out", a)
+	if !strings.Contains(stderr, "50 examples × 3 features, 4 classes, written to "+a) {
+		t.Errorf("stderr %s", stderr)
+	}
+	succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9", "--out", b, "--quiet")
+	x, err := dataset.Read(a, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := dataset.Read(b, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.SHA256 != y.SHA256 || x.N != 50 || x.D != 3 || len(x.Classes) != 4 {
+		t.Errorf("found %d×%d, hashes %s and %s", x.N, x.D, x.SHA256, y.SHA256)
+	}
+}

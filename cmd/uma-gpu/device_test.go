@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+)
+
+func TestSelectDevice(t *testing.T) {
+	intel := gpu.Info{Platform: 0, Device: 0, Name: "Xeon 8480", PlatformName: "Portable Computing Language", Type: "CPU"}
+	a100 := gpu.Info{Platform: 1, Device: 0, Name: "NVIDIA A100", PlatformName: "NVIDIA CUDA", Type: "GPU"}
+	a100big := gpu.Info{Platform: 1, Device: 1, Name: "NVIDIA A100 80GB", PlatformName: "NVIDIA CUDA", Type: "GPU"}
+	one, mixed, two := []gpu.Info{intel}, []gpu.Info{intel, a100}, []gpu.Info{intel, a100, a100big}
+	for _, c := range []struct {
+		name string
+		all  []gpu.Info
+		want string // devices to try, or a part of the error
+	}{
+		{"cpu", nil, "cpu"},
+		{"CPU", two, "cpu"},
+		{"auto", nil, "cpu"},
+		{"auto", one, "opencl:0.0 cpu"},
+		{"auto", mixed, "opencl:1.0 opencl:0.0 cpu"},
+		{"", two, "opencl:1.0 opencl:1.1 opencl:0.0 cpu"},
+		{"opencl", one, "opencl:0.0"},
+		{"opencl", mixed, "opencl:1.0"},
+		{"opencl", two, `"opencl" is not clear, it matches 3 of the devices`},
+		{"opencl:1.1", two, "opencl:1.1"},
+		{"OpenCL:0.0", two, "opencl:0.0"},
+		{"opencl:2.0", two, `"opencl:2.0" matches none of the devices`},
+		{"opencl:01.1", two, "matches none"},
+		{"opencl:1", two, "matches none"},
+		{"xeon", two, "opencl:0.0"},
+		{"portable", two, "opencl:0.0"},
+		{"cuda", mixed, "opencl:1.0"},
+		{"cuda", two, `"cuda" is not clear, it matches 2 of the devices`},
+		{"nvidia a100", two, "opencl:1.0"}, // the whole name of one
+		{"80gb", two, "opencl:1.1"},
+		{"radeon", two, `"radeon" matches none of the devices`},
+	} {
+		asked := false
+		s, err := selectDevice(c.name, func() ([]gpu.Info, error) { asked = true; return c.all, nil })
+		var got []string
+		for _, i := range s.try {
+			got = append(got, i.ID())
+		}
+		if s.cpu {
+			got = append(got, "cpu")
+		}
+		if err != nil {
+			got = []string{err.Error()}
+			if !errors.Is(err, errNoSuchDevice) || exitCode(err) != exitNoDevice {
+				t.Errorf("%q: %v is not errNoSuchDevice", c.name, err)
+			}
+			for _, i := range c.all {
+				if !strings.Contains(err.Error(), "\n  "+i.ID()+"  "+i.Name) {
+					t.Errorf("%q: the error does not list %s:\n%v", c.name, i.ID(), err)
+				}
+			}
+			if !strings.Contains(err.Error(), "\n  cpu ") {
+				t.Errorf("%q: the error does not list the processor:\n%v", c.name, err)
+			}
+		}
+		if text := strings.Join(got, " "); text != c.want && (err == nil || !strings.Contains(text, c.want)) {
+			t.Errorf("%q of %d: found %s, want %s", c.name, len(c.all), text, c.want)
+		}
+		if strings.EqualFold(c.name, "cpu") == asked {
+			t.Errorf("%q: OpenCL asked: %v", c.name, asked)
+		}
+	}
+}
+
+// Without OpenCL only auto goes on, and says why; everything else is exit code 3.
+func TestSelectDeviceWithoutOpenCL(t *testing.T) {
+	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
+		list := func() ([]gpu.Info, error) { return nil, fmt.Errorf("%w: install it", kind) }
+		s, err := selectDevice("auto", list)
+		if err != nil || !s.cpu || s.try != nil || !errors.Is(s.problem, kind) {
+			t.Errorf("auto: %+v, %v", s, err)
+		}
+		var said strings.Builder
+		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true})
+		if err != nil || e.Device().ID != "cpu" || !strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
+			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
+		}
+		for _, name := range []string{"opencl", "opencl:0.0", "nvidia"} {
+			if _, err := selectDevice(name, list); !errors.Is(err, kind) || exitCode(err) != exitNoDevice || !strings.Contains(err.Error(), "install it") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// A device that does not open ends the command, but for auto, which takes the
+// next one and says so.
+func TestDeviceThatDoesNotOpen(t *testing.T) {
+	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
+	var said strings.Builder
+	n := notes{w: &said}
+	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n); err == nil {
+		t.Errorf("opened %v", e)
+	}
+	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: true}}).open(n)
+	if err != nil || e.Device().ID != "cpu" {
+		t.Errorf("auto: %v, %v", e, err)
+	}
+	if !strings.Contains(said.String(), "warning: this device is passed over: ") || !strings.Contains(said.String(), "device: cpu ") {
+		t.Errorf("it says %q", said.String())
+	}
+}
+
+// The device is judged before any file is read, and the flag wins over the
+// environment.
+func TestDeviceFlagAndVariable(t *testing.T) {
+	dir := t.TempDir()
+	data := synthetic(t, dir)
+	m := dir + "/m.npz"
+	for _, args := range [][]string{
+		{"train", "--data", "unread.csv", "--model", m},
+		{"predict", "--data", "unread.csv", "--model", m},
+		{"eval", "--data", "unread.csv", "--model", m},
+	} {
+		fail(t, exitNoDevice, `"no-such-device"`, append(args, "--device", "no-such-device")...)
+	}
+	t.Setenv(deviceVariable, "not-there")
+	fail(t, exitNoDevice, `"not-there" (UMA_GPU_DEVICE)`, "train", "--data", data, "--model", m)
+	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1", "--device", "cpu"); !strings.Contains(stderr, "device: cpu ") {
+		t.Errorf("stderr %s", stderr)
+	}
+	t.Setenv(deviceVariable, "cpu")
+	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1"); !strings.Contains(stderr, "device: cpu ") {
+		t.Errorf("stderr %s", stderr)
+	}
+}
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "65536": 65536, "64K": 65536, "64k": 65536, "3M": 3 << 20, "2G": 2 << 30} {
+		if got, err := parseBytes(text); err != nil || got != want {
+			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10", "9223372036854775808", "9007199254740992K"} {
+		if got, err := parseBytes(text); err == nil {
+			t.Errorf("%q: %d, want an error", text, got)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+func devicesCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "devices",
+		Usage: "list the processor and the OpenCL devices, and test them",
+		Description: "Every device is opened and runs the self-test: known answers, all bits compared. A device that\n" +
+			"does not pass is refused by the other commands, unless they are told --allow-nonconforming.\n\n" +
+			"Example: uma-gpu devices",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: devices,
+	}
+}
+
+// passed is the verdict on a device that keeps the contract.
+const passed = "passed"
+
+// deviceEntry is one device of the list.
+type deviceEntry struct {
+	ID           string `json:"id"`
+	Kind         string `json:"kind"`
+	Name         string `json:"name"`
+	ComputeUnits int    `json:"compute_units"`
+	SelfTest     string `json:"self_test"` // passed, or what went wrong
+
+	*gpu.Info // nil for the processor; its fields stand beside the others
+}
+
+type deviceListing struct {
+	Devices     []deviceEntry `json:"devices"`
+	OpenCLError string        `json:"opencl_error,omitempty"`
+}
+
+func devices(c *cli.Context) error {
+	if err := checkUsage(c); err != nil {
+		return err
+	}
+	cpu := cpuref.New()
+	about := cpu.Device()
+	listing := deviceListing{Devices: []deviceEntry{{
+		ID: about.ID, Kind: about.Kind, Name: about.Name,
+		ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
+	}}}
+	infos, listErr := gpu.Devices()
+	if listErr != nil {
+		listing.OpenCLError = listErr.Error()
+		fmt.Fprintf(c.App.ErrWriter, "OpenCL: %v\n", listErr)
+	}
+	for _, i := range infos {
+		e, err := gpu.Open(i, gpu.Options{})
+		if err == nil {
+			err = e.Close()
+		}
+		listing.Devices = append(listing.Devices, deviceEntry{
+			ID: i.ID(), Kind: "opencl", Name: i.Name,
+			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Info: &i,
+		})
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, listing)
+	}
+	return printDevices(c.App.Writer, listing.Devices)
+}
+
+func verdict(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return passed
+}
+
+func printDevices(w io.Writer, all []deviceEntry) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
+	for _, d := range all {
+		if d.Info == nil {
+			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
+			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
+	}
+	return t.Flush()
+}
+
+// capabilities names what a device promises of its float32 arithmetic.
+func capabilities(fp gpu.FP) string {
+	var names []string
+	for _, f := range []struct {
+		has  bool
+		name string
+	}{
+		{fp.Denormals, "denormals"}, {fp.InfNaN, "inf/nan"}, {fp.RoundToNearest, "nearest"}, {fp.FMA, "fast fma"},
+	} {
+		if f.has {
+			names = append(names, f.name)
+		}
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func bytesText(n int64) string {
+	if n < 1<<30 {
+		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}

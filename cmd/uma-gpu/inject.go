@@ -1,0 +1,106 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+func injectCommand() *cli.Command {
+	flags := append(dataFlags("examples with right labels"), sourceFlags()...)
+	return &cli.Command{
+		Name:  "inject",
+		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
+		Description: "The copy has the format and the label column of the original, unless its name (.csv, .tsv, .svm, .libsvm,\n" +
+			".svmlight, and .gz behind it) asks for another format. The same seed corrupts the same labels.\n\n" +
+			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv",
+		Flags: append(flags,
+			seedFlag("the corruption and of --random"),
+			&cli.StringFlag{Name: "out", Usage: "copy to write, `FILE` (required)"},
+			&cli.StringFlag{Name: "write-confusion", Usage: "also write the confusion matrix, `FILE`.csv, for train --confusion"},
+			quietFlag()),
+		Action: inject,
+	}
+}
+
+func inject(c *cli.Context) error {
+	if err := checkUsage(c, "data", "out"); err != nil {
+		return err
+	}
+	options, err := dataOptions(c)
+	if err != nil {
+		return err
+	}
+	matrix, err := matrixSource(c)
+	if err != nil {
+		return err
+	}
+	out, keep := c.String("out"), c.String("write-confusion")
+	if out == keep {
+		return usagef(c, "--out and --write-confusion are the same file; give another name")
+	}
+	for _, flag := range []string{"out", "write-confusion"} {
+		if c.String(flag) == "" {
+			continue
+		}
+		if err := checkTarget(c, flag, "data", "confusion"); err != nil {
+			return err
+		}
+	}
+	n := newNotes(c)
+	d, err := readData(c.Context, c.String("data"), options, n)
+	if err != nil {
+		return err
+	}
+	m, err := matrix(d.Classes)
+	if err != nil {
+		return err
+	}
+	noisy, err := m.Inject(d.Y, c.Uint64("seed"))
+	if err != nil {
+		return err
+	}
+	changed := 0
+	for i, y := range noisy {
+		if y != d.Y[i] {
+			changed++
+		}
+	}
+	d.Y = noisy
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	if keep != "" {
+		if err := m.Write(keep); err != nil {
+			return err
+		}
+	}
+	if err := dataset.Write(out, d, copyOptions(out, d)); err != nil {
+		return err
+	}
+	n.say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N, 100*float64(changed)/float64(d.N), out)
+	return nil
+}
+
+// copyOptions lays out a copy of d like the original, unless the name of the
+// copy says otherwise.
+func copyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
+	var o dataset.WriteOptions
+	fromCSV := d.LabelColumn > 0
+	switch name := strings.TrimSuffix(strings.ToLower(out), ".gz"); filepath.Ext(name) {
+	case ".svm", ".libsvm", ".svmlight", ".csv", ".tsv":
+	default:
+		o.Format = "libsvm"
+		if fromCSV {
+			o.Format = "csv"
+		}
+	}
+	if fromCSV {
+		o.LabelColumn = strconv.Itoa(d.LabelColumn)
+	}
+	return o
+}

@@ -1,0 +1,154 @@
+//go:build cgo && !noopencl
+
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// openCL lists the OpenCL devices. None is a failure: a build with OpenCL is not
+// tested without it.
+func openCL(t *testing.T) []gpu.Info {
+	t.Helper()
+	infos, err := gpu.Devices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return infos
+}
+
+// Models of different devices differ in the device and in nothing else, also
+// where the data are cut in many tiles.
+func TestTrainSameWeightsOnAllDevices(t *testing.T) {
+	infos := openCL(t)
+	for name, set := range map[string]struct{ data, label, steps string }{
+		"digits":    {digits, "last", "60"},
+		"letter":    {letter, "first", "30"},
+		"synthetic": {"", "last", "20"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			data := set.data
+			if data == "" {
+				data = filepath.Join(dir, "synthetic.csv")
+				succeed(t, "synth", "--examples", "8000", "--features", "64", "--classes", "12", "--out", data)
+			}
+			data, c := noisy(t, dir, data, "--label-column", set.label)
+			train := func(name, device string, more ...string) string {
+				t.Helper()
+				path := filepath.Join(dir, name)
+				_, stderr := succeed(t, append([]string{"train", "--data", data, "--label-column", set.label, "--confusion", c,
+					"--model", path, "--device", device, "--max-steps", set.steps}, more...)...)
+				if !strings.Contains(stderr, "device: "+device+" ") {
+					t.Errorf("stderr does not name %s:\n%s", device, stderr)
+				}
+				return path
+			}
+			cpu := train("cpu.npz", "cpu")
+			for _, i := range infos {
+				path := train("opencl.npz", i.ID())
+				device := load(t, path).Meta.Device
+				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName, Driver: i.Driver, Conforming: true}); device != want {
+					t.Errorf("device %+v, want %+v", device, want)
+				}
+				for _, path := range []string{path, train("tiles.npz", i.ID(), "--max-alloc", "128K")} {
+					wantSameModel(t, path, cpu)
+				}
+			}
+		})
+	}
+}
+
+// wantSameModel fails unless two models are equal but for the device.
+func wantSameModel(t *testing.T, a, b string) {
+	t.Helper()
+	for _, name := range []string{"W.npy", "confusion.npy"} {
+		if !bytes.Equal(member(t, a, name), member(t, b, name)) {
+			t.Errorf("%s: %s differs", filepath.Base(a), name)
+		}
+	}
+	metaA, metaB := bytes.Split(member(t, a, "meta.json"), []byte("\n")), bytes.Split(member(t, b, "meta.json"), []byte("\n"))
+	if len(metaA) != len(metaB) {
+		t.Fatalf("%s: meta.json has %d lines, want %d", filepath.Base(a), len(metaA), len(metaB))
+	}
+	differ := 0
+	for k, line := range metaA {
+		if bytes.Equal(line, metaB[k]) {
+			continue
+		}
+		differ++
+		if !bytes.HasPrefix(line, []byte(`  "device": {`)) {
+			t.Errorf("%s: meta.json has %.100q, want %.100q", filepath.Base(a), line, metaB[k])
+		}
+	}
+	if differ != 1 {
+		t.Errorf("%s: %d lines of meta.json differ, want the device's", filepath.Base(a), differ)
+	}
+}
+
+func TestPredictAndEvalOnAllDevices(t *testing.T) {
+	dir := t.TempDir()
+	m := filepath.Join(dir, "m.npz")
+	succeed(t, "train", "--data", digits, "--model", m, "--max-steps", "30")
+	wantNames, _ := succeed(t, "predict", "--model", m, "--data", digits)
+	wantText, _ := succeed(t, "eval", "--model", m, "--data", digits)
+	for _, i := range openCL(t) {
+		for _, more := range [][]string{nil, {"--max-alloc", "64K"}} {
+			args := append([]string{"--model", m, "--data", digits, "--device", i.ID()}, more...)
+			if got, _ := succeed(t, append([]string{"predict"}, args...)...); got != wantNames {
+				t.Errorf("%s %s predicts otherwise", i.ID(), more)
+			}
+			if got, _ := succeed(t, append([]string{"eval"}, args...)...); got != wantText {
+				t.Errorf("%s %s: found\n%s\nwant\n%s", i.ID(), more, got, wantText)
+			}
+		}
+	}
+}
+
+func TestDevicesListsOpenCL(t *testing.T) {
+	infos := openCL(t)
+	stdout, _ := succeed(t, "devices", "--json")
+	l := decode[deviceListing](t, stdout)
+	if len(l.Devices) != 1+len(infos) || l.OpenCLError != "" {
+		t.Fatalf("found %+v", l)
+	}
+	for k, i := range infos {
+		d := l.Devices[1+k]
+		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name || d.Driver != i.Driver || d.PlatformName != i.PlatformName ||
+			d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc || d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != passed {
+			t.Errorf("found %+v %+v, want %+v", d, d.Info, i)
+		}
+	}
+	stdout, _ = succeed(t, "devices")
+	for _, i := range infos {
+		if !strings.Contains(stdout, "\n"+i.ID()+" ") || !strings.Contains(stdout, i.Name) {
+			t.Errorf("%s is not in\n%s", i.ID(), stdout)
+		}
+	}
+}
+
+// auto takes an OpenCL device where there is one.
+func TestAutoTakesOpenCL(t *testing.T) {
+	openCL(t)
+	dir := t.TempDir()
+	data := synthetic(t, dir)
+	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--json")
+	if r := decode[trainReport](t, stdout); r.Device.Kind != "opencl" || !strings.Contains(stderr, "device: "+r.Device.ID+" ") {
+		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
+	}
+	// Too little memory for anything: auto says so and goes on, a device that was
+	// asked for ends the command.
+	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--max-alloc", "16", "--json")
+	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" || !strings.Contains(stderr, "warning: this device is passed over: ") {
+		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
+	}
+	for _, i := range openCL(t) {
+		fail(t, exitFailure, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")
+	}
+}

@@ -1,0 +1,133 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// program returns the command that runs a command line in a process of its own:
+// this test binary, which TestMain then turns into uma-gpu. prefix is shell text
+// in front of it, "" for none.
+func program(t *testing.T, prefix string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "sh", append([]string{"-c", prefix + ` exec "$0" "$@"`, self}, args...)...)
+	c.Env = append(os.Environ(), runVariable+"=1")
+	return c
+}
+
+// exitOf returns the exit code of a process that ended.
+func exitOf(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if exit == nil {
+		return 0
+	}
+	return exit.ExitCode()
+}
+
+// A limit on file sizes stops the kernel in the middle of a write, as a full disk
+// does, and needs no rights.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	m := filepath.Join(dir, "m.npz")
+	for _, args := range [][]string{
+		{"train", "--data", digits, "--model", m, "--max-steps", "3"},
+		{"confusion", "inject", "--data", digits, "--pairwise", "0.2", "--out", m},
+		{"synth", "--examples", "1000", "--out", m},
+	} {
+		var stderr bytes.Buffer
+		c := program(t, "ulimit -f 1;", args...)
+		c.Stderr = &stderr
+		code := exitOf(t, c.Run())
+		if code != exitFailure || !strings.Contains(stderr.String(), "m.npz: cannot be written (nothing was changed): file too large") {
+			t.Errorf("%s: exit code %d\n%s", args[0], code, stderr.String())
+		}
+		if left := names(t, dir); left != nil {
+			t.Errorf("%s left %q", args[0], left)
+		}
+	}
+}
+
+// Ctrl-C lets the step end, and the model is written.
+func TestSignal(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		dir := t.TempDir()
+		m := filepath.Join(dir, "m.npz")
+		c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "1000000000", "--verbose")
+		stderr, err := c.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), "step 3:") {
+		}
+		if err := c.Process.Signal(signal); err != nil {
+			t.Error(err)
+		}
+		last := ""
+		for lines.Scan() {
+			last = lines.Text()
+		}
+		if code := exitOf(t, c.Wait()); code != exitInterrupted || !strings.HasPrefix(last, "uma-gpu: interrupted after ") {
+			t.Errorf("%v: exit code %d, last line %q", signal, code, last)
+		}
+		if meta := load(t, m).Meta; meta.Stop != "interrupted" || meta.Steps < 3 {
+			t.Errorf("%v: stop %s after %d steps", signal, meta.Stop, meta.Steps)
+		}
+		if left := names(t, dir); !slices.Equal(left, []string{"m.npz"}) {
+			t.Errorf("%v: found %q", signal, left)
+		}
+	}
+}
+
+// A reader that went away is a failure, not the end of the process: the model is
+// written.
+func TestClosedPipe(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "m.npz")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var stderr bytes.Buffer
+	c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3")
+	c.Stdout, c.Stderr = w, &stderr
+	if code := exitOf(t, c.Run()); code != exitFailure || !strings.Contains(stderr.String(), "uma-gpu: write to standard output: ") {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
+	}
+	load(t, m)
+	// The same on stderr ends nothing: the notes are lost, the work is done.
+	if err := os.Remove(m); err != nil {
+		t.Fatal(err)
+	}
+	c = program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3", "--verbose")
+	c.Stdout, c.Stderr = io.Discard, w
+	if code := exitOf(t, c.Run()); code != exitOK {
+		t.Errorf("closed stderr: exit code %d", code)
+	}
+	load(t, m)
+}

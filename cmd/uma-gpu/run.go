@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// run executes one command line, without the program's name, and returns the
+// exit code. The first SIGINT or SIGTERM asks the command to end in order, the
+// second kills the process.
+func run(args []string, stdout, stderr io.Writer) int {
+	// A reader that goes away (| head) is a write error like any other, not a
+	// reason to die before the model is saved.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return runContext(ctx, args, stdout, stderr)
+}
+
+// runContext is run with a context in place of the signals.
+func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	// The buffer keeps the first write error; nobody below has to look.
+	out := bufio.NewWriterSize(standardOutput{stdout}, 1<<16)
+	err := newApp(out, stderr).RunContext(ctx, append([]string{"uma-gpu"}, args...))
+	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
+		err = errors.Join(err, flushErr)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "uma-gpu: %v\n", err) // if that fails there is nobody to tell
+	}
+	return exitCode(err)
+}
+
+// standardOutput says in its errors what could not be written to.
+type standardOutput struct{ w io.Writer }
+
+func (o standardOutput) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	if err != nil {
+		err = fmt.Errorf("write to standard output: %w", err)
+	}
+	return n, err
+}
+
+// newApp builds the commands afresh: the cli package keeps state in them.
+func newApp(stdout, stderr io.Writer) *cli.App {
+	app := &cli.App{
+		Name:     "uma-gpu",
+		HelpName: "uma-gpu",
+		Usage:    "train classifiers from labels that are wrong in a known way, with the same bits on every device",
+		Version:  version,
+		Description: "A typical run: corrupt, train, judge.\n\n" +
+			"  uma-gpu confusion inject --data train.csv --pairwise 0.4 --out noisy.csv --write-confusion C.csv\n" +
+			"  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
+			"  uma-gpu eval  --model m.npz --data test.csv\n\n" +
+			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 130 interrupted.",
+		Writer:         stdout,
+		ErrWriter:      stderr,
+		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
+		Action:         needCommand,
+		Commands: []*cli.Command{
+			trainCommand(), predictCommand(), evalCommand(), confusionCommand(),
+			synthCommand(), devicesCommand(), versionCommand(),
+		},
+	}
+	app.OnUsageError = onUsageError
+	for _, c := range app.Commands {
+		mendUsage(c)
+	}
+	return app
+}
+
+// mendUsage gives a command and those below it what the cli package does not
+// hand down.
+func mendUsage(c *cli.Command) {
+	c.OnUsageError = onUsageError
+	if len(c.Subcommands) == 0 {
+		c.HideHelpCommand = true // a word after a command is never a help topic
+		return
+	}
+	c.Action = needCommand
+	for _, s := range c.Subcommands {
+		mendUsage(s)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/synth"
+)
+
+func synthCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "synth",
+		Usage: "write a synthetic data set of any size, the same on every machine",
+		Description: "Draws class centres on a sphere and round noise about them, so that a linear classifier is the best one.\n" +
+			"Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin with the same ones.\n\n" +
+			"Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "examples", Usage: "`N`, at least 1 (required)"},
+			&cli.IntFlag{Name: "features", Value: 64, Usage: "`D`, at least 1"},
+			&cli.IntFlag{Name: "classes", Value: 12, Usage: "`Q`, at least 2"},
+			seedFlag("the examples"),
+			&cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format, as for confusion inject (required)"},
+			quietFlag(),
+		},
+		Action: synthesize,
+	}
+}
+
+func synthesize(c *cli.Context) error {
+	if err := checkUsage(c, "out"); err != nil {
+		return err
+	}
+	if !c.IsSet("examples") {
+		return usagef(c, "--examples is missing")
+	}
+	n, d, q := c.Int("examples"), c.Int("features"), c.Int("classes")
+	for _, f := range []struct {
+		name         string
+		value, least int
+	}{{"examples", n, 1}, {"features", d, 1}, {"classes", q, 2}} {
+		if f.value < f.least {
+			return usagef(c, "--%s is %d, wanted at least %d", f.name, f.value, f.least)
+		}
+	}
+	out := c.String("out")
+	if err := checkTarget(c, "out"); err != nil {
+		return err
+	}
+	x, y, err := synth.Generate(n, d, q, c.Uint64("seed"))
+	if err != nil {
+		return err
+	}
+	set := &dataset.Dataset{Examples: dataset.Examples{N: n, D: d, X: x}, Y: y}
+	for k := range q {
+		set.Classes = append(set.Classes, strconv.Itoa(k))
+	}
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	if err := dataset.Write(out, set, dataset.WriteOptions{}); err != nil {
+		return err
+	}
+	newNotes(c).say("%d examples × %d features, %d classes, written to %s", n, d, q, out)
+	return nil
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// noisy writes a copy of a data file with corrupted labels, and its C.
+func noisy(t *testing.T, dir, data string, more ...string) (copyPath, matrix string) {
+	t.Helper()
+	copyPath, matrix = filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "C.csv")
+	succeed(t, append([]string{"confusion", "inject", "--data", data, "--pairwise", "0.4",
+		"--out", copyPath, "--write-confusion", matrix}, more...)...)
+	return copyPath, matrix
+}
+
+func TestTrain(t *testing.T) {
+	dir := t.TempDir()
+	data, c := noisy(t, dir, digits)
+	path := filepath.Join(dir, "m.npz")
+	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path, "--max-steps", "40", "--seed", "7", "--json")
+	for _, want := range []string{
+		"data: " + data + ", 1797 examples × 64 features, 10 classes\n",
+		"confusion matrix: condition number 5\n",
+		"device: cpu Go on ",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("stderr lacks %q:\n%s", want, stderr)
+		}
+	}
+	r := decode[trainReport](t, stdout)
+	if r.Steps != 40 || r.Stop != "max-steps" || r.Examples != 1797 || r.Features != 64 || r.Condition != 5 ||
+		r.Device.ID != "cpu" || !r.Device.Conforming || r.Model != path || strings.Join(r.Classes, "") != "0123456789" {
+		t.Errorf("found %+v", r)
+	}
+	if r.EstimatedError < 0.01 || r.EstimatedError > 0.3 {
+		t.Errorf("estimated error %v", r.EstimatedError)
+	}
+	if s := r.Seconds; !(s.Total > 0) || s.Read+s.Prepare+s.Open+s.Upload+s.Train > s.Total {
+		t.Errorf("seconds %+v", s)
+	}
+	for q := range 10 {
+		sum := 0.0
+		for p := range 10 {
+			sum += r.EstimatedConfusion[p][q]
+		}
+		if sum < 0.999 || sum > 1.001 {
+			t.Errorf("column %d of the estimated confusion sums to %v", q, sum)
+		}
+	}
+
+	m := load(t, path)
+	want := model.Meta{
+		FormatVersion: model.FormatVersion, ToolVersion: version, Classes: r.Classes,
+		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(host.Average),
+		Preparation: m.Meta.Preparation,
+		DataSHA256:  m.Meta.DataSHA256,
+		Parameters:  json.RawMessage(`{"select":"error","alpha":0,"tol":1e-9,"max_steps":40}`),
+		Condition:   5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
+		Device: model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
+	}
+	if got, want := marshal(t, m.Meta), marshal(t, want); got != want {
+		t.Errorf("metadata\n%s\nwant\n%s", got, want)
+	}
+	if len(m.Meta.DataSHA256) != 64 || m.Meta.Preparation.Steps.String() != dataset.DefaultSteps {
+		t.Errorf("metadata %+v", m.Meta)
+	}
+	if m.Q != 10 || m.D != 65 || m.Confusion[10] != 0.4 || m.Confusion[0] != 0.6 {
+		t.Errorf("shape %d×%d, C[0][0] = %v, C[1][0] = %v", m.Q, m.D, m.Confusion[0], m.Confusion[10])
+	}
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTrainForPeople(t *testing.T) {
+	dir := t.TempDir()
+	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
+	args := []string{"train", "--data", data, "--model", m, "--max-steps", "5"}
+	stdout, stderr := succeed(t, args...)
+	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "estimated error", "seconds", "estimated confusion of the predictions"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("stdout lacks %q:\n%s", want, stdout)
+		}
+	}
+	if !strings.Contains(stderr, "confusion matrix: none given, so the identity") || strings.Contains(stderr, "step") {
+		t.Errorf("stderr %s", stderr)
+	}
+	if _, stderr = succeed(t, append(args, "--quiet")...); stderr != "" {
+		t.Errorf("--quiet says %q", stderr)
+	}
+	_, stderr = succeed(t, append(args, "--verbose")...)
+	if n := strings.Count(stderr, "\nstep "); n != 5 || !strings.Contains(stderr, "\nstep 1: predicted \"0\" to true ") {
+		t.Errorf("--verbose shows %d steps, want 5:\n%s", n, stderr)
+	}
+}
+
+// A run is the same whatever the format of the data, the number of processors
+// and the way round the confusion matrix lies.
+func TestTrainSameBytes(t *testing.T) {
+	for name, data := range map[string]string{"digits": digits, "letter": letter} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			label := "last"
+			if data == letter {
+				label = "first"
+			}
+			data, c := noisy(t, dir, data, "--label-column", label)
+			bytesOf := func(name, data string, more ...string) []byte {
+				t.Helper()
+				path := filepath.Join(dir, name)
+				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c, "--model", path, "--max-steps", "10"}, more...)...)
+				return read(t, path)
+			}
+			want := bytesOf("want.npz", data)
+			if again := bytesOf("again.npz", data); !bytes.Equal(again, want) {
+				t.Error("a second run gives another model")
+			}
+			for _, copied := range []string{"copy.svm", "copy.svm.gz", "copy.tsv", "copy.csv.gz"} {
+				path := filepath.Join(dir, copied)
+				succeed(t, "confusion", "inject", "--data", data, "--label-column", label, "--symmetric", "0", "--out", path)
+				if got := bytesOf(copied+".npz", path); !bytes.Equal(got, want) {
+					t.Errorf("%s gives another model", copied)
+				}
+			}
+			for _, processors := range []int{1, 2} {
+				old := runtime.GOMAXPROCS(processors)
+				got := bytesOf("processors.npz", data)
+				runtime.GOMAXPROCS(old)
+				if !bytes.Equal(got, want) {
+					t.Errorf("%d processors give another model", processors)
+				}
+			}
+			for _, other := range [][]string{{"--max-steps", "9"}, {"--select", "random"}, {"--weights", "last"}, {"--alpha", "0.01"}, {"--normalize", "l2"}} {
+				if bytes.Equal(bytesOf("other.npz", data, other...), want) {
+					t.Errorf("%s gives the same model", other)
+				}
+			}
+		})
+	}
+}
+
+func TestTrainTransposedConfusion(t *testing.T) {
+	dir := t.TempDir()
+	data := synthetic(t, dir)
+	columns := write(t, dir, "columns.csv", "noisy\\true,0,1,2\n0,0.7,0.1,0\n1,0.3,0.8,0\n2,0,0.1,1\n")
+	trueRows := write(t, dir, "rows.csv", "true\\noisy,0,1,2\n0,0.7,0.3,0\n1,0.1,0.8,0.1\n2,0,0,1\n")
+	bare := write(t, dir, "bare.txt", "0.7 0.3 0\n0.1 0.8 0.1\n0 0 1\n")
+	a, b := filepath.Join(dir, "a.npz"), filepath.Join(dir, "b.npz")
+	succeed(t, "train", "--data", data, "--confusion", columns, "--model", a, "--max-steps", "9")
+	for _, c := range []string{trueRows, bare} {
+		succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows", "--model", b, "--max-steps", "9")
+		if !bytes.Equal(read(t, a), read(t, b)) {
+			t.Errorf("%s gives another model", c)
+		}
+	}
+	fail(t, exitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data", data, "--confusion", bare, "--model", b)
+	fail(t, exitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion", bare, "--model", b)
+}
+
+func TestTrainStops(t *testing.T) {
+	dir := t.TempDir()
+	m := filepath.Join(dir, "m.npz")
+	separable := write(t, dir, "two.csv", "1,0,a\n2,0.5,a\n-1,0,b\n-2,1,b\n")
+	stdout, _ := succeed(t, "train", "--data", separable, "--model", m, "--json")
+	if r := decode[trainReport](t, stdout); r.Stop != "converged" || r.EstimatedError != 0 || r.Steps == 0 {
+		t.Errorf("separable classes: %+v", r)
+	}
+	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--max-steps", "0", "--json")
+	if r := decode[trainReport](t, stdout); r.Stop != "max-steps" || r.Steps != 0 {
+		t.Errorf("no steps: %+v", r)
+	}
+	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--tol", "10", "--json")
+	if r := decode[trainReport](t, stdout); r.Stop != "converged" || r.Steps != 0 {
+		t.Errorf("large tolerance: %+v", r)
+	}
+}
+
+func TestTrainInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	data, c := noisy(t, dir, digits)
+	path, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json", "--model"}
+	code, stdout, stderr := interrupt(t, "step 6:", append(args, path, "--verbose")...)
+	if code != exitInterrupted || !strings.Contains(stderr, "uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
+		t.Errorf("exit code %d, stderr\n%s", code, stderr)
+	}
+	if r := decode[trainReport](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {
+		t.Errorf("found %+v", r)
+	}
+	m := load(t, path)
+	if m.Meta.Stop != "interrupted" || m.Meta.Steps != 6 {
+		t.Errorf("metadata %+v", m.Meta)
+	}
+	succeed(t, append(args, want, "--max-steps", "6")...)
+	if !bytes.Equal(member(t, path, "W.npy"), member(t, want, "W.npy")) {
+		t.Error("the weights are not those of 6 whole steps")
+	}
+}
+
+func TestProgressIsDrawnSeldomAndCleared(t *testing.T) {
+	var w bytes.Buffer
+	p := &progress{w: &w, classes: []string{"cat", "a very long class name"}, live: true, start: time.Now()}
+	for step := range 100000 {
+		p.step(host.Report{Step: step + 1, P: 0, Q: 1, Norm: 0.5, Moved: 3, EstimatedError: 0.25})
+	}
+	p.done()
+	text := w.String()
+	drawn := strings.Count(text, "\x1b[Kstep ")
+	if most := 1 + int(time.Since(p.start)/interval); drawn < 1 || drawn > most {
+		t.Errorf("drawn %d times, want 1 to %d", drawn, most)
+	}
+	for _, want := range []string{"cat→a very long…", "‖z‖ 0.5", "moved 3", "estimated error 0.2500", "steps/s"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q lacks %q", text, want)
+		}
+	}
+	if !strings.HasSuffix(text, "\r\x1b[K") {
+		t.Errorf("%q does not end with a cleared line", text)
+	}
+	// A pipe or a file is no terminal.
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if isTerminal(f) || isTerminal(&w) {
+		t.Error("a file or a buffer is taken for a terminal")
+	}
+}

@@ -15,7 +15,9 @@ var update = flag.Bool("update", false, "write the known answers of the self-tes
 
 const golden = "../host/engine/selftest.golden"
 
-func TestConformance(t *testing.T) { enginetest.Run(t, cpuref.New()) }
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, cpuref.New(), append(enginetest.Cases(), enginetest.WideCases()...))
+}
 
 func TestSelfTestAnswers(t *testing.T) {
 	got, err := engine.SelfTestAnswers(cpuref.New())

@@ -3,6 +3,7 @@ package cpuref
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -18,13 +19,21 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	}
 	parallel(r.x.N, 64, func(from, to int) {
 		for i := from; i < to; i++ {
-			x := r.x.Row(i)
 			for _, c := range classes {
-				r.scores[i*r.q+c] = numerics.Dot(x, w.Row(c))
+				r.scores[i*r.q+c] = r.dot(i, w.Row(c))
 			}
 		}
 	})
 	return nil
+}
+
+// dot is the score of example i with the weights w of one class.
+func (r *resident) dot(i int, w []float32) float32 {
+	if !r.x.Sparse() {
+		return numerics.Dot(r.x.Row(i), w)
+	}
+	columns, values := r.x.SparseRow(i)
+	return numerics.SparseDot(columns, values, w)
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
@@ -131,8 +140,16 @@ func (r *resident) moveSums(moves []move, from, to int) {
 			return
 		}
 		sum := r.sums[(int(p)*r.q+int(r.y[m.i]))*r.x.D:]
-		for j, v := range r.x.Row(m.i)[from:to] {
-			sum[from+j] += sign * numerics.Quantize(v, scale)
+		if !r.x.Sparse() {
+			for j, v := range r.x.Row(m.i)[from:to] {
+				sum[from+j] += sign * numerics.Quantize(v, scale)
+			}
+			return
+		}
+		columns, values := r.x.SparseRow(m.i)
+		first, _ := slices.BinarySearch(columns, int32(from))
+		for k := first; k < len(columns) && int(columns[k]) < to; k++ {
+			sum[columns[k]] += sign * numerics.Quantize(values[k], scale)
 		}
 	}
 	for _, m := range moves {

@@ -63,7 +63,7 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 		return c, err
 	}
 	c.batch = min(c.batch, r.q)
-	rows := r.tiles[0].rows
+	rows := r.mostRows
 	for _, b := range []struct {
 		to   **buffer[int32]
 		name string
@@ -168,7 +168,7 @@ func (r *resident) assignTile(t tile, alpha float32) (moved int, err error) {
 	c.sorter.reset()
 	for m := 0; m < len(moves); m += 3 {
 		i, before, now := moves[m], moves[m+1], moves[m+2]
-		k := int(c.y[t.from+int(i)])
+		k := int(c.y[t.example(int(i))])
 		from, to := c.leave(before, k, r.q), c.enter(now, k, r.q)
 		if from != to {
 			moved++
@@ -221,12 +221,22 @@ func (r *resident) moveSums(t tile) error {
 		if err := c.triples.write(0, triples[:n]); err != nil {
 			return err
 		}
-		if err := r.e.moveSums.launch(r.d, n/3, t.x, c.list, c.triples, c.sums[b], r.fixed.Scale(), int32(r.d)); err != nil {
+		if err := r.moveCells(t, n/3, c.sums[b]); err != nil {
 			return err
 		}
 		triples = triples[n:]
 	}
 	return nil
+}
+
+// moveCells launches the kernel for the first n triples.
+func (r *resident) moveCells(t tile, n int, sums *buffer[int64]) error {
+	c := r.cells
+	if s := t.sparse; s != nil {
+		return r.e.moveSumsSparse.launch(n*r.e.moveSumsSparse.local, 1,
+			s.columns, s.values, s.slices, s.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
+	}
+	return r.e.moveSums.launch(r.d, n, t.x, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
 }
 
 func (r *resident) ClassSums(dst []int64, p int) error {

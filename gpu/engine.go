@@ -19,7 +19,7 @@ import (
 var kernelFiles embed.FS
 
 // The kernel files in the order in which they are compiled.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "sums.cl", "update.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "sums.cl", "sparse.cl", "update.cl"}
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {
@@ -47,7 +47,7 @@ type gpuEngine struct {
 	vec        int // lanes a work-item of score computes
 	maxAlloc   int64
 
-	score, predict, assign, moveSums, updateVector, norms *kernel
+	score, scoreSparse, predict, assign, moveSums, moveSumsSparse, updateVector, norms *kernel
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
@@ -134,9 +134,12 @@ func (e *gpuEngine) start(b build) (err error) {
 	}{
 		// A work-item of score is as heavy as it is wide.
 		{&e.score, "score", max(group/e.vec, 8)},
+		{&e.scoreSparse, "score_sparse", group},
 		{&e.predict, "predict", group},
 		{&e.assign, "assign", group},
 		{&e.moveSums, "move_sums", 16},
+		// One work-group a cell; a CPU runs a work-group on one core anyway.
+		{&e.moveSumsSparse, "move_sums_sparse", group / e.vec},
 		{&e.updateVector, "update_vector", group},
 		{&e.norms, "norms", 8},
 	} {
@@ -155,7 +158,7 @@ func (e *gpuEngine) Device() engine.Device {
 }
 
 func (e *gpuEngine) Close() error {
-	for _, k := range []*kernel{e.score, e.predict, e.assign, e.moveSums, e.updateVector, e.norms} {
+	for _, k := range []*kernel{e.score, e.scoreSparse, e.predict, e.assign, e.moveSums, e.moveSumsSparse, e.updateVector, e.norms} {
 		if k != nil {
 			k.cl.Release()
 		}

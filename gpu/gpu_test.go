@@ -59,19 +59,20 @@ func openTest(t testing.TB, i Info, o Options, b build) *gpuEngine {
 func TestConformance(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, v := range []struct {
-			name string
-			o    Options
-			b    build
+			name  string
+			o     Options
+			b     build
+			cases []enginetest.Case
 		}{
-			{"as opened", Options{}, build{}},
-			{"one lane a work-item", Options{}, build{vec: 1}},
-			{"16 lanes a work-item", Options{}, build{vec: 16}},
-			// One block of 16 × 1023 float32: nearly every case is cut in tiles, the
-			// larger class sums in several buffers.
-			{"tiles", Options{MaxAlloc: 65536}, build{}},
+			{"as opened", Options{}, build{}, append(enginetest.Cases(), enginetest.WideCases()...)},
+			{"one lane a work-item", Options{}, build{vec: 1}, enginetest.Cases()},
+			{"16 lanes a work-item", Options{}, build{vec: 16}, enginetest.Cases()},
+			// Little more than a block of 16 × 1090 float32: nearly every case is cut in
+			// tiles, the larger class sums in several buffers.
+			{"tiles", Options{MaxAlloc: 70000}, build{}, enginetest.Cases()},
 		} {
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
-				enginetest.Run(t, openTest(t, i, v.o, v.b))
+				enginetest.Run(t, openTest(t, i, v.o, v.b), v.cases)
 			})
 		}
 	})

@@ -45,6 +45,15 @@ var mutants = []struct {
 	{"transposed inverse", "update.cl", "inv + (size_t)q * Q", "inv + (size_t)p * Q"},
 	{"writes past the end of z", "update.cl", "if (j >= d)\n\t\treturn;\n\tz[(", "z[("},
 	{"norm skips the last column", "update.cl", "min((c + 1) * CHUNK, d)", "min((c + 1) * CHUNK, d - 1)"},
+	{"sparse: unfused multiply-add", "sparse.cl", "acc1 = fma(v, w1[j], acc1)", "acc1 = v * w1[j] + acc1"},
+	{"sparse: no chunks", "sparse.cl", "if (j / CHUNK != chunk)", "if (0)"},
+	{"sparse: a chunk for each value", "sparse.cl", "if (j / CHUNK != chunk)", "if (1)"},
+	{"sparse: last chunk dropped", "sparse.cl", "= total0 + acc0;\n\tscores", "= total0;\n\tscores"},
+	{"sparse: first value dropped", "sparse.cl", "int k = lengths[r]", "int k = lengths[r] - 1"},
+	{"sparse: last example dropped", "sparse.cl", "if (r >= (size_t)rows)", "if (r + 1 >= (size_t)rows)"},
+	{"sparse: leaving not subtracted", "sparse.cl", "entry >= 0 ? q : -q", "q"},
+	{"sparse: truncated", "sparse.cl", "rint(", "trunc("},
+	{"sparse: every other value only", "sparse.cl", "k += (int)get_local_size(0)", "k += (int)get_local_size(0) + 1"},
 }
 
 // mutate returns the kernels with all occurrences of a text in one file replaced.

@@ -5,6 +5,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -19,6 +20,8 @@ type resident struct {
 	fixed   numerics.FixedPoint
 	tiles   []tile
 
+	mostRows int // of a tile
+
 	// Room for one tile's worth of what passes between host and device.
 	ints    *buffer[int32]   // triples of moved examples, or predictions
 	weights *buffer[float32] // rows of W, as many as fit
@@ -31,9 +34,19 @@ type resident struct {
 // tile is a range of consecutive examples that fits into single buffers.
 type tile struct {
 	from, rows int
-	stride     int // rows rounded up to whole blocks
-	x, scores  *buffer[float32]
+	stride     int              // rows rounded up to whole blocks
+	x          *buffer[float32] // dense examples, else nil
+	sparse     *sparseTile      // sparse examples, else nil
+	scores     *buffer[float32]
 	place      *buffer[int32] // nil without labels
+}
+
+// example returns which example is in row r of the tile's scores and places.
+func (t tile) example(r int) int {
+	if t.sparse != nil {
+		r = int(t.sparse.order[r])
+	}
+	return t.from + r
 }
 
 func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint) (r *resident, err error) {
@@ -45,14 +58,24 @@ func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed
 		}
 	}()
 	// The widest of what a tile holds per example: features, scores, triples.
-	rows, err := e.fit("a block of examples", lanes, 4*max(x.D, classes, 3))
+	width := max(classes, 3)
+	if !x.Sparse() {
+		width = max(width, x.D)
+	}
+	rows, err := e.fit("a block of examples", lanes, 4*width)
 	if err != nil {
 		return r, err
 	}
-	rows = min(rows, 1<<29) * lanes
-	for from := 0; from < x.N; from += rows {
-		t := tile{from: from, rows: min(rows, x.N-from)}
+	rows = min(rows, 1<<25) * lanes
+	for from, t := 0, (tile{}); from < x.N; from += t.rows {
+		t = tile{from: from, rows: min(rows, x.N-from)}
+		if x.Sparse() {
+			if t.rows, err = e.fitSparse(x, from, t.rows); err != nil {
+				return r, err
+			}
+		}
 		t.stride = (t.rows + lanes - 1) / lanes * lanes
+		r.mostRows = max(r.mostRows, t.rows)
 		err := r.loadTile(&t, x, y != nil)
 		r.tiles = append(r.tiles, t)
 		if err != nil {
@@ -70,7 +93,7 @@ func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed
 	if r.classes, err = alloc[int32](e.q, "classes", batch); err != nil {
 		return r, err
 	}
-	if r.ints, err = alloc[int32](e.q, "moved examples", 3*r.tiles[0].rows); err != nil {
+	if r.ints, err = alloc[int32](e.q, "moved examples", 3*r.mostRows); err != nil {
 		return r, err
 	}
 	if y != nil {
@@ -94,9 +117,6 @@ func (e *gpuEngine) fit(what string, count, size int) (int, error) {
 // leaves what it has allocated in t, also when it fails.
 func (r *resident) loadTile(t *tile, x dataset.Examples, labelled bool) (err error) {
 	q := r.e.q
-	if t.x, err = alloc[float32](q, "examples", t.stride*r.d); err != nil {
-		return err
-	}
 	if t.scores, err = alloc[float32](q, "scores", t.stride*r.q); err != nil {
 		return err
 	}
@@ -110,6 +130,13 @@ func (r *resident) loadTile(t *tile, x dataset.Examples, labelled bool) (err err
 		if err := t.place.fill(-1); err != nil {
 			return err
 		}
+	}
+	if x.Sparse() {
+		t.sparse, err = loadSparse(r.e, x, t.from, t.rows)
+		return err
+	}
+	if t.x, err = alloc[float32](q, "examples", t.stride*r.d); err != nil {
+		return err
 	}
 	// Through a staging area of some blocks, each filled from 16 rows at once.
 	const staged = 16
@@ -149,7 +176,7 @@ func (r *resident) interleave(stage []float32, x dataset.Examples, first, rows i
 func (r *resident) free() error {
 	var errs []error
 	for _, t := range r.tiles {
-		errs = append(errs, t.x.free(), t.scores.free(), t.place.free())
+		errs = append(errs, t.x.free(), t.sparse.free(), t.scores.free(), t.place.free())
 	}
 	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.cells.free())
 	return errors.Join(errs...)
@@ -212,14 +239,22 @@ func (r *resident) rescore(w engine.Weights, classes []int) error {
 		return err
 	}
 	for _, t := range r.tiles {
-		blocks := t.stride / r.e.vec
-		err := r.e.score.launch(blocks, (len(classes)+1)/2,
-			t.x, r.weights, r.classes, t.scores, uint64(blocks), int32(r.d), int32(len(classes)))
-		if err != nil {
+		if err := r.scoreTile(t, len(classes)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// scoreTile scores the first m classes of r.classes, two by two.
+func (r *resident) scoreTile(t tile, m int) error {
+	if s := t.sparse; s != nil {
+		return r.e.scoreSparse.launch(t.rows, (m+1)/2,
+			s.columns, s.values, s.slices, s.lengths, r.weights, r.classes, t.scores, uint64(t.stride), int32(t.rows), int32(r.d), int32(m))
+	}
+	blocks := t.stride / r.e.vec
+	return r.e.score.launch(blocks, (m+1)/2,
+		t.x, r.weights, r.classes, t.scores, uint64(blocks), int32(r.d), int32(m))
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
@@ -236,13 +271,20 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		if first >= last {
 			continue
 		}
-		line = append(line[:0], make([]float32, last-first)...)
+		// The rows to read: those of a sparse tile are in another order.
+		row, rows := first-t.from, last-first
+		if t.sparse != nil {
+			row, rows = 0, t.rows
+		}
+		line = slices.Grow(line[:0], rows)[:rows]
 		for c := range r.q {
-			if err := t.scores.read(line, c*t.stride+first-t.from); err != nil {
+			if err := t.scores.read(line, c*t.stride+row); err != nil {
 				return fmt.Errorf("scores: %w", err)
 			}
-			for i, s := range line {
-				dst[(first-from+i)*r.q+c] = s
+			for k, s := range line {
+				if i := t.example(row + k); i >= first && i < last {
+					dst[(i-from)*r.q+c] = s
+				}
 			}
 		}
 	}
@@ -262,8 +304,14 @@ func (r *resident) Predict(dst []int32) error {
 		if err != nil {
 			return fmt.Errorf("predict: %w", err)
 		}
-		if err := r.ints.read(dst[t.from:t.from+t.rows], 0); err != nil {
+		part := dst[t.from : t.from+t.rows]
+		if err := r.ints.read(part, 0); err != nil {
 			return fmt.Errorf("predict: %w", err)
+		}
+		if t.sparse != nil {
+			for k, class := range slices.Clone(part) {
+				dst[t.example(k)] = class
+			}
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func TestTiny(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
 		for _, vec := range []int{1, 16} {
-			e := openTest(t, i, Options{MaxAlloc: 17000}, build{vec: vec, guard: noGuard})
+			e := openTest(t, i, Options{MaxAlloc: 18000}, build{vec: vec, guard: noGuard})
 			for _, c := range enginetest.TinyCases() {
 				if err := c.Check(e); err != nil {
 					t.Errorf("%s, %d lanes a work-item: %s: %v", i.ID(), vec, c.Name, err)

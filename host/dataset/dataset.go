@@ -16,25 +16,6 @@ import (
 	"unicode/utf8"
 )
 
-// Examples are n feature vectors of d columns, row-major float32: the value of
-// example i in column j is X[i*D+j]. Whoever holds an Examples shares X; no
-// function of this project writes to an X it was handed.
-type Examples struct {
-	N, D int
-	X    []float32
-}
-
-// Row returns the features of example i, sharing memory.
-func (e Examples) Row(i int) []float32 { return e.X[i*e.D : (i+1)*e.D : (i+1)*e.D] }
-
-// check returns an error unless X holds exactly N·D values.
-func (e Examples) check() error {
-	if e.N < 0 || e.D < 0 || (e.D > 0 && e.N > math.MaxInt/e.D) || len(e.X) != e.N*e.D {
-		return fmt.Errorf("dataset: examples of shape %d×%d hold %d values, wanted their product", e.N, e.D, len(e.X))
-	}
-	return nil
-}
-
 // Dataset is what one file says: the raw features, before any preparation, and
 // the labels. Read makes it; the holder may change Y (to corrupt labels) and
 // then asks for a new Hash.
@@ -70,7 +51,7 @@ type Dataset struct {
 
 // check returns an error unless the parts of d fit together.
 func (d *Dataset) check() error {
-	if err := d.Examples.check(); err != nil {
+	if err := d.Examples.Check(); err != nil {
 		return err
 	}
 	if d.D == 0 {

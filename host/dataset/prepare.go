@@ -41,7 +41,7 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if err := e.check(); err != nil {
+	if err := e.Check(); err != nil {
 		return nil, err
 	}
 	p := &Preparation{Steps: s, D: e.D}
@@ -122,7 +122,7 @@ func (p *Preparation) Apply(e Examples) (Examples, error) {
 	if err := p.check(); err != nil {
 		return Examples{}, err
 	}
-	if err := e.check(); err != nil {
+	if err := e.Check(); err != nil {
 		return Examples{}, err
 	}
 	if e.D != p.D {

@@ -133,7 +133,7 @@ func TestWriteBad(t *testing.T) {
 		want       string
 	}{
 		{"shape", "f.csv", func(d *Dataset) { d.N = 3 }, WriteOptions{}, "shape 3×2 hold 4 values"},
-		{"negative", "f.csv", func(d *Dataset) { d.N, d.D = -2, -2 }, WriteOptions{}, "shape -2×-2 hold 4 values"},
+		{"negative", "f.csv", func(d *Dataset) { d.N, d.D = -2, -2 }, WriteOptions{}, "shape -2×-2 are negative"},
 		{"no feature", "f.csv", func(d *Dataset) { d.D, d.X = 0, nil }, WriteOptions{}, "without any feature"},
 		{"labels", "f.csv", func(d *Dataset) { d.Y = d.Y[:1] }, WriteOptions{}, "1 labels for 2 examples"},
 		{"label", "f.csv", func(d *Dataset) { d.Y[1] = 2 }, WriteOptions{}, "label 2 of example 1 is outside 0..1"},

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -16,8 +17,8 @@ func CheckLoad(x dataset.Examples, y []int32, classes int) (maxAbs float32, err 
 	if x.N > math.MaxInt32-1024 || x.D > math.MaxInt32-1024 || classes > math.MaxInt16 {
 		return 0, fmt.Errorf("load: %w: got %d examples, %d features, %d classes; at most 2^31-1025 examples or features and 32767 classes are supported", ErrShape, x.N, x.D, classes)
 	}
-	if len(x.X)/x.D != x.N || len(x.X)%x.D != 0 {
-		return 0, fmt.Errorf("load: %w: %d values for %d examples of %d features", ErrShape, len(x.X), x.N, x.D)
+	if err := x.Check(); err != nil {
+		return 0, fmt.Errorf("load: %w: %w", ErrShape, err)
 	}
 	if y != nil && len(y) != x.N {
 		return 0, fmt.Errorf("load: %w: %d labels for %d examples", ErrShape, len(y), x.N)
@@ -27,10 +28,18 @@ func CheckLoad(x dataset.Examples, y []int32, classes int) (maxAbs float32, err 
 			return 0, fmt.Errorf("load: %w: example %d has label %d, want 0..%d", ErrLabel, i, k, classes-1)
 		}
 	}
-	for i, v := range x.X {
+	values := x.X
+	if x.Sparse() {
+		values = x.Values
+	}
+	for at, v := range values {
 		a := max(v, -v)
 		if !(a <= math.MaxFloat32) { // catches NaN as well
-			return 0, fmt.Errorf("load: %w: example %d has %v in column %d", ErrValue, i/x.D, v, i%x.D)
+			i, j := at/x.D, at%x.D
+			if x.Sparse() {
+				i, j = sort.Search(x.N, func(i int) bool { return x.Starts[i+1] > int64(at) }), int(x.Columns[at])
+			}
+			return 0, fmt.Errorf("load: %w: example %d has %v in column %d", ErrValue, i, v, j)
 		}
 		maxAbs = max(maxAbs, a)
 	}

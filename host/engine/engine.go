@@ -27,9 +27,10 @@ type Engine interface {
 	// Device describes where the work is done.
 	Device() Device
 
-	// Load copies or references n examples of d features and, unless y is nil,
-	// their noisy labels y[i] in [0, classes). The engine may keep references to
-	// x.X and y until Close and never writes to them; the caller must not write
+	// Load copies or references n examples of d features, dense or sparse, and,
+	// unless y is nil, their noisy labels y[i] in [0, classes). Both forms of the
+	// same examples give the same bits, as long as the weights are finite. The
+	// engine may keep references to x's slices and y until Close and never writes to them; the caller must not write
 	// to them either. Scores start as those of W = 0, that is 0, and every cell
 	// starts empty. Errors: ErrShape, ErrLabel, ErrValue, ErrMemory, ErrClosed.
 	Load(x dataset.Examples, y []int32, classes int) (Resident, error)

@@ -76,6 +76,23 @@ func dotChunk(x, w []float32) float32 {
 	return acc
 }
 
+// SparseDot returns ⟨x, w⟩ by clause 1 for an x of which only some values are
+// stored, the others being +0: columns increase, each is below len(w). For finite
+// w the bits are those of Dot, because a chunk of zeros adds +0 and a zero
+// within a chunk changes at most the sign of a zero, which the total forgets.
+func SparseDot(columns []int32, values, w []float32) float32 {
+	values = values[:len(columns)]
+	var total, acc float32
+	chunk := uint32(0)
+	for k, j := range columns {
+		if c := uint32(j) / Chunk; c != chunk {
+			total, acc, chunk = total+acc, 0, c
+		}
+		acc = FMA(values[k], w[j], acc)
+	}
+	return total + acc
+}
+
 // FixedPoint is the fixed-point format of one set of examples (clause 3): the
 // integer of x is the integer nearest to x·2^S.
 type FixedPoint struct {

@@ -13,6 +13,7 @@ import (
 // problem is one data set with a sequence of weights to take it through.
 type problem struct {
 	name    string
+	sparse  bool // the engine gets the examples in sparse form
 	n, d, q int
 	alpha   float32
 	value   func(*rand.Rand) float32 // one feature value
@@ -53,6 +54,16 @@ func problems() []problem {
 				clear(x.Row(i))
 			}
 		}},
+		problem{name: "rows of all lengths", n: 200, d: 600, q: 4, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
+			for i := range x.N { // row i keeps every (i+1)-th column, three rows none, one all
+				for j := range x.Row(i) {
+					if i%67 == 13 || j%(i+1) != 0 {
+						x.Row(i)[j] = 0
+					}
+				}
+			}
+		}},
+		problem{name: "nearly empty", n: 60, d: 1090, q: 4, value: normal, weight: normal, edit: thinOut},
 		problem{name: "all zero", n: 40, d: 18, q: 3, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
 			clear(x.X)
 		}},
@@ -62,6 +73,17 @@ func problems() []problem {
 			}
 		}},
 	)
+}
+
+// thinOut leaves a value in a few columns of each example, always in the last.
+func thinOut(x dataset.Examples, y []int32) {
+	for i := range x.N {
+		for j := range x.Row(i) {
+			if j*7919%997 != i && j != x.D-1 {
+				x.Row(i)[j] = 0
+			}
+		}
+	}
 }
 
 func normal(r *rand.Rand) float32  { return float32(r.NormFloat64()) }
@@ -88,7 +110,11 @@ func midpoints(r *rand.Rand) float32 {
 }
 
 func (p problem) String() string {
-	return fmt.Sprintf("%s (n=%d d=%d Q=%d)", p.name, p.n, p.d, p.q)
+	form := ""
+	if p.sparse {
+		form = ", sparse"
+	}
+	return fmt.Sprintf("%s (n=%d d=%d Q=%d%s)", p.name, p.n, p.d, p.q, form)
 }
 
 // build draws the problem: examples, labels, an inverse confusion matrix.
@@ -119,9 +145,12 @@ func (p problem) build() (x dataset.Examples, y []int32, inv []float32, rng *ran
 // matrices: W = 0, all classes anew, some classes anew.
 func (p problem) check(e engine.Engine) error {
 	x, y, inv, rng := p.build()
-	return guarded(x.X, y, inv, func(gx []float32, gy []int32, ginv []float32) error {
-		gexamples := dataset.Examples{N: x.N, D: x.D, X: gx}
-		r, err := e.Load(gexamples, gy, p.q)
+	form := x
+	if p.sparse {
+		form = x.Compressed()
+	}
+	return guarded(form, y, inv, func(gx dataset.Examples, gy []int32, ginv []float32) error {
+		r, err := e.Load(gx, gy, p.q)
 		if err != nil {
 			return err
 		}

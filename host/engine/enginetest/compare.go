@@ -1,8 +1,11 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // same compares two slices bit for bit and names the first difference.
@@ -51,7 +54,7 @@ func fence[T int32 | int64 | float32](v []T) (whole, middle []T) {
 }
 
 func intact[T int32 | int64 | float32](what string, whole []T) error {
-	for i := range guard {
+	for i := range min(guard, len(whole)) { // nothing, where there was no slice
 		if whole[i] != sentinel[T]() || whole[len(whole)-1-i] != sentinel[T]() {
 			return fmt.Errorf("%s: wrote outside the slice it was given", what)
 		}
@@ -76,20 +79,28 @@ func into[T int32 | int64 | float32](want []T, what string, equal func(string, [
 
 // guarded hands fenced copies of the inputs to f and judges afterwards that
 // neither they nor their surroundings were written to.
-func guarded(x []float32, y []int32, inv []float32, f func(x []float32, y []int32, inv []float32) error) error {
-	wx, gx := fence(x)
+func guarded(x dataset.Examples, y []int32, inv []float32, f func(x dataset.Examples, y []int32, inv []float32) error) error {
+	g := x
+	var wx, wv []float32
+	var ws []int64
+	var wc []int32
+	if x.Sparse() {
+		ws, g.Starts = fence(x.Starts)
+		wc, g.Columns = fence(x.Columns)
+		wv, g.Values = fence(x.Values)
+	} else {
+		wx, g.X = fence(x.X)
+	}
 	wy, gy := fence(y)
 	wi, gi := fence(inv)
-	if err := f(gx, gy, gi); err != nil {
+	if err := f(g, gy, gi); err != nil {
 		return err
 	}
-	for _, err := range []error{
-		intact("examples", wx), intact("labels", wy), intact("inverse", wi),
-		sameFloats("examples after use", gx, x), same("labels after use", gy, y), sameFloats("inverse after use", gi, inv),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(
+		intact("examples", wx), intact("row starts", ws), intact("columns", wc), intact("values", wv),
+		intact("labels", wy), intact("inverse", wi),
+		sameFloats("examples after use", g.X, x.X), same("row starts after use", g.Starts, x.Starts),
+		same("columns after use", g.Columns, x.Columns), sameFloats("values after use", g.Values, x.Values),
+		same("labels after use", gy, y), sameFloats("inverse after use", gi, inv),
+	)
 }

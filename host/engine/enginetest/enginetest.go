@@ -25,6 +25,8 @@ func Cases() []Case {
 	var all []Case
 	for _, p := range problems() {
 		all = append(all, Case{p.String(), p.check})
+		p.sparse = true
+		all = append(all, Case{p.String(), p.check})
 	}
 	return append(all,
 		Case{"errors", checkErrors},
@@ -32,6 +34,15 @@ func Cases() []Case {
 		Case{"two residents", checkTwoResidents},
 		Case{"self-test", engine.SelfTest},
 	)
+}
+
+// WideCases have more columns than 16 bits count, which takes more memory than
+// an engine that is made to cut the others in tiles may be given.
+func WideCases() []Case {
+	p := problem{name: "wide", n: 21, d: 70001, q: 3, value: normal, weight: normal, edit: thinOut}
+	dense := Case{p.String(), p.check}
+	p.sparse = true
+	return []Case{dense, {p.String(), p.check}}
 }
 
 // TinyCases are some cases small enough for an interpreter of kernels.
@@ -44,14 +55,15 @@ func TinyCases() []Case {
 		{name: "tiny with many classes", n: 20, d: 2, q: 17, value: digits, weight: digits},
 	} {
 		all = append(all, Case{p.String(), p.check})
+		p.sparse = true
+		all = append(all, Case{p.String(), p.check})
 	}
 	return append(all, Case{"no labels", checkNoLabels})
 }
 
-// Run runs the suite as subtests of t.
-func Run(t *testing.T, e engine.Engine) {
+// Run runs cases, such as those of Cases, as subtests of t.
+func Run(t *testing.T, e engine.Engine, cases []Case) {
 	t.Helper()
-	cases := Cases()
 	if len(cases) == 0 {
 		t.Fatal("the conformance suite is empty")
 	}
@@ -90,6 +102,12 @@ func checkErrors(e engine.Engine) error {
 		{"label negative", x, []int32{0, 1, -1}, 2, engine.ErrLabel},
 		{"NaN", dataset.Examples{N: 1, D: 2, X: []float32{1, nan}}, []int32{0}, 2, engine.ErrValue},
 		{"infinite", dataset.Examples{N: 1, D: 2, X: []float32{inf, 1}}, []int32{0}, 2, engine.ErrValue},
+		{"infinite, sparse", dataset.Examples{N: 2, D: 2, Starts: []int64{0, 0, 1}, Columns: []int32{1}, Values: []float32{inf}}, []int32{0, 0}, 2, engine.ErrValue},
+		{"column beyond the width", dataset.Examples{N: 1, D: 2, Starts: []int64{0, 1}, Columns: []int32{2}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
+		{"columns not increasing", dataset.Examples{N: 1, D: 3, Starts: []int64{0, 2}, Columns: []int32{1, 1}, Values: []float32{1, 1}}, []int32{0}, 2, engine.ErrShape},
+		{"starts beyond the values", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 2, 1}, Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
+		{"a start missing", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 1}, Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
+		{"both forms", dataset.Examples{N: 1, D: 1, X: []float32{1}, Starts: []int64{0, 1}, Columns: []int32{0}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
 	} {
 		r, err := e.Load(c.x, c.y, c.q)
 		if !errors.Is(err, c.want) || r != nil {

@@ -36,7 +36,7 @@ run: build
 # The second run has devices with little memory and small work groups.
 test: deps
 	go test ./...
-	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -run 'Conformance|OneAllocation|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
+	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -run 'Conformance|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
 
 lint:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jgillich/go-opencl/cl"
+
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -40,12 +42,12 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 		}
 	}()
 	q, e := r.e.q, r.e
-	rowsOfZ, err := e.fit("an update vector", 1, 4*r.d)
+	rowsOfZ, err := fit("an update vector", 1, 4*r.d, e.maxAlloc)
 	if err != nil {
 		return c, err
 	}
 	rowsOfZ = min(rowsOfZ, 16)
-	if c.perBuffer, err = e.fit("the class sums of a region", r.q, 8*r.d); err != nil {
+	if c.perBuffer, err = fit("the class sums of a region", r.q, 8*r.d, e.maxAlloc); err != nil {
 		return c, err
 	}
 	c.perBuffer = min(c.perBuffer, r.q)
@@ -59,7 +61,7 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 			return c, err
 		}
 	}
-	if c.batch, err = e.fit("the norms of a region", r.q, 4*chunks(r.d)); err != nil {
+	if c.batch, err = fit("the norms of a region", r.q, 4*chunks(r.d), e.maxAlloc); err != nil {
 		return c, err
 	}
 	c.batch = min(c.batch, r.q)
@@ -145,7 +147,7 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 
 // assignTile finds the examples of a tile whose place changed, brings the counts
 // up to date on the host and the class sums on the device.
-func (r *resident) assignTile(t tile, alpha float32) (moved int, err error) {
+func (r *resident) assignTile(t *tile, alpha float32) (moved int, err error) {
 	c := r.cells
 	if err := c.count.write(0, []int32{0}); err != nil {
 		return 0, err
@@ -202,14 +204,31 @@ func (c *cells) countPlace(place int32, k, q int, by int64) (cell int) {
 	return cell
 }
 
-// moveSums runs kernel move_sums on the sorted moves of a tile, once for each
-// buffer of class sums that they concern.
-func (r *resident) moveSums(t tile) error {
-	c := r.cells
-	list, triples := c.sorter.sorted()
-	if err := c.list.write(0, list); err != nil {
+// moveSums runs kernel move_sums on the sorted moves of a tile. Of a tile that is
+// streamed it brings the moved examples alone, unless they are many.
+func (r *resident) moveSums(t *tile) error {
+	list, triples := r.cells.sorter.sorted()
+	if len(list) == 0 {
+		return nil
+	}
+	on := r.onDevice
+	if t.streamed() {
+		if rows, local := localRows(list); len(rows) <= t.rows/4 {
+			list = local
+			on = func(t *tile, f func(arrays) (*cl.Event, error)) error { return r.gather(t, rows, f) }
+		}
+	}
+	if err := r.cells.list.write(0, list); err != nil {
 		return err
 	}
+	err := on(t, func(x arrays) (*cl.Event, error) { return r.moveInto(x, triples) })
+	return errors.Join(err, r.drain())
+}
+
+// moveInto runs the kernel once for each buffer of class sums that the triples
+// concern, and returns the event of the last.
+func (r *resident) moveInto(x arrays, triples []int32) (last *cl.Event, err error) {
+	c := r.cells
 	perBuffer := int32(c.perBuffer * r.q) // cells in a buffer of sums
 	for len(triples) > 0 {
 		b := triples[0] / perBuffer
@@ -219,24 +238,27 @@ func (r *resident) moveSums(t tile) error {
 			n += 3
 		}
 		if err := c.triples.write(0, triples[:n]); err != nil {
-			return err
+			return last, err
 		}
-		if err := r.moveCells(t, n/3, c.sums[b]); err != nil {
-			return err
+		if last != nil {
+			last.Release()
+		}
+		if last, err = r.moveCells(x, n/3, c.sums[b]); err != nil {
+			return last, err
 		}
 		triples = triples[n:]
 	}
-	return nil
+	return last, nil
 }
 
-// moveCells launches the kernel for the first n triples.
-func (r *resident) moveCells(t tile, n int, sums *buffer[int64]) error {
+// moveCells enqueues the kernel for the first n triples.
+func (r *resident) moveCells(x arrays, n int, sums *buffer[int64]) (*cl.Event, error) {
 	c := r.cells
-	if s := t.sparse; s != nil {
-		return r.e.moveSumsSparse.launch(n*r.e.moveSumsSparse.local, 1,
-			s.columns, s.values, s.slices, s.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
+	if x.columns != nil {
+		return r.e.moveSumsSparse.enqueue(n*r.e.moveSumsSparse.local, 1,
+			x.columns, x.values, x.slices, x.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
 	}
-	return r.e.moveSums.launch(r.d, n, t.x, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
+	return r.e.moveSums.enqueue(r.d, n, x.values, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
 }
 
 func (r *resident) ClassSums(dst []int64, p int) error {

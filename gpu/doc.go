@@ -52,6 +52,9 @@ func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Dev
 type Options struct {
 	// MaxAlloc bounds one buffer, in bytes; 0 means the device's own limit.
 	MaxAlloc int64
+	// MemoryLimit bounds all buffers together, in bytes; 0 means the device's
+	// memory. Examples that do not fit are streamed from host memory.
+	MemoryLimit int64
 	// AllowNonconforming accepts a device that fails the self-test. Its weights
 	// may differ from everybody else's; Device().Conforming says so.
 	AllowNonconforming bool

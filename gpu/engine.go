@@ -44,8 +44,10 @@ type gpuEngine struct {
 	conforming bool
 	q          *queue
 	program    *cl.Program
-	vec        int // lanes a work-item of score computes
+	vec        int  // lanes a work-item of score computes
+	shares     bool // the device uses host memory in place
 	maxAlloc   int64
+	build      build
 
 	score, scoreSparse, predict, assign, moveSums, moveSumsSparse, updateVector, norms *kernel
 }
@@ -80,6 +82,8 @@ type build struct {
 	options string // besides the macros
 	vec     int    // 0: by the device's type
 	guard   int    // bytes behind each buffer
+	stream  bool   // no example stays on the device
+	copies  bool   // never use host memory in place
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -96,9 +100,14 @@ func open(i Info, o Options, b build) (*gpuEngine, error) {
 }
 
 func (d device) open(o Options, b build) (*gpuEngine, error) {
-	e := &gpuEngine{info: d.info, conforming: true, vec: b.vec, maxAlloc: d.info.MaxAlloc}
+	e := &gpuEngine{info: d.info, conforming: true, vec: b.vec, maxAlloc: d.info.MaxAlloc, build: b}
+	shares, err := recovered(d.cl.HostUnifiedMemory)
+	e.shares = err == nil && shares && !b.copies
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
+	}
+	if o.MemoryLimit > 0 {
+		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
 	if e.vec == 0 {
 		e.vec = 1
@@ -119,8 +128,10 @@ func (e *gpuEngine) start(b build) (err error) {
 	if e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device}); err != nil {
 		return fmt.Errorf("create context: %w", err)
 	}
-	if e.q.queue, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
-		return fmt.Errorf("create command queue: %w", err)
+	for _, q := range []**cl.CommandQueue{&e.q.queue, &e.q.transfers} {
+		if *q, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
+			return fmt.Errorf("create command queue: %w", err)
+		}
 	}
 	options := fmt.Sprintf("-cl-std=CL1.2 -DLANES=%d -DVEC=%d -DCHUNK=%d %s", lanes, e.vec, numerics.Chunk, b.options)
 	if e.program, err = e.q.build(b.sources, options); err != nil {
@@ -166,8 +177,10 @@ func (e *gpuEngine) Close() error {
 	if e.program != nil {
 		e.program.Release()
 	}
-	if e.q.queue != nil {
-		e.q.queue.Release()
+	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
+		if q != nil {
+			q.Release()
+		}
 	}
 	if e.q.context != nil {
 		e.q.context.Release()

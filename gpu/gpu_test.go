@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -70,10 +69,118 @@ func TestConformance(t *testing.T) {
 			// Little more than a block of 16 × 1090 float32: nearly every case is cut in
 			// tiles, the larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 70000}, build{}, enginetest.Cases()},
+			{"in host memory", Options{}, build{stream: true}, enginetest.Cases()},
+			{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}, enginetest.Cases()},
 		} {
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
 				enginetest.Run(t, openTest(t, i, v.o, v.b), v.cases)
 			})
+		}
+	})
+}
+
+// answers is what an engine makes of a data set.
+type answers struct {
+	Scores, Norms, Vectors []float32
+	Counts                 [2]engine.Assignment
+}
+
+// ask takes a data set through two assignments.
+func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, judge func(engine.Resident)) (a answers) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 6))
+	r, err := e.Load(x, y, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge(r)
+	w, inv, all := engine.NewWeights(q, x.D), make([]float32, q*q), make([]int, q)
+	for k := range inv {
+		inv[k] = float32(rng.NormFloat64())
+	}
+	a.Scores, a.Norms, a.Vectors = make([]float32, x.N*q), make([]float32, q*q), make([]float32, 2*x.D)
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for c := range all {
+		all[c] = c
+	}
+	// All examples move, then a few, then about all.
+	for step, change := range []float64{1, 0.01, 1} {
+		for j := range w.W {
+			w.W[j] += float32(change * rng.NormFloat64())
+		}
+		check(r.Rescore(w, all))
+		if a.Counts[min(step, 1)], err = r.Assign(0.25); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(r.Scores(a.Scores, 0, x.N))
+	check(r.Norms(a.Norms, inv))
+	check(r.UpdateVectors(a.Vectors, []engine.Pair{{P: 0, Q: 1}, {P: 1, Q: 2}}, inv))
+	check(r.Close())
+	return a
+}
+
+// TestMoreThanFits has examples that no single buffer of the device holds, or
+// three times as many as its memory may take, and compares with cpuref.
+func TestMoreThanFits(t *testing.T) {
+	const d, q = 250, 3
+	rng := rand.New(rand.NewPCG(3, 4))
+	draw := func(n int) (dataset.Examples, []int32) {
+		x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+		for j := range x.X {
+			if rng.IntN(3) == 0 {
+				x.X[j] = float32(int32(rng.Uint32())>>8) * 0x1p-23
+			}
+		}
+		y := make([]int32, n)
+		for j := range y {
+			y[j] = int32(rng.IntN(q))
+		}
+		return x, y
+	}
+	eachDevice(t, func(i Info) {
+		limit := min(i.MaxAlloc, 32<<20)
+		if i.MaxAlloc <= 256<<20 {
+			limit = i.MaxAlloc // POCL_MEMORY_LIMIT=1: the real limit
+		}
+		x, y := draw(int(limit/(4*d)) * 5 / 4)
+		few, fewY := draw(30000) // 30 MB dense, 20 MB sparse
+		for _, c := range []struct {
+			name   string
+			x      dataset.Examples
+			y      []int32
+			o      Options
+			b      build
+			aside  bool // some tiles stay in host memory
+			places int  // tiles at least
+		}{
+			{"one allocation", x, y, Options{MaxAlloc: limit}, build{}, false, 2},
+			{"memory, shared", few, fewY, Options{MemoryLimit: 10 << 20}, build{}, true, 4},
+			{"memory, streamed", few, fewY, Options{MemoryLimit: 10 << 20}, build{copies: true}, true, 4},
+			{"sparse memory, shared", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{}, true, 4},
+			{"sparse memory, streamed", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{copies: true}, true, 4},
+		} {
+			c.b.guard = noGuard
+			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Resident) {})
+			got := ask(t, openTest(t, i, c.o, c.b), c.x, c.y, q, func(r engine.Resident) {
+				tiles, aside := r.(*resident).tiles, 0
+				for _, tile := range tiles {
+					if tile.values.host != nil {
+						aside++
+					}
+				}
+				if len(tiles) < c.places || aside > 0 != c.aside || aside == len(tiles) {
+					t.Errorf("%s, %s: %d of %d tiles are in host memory", i.ID(), c.name, aside, len(tiles))
+				}
+			})
+			if !reflect.DeepEqual(want, got) {
+				t.Errorf("%s, %s: the answers differ from cpuref's", i.ID(), c.name)
+			}
 		}
 	})
 }
@@ -94,64 +201,5 @@ func BenchmarkEngine(b *testing.B) {
 		}
 		defer e.Close()
 		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
-	})
-}
-
-// TestMoreThanOneAllocation has examples that no single buffer of the device
-// holds (or 64 MiB, where the device is generous), and compares with cpuref.
-func TestMoreThanOneAllocation(t *testing.T) {
-	eachDevice(t, func(i Info) {
-		limit := min(i.MaxAlloc, 64<<20)
-		if i.MaxAlloc <= 256<<20 {
-			limit = i.MaxAlloc // POCL_MEMORY_LIMIT=1: the real limit
-		}
-		const d, q = 250, 3
-		n := int(limit/(4*d)) * 5 / 4
-		x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
-		y := make([]int32, n)
-		rng := rand.New(rand.NewPCG(3, 4))
-		for j := range x.X {
-			x.X[j] = float32(int32(rng.Uint32())>>8) * 0x1p-23
-		}
-		for j := range y {
-			y[j] = int32(rng.IntN(q))
-		}
-		w := engine.NewWeights(q, d)
-		for j := range w.W {
-			w.W[j] = float32(rng.NormFloat64())
-		}
-		inv := []float32{1.5, -0.25, -0.25, -0.25, 1.5, -0.25, -0.25, -0.25, 1.5}
-		e := openTest(t, i, Options{MaxAlloc: limit}, build{guard: noGuard})
-		var answers [2][]float32
-		var counts [2]engine.Assignment
-		for k, e := range []engine.Engine{cpuref.New(), e} {
-			r, err := e.Load(x, y, q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if g, ok := r.(*resident); ok && len(g.tiles) < 2 {
-				t.Fatalf("%d tiles, want several", len(g.tiles))
-			}
-			if err := r.Rescore(w, []int{0, 1, 2}); err != nil {
-				t.Fatal(err)
-			}
-			if counts[k], err = r.Assign(0.5); err != nil {
-				t.Fatal(err)
-			}
-			answers[k] = make([]float32, n*q+q*q+d)
-			for _, err := range []error{
-				r.Scores(answers[k][:n*q], 0, n),
-				r.Norms(answers[k][n*q:n*q+q*q], inv),
-				r.UpdateVectors(answers[k][n*q+q*q:], []engine.Pair{{P: 1, Q: 2}}, inv),
-				r.Close(),
-			} {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if !slices.Equal(answers[0], answers[1]) || !reflect.DeepEqual(counts[0], counts[1]) {
-			t.Errorf("%s: %d examples in tiles differ from cpuref", i.ID(), n)
-		}
 	})
 }

@@ -19,10 +19,12 @@ import (
 type queue struct {
 	context *cl.Context
 	queue   *cl.CommandQueue
-	device  *cl.Device
-	inUse   int64 // bytes of all buffers
-	memory  int64 // of the device
-	guard   int   // bytes after each buffer that nothing may write to (tests)
+	// transfers is for writes that go on while kernels of queue run.
+	transfers *cl.CommandQueue
+	device    *cl.Device
+	inUse     int64 // bytes of all buffers
+	memory    int64 // of the device
+	guard     int   // bytes after each buffer that nothing may write to (tests)
 }
 
 // element is what buffers hold.
@@ -34,6 +36,8 @@ type buffer[T element] struct {
 	n    int
 	mem  *cl.MemObject
 	q    *queue
+
+	shared bool // host memory, not counted and without a guard
 }
 
 // guardByte fills what nothing may write to.
@@ -73,8 +77,35 @@ func done(event *cl.Event, err error) error {
 	return err
 }
 
-// write copies v to the buffer from value at on.
-func (b *buffer[T]) write(at int, v []T) error {
+// share makes a buffer of host memory from newHost that stays there. It takes no
+// memory of the device.
+func share[T element](q *queue, name string, v []T) (*buffer[T], error) {
+	b := &buffer[T]{name: name, n: len(v), q: q, shared: true}
+	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(), 16), unsafe.Pointer(unsafe.SliceData(v)))
+	if err != nil {
+		return nil, fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
+	}
+	b.mem = mem
+	return b, nil
+}
+
+// upload allocates a buffer for v and writes v to it.
+func upload[T element](q *queue, name string, v []T) (*buffer[T], error) {
+	b, err := alloc[T](q, name, len(v))
+	if err != nil {
+		return nil, err
+	}
+	return b, b.write(0, v)
+}
+
+// write copies v to the buffer from value at on, after everything enqueued before.
+func (b *buffer[T]) write(at int, v []T) error { return b.writeOn(b.q.queue, at, v) }
+
+// writeAside copies v to the beginning of the buffer, which no enqueued kernel
+// uses, while kernels run.
+func (b *buffer[T]) writeAside(v []T) error { return b.writeOn(b.q.transfers, 0, v) }
+
+func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 	if len(v) == 0 {
 		return nil
 	}
@@ -82,7 +113,7 @@ func (b *buffer[T]) write(at int, v []T) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("write to %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	if err := done(b.q.queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)); err != nil {
+	if err := done(queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)); err != nil {
 		return fmt.Errorf("write to %s: %w", b.name, err)
 	}
 	return nil
@@ -123,10 +154,13 @@ func (b *buffer[T]) free() error {
 	if b == nil || b.mem == nil {
 		return nil
 	}
-	err := b.checkGuard()
+	var err error
+	if !b.shared {
+		err = b.checkGuard()
+		b.q.inUse -= int64(max(b.bytes(), 16))
+	}
 	b.mem.Release()
 	b.mem = nil
-	b.q.inUse -= int64(max(b.bytes(), 16))
 	return err
 }
 
@@ -160,25 +194,29 @@ type kernel struct {
 // groups; kernels check their first index. Arguments are *buffer, int32, uint64
 // or float32, in order.
 func (k *kernel) launch(width, height int, args ...any) error {
-	if width == 0 || height == 0 {
-		return nil
-	}
+	return done(k.enqueue(width, height, args...))
+}
+
+// enqueue is launch for callers that want the event, which they release.
+func (k *kernel) enqueue(width, height int, args ...any) (*cl.Event, error) {
 	if len(args) != k.args {
-		return fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
+		return nil, fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
 	}
 	for i, a := range args {
 		if b, ok := a.(interface{ object() *cl.MemObject }); ok {
 			a = b.object()
 		}
 		if err := k.cl.SetArg(i, a); err != nil {
-			return fmt.Errorf("kernel %s: argument %d: %w", k.name, i, err)
+			return nil, fmt.Errorf("kernel %s: argument %d: %w", k.name, i, err)
 		}
 	}
 	width = (width + k.local - 1) / k.local * k.local
-	if err := done(k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1}, nil)); err != nil {
-		return fmt.Errorf("kernel %s on %d×%d work-items: %w", k.name, width, height, err)
+	event, err := k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1}, nil)
+	if err != nil {
+		event.Release()
+		return nil, fmt.Errorf("kernel %s on %d×%d work-items: %w", k.name, width, height, err)
 	}
-	return nil
+	return event, nil
 }
 
 func (b *buffer[T]) object() *cl.MemObject { return b.mem }

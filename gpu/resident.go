@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jgillich/go-opencl/cl"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -18,7 +20,7 @@ type resident struct {
 	e       *gpuEngine
 	n, d, q int
 	fixed   numerics.FixedPoint
-	tiles   []tile
+	tiles   []*tile
 
 	mostRows int // of a tile
 
@@ -27,26 +29,9 @@ type resident struct {
 	weights *buffer[float32] // rows of W, as many as fit
 	classes *buffer[int32]   // the classes they belong to
 
-	cells  *cells // nil without labels
+	cells  *cells  // nil without labels
+	slots  []*slot // for tiles that are streamed, else empty
 	closed bool
-}
-
-// tile is a range of consecutive examples that fits into single buffers.
-type tile struct {
-	from, rows int
-	stride     int              // rows rounded up to whole blocks
-	x          *buffer[float32] // dense examples, else nil
-	sparse     *sparseTile      // sparse examples, else nil
-	scores     *buffer[float32]
-	place      *buffer[int32] // nil without labels
-}
-
-// example returns which example is in row r of the tile's scores and places.
-func (t tile) example(r int) int {
-	if t.sparse != nil {
-		r = int(t.sparse.order[r])
-	}
-	return t.from + r
 }
 
 func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint) (r *resident, err error) {
@@ -57,43 +42,13 @@ func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed
 			r = nil
 		}
 	}()
-	// The widest of what a tile holds per example: features, scores, triples.
-	width := max(classes, 3)
-	if !x.Sparse() {
-		width = max(width, x.D)
-	}
-	rows, err := e.fit("a block of examples", lanes, 4*width)
-	if err != nil {
+	if r.tiles, err = e.cut(x, classes); err != nil {
 		return r, err
 	}
-	rows = min(rows, 1<<25) * lanes
-	for from, t := 0, (tile{}); from < x.N; from += t.rows {
-		t = tile{from: from, rows: min(rows, x.N-from)}
-		if x.Sparse() {
-			if t.rows, err = e.fitSparse(x, from, t.rows); err != nil {
-				return r, err
-			}
-		}
-		t.stride = (t.rows + lanes - 1) / lanes * lanes
+	for _, t := range r.tiles {
 		r.mostRows = max(r.mostRows, t.rows)
-		err := r.loadTile(&t, x, y != nil)
-		r.tiles = append(r.tiles, t)
-		if err != nil {
-			return r, err
-		}
 	}
-	batch, err := e.fit("a row of the weights", 1, 4*x.D)
-	if err != nil {
-		return r, err
-	}
-	batch = min(batch, classes)
-	if r.weights, err = alloc[float32](e.q, "weights", batch*x.D); err != nil {
-		return r, err
-	}
-	if r.classes, err = alloc[int32](e.q, "classes", batch); err != nil {
-		return r, err
-	}
-	if r.ints, err = alloc[int32](e.q, "moved examples", 3*r.mostRows); err != nil {
+	if err := r.allocate(y != nil); err != nil {
 		return r, err
 	}
 	if y != nil {
@@ -101,29 +56,24 @@ func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed
 			return r, err
 		}
 	}
-	return r, nil
+	// The examples come last: those that find no room are streamed.
+	return r, r.loadExamples(x)
 }
 
-// fit returns how many groups of count things of size bytes fit into one buffer.
-func (e *gpuEngine) fit(what string, count, size int) (int, error) {
-	n := e.maxAlloc / (int64(count) * int64(size))
-	if n < 1 {
-		return 0, fmt.Errorf("%w: %s takes %d bytes, one allocation may have %d", engine.ErrMemory, what, int64(count)*int64(size), e.maxAlloc)
-	}
-	return int(n), nil
-}
-
-// loadTile allocates a tile's buffers and uploads its examples, interleaved. It
-// leaves what it has allocated in t, also when it fails.
-func (r *resident) loadTile(t *tile, x dataset.Examples, labelled bool) (err error) {
+// allocate makes room for all that is not examples or cells.
+func (r *resident) allocate(labelled bool) error {
 	q := r.e.q
-	if t.scores, err = alloc[float32](q, "scores", t.stride*r.q); err != nil {
-		return err
-	}
-	if err := t.scores.fill(0); err != nil {
-		return err
-	}
-	if labelled {
+	for k := range r.tiles {
+		t, err := r.tiles[k], error(nil)
+		if t.scores, err = alloc[float32](q, "scores", t.stride*r.q); err != nil {
+			return err
+		}
+		if err := t.scores.fill(0); err != nil {
+			return err
+		}
+		if !labelled {
+			continue
+		}
 		if t.place, err = alloc[int32](q, "places", t.rows); err != nil {
 			return err
 		}
@@ -131,52 +81,29 @@ func (r *resident) loadTile(t *tile, x dataset.Examples, labelled bool) (err err
 			return err
 		}
 	}
-	if x.Sparse() {
-		t.sparse, err = loadSparse(r.e, x, t.from, t.rows)
+	batch, err := fit("a row of the weights", 1, 4*r.d, r.e.maxAlloc)
+	if err != nil {
 		return err
 	}
-	if t.x, err = alloc[float32](q, "examples", t.stride*r.d); err != nil {
+	batch = min(batch, r.q)
+	if r.weights, err = alloc[float32](q, "weights", batch*r.d); err != nil {
 		return err
 	}
-	// Through a staging area of some blocks, each filled from 16 rows at once.
-	const staged = 16
-	stage := make([]float32, 0, staged*lanes*r.d)
-	for first := 0; first < t.stride; first += staged * lanes {
-		stage = stage[:0]
-		for block := first; block < min(first+staged*lanes, t.stride); block += lanes {
-			stage = r.interleave(stage, x, t.from+block, min(lanes, t.rows-block))
-		}
-		if err := t.x.write(first*r.d, stage); err != nil {
-			return err
-		}
+	if r.classes, err = alloc[int32](q, "classes", batch); err != nil {
+		return err
 	}
-	return nil
-}
-
-// interleave appends one block to stage: the given number of examples from first
-// on, column by column, and zeros in the lanes beyond them.
-func (r *resident) interleave(stage []float32, x dataset.Examples, first, rows int) []float32 {
-	var row [lanes][]float32
-	for l := range rows {
-		row[l] = x.Row(first + l)
-	}
-	for j := range r.d {
-		for l := range row {
-			v := float32(0)
-			if l < rows {
-				v = row[l][j]
-			}
-			stage = append(stage, v)
-		}
-	}
-	return stage
+	r.ints, err = alloc[int32](q, "moved examples", 3*r.mostRows)
+	return err
 }
 
 // free gives all device memory back.
 func (r *resident) free() error {
 	var errs []error
 	for _, t := range r.tiles {
-		errs = append(errs, t.x.free(), t.sparse.free(), t.scores.free(), t.place.free())
+		errs = append(errs, t.free())
+	}
+	for _, s := range r.slots {
+		errs = append(errs, s.free())
 	}
 	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.cells.free())
 	return errors.Join(errs...)
@@ -243,18 +170,20 @@ func (r *resident) rescore(w engine.Weights, classes []int) error {
 			return err
 		}
 	}
-	return nil
+	return r.drain()
 }
 
 // scoreTile scores the first m classes of r.classes, two by two.
-func (r *resident) scoreTile(t tile, m int) error {
-	if s := t.sparse; s != nil {
-		return r.e.scoreSparse.launch(t.rows, (m+1)/2,
-			s.columns, s.values, s.slices, s.lengths, r.weights, r.classes, t.scores, uint64(t.stride), int32(t.rows), int32(r.d), int32(m))
-	}
-	blocks := t.stride / r.e.vec
-	return r.e.score.launch(blocks, (m+1)/2,
-		t.x, r.weights, r.classes, t.scores, uint64(blocks), int32(r.d), int32(m))
+func (r *resident) scoreTile(t *tile, m int) error {
+	return r.onDevice(t, func(x arrays) (*cl.Event, error) {
+		if t.sparse != nil {
+			return r.e.scoreSparse.enqueue(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
+				r.weights, r.classes, t.scores, uint64(t.stride), int32(t.rows), int32(r.d), int32(m))
+		}
+		blocks := t.stride / r.e.vec
+		return r.e.score.enqueue(blocks, (m+1)/2,
+			x.values, r.weights, r.classes, t.scores, uint64(blocks), int32(r.d), int32(m))
+	})
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {

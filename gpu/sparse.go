@@ -12,12 +12,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// sparseTile is a tile of sparse examples in the lay-out that kernels/sparse.cl
-// describes.
+// sparseTile is what a tile of sparse examples has besides its stored values.
 type sparseTile struct {
-	order   []int32 // order[r] is the example, counted from the tile's first, in row r
-	columns *buffer[int32]
-	values  *buffer[float32]
+	order   []int32     // order[r] is the example, counted from the tile's first, in row r
+	starts  []int32     // where each slice begins, in units of lanes
+	stored  []int32     // stored values of row r
+	padded  int         // places in columns and in values
+	columns part[int32] // as tile.values
 	slices  *buffer[int32]
 	lengths *buffer[int32]
 }
@@ -26,75 +27,69 @@ func (s *sparseTile) free() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.columns.free(), s.values.free(), s.slices.free(), s.lengths.free())
+	return errors.Join(s.columns.free(), s.slices.free(), s.lengths.free())
 }
 
-// fitSparse returns how many of the next rows examples fit into one tile. Sorted
-// by length, padding a slice costs at most what the slice before it is longer, so
+// fitSparse returns how many of the next rows examples fit into a tile of limit
+// bytes in each of columns and values; the first may take up to most. Sorted by
+// length, padding a slice costs at most what the slice before it is longer, so
 // all padding together is below lanes times the longest example.
-func (e *gpuEngine) fitSparse(x dataset.Examples, from, rows int) (int, error) {
-	limit := min(e.maxAlloc/4, 1<<30)
+func fitSparse(x dataset.Examples, from, rows int, limit, most int64) (int, error) {
+	limit = min(limit/4, 1<<30)
 	stored, longest := int64(0), int64(0)
 	for i := range rows {
 		length := x.Starts[from+i+1] - x.Starts[from+i]
 		stored, longest = stored+length, max(longest, length)
-		if stored+lanes*longest > limit {
-			if i == 0 {
-				return 0, fmt.Errorf("%w: example %d has %d stored values, which take up to %d bytes, one allocation may have %d", engine.ErrMemory, from, length, 4*(lanes+1)*length, e.maxAlloc)
-			}
+		switch bytes := 4 * (lanes + 1) * length; {
+		case stored+lanes*longest <= limit:
+		case i > 0:
 			return i, nil
+		case bytes > most:
+			return 0, fmt.Errorf("%w: example %d has %d stored values, which take up to %d bytes, one allocation may have %d", engine.ErrMemory, from, length, bytes, most)
+		default:
+			return 1, nil
 		}
 	}
 	return rows, nil
 }
 
-// loadSparse sorts, slices and uploads a tile. What it has allocated is in the
-// result also when it fails.
-func loadSparse(e *gpuEngine, x dataset.Examples, from, rows int) (*sparseTile, error) {
+// layOut sorts the examples of a tile and slices them.
+func layOut(x dataset.Examples, from, rows int) *sparseTile {
 	s := &sparseTile{order: make([]int32, rows)}
-	length := func(i int32) int { return int(x.Starts[from+int(i)+1] - x.Starts[from+int(i)]) }
+	length := func(i int32) int32 { return int32(x.Starts[from+int(i)+1] - x.Starts[from+int(i)]) }
 	for i := range s.order {
 		s.order[i] = int32(i)
 	}
 	slices.SortStableFunc(s.order, func(a, b int32) int { return cmp.Compare(length(b), length(a)) })
-
-	lengths := make([]int32, rows)
-	starts := make([]int32, (rows+lanes-1)/lanes)
-	total := 0 // in units of lanes
+	s.stored = make([]int32, rows)
 	for r, i := range s.order {
-		lengths[r] = int32(length(i))
-		if r%lanes == 0 {
-			starts[r/lanes] = int32(total)
-			total += length(i) // the longest of its slice
-		}
+		s.stored[r] = length(i)
 	}
-	columns, values := make([]int32, total*lanes), make([]float32, total*lanes)
-	for r, i := range s.order {
-		at := int(starts[r/lanes])*lanes + r%lanes
-		c, v := x.SparseRow(from + int(i))
-		for k := range c {
-			columns[at+k*lanes], values[at+k*lanes] = c[k], v[k]
-		}
-	}
-	var err error
-	if s.columns, err = upload(e.q, "columns", columns); err != nil {
-		return s, err
-	}
-	if s.values, err = upload(e.q, "values", values); err != nil {
-		return s, err
-	}
-	if s.slices, err = upload(e.q, "slices", starts); err != nil {
-		return s, err
-	}
-	s.lengths, err = upload(e.q, "row lengths", lengths)
-	return s, err
+	s.starts, s.padded = slice(s.stored)
+	return s
 }
 
-// upload allocates a buffer for v and writes v to it.
-func upload[T element](q *queue, name string, v []T) (*buffer[T], error) {
-	b, err := alloc[T](q, name, len(v))
-	if err != nil {
-		return nil, err
+// slice returns where the slices of rows of these falling lengths begin, in units
+// of lanes, and how many values all of them take.
+func slice(lengths []int32) (starts []int32, padded int) {
+	total := int32(0)
+	for r := 0; r < len(lengths); r += lanes {
+		starts = append(starts, total)
+		total += lengths[r] // the longest of its slice
 	}
-	return b, b.write(0, v)
+	return starts, int(total) * lanes
+}
+
+// place is where value k of row r lies.
+func place(starts []int32, r, k int) int { return (int(starts[r/lanes])+k)*lanes + r%lanes }
+
+// fillSparse writes the tile's examples in device lay-out.
+func (t *tile) fillSparse(x dataset.Examples, columns []int32, values []float32) {
+	for r := range t.rows {
+		c, v := x.SparseRow(t.example(r))
+		for k := range c {
+			at := place(t.sparse.starts, r, k)
+			columns[at], values[at] = c[k], v[k]
+		}
+	}
 }

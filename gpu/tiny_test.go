@@ -17,11 +17,12 @@ func TestTiny(t *testing.T) {
 	runtime.LockOSThread() // oclgrind keeps its state by thread
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
-		for _, vec := range []int{1, 16} {
-			e := openTest(t, i, Options{MaxAlloc: 18000}, build{vec: vec, guard: noGuard})
+		for _, b := range []build{{vec: 1}, {vec: 16}, {vec: 16, stream: true, copies: true}} {
+			b.guard = noGuard
+			e := openTest(t, i, Options{MaxAlloc: 18000}, b)
 			for _, c := range enginetest.TinyCases() {
 				if err := c.Check(e); err != nil {
-					t.Errorf("%s, %d lanes a work-item: %s: %v", i.ID(), vec, c.Name, err)
+					t.Errorf("%s, %d lanes a work-item: %s: %v", i.ID(), b.vec, c.Name, err)
 				}
 			}
 		}

@@ -1,0 +1,269 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jgillich/go-opencl/cl"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// loadExamples brings the examples to the device as far as there is room. The
+// rest stays in host memory in device lay-out: a device that shares the host's
+// memory uses it in place, for another it is streamed through two slots.
+func (r *resident) loadExamples(x dataset.Examples) error {
+	need, largest := int64(0), int64(0)
+	for _, t := range r.tiles {
+		need, largest = need+t.bytes(r.d), max(largest, t.bytes(r.d))
+		if s := t.sparse; s != nil {
+			var err error
+			if s.slices, err = upload(r.e.q, "slices", s.starts); err != nil {
+				return err
+			}
+			if s.lengths, err = upload(r.e.q, "row lengths", s.stored); err != nil {
+				return err
+			}
+		}
+	}
+	stream := r.e.build.stream || need > r.e.q.memory-r.e.q.inUse
+	if stream && !r.e.shares {
+		for range 2 {
+			s, err := r.newSlot(largest)
+			r.slots = append(r.slots, s)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, t := range r.tiles {
+		aside := stream && (r.e.build.stream || t.bytes(r.d) > r.e.q.memory-r.e.q.inUse)
+		if err := r.load(t, x, aside); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load fills the arrays of a tile, on the device or aside in host memory.
+func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
+	q := r.e.q
+	if !aside && t.sparse == nil {
+		if t.values.dev, err = alloc[float32](q, "examples", t.stride*r.d); err != nil {
+			return err
+		}
+		return t.interleave(x, t.values.dev.write)
+	}
+	if !aside {
+		columns, values := make([]int32, t.sparse.padded), make([]float32, t.sparse.padded)
+		t.fillSparse(x, columns, values)
+		if t.sparse.columns.dev, err = upload(q, "columns", columns); err != nil {
+			return err
+		}
+		t.values.dev, err = upload(q, "values", values)
+		return err
+	}
+	if t.sparse == nil {
+		if t.values.host, err = newHost[float32](t.stride * r.d); err != nil {
+			return err
+		}
+		if err := t.interleave(x, func(at int, v []float32) error { copy(t.values.host[at:], v); return nil }); err != nil {
+			return err
+		}
+	} else {
+		if t.values.host, err = newHost[float32](t.sparse.padded); err != nil {
+			return err
+		}
+		if t.sparse.columns.host, err = newHost[int32](t.sparse.padded); err != nil {
+			return err
+		}
+		t.fillSparse(x, t.sparse.columns.host, t.values.host)
+	}
+	if !r.e.shares {
+		return nil
+	}
+	if t.sparse != nil {
+		if t.sparse.columns.dev, err = share(q, "columns", t.sparse.columns.host); err != nil {
+			return err
+		}
+	}
+	t.values.dev, err = share(q, "examples", t.values.host)
+	return err
+}
+
+// slot is room on the device for one tile that is streamed. While a kernel reads
+// one slot, the host fills the other.
+type slot struct {
+	arrays
+	done chan error // of the kernel that reads the slot; nil if there is none
+}
+
+func (r *resident) newSlot(bytes int64) (s *slot, err error) {
+	s, q := &slot{}, r.e.q
+	if r.tiles[0].sparse == nil {
+		s.values, err = alloc[float32](q, "slot", int(bytes/4))
+		return s, err
+	}
+	if s.values, err = alloc[float32](q, "slot", int(bytes/8)); err != nil {
+		return s, err
+	}
+	if s.columns, err = alloc[int32](q, "slot", int(bytes/8)); err != nil {
+		return s, err
+	}
+	if s.slices, err = alloc[int32](q, "slot", (r.mostRows+lanes-1)/lanes); err != nil {
+		return s, err
+	}
+	s.lengths, err = alloc[int32](q, "slot", r.mostRows)
+	return s, err
+}
+
+func (s *slot) free() error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.wait(), s.values.free(), s.columns.free(), s.slices.free(), s.lengths.free())
+}
+
+// wait waits for the kernel that reads the slot.
+func (s *slot) wait() error {
+	if s.done == nil {
+		return nil
+	}
+	err := <-s.done
+	s.done = nil
+	return err
+}
+
+// reads notes that the kernel of this event reads the slot. Waiting at once, in
+// the background, also makes the device begin.
+func (s *slot) reads(event *cl.Event) {
+	done := make(chan error, 1)
+	s.done = done
+	go func() {
+		err := cl.WaitForEvents([]*cl.Event{event})
+		event.Release()
+		done <- err
+	}()
+}
+
+// onDevice calls f with the examples of a tile where a kernel can read them; f
+// enqueues one kernel and returns its event.
+func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
+	if !t.streamed() {
+		a := arrays{values: t.values.dev}
+		if s := t.sparse; s != nil {
+			a.columns, a.slices, a.lengths = s.columns.dev, s.slices, s.lengths
+		}
+		return done(f(a))
+	}
+	return r.inSlot(func(s *slot) error {
+		if t.sparse != nil {
+			if err := s.columns.writeAside(t.sparse.columns.host); err != nil {
+				return err
+			}
+			a := arrays{s.values, s.columns, t.sparse.slices, t.sparse.lengths}
+			if err := s.values.writeAside(t.values.host); err != nil {
+				return err
+			}
+			event, err := f(a)
+			if err == nil {
+				s.reads(event)
+			}
+			return err
+		}
+		if err := s.values.writeAside(t.values.host); err != nil {
+			return err
+		}
+		event, err := f(s.arrays)
+		if err == nil {
+			s.reads(event)
+		}
+		return err
+	})
+}
+
+// inSlot calls f with the slot that has been idle for longest.
+func (r *resident) inSlot(f func(*slot) error) error {
+	s := r.slots[0]
+	r.slots[0], r.slots[1] = r.slots[1], s
+	if err := s.wait(); err != nil {
+		return fmt.Errorf("streamed kernel: %w", err)
+	}
+	return f(s)
+}
+
+// drain waits for all kernels that read slots.
+func (r *resident) drain() error {
+	var errs []error
+	for _, s := range r.slots {
+		errs = append(errs, s.wait())
+	}
+	return errors.Join(errs...)
+}
+
+// gather brings a few rows of a streamed tile to a slot, as a small tile of its
+// own, and calls f with it. rows increase; row rows[k] becomes row k.
+func (r *resident) gather(t *tile, rows []int32, f func(arrays) (*cl.Event, error)) error {
+	return r.inSlot(func(s *slot) error {
+		if t.sparse == nil {
+			stage := make([]float32, (len(rows)+lanes-1)/lanes*lanes*r.d)
+			for k, row := range rows {
+				from, to := int(row)/lanes*lanes*r.d+int(row)%lanes, k/lanes*lanes*r.d+k%lanes
+				for j := range r.d {
+					stage[to+j*lanes] = t.values.host[from+j*lanes]
+				}
+			}
+			if err := s.values.writeAside(stage); err != nil {
+				return err
+			}
+		} else if err := s.gatherSparse(t, rows); err != nil {
+			return err
+		}
+		event, err := f(s.arrays)
+		if err == nil {
+			s.reads(event)
+		}
+		return err
+	})
+}
+
+// gatherSparse is gather's part for sparse examples. Rows increase, so their
+// lengths fall as those of the tile do, and the slot has room for them.
+func (s *slot) gatherSparse(t *tile, rows []int32) error {
+	lengths := make([]int32, len(rows))
+	for k, row := range rows {
+		lengths[k] = t.sparse.stored[row]
+	}
+	starts, padded := slice(lengths)
+	columns, values := make([]int32, padded), make([]float32, padded)
+	for k, row := range rows {
+		for v := range int(lengths[k]) {
+			from, to := place(t.sparse.starts, int(row), v), place(starts, k, v)
+			columns[to], values[to] = t.sparse.columns.host[from], t.values.host[from]
+		}
+	}
+	return errors.Join(s.columns.writeAside(columns), s.values.writeAside(values),
+		s.slices.writeAside(starts), s.lengths.writeAside(lengths))
+}
+
+// localRows lists the rows that a list of moves names, increasing, and returns
+// the list with each row replaced by its place among them.
+func localRows(list []int32) (rows, local []int32) {
+	for _, entry := range list {
+		rows = append(rows, max(entry, ^entry))
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	local = make([]int32, len(list))
+	for n, entry := range list {
+		k, _ := slices.BinarySearch(rows, max(entry, ^entry))
+		local[n] = int32(k)
+		if entry < 0 {
+			local[n] = ^local[n]
+		}
+	}
+	return rows, local
+}

@@ -13,12 +13,12 @@ import (
 // times slower than a device, gets through: `make oclgrind` runs it to look for
 // races, accesses out of bounds and reads of uninitialised memory. No guards
 // here: a kernel that reads a guard must show as an uninitialised read. And no
-// slots, whose kernels are the same: oclgrind bears one thread only.
+// streaming, whose kernels are the same: oclgrind bears one thread only.
 func TestTiny(t *testing.T) {
 	runtime.LockOSThread() // oclgrind keeps its state by thread
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{vec: 1}, {vec: 16}, {vec: 16, stream: true}} {
+		for _, b := range []build{{vec: 1}, {vec: 16}} {
 			b.guard = noGuard
 			e := openTest(t, i, Options{MaxAlloc: 18000}, b)
 			for _, c := range enginetest.TinyCases() {

@@ -29,6 +29,20 @@ func (cpu) Device() engine.Device {
 
 func (cpu) Close() error { return nil }
 
+// Plan: everything is in the memory of the process; the examples stay the caller's.
+func (cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	if _, err := engine.CheckLoad(x, y, classes); err != nil {
+		return engine.Plan{}, err
+	}
+	n, q := int64(x.N), int64(classes)
+	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	if y != nil {
+		p.ClassSums = 8 * q * q * int64(x.D)
+		p.Scratch = 16*n + 16*q*q
+	}
+	return p, nil
+}
+
 func (cpu) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
 	maxAbs, err := engine.CheckLoad(x, y, classes)
 	if err != nil {

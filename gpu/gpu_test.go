@@ -125,6 +125,13 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, ju
 	return a
 }
 
+// fresh returns the engine as it was before anything was loaded.
+func (e *gpuEngine) fresh() *gpuEngine {
+	q := *e.q
+	q.inUse = 0
+	return &gpuEngine{info: e.info, q: &q, program: e.program, vec: e.vec, shares: e.shares, maxAlloc: e.maxAlloc, build: e.build}
+}
+
 // TestMoreThanFits has examples that no single buffer of the device holds, or
 // three times as many as its memory may take, and compares with cpuref.
 func TestMoreThanFits(t *testing.T) {
@@ -173,6 +180,13 @@ func TestMoreThanFits(t *testing.T) {
 					if tile.values.host != nil {
 						aside++
 					}
+				}
+				plan, err := r.(*resident).e.fresh().Plan(c.x, c.y, q)
+				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
+					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err, aside, len(tiles))
+				}
+				if used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch; used != r.(*resident).e.q.inUse {
+					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, r.(*resident).e.q.inUse)
 				}
 				if len(tiles) < c.places || aside > 0 != c.aside || aside == len(tiles) {
 					t.Errorf("%s, %s: %d of %d tiles are in host memory", i.ID(), c.name, aside, len(tiles))

@@ -40,6 +40,9 @@ type buffer[T element] struct {
 	shared bool // host memory, not counted and without a guard
 }
 
+// leastBuffer is the size of the smallest buffer, in bytes.
+const leastBuffer = 16
+
 // guardByte fills what nothing may write to.
 const guardByte = 0xA5
 
@@ -49,7 +52,7 @@ func (b *buffer[T]) bytes() int { return b.n * int(unsafe.Sizeof(*new(T))) }
 // OpenCL knows no empty buffer.
 func alloc[T element](q *queue, name string, n int) (*buffer[T], error) {
 	b := &buffer[T]{name: name, n: n, q: q}
-	size := max(b.bytes(), 16)
+	size := max(b.bytes(), leastBuffer)
 	if q.inUse+int64(size) > q.memory {
 		return nil, fmt.Errorf("%w: %s wants %d bytes, %d of %d are in use", engine.ErrMemory, name, size, q.inUse, q.memory)
 	}
@@ -81,7 +84,7 @@ func done(event *cl.Event, err error) error {
 // memory of the device.
 func share[T element](q *queue, name string, v []T) (*buffer[T], error) {
 	b := &buffer[T]{name: name, n: len(v), q: q, shared: true}
-	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(), 16), unsafe.Pointer(unsafe.SliceData(v)))
+	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(), leastBuffer), unsafe.Pointer(unsafe.SliceData(v)))
 	if err != nil {
 		return nil, fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
 	}
@@ -157,7 +160,7 @@ func (b *buffer[T]) free() error {
 	var err error
 	if !b.shared {
 		err = b.checkGuard()
-		b.q.inUse -= int64(max(b.bytes(), 16))
+		b.q.inUse -= int64(max(b.bytes(), leastBuffer))
 	}
 	b.mem.Release()
 	b.mem = nil

@@ -29,7 +29,7 @@ func (r *resident) loadExamples(x dataset.Examples) error {
 			}
 		}
 	}
-	stream := r.e.build.stream || need > r.e.q.memory-r.e.q.inUse
+	stream := r.e.streams(need, r.e.q.inUse)
 	if stream && !r.e.shares {
 		for range 2 {
 			s, err := r.newSlot(largest)
@@ -40,7 +40,7 @@ func (r *resident) loadExamples(x dataset.Examples) error {
 		}
 	}
 	for _, t := range r.tiles {
-		aside := stream && (r.e.build.stream || t.bytes(r.d) > r.e.q.memory-r.e.q.inUse)
+		aside := stream && r.e.aside(t, r.d, r.e.q.inUse)
 		if err := r.load(t, x, aside); err != nil {
 			return err
 		}

@@ -35,6 +35,10 @@ type Engine interface {
 	// starts empty. Errors: ErrShape, ErrLabel, ErrValue, ErrMemory, ErrClosed.
 	Load(x dataset.Examples, y []int32, classes int) (Resident, error)
 
+	// Plan says what Load would need and where it would put the examples, without
+	// doing it. Errors: those of Load.
+	Plan(x dataset.Examples, y []int32, classes int) (Plan, error)
+
 	// Close frees the device. Residents must be closed before.
 	Close() error
 }
@@ -109,6 +113,20 @@ type Assignment struct {
 	Regions   []int64 // N[p][k], examples in cell (p,k) at margin α
 	Predicted []int64 // the same at α = 0: every example by its prediction
 	Moved     int     // examples whose cell is not that of the last assignment
+}
+
+// Plan is what a data set takes on an engine. All sizes are in bytes.
+type Plan struct {
+	Examples  int64 `json:"examples_bytes"` // the features, wherever they are
+	Aside     int64 `json:"aside_bytes"`    // those of them that stay in host memory, used in place or streamed
+	Scores    int64 `json:"scores_bytes"`
+	ClassSums int64 `json:"class_sums_bytes"`
+	Scratch   int64 `json:"scratch_bytes"` // all else
+	Limit     int64 `json:"limit_bytes"`   // that Examples - Aside + Scores + ClassSums + Scratch keep to; 0 is none
+
+	Tiles      int  `json:"tiles"`       // into which the examples are cut
+	TilesAside int  `json:"tiles_aside"` // of them in host memory
+	InPlace    bool `json:"in_place"`    // the device uses host memory in place; else it is streamed
 }
 
 // Device describes a device for people and for the model file.

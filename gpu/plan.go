@@ -1,0 +1,83 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// Plan goes through the sizes that Load allocates; a test keeps the two together.
+func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	if _, err := engine.CheckLoad(x, y, classes); err != nil {
+		return engine.Plan{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.program == nil {
+		return engine.Plan{}, fmt.Errorf("plan: %w", engine.ErrClosed)
+	}
+	tiles, err := e.cut(x, classes)
+	if err != nil {
+		return engine.Plan{}, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
+	}
+	p := engine.Plan{Tiles: len(tiles), Limit: e.q.memory, InPlace: e.shares}
+	size := func(elements, width int) int64 { return max(int64(elements)*int64(width), leastBuffer) }
+	d, q, rows, largest := x.D, classes, 0, int64(0)
+	for _, t := range tiles {
+		rows = max(rows, t.rows)
+		largest = max(largest, t.bytes(d))
+		p.Examples += t.bytes(d)
+		p.Scores += size(t.stride*q, 4)
+		if y != nil {
+			p.Scratch += size(t.rows, 4)
+		}
+		if s := t.sparse; s != nil {
+			p.Scratch += size(len(s.starts), 4) + size(t.rows, 4)
+		}
+	}
+	batch := min(q, int(e.maxAlloc/(4*int64(d))))
+	p.Scratch += size(batch*d, 4) + size(batch, 4) + size(3*rows, 4)
+	if y != nil {
+		per := max(1, min(q, int(e.maxAlloc/(8*int64(d)*int64(q)))))
+		for from := 0; from < q; from += per {
+			p.ClassSums += size(min(per, q-from)*q*d, 8)
+		}
+		norms := min(q, int(e.maxAlloc/(4*int64(q)*int64(chunks(d)))))
+		p.Scratch += size(1, 4) + size(2*rows, 4) + size(3*min(q*q, 2*rows), 4) + size(q, 4) +
+			size(q*q, 4) + size(min(16, int(e.maxAlloc/(4*int64(d))))*d, 4) + size(norms*q*chunks(d), 4)
+	}
+	used := e.q.inUse + p.Scores + p.ClassSums + p.Scratch
+	if e.streams(p.Examples, used) {
+		if !e.shares {
+			slots := 2 * size(int(largest/4), 4)
+			if x.Sparse() {
+				slots = 2 * (2*size(int(largest/8), 4) + size((rows+lanes-1)/lanes, 4) + size(rows, 4))
+			}
+			p.Scratch, used = p.Scratch+slots, used+slots
+		}
+		for _, t := range tiles {
+			if e.aside(t, d, used) {
+				p.TilesAside++
+				p.Aside += t.bytes(d)
+			} else {
+				used += t.bytes(d)
+			}
+		}
+	}
+	if used > e.q.memory {
+		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w: %d bytes are needed besides the examples, %d are allowed", x.N, x.D, e.info.ID(), engine.ErrMemory, used, e.q.memory)
+	}
+	return p, nil
+}
+
+// streams says whether some examples have to stay in host memory, given what all
+// of them need and what else is in use.
+func (e *gpuEngine) streams(need, used int64) bool { return e.build.stream || need > e.q.memory-used }
+
+// aside says whether a tile stays in host memory, given what is in use.
+func (e *gpuEngine) aside(t *tile, d int, used int64) bool {
+	return e.build.stream || t.bytes(d) > e.q.memory-used
+}

@@ -52,7 +52,7 @@ func ExampleRun() {
 		}
 	}
 	fmt.Printf("%d of %d labels were right, %d predictions are\n", count(noisy, data.Y), data.N, right)
-	// Output: 1065 of 1797 labels were right, 1617 predictions are
+	// Output: 1065 of 1797 labels were right, 1608 predictions are
 }
 
 // count returns how many entries agree.

@@ -20,8 +20,7 @@ func newKeeper(rule Rule, q, d int) (*keeper, error) {
 	k := &keeper{rule: rule, q: q, d: d}
 	switch rule {
 	case "":
-		k.rule = Average
-		fallthrough
+		k.rule = Best
 	case Average:
 		k.sum = make([]float64, q*d)
 	case Last, Best:

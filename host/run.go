@@ -33,7 +33,7 @@ const (
 // Options of Run.
 type Options struct {
 	MaxSteps int                // at least 0
-	Weights  Rule               // "" is Average
+	Weights  Rule               // "" is Best
 	Inverse  *confusion.Inverse // of the label noise, for the estimated error; required
 	OnStep   func(Report)       // called after each update, if not nil
 }

@@ -72,7 +72,7 @@ func TestRules(t *testing.T) {
 		{host.Last, 10, []float32{-3, 3}, 1. / 6, host.Converged},
 		{host.Last, 2, []float32{1, -1}, 5. / 6, host.MaxSteps},
 		{host.Average, 10, []float32{-1, 1}, 1. / 6, host.Converged},
-		{"", 1, []float32{-1, 1}, 1. / 6, host.MaxSteps},
+		{"", 2, []float32{-1, 1}, 1. / 6, host.MaxSteps},
 		{host.Best, 10, []float32{-1, 1}, 1. / 6, host.Converged}, // the earliest of two
 		{host.Best, 2, []float32{-1, 1}, 1. / 6, host.MaxSteps},
 		{host.Last, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},

@@ -86,10 +86,10 @@ func TestClassifyBadInput(t *testing.T) {
 	for _, c := range []struct{ model, data, fragment string }{
 		{filepath.Join(dir, "none.npz"), "1,2,a\n", "model file " + filepath.Join(dir, "none.npz")},
 		{broken, "1,2,a\n", "model file " + broken},
-		{m, "1,2,3,a\n", "test.csv:1: "},
-		{m, "1,a\n", "test.csv:1: "},
-		{m, "1,2,a\n1,2,c\n", `test.csv:2: column 3: label "c" is not one of the 2 known classes "a", "b"`},
-		{m, "1,nan,a\n", "test.csv:1: "},
+		{m, "1,2,3,a\n", "test.csv:1:"},
+		{m, "1,a\n", "test.csv:1:"},
+		{m, "1,2,a\n1,2,c\n", `test.csv:2:5: column 3: label "c" is not one of the 2 known classes "a", "b"`},
+		{m, "1,nan,a\n", "test.csv:1:"},
 		{m, "", "test.csv: found no example"},
 	} {
 		data := write(t, dir, "test.csv", c.data)

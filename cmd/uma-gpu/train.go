@@ -29,7 +29,7 @@ func trainCommand() *cli.Command {
 		&cli.Float64Flag{Name: "alpha", Value: 0, Usage: "margin `A` that an example needs to count as predicted, in units of the score, at least 0"},
 		&cli.Float64Flag{Name: "tol", Value: 1e-9, Usage: "norm `T` of an update vector up to which its mistake is left alone, at least 0; one example of length 1 weighs 1/n, so the default overlooks none"},
 		&cli.IntFlag{Name: "max-steps", Value: 1000, Usage: "most `STEPS` (updates of the weights) to make, at least 0"},
-		&cli.StringFlag{Name: "weights", Value: string(host.Average), Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
+		&cli.StringFlag{Name: "weights", Value: string(host.Best), Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
 		seedFlag("--select random"),
 	)
 	flags = append(flags, deviceFlags()...)

@@ -10,15 +10,18 @@ import (
 // ends at ends[i]. Positions instead of slices keep a line of nothing but
 // commas from costing 24 bytes a comma.
 type record struct {
-	src   *source
-	delim byte // 0 before the first record
-	line  int  // where the current record begins
-	text  []byte
-	ends  []int32
-	plain []byte // the text of a record that had quotes
+	src    *source
+	delim  byte // 0 before the first record
+	line   int  // where the current record begins
+	text   []byte
+	ends   []int32
+	bad    error        // what is wrong with the current record; it was passed whole
+	places []quotePlace // where the fields began, of a record that had quotes; else nil
+	plain  []byte       // the text of a record that had quotes
 }
 
-func (r *record) len() int { return len(r.ends) }
+// quotePlace is a line and a column, both counted from 1.
+type quotePlace struct{ line, column int }
 
 // field returns field i, counted from 0, valid until the next record.
 func (r *record) field(i int) []byte {
@@ -28,30 +31,32 @@ func (r *record) field(i int) []byte {
 	return r.text[r.ends[i-1]+1 : r.ends[i]]
 }
 
-// next moves to the next record that is not blank; io.EOF after the last.
+// next moves to the next record that is not blank; io.EOF after the last. What
+// is wrong with one record alone is no error but in bad.
 func (r *record) next() error {
 	for {
 		line, err := r.src.next()
 		if err != nil {
 			return err
 		}
-		if len(bytes.Trim(line, " ")) == 0 {
+		if len(line) == 0 || (line[0] == ' ' && len(bytes.Trim(line, " ")) == 0) {
 			continue
 		}
 		r.line = r.src.line
 		if r.delim == 0 {
 			r.delim = detectDelimiter(line, extension(r.src.path) == ".tsv")
 		}
-		r.ends = r.ends[:0]
+		r.ends, r.bad, r.places = r.ends[:0], nil, nil
 		if bytes.IndexByte(line, '"') >= 0 {
 			return r.unquote(line)
 		}
+		ends, delim := r.ends, r.delim
 		for i, c := range line {
-			if c == r.delim {
-				r.ends = append(r.ends, int32(i))
+			if c == delim {
+				ends = append(ends, int32(i))
 			}
 		}
-		r.ends = append(r.ends, int32(len(line)))
+		r.ends = append(ends, int32(len(line)))
 		r.text = line
 		return nil
 	}
@@ -62,6 +67,7 @@ func (r *record) next() error {
 func (r *record) unquote(line []byte) error {
 	text, i := r.plain[:0], 0
 	for {
+		r.places = append(r.places, quotePlace{r.src.line, i + 1})
 		if i < len(line) && line[i] == '"' {
 			i++
 			for closed := false; !closed; {
@@ -71,7 +77,8 @@ func (r *record) unquote(line []byte) error {
 					var err error
 					line, err = r.src.next()
 					if err == io.EOF || (err == nil && len(text)+len(line) > r.src.limits.line) {
-						return r.src.errorAt(r.line, `column %d: found an opening " without a closing one, wanted both`, r.len()+1)
+						p := r.places[len(r.places)-1]
+						return r.src.errorAt(p.line, p.column, `column %d: found an opening " without a closing one, wanted both`, len(r.ends)+1)
 					}
 					if err != nil {
 						return err
@@ -87,8 +94,9 @@ func (r *record) unquote(line []byte) error {
 				}
 			}
 			if i < len(line) && line[i] != r.delim {
-				return r.src.errorf("column %d: found %s after a closing quote, wanted %q or the end of the line",
-					r.len()+1, quote(string(line[i:])), r.delim)
+				r.bad = r.src.errorfAt(i, "column %d: found %s after a closing quote, wanted %q or the end of the line",
+					len(r.ends)+1, quote(string(line[i:])), r.delim)
+				return nil
 			}
 		} else {
 			end := bytes.IndexByte(line[i:], r.delim)
@@ -96,9 +104,10 @@ func (r *record) unquote(line []byte) error {
 				end = len(line) - i
 			}
 			field := line[i : i+end]
-			if bytes.IndexByte(field, '"') >= 0 {
-				return r.src.errorf(`column %d: found a " within %s, wanted the whole field in quotes and the " doubled`,
-					r.len()+1, quote(string(field)))
+			if at := bytes.IndexByte(field, '"'); at >= 0 {
+				r.bad = r.src.errorfAt(i+at, `column %d: found a " within %s, wanted the whole field in quotes and the " doubled`,
+					len(r.ends)+1, quote(string(field)))
+				return nil
 			}
 			text = append(text, field...)
 			i += end

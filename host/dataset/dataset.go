@@ -4,13 +4,15 @@
 // Read gives the raw numbers of a file, Fit and Preparation.Apply turn them
 // into what a learner sees (clause 2 of the numerics contract), Write puts raw
 // examples into a file again. There is one file of code per file format; all of
-// them take their lines from the same source (plain or gzip, line numbers for
-// the errors) and collect their labels in the same way.
+// them take their bytes from the same source, which unpacks and counts lines, and
+// hand the examples to the same builder, which keeps labels, bad examples and the
+// choice between dense and sparse storage.
 package dataset
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,6 +41,13 @@ type Dataset struct {
 	// LabelColumn is where the label stood in a CSV record, counted from 1; 0
 	// without labels and in other formats.
 	LabelColumn int
+
+	// Skipped are the bad examples that were passed over, none unless
+	// Options.SkipBad asked for it.
+	Skipped Skipped
+	// Notes say what Read made of things that are no mistakes but that the user
+	// may want to know, such as ignored query numbers.
+	Notes []string
 
 	// Subnormals counts the numbers that were subnormal in float32 and became
 	// +0 (clause 2).
@@ -78,10 +87,22 @@ func (d *Dataset) check() error {
 			return fmt.Errorf("dataset: label %d of example %d is outside 0..%d", y, i, len(d.Classes)-1)
 		}
 	}
+	return d.checkFinite()
+}
+
+// checkFinite returns an error unless all values are finite.
+func (d *Dataset) checkFinite() error {
 	for k, v := range d.X {
 		if !finite(v) {
 			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
 				k/d.D+1, k%d.D+1, v)
+		}
+	}
+	for k, v := range d.Values {
+		if !finite(v) {
+			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
+			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
+				i, d.Columns[k]+1, v)
 		}
 	}
 	return nil

@@ -3,11 +3,19 @@ package dataset
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 )
 
 // fuzzLimits keep a fuzzer from filling the memory with lawful zeros.
-var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64}
+var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24, window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
+
+// wideLimits are the default ones with a buffer that is quickly made.
+func wideLimits() limits {
+	l := defaultLimits
+	l.buffer = 64
+	return l
+}
 
 // checkRead reads text and, if it is accepted, checks what Read promises and
 // that both formats give it back.
@@ -29,12 +37,15 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 	if d.N == 0 || d.SHA256 != d.Hash() || (d.Y == nil) != o.NoLabels {
 		t.Fatalf("read %+v", d)
 	}
-	for k, v := range d.X {
+	for k, v := range slices.Concat(d.X, d.Values) {
 		if v != 0 && math.Abs(float64(v)) < minNormal {
 			t.Fatalf("value %d is subnormal", k)
 		}
 	}
 	for _, f := range formats() {
+		if f.write == nil || (f.name == "csv" && d.N*d.D > 1<<16) {
+			continue
+		}
 		var b bytes.Buffer
 		if err := encode(&b, "f", f, d, WriteOptions{}); err != nil {
 			continue // a class name that LIBSVM cannot hold
@@ -43,7 +54,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		if d.Features != nil {
 			header = "yes"
 		}
-		again, err := newSource("f", &b, limits{buffer: 64, line: 1 << 28, dense: 1 << 30, perByte: 512})
+		again, err := newSource("f", &b, wideLimits())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,57 +4,115 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"hash"
 	"math"
+	"slices"
 )
 
 // hashMagic begins the hashed bytes; another layout gets another number.
-const hashMagic = "uma-gpu dataset 1\n"
+const hashMagic = "uma-gpu dataset 2\n"
 
 // Hash returns the SHA-256, in hexadecimal, of what the data say, free of how a
-// file wrote it: a CSV and a LIBSVM copy, plain or gzip, with other spellings
-// of the same numbers, have the same hash. Feature names, the place of the
-// label column and Path do not enter. The hashed bytes, every integer
-// little-endian, are
+// file wrote it and of how it is stored: dense and sparse, a CSV and a LIBSVM
+// copy, plain or packed, with other spellings of the same numbers, have the same
+// hash. Feature names, the place of the label column and Path do not enter. The
+// hashed bytes, every integer little-endian, are
 //
-//	"uma-gpu dataset 1\n"
+//	"uma-gpu dataset 2\n"
 //	uint64 n, uint64 d
 //	uint64 number of classes; per class uint64 length, the bytes of its name
 //	uint64 number of labels (n, or 0 without labels); per label uint32
-//	uint64 number of values (n·d); per value, row by row, the uint32 bits of the float32
+//	per example uint32 number m of values whose bits are not those of +0;
+//	            their columns, counted from 0, as uint32, left out if m = d;
+//	            their bits as uint32
 func (d *Dataset) Hash() string {
-	h := sha256.New()
-	const full = 1 << 16
-	buf := make([]byte, 0, full+8)
 	// A hash.Hash never returns an error from Write.
-	spill := func() {
-		if len(buf) >= full {
-			h.Write(buf)
-			buf = buf[:0]
+	h := hasher{Hash: sha256.New(), buf: make([]byte, 0, 2*hashBlock+8)}
+	h.buf = append(h.buf, hashMagic...)
+	h.count(d.N)
+	h.count(d.D)
+	h.count(len(d.Classes))
+	for _, c := range d.Classes {
+		h.count(len(c))
+		h.buf = append(h.buf, c...)
+	}
+	h.count(len(d.Y))
+	h.integers(d.Y)
+	var columns []int32
+	var values []float32
+	for i := range d.N {
+		if d.Sparse() {
+			columns, values = d.SparseRow(i)
+			columns, values = dropZeros(columns, values)
+		} else {
+			columns, values = appendStored(columns[:0], values[:0], d.Row(i))
+		}
+		h.word(uint32(len(values)))
+		if len(values) < d.D {
+			h.integers(columns)
+		}
+		h.floats(values)
+	}
+	h.Write(h.buf)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// dropZeros returns a sparse row without stored +0: itself if it has none.
+func dropZeros(columns []int32, values []float32) ([]int32, []float32) {
+	zero := func(v float32) bool { return math.Float32bits(v) == 0 }
+	first := slices.IndexFunc(values, zero)
+	if first < 0 {
+		return columns, values
+	}
+	columns, left := slices.Clone(columns), append([]float32(nil), values[:first]...)
+	for k := first; k < len(values); k++ {
+		if !zero(values[k]) {
+			columns[len(left)] = columns[k]
+			left = append(left, values[k])
 		}
 	}
-	count := func(n int) {
-		buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
-		spill()
+	return columns[:len(left)], left
+}
+
+// hasher gathers small writes.
+type hasher struct {
+	hash.Hash
+	buf []byte
+}
+
+const hashBlock = 1 << 16
+
+func (h *hasher) spill() {
+	if len(h.buf) >= hashBlock {
+		h.Write(h.buf)
+		h.buf = h.buf[:0]
 	}
-	buf = append(buf, hashMagic...)
-	count(d.N)
-	count(d.D)
-	count(len(d.Classes))
-	for _, c := range d.Classes {
-		count(len(c))
-		buf = append(buf, c...)
-		spill()
+}
+
+func (h *hasher) count(n int) {
+	h.buf = binary.LittleEndian.AppendUint64(h.buf, uint64(n))
+	h.spill()
+}
+
+func (h *hasher) word(v uint32) {
+	h.buf = binary.LittleEndian.AppendUint32(h.buf, v)
+	h.spill()
+}
+
+func (h *hasher) integers(list []int32) {
+	for part := range slices.Chunk(list, hashBlock/4) {
+		for _, v := range part {
+			h.buf = binary.LittleEndian.AppendUint32(h.buf, uint32(v))
+		}
+		h.spill()
 	}
-	count(len(d.Y))
-	for _, y := range d.Y {
-		buf = binary.LittleEndian.AppendUint32(buf, uint32(y))
-		spill()
+}
+
+func (h *hasher) floats(list []float32) {
+	for part := range slices.Chunk(list, hashBlock/4) {
+		for _, v := range part {
+			h.buf = binary.LittleEndian.AppendUint32(h.buf, math.Float32bits(v))
+		}
+		h.spill()
 	}
-	count(len(d.X))
-	for _, v := range d.X {
-		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-		spill()
-	}
-	h.Write(buf)
-	return hex.EncodeToString(h.Sum(nil))
 }

@@ -11,10 +11,11 @@ import (
 // labels collects one label per example, numbered by first appearance until
 // finish orders the classes.
 type labels struct {
-	fixed bool // the class list was given and may not grow
-	index map[string]int32
-	names []string
-	y     blocks[int32]
+	fixed   bool // the class list was given and may not grow
+	index   map[string]int32
+	names   []string
+	pending int32 // what commit pushes
+	y       blocks[int32]
 }
 
 // newLabels starts a collection; fixed, if not nil, is the only and final list
@@ -34,9 +35,9 @@ func newLabels(fixed []string) (*labels, error) {
 	return l, nil
 }
 
-// add takes the label of the next example; it returns what is wrong with it, ""
-// if nothing is. The text is copied if it is kept.
-func (l *labels) add(text []byte) string {
+// set takes the label of the next example, which commit then keeps; it returns
+// what is wrong with it, "" if nothing is. The text is copied if it is kept.
+func (l *labels) set(text []byte) string {
 	text = trimSpace(text)
 	k, known := l.index[string(text)]
 	if !known {
@@ -55,19 +56,32 @@ func (l *labels) add(text []byte) string {
 		l.index[name] = k
 		l.names = append(l.names, name)
 	}
-	l.y.push(k)
+	l.pending = k
 	return ""
 }
 
+// commit gives the next example the label set last.
+func (l *labels) commit() { l.y.push(l.pending) }
+
 // finish returns the classes in their final order and the label of each example.
+// A class that only rejected examples had is none.
 func (l *labels) finish() ([]string, []int32) {
 	y := l.y.flatten()
 	if l.fixed {
 		return l.names, y
 	}
-	classes := slices.Clone(l.names)
+	used := make([]bool, len(l.names))
+	for _, k := range y {
+		used[k] = true
+	}
+	var classes []string
+	for k, name := range l.names {
+		if used[k] {
+			classes = append(classes, name)
+		}
+	}
 	sortClasses(classes)
-	final := make([]int32, len(classes))
+	final := make([]int32, len(l.names))
 	for k, name := range classes {
 		final[l.index[name]] = int32(k)
 	}

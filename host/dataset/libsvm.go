@@ -7,180 +7,201 @@ import (
 	"math"
 )
 
-// libsvmReader collects examples as they stand in the file: only the values
-// written, with their columns. They are spread out when all are known, since a
-// single line may claim two thousand million columns.
+// libsvmReader takes lines apart; the builder collects what they hold.
 type libsvmReader struct {
-	src *source
-	o   Options
-
-	labels     *labels
-	columns    blocks[int32] // from 0
-	values     blocks[float32]
-	stored     blocks[int32] // values of each example
-	width      int           // largest index, or Options.Features
-	widest     int           // line of the largest index
-	subnormals int
+	*builder
+	base int // what the indices count from
+	most int // largest column, counted from 1, that is allowed
 }
 
 // readLIBSVM reads lines "label index:value index:value … # comment". Indices
-// are counted from 1 and increase within a line; what is not written is zero.
-// The number of features is the largest index.
+// are counted from 1, or from 0 if Options say so, and increase within a line;
+// what is not written is zero. The number of features is the largest index.
 func readLIBSVM(s *source, o Options) (*Dataset, error) {
-	l, err := newLabels(o.Classes)
+	if o.Ignore != nil {
+		return nil, fmt.Errorf("%s: asked to leave columns out of a LIBSVM file, which is possible only in tables (CSV, ARFF, Parquet)", s.path)
+	}
+	b, err := newBuilder(s, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &libsvmReader{src: s, o: o, labels: l, width: o.Features}
+	r := &libsvmReader{builder: b, base: 1, most: s.limits.columns}
+	if o.ZeroBased {
+		r.base = 0
+	}
+	if o.Features > 0 {
+		r.most = min(r.most, o.Features)
+	}
 	for {
 		line, err := s.next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, b.fatal(err)
 		}
 		if comment := bytes.IndexByte(line, '#'); comment >= 0 {
 			line = line[:comment]
 		}
-		if line = trimSpace(line); len(line) == 0 {
+		start := 0
+		for start < len(line) && isSpace(line[start]) {
+			start++
+		}
+		if start == len(line) {
 			continue
 		}
-		if err := r.row(line); err != nil {
+		if err := r.row(line, start); err != nil {
+			err = b.reject(err, s.line)
+			if err != nil {
+				return nil, err
+			}
+		} else if err := b.accept(s.line); err != nil {
 			return nil, err
 		}
 	}
-	n := r.stored.len()
-	if n == 0 {
-		return nil, emptyFault(s, "")
+	if o.Features > 0 {
+		if b.width == 0 {
+			b.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
+		} else if b.width < o.Features {
+			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path, b.width-1+r.base, o.Features-1+r.base)
+		}
+		b.width, b.widest = o.Features, 0
 	}
-	if r.width == 0 {
-		return nil, fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature", s.path, n)
+	if b.width == 0 && b.n > 0 {
+		return nil, b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature", s.path, b.n))
 	}
-	d := &Dataset{Subnormals: r.subnormals}
-	if d.Examples, err = r.dense(); err != nil {
-		return nil, err
-	}
-	if !o.NoLabels {
-		d.Classes, d.Y = r.labels.finish()
-	}
-	return d, nil
+	return b.finish()
 }
 
-// row takes one line, comment and outer spaces cut off, as an example.
-func (r *libsvmReader) row(line []byte) error {
-	field, rest := cutField(line)
-	if colon := bytes.IndexByte(field, ':'); r.o.NoLabels && colon >= 0 {
-		rest = line
-	} else if colon >= 0 {
-		return r.src.errorf("found %s where the label belongs, wanted label index:value …", quote(string(field)))
-	} else if bytes.IndexByte(field, ',') >= 0 {
-		return r.src.errorf("found the label %s, wanted a single one; several labels per example are not supported (a CSV file? then ask for that format)",
-			quote(string(field)))
-	} else if !r.o.NoLabels {
-		if fault := r.labels.add(field); fault != "" {
-			return r.src.errorf("%s", fault)
-		}
+// row enters one line, whose first field begins at i, comment cut off.
+func (r *libsvmReader) row(line []byte, i int) error {
+	i, err := r.label(line, i)
+	if err != nil {
+		return err
 	}
-	stored, last := 0, 0
-	for len(rest) > 0 {
-		field, rest = cutField(rest)
-		index, number, ok := cutIndex(field)
-		if !ok {
-			return r.src.errorf("found %s, wanted index:value with a whole index from 1 to %d", quote(string(field)), math.MaxInt32)
+	columns, values, last := r.columns, r.values, -1
+	for {
+		for i < len(line) && isSpace(line[i]) {
+			i++
 		}
-		if index <= last {
-			return r.indexFault(index, last)
+		if i == len(line) {
+			break
 		}
-		if index > r.width {
-			if r.o.Features > 0 {
-				return r.src.errorf("found feature index %d, wanted at most %d, the width of the model", index, r.o.Features)
+		start, index := i, 0
+		for i < len(line) && line[i]-'0' <= 9 && index <= math.MaxInt32 {
+			index = index*10 + int(line[i]-'0')
+			i++
+		}
+		j := index - r.base
+		if i == start || i == len(line) || line[i] != ':' || j <= last || j >= r.most {
+			r.columns, r.values = columns, values
+			return r.indexFault(line, start, last)
+		}
+		i++
+		v, end, ok := scanNumber(line, i)
+		if !ok || (end < len(line) && !isSpace(line[end])) {
+			number, _ := cutField(line[i:])
+			if v, ok = parseNumber(number); !ok {
+				r.columns, r.values = columns, values
+				return r.src.errorfAt(i, "feature %d: %s", index, numberFault(number))
 			}
-			r.width, r.widest = index, r.src.line
+			end = i + len(number)
 		}
-		v, ok := parseNumber(number)
-		if !ok {
-			return r.src.errorf("feature %d: %s", index, numberFault(number))
+		i, last = end, j
+		if v < minNormal && v > -minNormal {
+			v = flush(v, &r.subnormals)
 		}
-		r.columns.push(int32(index - 1))
-		r.values.push(flush(v, &r.subnormals))
-		last = index
-		stored++
+		if math.Float32bits(v) != 0 {
+			columns, values = append(columns, int32(j)), append(values, v)
+		}
 	}
-	r.stored.push(int32(stored))
+	r.columns, r.values = columns, values
+	if last >= r.width {
+		r.width, r.widest = last+1, r.src.line
+	}
 	return nil
 }
 
-// indexFault words an index that does not increase.
-func (r *libsvmReader) indexFault(index, last int) error {
+// label takes the label at i, if the line has one; it returns where the features
+// begin.
+func (r *libsvmReader) label(line []byte, i int) (int, error) {
+	field, _ := cutField(line[i:])
+	colon := bytes.IndexByte(field, ':')
+	end := i + len(field)
 	switch {
-	case index == 0:
-		return r.src.errorf("found feature index 0, wanted indices from 1; the file perhaps counts from 0: add 1 to every index")
-	case index == last:
-		return r.src.errorf("found feature index %d twice, wanted increasing indices", index)
+	case colon >= 0 && r.inline():
+		return 0, r.src.errorfAt(i, "found %s where the label belongs, wanted label index:value …", quote(string(field)))
+	case colon >= 0:
+		end = i
+	case bytes.IndexByte(field, ',') >= 0:
+		return 0, r.src.errorfAt(i, "found the label %s, wanted a single one; several labels per example are not supported (a CSV file? then ask for that format)",
+			quote(string(field)))
+	case r.inline():
+		if fault := r.labels.set(field); fault != "" {
+			return 0, r.src.errorfAt(i, "%s", fault)
+		}
 	}
-	return r.src.errorf("found feature index %d after %d, wanted increasing indices", index, last)
+	return r.query(line, end), nil
 }
 
-// dense spreads the examples out, unless that takes memory out of all
-// proportion to the file.
-func (r *libsvmReader) dense() (Examples, error) {
-	n, d := r.stored.len(), r.width
-	limit := r.src.limits.dense
-	if r.src.text <= math.MaxInt64/r.src.limits.perByte {
-		limit = max(limit, r.src.limits.perByte*r.src.text)
+// query passes over the query number qid:N of ranking data, if the next field is
+// one.
+func (r *libsvmReader) query(line []byte, i int) int {
+	for i < len(line) && isSpace(line[i]) {
+		i++
 	}
-	if float64(n)*float64(d)*4 > float64(limit) || d > math.MaxInt/4/n {
-		where := ""
-		if r.widest > 0 {
-			where = fmt.Sprintf(" (is the index in line %d right?)", r.widest)
-		}
-		return Examples{}, fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d bytes of text, wanted at most %d",
-			r.src.path, n, d, where, float64(n)*float64(d)*4, r.src.text, limit)
+	if !bytes.HasPrefix(line[i:], []byte("qid:")) {
+		return i
 	}
-	x := make([]float32, n*d)
-	// Both lists were pushed together, so their blocks have the same lengths.
-	columns, values := r.columns.all(), r.values.all()
-	block, at, row := 0, 0, 0
-	for _, counts := range r.stored.all() {
-		for _, count := range counts {
-			for ; count > 0; count-- {
-				if at == len(columns[block]) {
-					block, at = block+1, 0
-				}
-				x[row+int(columns[block][at])] = values[block][at]
-				at++
-			}
-			row += d
-		}
+	if len(r.notes) == 0 {
+		r.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.src.path, r.src.line)
 	}
-	r.columns, r.values = blocks[int32]{}, blocks[float32]{}
-	return Examples{N: n, D: d, X: x}, nil
+	field, _ := cutField(line[i:])
+	return i + len(field)
 }
+
+// indexFault words what is wrong with the index:value at start; the last column
+// before it was last, -1 if none.
+func (r *libsvmReader) indexFault(line []byte, start, last int) error {
+	field, _ := cutField(line[start:])
+	index, ok := cutIndex(field)
+	column := index - r.base
+	switch {
+	case !ok || (index > r.src.limits.columns-1+r.base):
+		return r.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d", quote(string(field)), r.base, r.src.limits.columns-1+r.base)
+	case column < 0:
+		return r.src.errorfAt(start, "found feature index 0, wanted indices from 1; if the file counts from 0, say so")
+	case column == last:
+		return r.src.errorfAt(start, "found feature index %d twice, wanted increasing indices", index)
+	case column < last:
+		return r.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index, last+r.base)
+	}
+	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model", index, r.most-1+r.base)
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
 // cutField returns the text up to the next space or tab and what follows the
 // spaces after it.
 func cutField(text []byte) (field, rest []byte) {
 	i := 0
-	for i < len(text) && text[i] != ' ' && text[i] != '\t' {
+	for i < len(text) && !isSpace(text[i]) {
 		i++
 	}
 	field = text[:i]
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+	for i < len(text) && isSpace(text[i]) {
 		i++
 	}
 	return field, text[i:]
 }
 
-// cutIndex takes index:value apart; false if there is no index in 0..MaxInt32.
-func cutIndex(field []byte) (index int, number []byte, ok bool) {
+// cutIndex returns the index of index:value; false if there is none in
+// 0..MaxInt32.
+func cutIndex(field []byte) (index int, ok bool) {
 	i := 0
 	for i < len(field) && field[i]-'0' <= 9 && index <= math.MaxInt32 {
 		index = index*10 + int(field[i]-'0')
 		i++
 	}
-	if i == 0 || i == len(field) || field[i] != ':' || index > math.MaxInt32 {
-		return 0, nil, false
-	}
-	return index, field[i+1:], true
+	return index, i > 0 && i < len(field) && field[i] == ':' && index <= math.MaxInt32
 }

@@ -36,71 +36,99 @@ func parseNumber(text []byte) (float32, bool) {
 
 // parseShort is parseNumber for the numbers that data files are made of; false
 // means only "not by this way".
+func parseShort(text []byte) (float32, bool) {
+	v, end, ok := scanNumber(text, 0)
+	return v, ok && end == len(text)
+}
+
+// scanNumber reads a number at text[i] and returns where it ends: at the first
+// byte that cannot belong to it, which the caller judges. False means only "not
+// by this way", and parseNumber is to be asked.
 //
 // With digits m < 2^53 and an exponent within ±22, m and the power of ten are
 // exact in float64, so one division or multiplication gives the float64 nearest
 // to the text. The second rounding, to float32, errs only if the first landed
 // on the middle between two float32 (low 29 bits 100…0) or if the result is
 // subnormal; those take the other way.
-func parseShort(text []byte) (float32, bool) {
-	i, negative := 0, false
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		negative = text[0] == '-'
-		i = 1
+func scanNumber(text []byte, i int) (v float32, end int, ok bool) {
+	negative := false
+	if i < len(text) && (text[i] == '-' || text[i] == '+') {
+		negative = text[i] == '-'
+		i++
 	}
 	var m uint64
 	start := i
-	for ; i < len(text) && text[i]-'0' <= 9; i++ {
-		m = m*10 + uint64(text[i]-'0')
+	for ; i < len(text); i++ {
+		c := text[i] - '0'
+		if c > 9 {
+			break
+		}
+		m = m*10 + uint64(c)
 	}
 	digits, exp := i-start, 0
 	if i < len(text) && text[i] == '.' {
 		i++
 		start = i
-		for ; i < len(text) && text[i]-'0' <= 9; i++ {
-			m = m*10 + uint64(text[i]-'0')
+		for ; i < len(text); i++ {
+			c := text[i] - '0'
+			if c > 9 {
+				break
+			}
+			m = m*10 + uint64(c)
 		}
 		digits += i - start
 		exp = start - i
 	}
 	if digits == 0 || digits > 19 || m >= 1<<53 { // 19 digits do not overflow m
-		return 0, false
+		return 0, i, false
 	}
 	if i < len(text) && text[i]|0x20 == 'e' {
-		i++
-		sign := 1
-		if i < len(text) && (text[i] == '-' || text[i] == '+') {
-			if text[i] == '-' {
-				sign = -1
-			}
-			i++
+		e, next, ok := scanExponent(text, i+1)
+		if !ok {
+			return 0, i, false
 		}
-		if n := len(text) - i; n < 1 || n > 3 {
-			return 0, false
-		}
-		e := 0
-		for ; i < len(text) && text[i]-'0' <= 9; i++ {
-			e = e*10 + int(text[i]-'0')
-		}
-		exp += sign * e
-	}
-	if i != len(text) || exp < -22 || exp > 22 {
-		return 0, false
+		exp, i = exp+e, next
 	}
 	f := float64(m)
 	if exp < 0 {
+		if exp < -22 {
+			return 0, i, false
+		}
 		f /= pow10[-exp]
-	} else {
+	} else if exp > 0 {
+		if exp > 22 {
+			return 0, i, false
+		}
 		f *= pow10[exp]
 	}
 	if math.Float64bits(f)&(1<<29-1) == 1<<28 || (f < minNormal && m != 0) {
-		return 0, false
+		return 0, i, false
 	}
-	v := float32(f)
+	v = float32(f)
 	if negative {
 		v = -v
 	}
-	return v, true
+	return v, i, true
+}
+
+// scanExponent reads a sign and one to three digits at text[i].
+func scanExponent(text []byte, i int) (e, end int, ok bool) {
+	negative := false
+	if i < len(text) && (text[i] == '-' || text[i] == '+') {
+		negative = text[i] == '-'
+		i++
+	}
+	start := i
+	for ; i < len(text) && text[i]-'0' <= 9; i++ {
+		if i-start == 3 {
+			return 0, i, false
+		}
+		e = e*10 + int(text[i]-'0')
+	}
+	if negative {
+		e = -e
+	}
+	return e, i, i > start
 }
 
 // numberFault says what is wrong with text, which parseNumber refused: what was

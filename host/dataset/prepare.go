@@ -31,7 +31,8 @@ func (p *Preparation) Width() int {
 	return p.D
 }
 
-// Fit finds the column maps for s from e, which it only reads. Means, variances
+// Fit finds the column maps for s from e, which it only reads. standardize is
+// refused for sparse examples, since it would fill them. Means, variances
 // and maxima are taken column by column in the order of the examples in
 // float64, by two passes, each square rounded before it is added; a column that
 // is constant (standardize) or zero (maxabs) gets the divisor 1. It is an error
@@ -51,14 +52,21 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	if e.N == 0 {
 		return nil, fmt.Errorf("normalization %s: found no example to fit it to, wanted at least one", s)
 	}
-	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
-	fit := p.fitStandardize
-	if s.MaxAbs {
-		fit = p.fitMaxAbs
+	if err := refuseFilling(s, e); err != nil {
+		return nil, err
 	}
-	// A column belongs to one goroutine, so the order of additions is that of
-	// the examples however many there are. 16 columns are a cache line.
-	split(e.D, parts(e.D, 16), func(_, from, to int) { fit(e, from, to) })
+	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
+	if e.Sparse() {
+		p.fitSparseMaxAbs(e)
+	} else {
+		fit := p.fitStandardize
+		if s.MaxAbs {
+			fit = p.fitMaxAbs
+		}
+		// A column belongs to one goroutine, so the order of additions is that of
+		// the examples however many there are. 16 columns are a cache line.
+		split(e.D, parts(e.D, 16), func(_, from, to int) { fit(e, from, to) })
+	}
 	for j := range p.A {
 		if !finite(p.A[j]) || !finite(p.B[j]) {
 			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not finite: found the map v·%v + %v, wanted finite factors; rescale the column",
@@ -112,12 +120,15 @@ func (p *Preparation) fitMaxAbs(e Examples, from, to int) {
 	}
 }
 
-// Apply returns the prepared examples as a new matrix of Width() columns; e is
-// only read. Per row: v = fma(v, A[j], B[j]) if columns are mapped, the bias 1
+// Apply returns the prepared examples, of Width() columns, in the storage that e
+// has; e is only read, and its values are never shared (but, without bias, the
+// Starts and Columns of sparse examples are). Dense and sparse forms of the same
+// examples give the same bits. Per row: v = fma(v, A[j], B[j]) if columns are mapped, the bias 1
 // behind them, then v·r in float32 with r = float32(1/sqrt(Σ v²)), the sum over
 // the whole row in float64 in increasing j, r = 1 for a zero row. It is an
-// error if e has another width than D, or if a prepared value is not finite,
-// which the first such example and column are named for.
+// error if e has another width than D, if it is sparse and p standardizes, or if
+// a prepared value is not finite, which the first such example and column are
+// named for.
 func (p *Preparation) Apply(e Examples) (Examples, error) {
 	if err := p.check(); err != nil {
 		return Examples{}, err
@@ -131,6 +142,9 @@ func (p *Preparation) Apply(e Examples) (Examples, error) {
 	width := p.Width()
 	if width > 0 && e.N > math.MaxInt/4/width {
 		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space", p.Steps, e.N, width)
+	}
+	if e.Sparse() {
+		return p.applySparse(e)
 	}
 	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width)}
 	workers := parts(e.N, 64)
@@ -167,19 +181,31 @@ func (p *Preparation) row(dst, src []float32) int {
 		dst[len(src)] = 1
 	}
 	if p.Steps.L2 {
-		var sum float64
-		for _, v := range dst {
-			sum += float64(float64(v) * float64(v))
-		}
-		r := float32(1)
-		if sum != 0 {
-			r = float32(1 / math.Sqrt(sum))
-		}
-		for j, v := range dst {
-			dst[j] = v * r
-		}
+		unit(dst)
 	}
-	for j, v := range dst {
+	return firstNotFinite(dst)
+}
+
+// unit scales a row to length 1. The values of a sparse row do: a +0 changes
+// neither the sum nor, times r, itself.
+func unit(row []float32) {
+	var sum float64
+	for _, v := range row {
+		sum += float64(float64(v) * float64(v))
+	}
+	r := float32(1)
+	if sum != 0 {
+		r = float32(1 / math.Sqrt(sum))
+	}
+	for j, v := range row {
+		row[j] = v * r
+	}
+}
+
+// firstNotFinite returns the place of the first value that is not finite, -1 if
+// all are.
+func firstNotFinite(row []float32) int {
+	for j, v := range row {
 		if !finite(v) {
 			return j
 		}

@@ -122,8 +122,14 @@ func TestReadGood(t *testing.T) {
 		{"libsvm comments, CRLF, tabs", "f", "# made\r\n\r\n a\t1:1  2:2 # x:y\r\nb 1:3 2:4#\r\n  # end", Options{}, indexed},
 		{"libsvm zeros", "f", "+1\n-1 3:7\n+1 1:1\n", Options{}, zeros},
 		{"libsvm by name", "f.SVM.gz", "+1\n-1 3:7\n+1 1:1\n", Options{}, zeros},
-		{"libsvm width given", "f", "a 1:1\nb 1:3\n", Options{Features: 2}, with(func(d *Dataset) { d.X, d.LabelColumn = []float32{1, 0, 3, 0}, 0 })},
-		{"libsvm only zeros, width given", "f.svm", "a\nb\n", Options{Features: 2}, with(func(d *Dataset) { d.X, d.LabelColumn = make([]float32, 4), 0 })},
+		{"libsvm width given", "f", "a 1:1\nb 1:3\n", Options{Features: 2}, with(func(d *Dataset) {
+			d.X, d.LabelColumn = []float32{1, 0, 3, 0}, 0
+			d.Notes = []string{"f: the highest feature index is 1 of 2; the other features are zero"}
+		})},
+		{"libsvm only zeros, width given", "f.svm", "a\nb\n", Options{Features: 2, Storage: "dense"}, with(func(d *Dataset) {
+			d.X, d.LabelColumn = make([]float32, 4), 0
+			d.Notes = []string{"f.svm: found no index:value; all 2 features are zero"}
+		})},
 		{"libsvm without labels", "f", "1:1 2:2\n1:3 2:4\n", Options{NoLabels: true}, Dataset{Examples: examples(2, 1, 2, 3, 4)}},
 		{"libsvm one value without labels", "f", "1:1\n1:3\n", Options{NoLabels: true}, Dataset{Examples: examples(1, 1, 3)}},
 		{"libsvm labels passed over", "f", "a 1:1 2:2\n1:3 2:4\n", Options{NoLabels: true}, Dataset{Examples: examples(2, 1, 2, 3, 4)}},
@@ -157,39 +163,39 @@ func TestReadBad(t *testing.T) {
 		{"empty gzip", "f", pack(t, ""), Options{}, "f: found no example"},
 		{"header only", "f", "\nx,y\n", Options{}, "f: found no example after the header in line 2"},
 		{"one class", "f", "1,a\n2,a\n", Options{}, `f: found only one class, "a", in 2 examples, wanted at least two`},
-		{"ragged, short", "f", good + "5,6\n", Options{}, "f:3: found 2 fields, wanted 3 as in line 1"},
-		{"ragged, long", "f", good + "\n5,6,a,\n", Options{}, "f:4: found 4 fields, wanted 3 as in line 1"},
-		{"junk", "f", good + "5,6z,a\n", Options{}, `f:3: column 2: found "6z", wanted a decimal number`},
-		{"junk in line 1", "f", "1,?,a\n" + good, Options{}, `f:1: column 2: found "?", wanted a decimal number such as 12, -0.5 or 1e-3; if this line is a header, ask for one`},
-		{"header refused", "f", "x,y,a\n" + good, Options{Header: "no"}, `f:1: column 1: found "x", wanted a decimal number such as 12, -0.5 or 1e-3`},
-		{"junk under a name", "f", "x,y,class\n" + good + "5,6z,a\n", Options{}, `f:4: column 2 (y): found "6z", wanted`},
-		{"long junk", "f", good + long + ",6,a\n", Options{}, `f:3: column 1: found "` + long[:40] + `"…, wanted`},
-		{"missing", "f", good + "5,,a\n", Options{}, `f:3: column 2: found an empty field "", wanted a number`},
-		{"missing in line 1", "f", ",2,a\n" + good, Options{}, `f:1: column 1: found an empty field ""`},
-		{"nan", "f", good + "NaN,6,a\n", Options{}, `f:3: column 1: found "NaN", wanted a finite number`},
-		{"nan in line 1", "f", "nan,inf,a\n" + good, Options{}, `f:1: column 1: found "nan", wanted a finite number`},
-		{"inf", "f", good + "5,-inf,a\n", Options{}, `f:3: column 2: found "-inf", wanted a finite number`},
-		{"range", "f", good + "5,1e39,a\n", Options{}, `f:3: column 2: found "1e39", wanted a number within the range of float32`},
-		{"empty label", "f", good + "5,6, \n", Options{}, `f:3: column 3: found an empty label "", wanted a class name`},
-		{"bad UTF-8", "f", good + "5,6,\xff\n", Options{}, `f:3: column 3: label "\xff" is not valid UTF-8`},
-		{"line end in label", "f", good + "5,6,\"a\nb\"\n", Options{}, `f:3: column 3: label "a\nb" holds a control character`},
-		{"quote not closed", "f", good + "5,6,\"a\n7,8,b\n", Options{}, `f:3: column 3: found an opening " without a closing one`},
-		{"behind a quote", "f", good + "\"5\"x,6,a\n", Options{}, `f:3: column 1: found "x,6,a" after a closing quote, wanted ',' or the end of the line`},
-		{"quote within", "f", good + "5,6,a\"b\n", Options{}, `f:3: column 3: found a " within "a\"b", wanted the whole field in quotes`},
+		{"ragged, short", "f", good + "5,6\n", Options{}, "f:3:4: found 2 fields, wanted 3 as in line 1"},
+		{"ragged, long", "f", good + "\n5,6,a,\n", Options{}, "f:4:7: found 4 fields, wanted 3 as in line 1"},
+		{"junk", "f", good + "5,6z,a\n", Options{}, `f:3:3: column 2: found "6z", wanted a decimal number`},
+		{"junk in line 1", "f", "1,?,a\n" + good, Options{}, `f:1:3: column 2: found "?", wanted a decimal number such as 12, -0.5 or 1e-3; if this line is a header, ask for one`},
+		{"header refused", "f", "x,y,a\n" + good, Options{Header: "no"}, `f:1:1: column 1: found "x", wanted a decimal number such as 12, -0.5 or 1e-3`},
+		{"junk under a name", "f", "x,y,class\n" + good + "5,6z,a\n", Options{}, `f:4:3: column 2 (y): found "6z", wanted`},
+		{"long junk", "f", good + long + ",6,a\n", Options{}, `f:3:1: column 1: found "` + long[:40] + `"…, wanted`},
+		{"missing", "f", good + "5,,a\n", Options{}, `f:3:3: column 2: found an empty field "", wanted a number`},
+		{"missing in line 1", "f", ",2,a\n" + good, Options{}, `f:1:1: column 1: found an empty field ""`},
+		{"nan", "f", good + "NaN,6,a\n", Options{}, `f:3:1: column 1: found "NaN", wanted a finite number`},
+		{"nan in line 1", "f", "nan,inf,a\n" + good, Options{}, `f:1:1: column 1: found "nan", wanted a finite number`},
+		{"inf", "f", good + "5,-inf,a\n", Options{}, `f:3:3: column 2: found "-inf", wanted a finite number`},
+		{"range", "f", good + "5,1e39,a\n", Options{}, `f:3:3: column 2: found "1e39", wanted a number within the range of float32`},
+		{"empty label", "f", good + "5,6, \n", Options{}, `f:3:5: column 3: found an empty label "", wanted a class name`},
+		{"bad UTF-8", "f", good + "5,6,\xff\n", Options{}, `f:3:5: column 3: label "\xff" is not valid UTF-8`},
+		{"line end in label", "f", good + "5,6,\"a\nb\"\n", Options{}, `f:3:5: column 3: label "a\nb" holds a control character`},
+		{"quote not closed", "f", good + "5,6,\"a\n7,8,b\n", Options{}, `f:3:5: column 3: found an opening " without a closing one`},
+		{"behind a quote", "f", good + "\"5\"x,6,a\n", Options{}, `f:3:4: column 1: found "x,6,a" after a closing quote, wanted ',' or the end of the line`},
+		{"quote within", "f", good + "5,6,a\"b\n", Options{}, `f:3:6: column 3: found a " within "a\"b", wanted the whole field in quotes`},
 		{"label only", "f", "a\nb\n", Options{}, "f:1: found no column but the label, wanted features as well"},
 		{"no such name", "f", "x,y,z\n" + good, Options{LabelColumn: "class"}, `f:1: found the columns "x", "y", "z", wanted the label column "class"`},
 		{"name without header", "f", good, Options{LabelColumn: "class"}, `f:1: found no header, wanted one with the label column "class"`},
 		{"name twice", "f", "class,x,class\n", Options{LabelColumn: "class"}, `f:1: found several columns named "class"`},
 		{"number name twice", "f", "1,x,1\n", Options{LabelColumn: "1", Header: "yes"}, `f:1: found several columns named "1"`},
-		{"position too high", "f", good, Options{LabelColumn: "4"}, `f:1: found 3 columns, wanted the label in column "4"`},
-		{"position 0", "f", good, Options{LabelColumn: "0"}, `f:1: found 3 columns, wanted the label in column "0"`},
+		{"position too high", "f", good, Options{LabelColumn: "4"}, `f:1: found 3 columns, wanted the label column in position "4"`},
+		{"position 0", "f", good, Options{LabelColumn: "0"}, `f:1: found 3 columns, wanted the label column in position "0"`},
 		{"huge position", "f", good, Options{LabelColumn: "99999999999999999999999"}, `f:1: found 3 columns`},
 		{"width", "f", "x,y,c\n" + good, Options{Features: 3}, "f:1: found 2 feature columns, wanted 3, the width of the model"},
-		{"unknown class", "f", good + "5,6,c\n", Options{Classes: []string{"a", "b"}}, `f:3: column 3: label "c" is not one of the 2 known classes "a", "b"`},
+		{"unknown class", "f", good + "5,6,c\n", Options{Classes: []string{"a", "b"}}, `f:3:5: column 3: label "c" is not one of the 2 known classes "a", "b"`},
 		{"given twice", "f", good, Options{Classes: []string{"a", "a"}}, `given class name "a" occurs twice`},
 		{"given empty", "f", good, Options{Classes: []string{""}}, `given class name "" is empty`},
 		{"header choice", "f", good, Options{Header: "maybe"}, `unknown header choice "maybe", wanted auto, yes or no`},
-		{"format", "f", good, Options{Format: "arff"}, `unknown format "arff", wanted auto, csv or libsvm`},
+		{"format", "f", good, Options{Format: "foo"}, `unknown format "foo", wanted auto, csv`},
 		{"features", "f", good, Options{Features: -1}, "asked for -1 features"},
 		{"gzip cut short", "f", gz[:len(gz)/2], Options{}, "the gzip data are cut short in this line (unexpected EOF); the file is not whole"},
 		{"gzip without its end", "f", gz[:len(gz)-4], Options{}, "f:10001: the gzip data are cut short"},
@@ -197,29 +203,29 @@ func TestReadBad(t *testing.T) {
 		{"gzip checksum", "f", gz[:len(gz)-6] + "xx" + gz[len(gz)-4:], Options{}, "f:10001: the gzip data are corrupt at or before this line (gzip: invalid checksum)"},
 		{"gzip junk behind", "f", pack(t, good) + "junk", Options{}, "f:3: the gzip data are c"},
 
-		{"libsvm index 0", "f", "a 1:1\nb 0:1 1:2\n", Options{}, "f:2: found feature index 0, wanted indices from 1; the file perhaps counts from 0"},
-		{"libsvm twice", "f", "a 1:1\nb 3:1 3:2\n", Options{}, "f:2: found feature index 3 twice, wanted increasing"},
-		{"libsvm decreasing", "f", "a 1:1\nb 3:1 2:2\n", Options{}, "f:2: found feature index 2 after 3, wanted increasing"},
-		{"libsvm junk", "f", "a 1:1\nb 3:1 x\n", Options{}, `f:2: found "x", wanted index:value with a whole index from 1`},
-		{"libsvm qid", "f", "a 1:1\nb qid:3 1:2\n", Options{}, `f:2: found "qid:3", wanted index:value`},
-		{"libsvm negative", "f", "a 1:1\nb -1:2\n", Options{}, `f:2: found "-1:2", wanted index:value`},
-		{"libsvm huge index", "f", "a 1:1\nb 2147483648:2\n", Options{}, `f:2: found "2147483648:2", wanted index:value with a whole index from 1 to 2147483647`},
-		{"libsvm huger index", "f", "a 1:1\nb 99999999999999999999999:2\n", Options{}, `f:2: found "99999999999999999999999:2", wanted index:value`},
-		{"libsvm space", "f", "a 1:1\nb 1: 2\n", Options{}, `f:2: feature 1: found an empty field ""`},
-		{"libsvm number", "f", "a 1:1\nb 1:2,5\n", Options{}, `f:2: feature 1: found "2,5", wanted a decimal number`},
-		{"libsvm nan", "f", "a 1:1\nb 1:nan\n", Options{}, `f:2: feature 1: found "nan", wanted a finite number`},
-		{"libsvm inf", "f", "a 1:1\nb 1:INF\n", Options{}, `f:2: feature 1: found "INF", wanted a finite number`},
-		{"libsvm no label", "f", "1:1 2:2\n", Options{}, `f:1: found "1:1" where the label belongs`},
-		{"libsvm labels", "f", "a 1:1\na,b 1:2\n", Options{}, `f:2: found the label "a,b", wanted a single one`},
-		{"libsvm csv", "f.svm", good, Options{}, `f.svm:1: found the label "1,2,a", wanted a single one; several labels per example are not supported (a CSV file?`},
-		{"libsvm beyond the model", "f", "a 1:1\nb 5:1\n", Options{Features: 4}, "f:2: found feature index 5, wanted at most 4, the width of the model"},
-		{"libsvm unknown class", "f", "a 1:1\nc 1:1\n", Options{Classes: []string{"a", "b"}}, `f:2: label "c" is not one of the 2 known classes`},
+		{"libsvm index 0", "f", "a 1:1\nb 0:1 1:2\n", Options{}, "f:2:3: found feature index 0, wanted indices from 1; if the file counts from 0, say so"},
+		{"libsvm twice", "f", "a 1:1\nb 3:1 3:2\n", Options{}, "f:2:7: found feature index 3 twice, wanted increasing"},
+		{"libsvm decreasing", "f", "a 1:1\nb 3:1 2:2\n", Options{}, "f:2:7: found feature index 2 after 3, wanted increasing"},
+		{"libsvm junk", "f", "a 1:1\nb 3:1 x\n", Options{}, `f:2:7: found "x", wanted index:value with a whole index from 1`},
+		{"libsvm qid later", "f", "a 1:1\nb 1:2 qid:3\n", Options{}, `f:2:7: found "qid:3", wanted index:value`},
+		{"libsvm negative", "f", "a 1:1\nb -1:2\n", Options{}, `f:2:3: found "-1:2", wanted index:value`},
+		{"libsvm huge index", "f", "a 1:1\nb 2147483648:2\n", Options{}, `f:2:3: found "2147483648:2", wanted index:value with a whole index from 1 to 2147483647`},
+		{"libsvm huger index", "f", "a 1:1\nb 99999999999999999999999:2\n", Options{}, `f:2:3: found "99999999999999999999999:2", wanted index:value`},
+		{"libsvm space", "f", "a 1:1\nb 1: 2\n", Options{}, `f:2:5: feature 1: found an empty field ""`},
+		{"libsvm number", "f", "a 1:1\nb 1:2,5\n", Options{}, `f:2:5: feature 1: found "2,5", wanted a decimal number`},
+		{"libsvm nan", "f", "a 1:1\nb 1:nan\n", Options{}, `f:2:5: feature 1: found "nan", wanted a finite number`},
+		{"libsvm inf", "f", "a 1:1\nb 1:INF\n", Options{}, `f:2:5: feature 1: found "INF", wanted a finite number`},
+		{"libsvm no label", "f", "1:1 2:2\n", Options{}, `f:1:1: found "1:1" where the label belongs`},
+		{"libsvm labels", "f", "a 1:1\na,b 1:2\n", Options{}, `f:2:1: found the label "a,b", wanted a single one`},
+		{"libsvm csv", "f.svm", good, Options{}, `f.svm:1:1: found the label "1,2,a", wanted a single one; several labels per example are not supported (a CSV file?`},
+		{"libsvm beyond the model", "f", "a 1:1\nb 5:1\n", Options{Features: 4}, "f:2:3: found feature index 5, wanted at most 4, the width of the model"},
+		{"libsvm unknown class", "f", "a 1:1\nc 1:1\n", Options{Classes: []string{"a", "b"}}, `f:2:1: label "c" is not one of the 2 known classes`},
 		{"libsvm one class", "f", "a 1:1\na 1:2\n", Options{}, `f: found only one class, "a", in 2 examples`},
 		{"libsvm no feature", "f.svm", "a\nb\n", Options{}, "f.svm: found no index:value in 2 examples"},
 		{"libsvm comments only", "f.svm", "# a\n#\n", Options{}, "f.svm: found no example"},
-		{"libsvm dense bomb", "f", "a 1:1\n1 2000000000:1\n", Options{},
-			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) would need 16000000000 bytes for a file of 21 bytes of text, wanted at most 1073741824"},
-		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n", Options{Format: "libsvm"}, "would need 9007207840481276 bytes"},
+		{"libsvm dense bomb", "f", "a 1:1\n1 2000000000:1\n", Options{Storage: "dense"},
+			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
+		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n", Options{Format: "libsvm", Storage: "dense"}, "would need 9007207840481276 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			d, err := readText(c.name, c.text, c.o)
@@ -234,7 +240,8 @@ func TestReadBad(t *testing.T) {
 }
 
 func TestReadLongLine(t *testing.T) {
-	l := limits{buffer: 1 << 20, line: 3 << 20, dense: 1 << 30, perByte: 512}
+	l := defaultLimits
+	l.line = 3 << 20
 	row := strings.Repeat("1.25,", 1<<18) // longer than the read buffer
 	d, err := readLimited("f", row+"a\n"+row+"b\n", Options{}, l)
 	if err != nil {
@@ -248,7 +255,7 @@ func TestReadLongLine(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = readLimited("f", "1,a\n2,\"b\n"+strings.Repeat("1,a\n", 1<<20), Options{}, l)
-	if want := `f:2: column 2: found an opening " without a closing one`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `f:2:3: column 2: found an opening " without a closing one`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

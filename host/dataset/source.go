@@ -3,43 +3,69 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// limits bound the memory that a small or damaged file can ask for.
+// limits bound the memory that a small or damaged file can ask for, and what can
+// be numbered.
 type limits struct {
 	// buffer is the number of bytes read at a time.
 	buffer int
 	// line is the largest number of bytes in one line (in CSV, one record).
 	line int
 	// dense and perByte: examples stored densely may take max(dense, perByte ·
-	// bytes of text) bytes.
+	// bytes of the unpacked file) bytes.
 	dense, perByte int64
+	// whole is the largest file, unpacked, that is read into memory as a whole,
+	// as those of .npz and Parquet are that come packed or from a pipe.
+	whole int64
+	// window is the largest window of zstd, which is memory, in bytes.
+	window uint64
+	// rows and columns are the most that an example set may have: engines and
+	// sparse storage count in 32 bits.
+	rows, columns int
 }
 
-var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perByte: 512}
+var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perByte: 512,
+	whole: 1 << 32, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32}
 
-// source gives the lines of a text, unpacked if it is gzip, and knows their
-// numbers. All formats that are made of lines read from one.
+// source gives the bytes of a file, unpacked, or its lines, and knows their
+// numbers. All formats read from one.
 type source struct {
 	path   string
 	limits limits
 	r      *bufio.Reader
-	gzip   bool
-	line   int    // number of the line that next returned last, from 1
-	text   int64  // bytes of (unpacked) text that next has passed
+	packed string   // "gzip", "zstd", or ""
+	file   *os.File // the file if r gives its bytes as they are, so that any place can be read
+	unpack io.Closer
+	line   int    // number of the line that next returned last, from 1; 0 before it
+	text   int64  // bytes of the (unpacked) file that were passed
 	long   []byte // holds a line that is longer than r's buffer
 }
 
-// openSource opens a file; the caller closes the io.Closer when done.
-func openSource(path string) (*source, io.Closer, error) {
+// openSource opens a file, "-" for standard input; the caller calls close when
+// done.
+func openSource(path string, stdin io.Reader) (*source, func(), error) {
+	if path == "-" {
+		if stdin == nil {
+			stdin = os.Stdin
+		}
+		s, err := newSource("standard input", stdin, defaultLimits)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.close, nil
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%s: no such data file; check the path: %w", path, fileerr.Cause(err))
@@ -55,27 +81,43 @@ func openSource(path string) (*source, io.Closer, error) {
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)
 		}
-		return newSource(path, f, defaultLimits)
+		s, err := newSource(path, f, defaultLimits)
+		if err == nil && s.packed == "" && info.Mode().IsRegular() {
+			s.file = f
+		}
+		return s, err
 	}()
 	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}
-	return s, f, nil
+	// Nothing was written, so closing cannot lose anything.
+	return s, func() { s.close(); f.Close() }, nil
 }
 
-// newSource recognises gzip by its first two bytes, whatever path says, and
-// passes over a UTF-8 byte order mark. path is for errors and file name rules.
+// newSource recognises gzip and zstd by their first bytes, whatever path says,
+// and passes over a UTF-8 byte order mark. path is for errors and file name
+// rules.
 func newSource(path string, r io.Reader, l limits) (*source, error) {
 	s := &source{path: path, limits: l, r: bufio.NewReaderSize(r, l.buffer)}
-	if magic, _ := s.r.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		s.gzip = true
+	magic, _ := s.r.Peek(4)
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		s.packed = "gzip"
 		z, err := gzip.NewReader(s.r)
 		if err != nil {
 			s.line = 1
 			return nil, s.readFault(err)
 		}
-		s.r = bufio.NewReaderSize(z, l.buffer)
+		s.unpack, s.r = z, bufio.NewReaderSize(z, l.buffer)
+	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		s.packed = "zstd"
+		// One goroutine, so that nothing runs on when reading ends early.
+		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(l.window))
+		if err != nil {
+			return nil, s.readFault(err)
+		}
+		s.unpack, s.r = z.IOReadCloser(), bufio.NewReaderSize(z, l.buffer)
 	}
 	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		if _, err := s.r.Discard(len(mark)); err != nil {
@@ -83,6 +125,13 @@ func newSource(path string, r io.Reader, l limits) (*source, error) {
 		}
 	}
 	return s, nil
+}
+
+// close gives back what unpacking holds.
+func (s *source) close() {
+	if s.unpack != nil {
+		s.unpack.Close() // of a reader, after reading: nothing to lose
+	}
 }
 
 // peek returns the beginning of the text, up to n bytes, and moves nothing. It
@@ -116,25 +165,63 @@ func (s *source) next() ([]byte, error) {
 	if err != nil && err != io.EOF {
 		return nil, s.readFault(err)
 	}
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	return bytes.TrimSuffix(line, []byte("\r")), nil
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line, nil
 }
 
-// readFault words an error of the file or of its gzip layer.
+// Read gives the bytes of a format that is not made of lines. Its errors, io.EOF
+// aside, are worded already.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.text += int64(n)
+	if err != nil && err != io.EOF {
+		err = s.readFault(err)
+	}
+	return n, err
+}
+
+// readFault words an error of the file or of what it is packed with.
 func (s *source) readFault(err error) error {
+	here := "in this line"
+	if s.line == 0 {
+		here = fmt.Sprintf("after %d bytes", s.text)
+	}
 	var file *fs.PathError
 	switch {
-	case !s.gzip || errors.As(err, &file):
+	case s.packed == "" || errors.As(err, &file):
 		return s.errorf("cannot read: %w", err)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return s.errorf("the gzip data are cut short in this line (%w); the file is not whole, fetch it again", err)
+		return s.errorf("the %s data are cut short %s (%w); the file is not whole, fetch it again", s.packed, here, err)
 	}
-	return s.errorf("the gzip data are corrupt at or before this line (%w); fetch the file again", err)
+	return s.errorf("the %s data are corrupt at or before this %s (%w); fetch the file again", s.packed, map[bool]string{true: "place", false: "line"}[s.line == 0], err)
 }
 
-// errorf returns an error that begins with the file and the line returned last.
-func (s *source) errorf(format string, args ...any) error { return s.errorAt(s.line, format, args...) }
+// errorf returns an error that begins with the file and the line returned last,
+// if there are lines.
+func (s *source) errorf(format string, args ...any) error {
+	return s.errorAt(s.line, 0, format, args...)
+}
 
-func (s *source) errorAt(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", s.path, line, fmt.Errorf(format, args...))
+// errorfAt is errorf with a place in the line: the byte there, counted from 0.
+// The message has the column, counted from 1.
+func (s *source) errorfAt(at int, format string, args ...any) error {
+	return s.errorAt(s.line, at+1, format, args...)
+}
+
+// errorAt returns an error that begins with the file, the line and the column,
+// those that are not 0.
+func (s *source) errorAt(line, column int, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	switch {
+	case line == 0:
+		return fmt.Errorf("%s: %w", s.path, err)
+	case column == 0:
+		return fmt.Errorf("%s:%d: %w", s.path, line, err)
+	}
+	return fmt.Errorf("%s:%d:%d: %w", s.path, line, column, err)
 }

@@ -9,6 +9,18 @@ import (
 // (clause 2).
 const DefaultSteps = "standardize,bias,l2"
 
+// DefaultStepsSparse is DefaultSteps for sparse data: standardize would fill
+// them.
+const DefaultStepsSparse = "l2"
+
+// DefaultStepsFor returns DefaultSteps or DefaultStepsSparse, by how e is stored.
+func DefaultStepsFor(e Examples) string {
+	if e.Sparse() {
+		return DefaultStepsSparse
+	}
+	return DefaultSteps
+}
+
 // Steps are the preparations asked for, applied in the order of the fields. The
 // zero value asks for none. As text (also in JSON) it is the list ParseSteps
 // takes.
@@ -53,6 +65,10 @@ func (s Steps) check() error {
 	}
 	return nil
 }
+
+// NeedsDense reports whether only dense examples can be prepared so: data for a
+// model that standardizes are to be read with the storage "dense".
+func (s Steps) NeedsDense() bool { return s.Standardize }
 
 // columnMap reports whether columns are mapped by v·a + b.
 func (s Steps) columnMap() bool { return s.Standardize || s.MaxAbs }

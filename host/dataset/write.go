@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -22,7 +24,8 @@ type WriteOptions struct {
 	LabelColumn string
 }
 
-// Write writes d to a CSV or LIBSVM file, packed with gzip if path ends in .gz.
+// Write writes d to a CSV or LIBSVM file, packed if path ends in .gz or
+// .zst.
 // The file appears whole or not at all, by the rules of package atomicfile.
 // The same d gives the same bytes. d is only read.
 //
@@ -43,7 +46,7 @@ func Write(path string, d *Dataset, o WriteOptions) error {
 	if name == "" || name == "auto" {
 		name = formatOfName(path)
 	}
-	f, err := formatNamed(name)
+	f, err := formatNamed(name, true)
 	if err != nil {
 		return err
 	}
@@ -55,11 +58,19 @@ func Write(path string, d *Dataset, o WriteOptions) error {
 
 // encode writes d to file in format f, line by line; path is only for its name.
 func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
-	if !strings.HasSuffix(strings.ToLower(path), ".gz") {
+	var z io.WriteCloser
+	switch name := strings.ToLower(path); {
+	case strings.HasSuffix(name, ".gz"):
+		// No name and no time in the header: the same data, the same bytes.
+		z = gzip.NewWriter(file)
+	case strings.HasSuffix(name, ".zst"):
+		var err error
+		if z, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	default:
 		return f.write(&lineWriter{path: path, w: file}, d, o)
 	}
-	// No name and no time in the header: the same data, the same bytes.
-	z := gzip.NewWriter(file)
 	if err := f.write(&lineWriter{path: path, w: z}, d, o); err != nil {
 		return err
 	}
@@ -126,10 +137,20 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 			return err
 		}
 	}
+	x := make([]float32, d.D)
 	for i := range d.N {
-		x, name := d.Row(i), ""
+		name := ""
 		if label >= 0 {
 			name = d.Classes[d.Y[i]]
+		}
+		if d.Sparse() {
+			clear(x)
+			columns, values := d.SparseRow(i)
+			for k, j := range columns {
+				x[j] = values[k]
+			}
+		} else {
+			x = d.Row(i)
 		}
 		if err := row(func(j int) { w.number(x[j]) }, name); err != nil {
 			return err
@@ -155,29 +176,57 @@ func writeLIBSVM(w *lineWriter, d *Dataset, _ WriteOptions) error {
 			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon or #); write CSV or rename the class", quote(name))
 		}
 	}
-	lastUsed := false // whether some example has a value in the last column
+	lastUsed := lastColumnUsed(d.Examples)
+	var columns []int32
+	var values []float32
 	for i := range d.N {
-		lastUsed = lastUsed || math.Float32bits(d.X[(i+1)*d.D-1]) != 0
-	}
-	for i := range d.N {
+		if d.Sparse() {
+			columns, values = d.SparseRow(i)
+		} else {
+			columns, values = appendStored(columns[:0], values[:0], d.Row(i))
+		}
 		if d.Y != nil {
 			w.line = append(w.line, d.Classes[d.Y[i]]...)
 		} else {
 			w.line = append(w.line, '0')
 		}
-		for j, v := range d.Row(i) {
+		for k, j := range columns {
 			// -0 is not left out: what is read back must have the same bits.
-			if math.Float32bits(v) == 0 && !(i == 0 && j == d.D-1 && !lastUsed) {
-				continue
+			if math.Float32bits(values[k]) != 0 {
+				w.indexed(int(j)+1, values[k])
 			}
-			w.line = append(w.line, ' ')
-			w.line = strconv.AppendInt(w.line, int64(j+1), 10)
-			w.line = append(w.line, ':')
-			w.number(v)
+		}
+		if i == 0 && !lastUsed {
+			w.indexed(d.D, 0)
 		}
 		if err := w.end(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// indexed appends a LIBSVM field.
+func (w *lineWriter) indexed(index int, v float32) {
+	w.line = append(w.line, ' ')
+	w.line = strconv.AppendInt(w.line, int64(index), 10)
+	w.line = append(w.line, ':')
+	w.number(v)
+}
+
+// lastColumnUsed reports whether some example has a value other than +0 in the
+// last column.
+func lastColumnUsed(e Examples) bool {
+	for i := range e.N {
+		v := float32(0)
+		if !e.Sparse() {
+			v = e.X[(i+1)*e.D-1]
+		} else if columns, values := e.SparseRow(i); len(columns) > 0 && int(columns[len(columns)-1]) == e.D-1 {
+			v = values[len(values)-1]
+		}
+		if math.Float32bits(v) != 0 {
+			return true
+		}
+	}
+	return false
 }

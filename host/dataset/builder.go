@@ -1,0 +1,212 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+)
+
+// builder collects the examples of one file, from whichever reader. A reader
+// enters the values of one example, dense (x) or sparse (counts, columns,
+// values), and then accepts or rejects it; finish makes the data set.
+type builder struct {
+	faults
+	src      *source
+	o        Options
+	labels   *labels   // the label of each accepted example
+	external *external // the labels, if they do not stand with the features
+	notes    []string
+
+	n          int // accepted examples
+	seen       int // accepted and rejected ones
+	width      int // columns: the largest one so far, or what the reader set
+	widest     int // line of the largest column, 0 if the file says the width itself
+	subnormals int
+
+	// Examples that are in no segment yet, the unfinished one last: a reader uses
+	// either x or columns and values.
+	x       []float32
+	counts  []int32
+	columns []int32
+	values  []float32 // never +0
+	rowFrom int       // where the unfinished example begins in x or values
+	flushed int       // subnormals before the unfinished example
+
+	segments []segment
+	stored   int // values in segments whose bits are not those of +0
+}
+
+func newBuilder(s *source, o Options) (*builder, error) {
+	b := &builder{faults: newFaults(o), src: s, o: o}
+	var err error
+	switch {
+	case o.NoLabels:
+	case o.given != nil:
+		b.external = o.given
+		b.labels = b.external.labels
+	default:
+		b.labels, err = newLabels(o.Classes)
+	}
+	return b, err
+}
+
+// inline reports whether the label of an example stands with its features.
+func (b *builder) inline() bool { return b.labels != nil && b.external == nil }
+
+// accept takes the entered example; its label was given to labels.set, or comes
+// from external. place is for the list of skipped examples. It returns an error
+// that ends reading.
+func (b *builder) accept(place int) error {
+	if b.external != nil {
+		fault, err := b.external.next(b.seen)
+		if err != nil {
+			return b.fatal(err)
+		}
+		if fault != nil {
+			return b.reject(fault, place)
+		}
+	}
+	if b.n >= b.src.limits.rows {
+		return b.fatal(b.src.errorf("found more than %d examples, which is more than can be numbered; split the file", b.src.limits.rows))
+	}
+	if b.labels != nil {
+		b.labels.commit()
+	}
+	b.n++
+	b.seen++
+	b.flushed = b.subnormals
+	if b.x != nil {
+		b.rowFrom = len(b.x)
+		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
+			b.sealDense()
+		}
+		return nil
+	}
+	b.counts = append(b.counts, int32(len(b.values)-b.rowFrom))
+	b.rowFrom = len(b.values)
+	if len(b.values) >= segmentValues || len(b.counts) >= segmentRows {
+		b.sealSparse()
+	}
+	return nil
+}
+
+// reject drops the entered example because of err; see faults.reject.
+func (b *builder) reject(err error, place int) error {
+	b.seen++
+	b.subnormals = b.flushed
+	if b.x != nil {
+		b.x = b.x[:b.rowFrom]
+	} else {
+		b.columns, b.values = b.columns[:b.rowFrom], b.values[:b.rowFrom]
+	}
+	return b.faults.reject(err, place)
+}
+
+func (b *builder) sealDense() {
+	if len(b.x) == 0 {
+		return
+	}
+	s, stored := denseSegment(b.x, b.width)
+	b.segments, b.stored = append(b.segments, s), b.stored+stored
+	b.rowFrom = 0
+	if s.x == nil {
+		b.x = b.x[:0]
+		return
+	}
+	// As many whole rows as come close to the size of a segment.
+	b.x = make([]float32, 0, (segmentValues+b.width-1)/b.width*b.width)
+}
+
+func (b *builder) sealSparse() {
+	if len(b.counts) == 0 {
+		return
+	}
+	width := 0
+	for _, j := range b.columns {
+		width = max(width, int(j)+1)
+	}
+	b.segments = append(b.segments, newSegment(b.counts, b.columns, b.values, width))
+	b.stored += len(b.values)
+	b.counts, b.columns, b.values, b.rowFrom = b.counts[:0], b.columns[:0], b.values[:0], 0
+}
+
+// finish makes the data set of all accepted examples.
+func (b *builder) finish() (*Dataset, error) {
+	if err := b.end(); err != nil {
+		return nil, err
+	}
+	if b.external != nil && b.seen < len(b.external.codes) {
+		return nil, b.external.tooMany(b.src.path, b.seen)
+	}
+	if b.n == 0 {
+		if len(b.skipped.At) > 0 {
+			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; the first: %w",
+				b.src.path, len(b.skipped.At), b.skipped.First[0])
+		}
+		return nil, emptyFault(b.src, "")
+	}
+	if b.x != nil {
+		b.sealDense()
+	} else {
+		b.sealSparse()
+	}
+	b.x, b.counts, b.columns, b.values = nil, nil, nil, nil
+	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}
+	var err error
+	if d.Examples, err = b.examples(); err != nil {
+		return nil, err
+	}
+	if b.labels != nil {
+		d.Classes, d.Y = b.labels.finish()
+	}
+	return d, nil
+}
+
+// examples joins the segments in the form that Options.Storage asks for.
+func (b *builder) examples() (Examples, error) {
+	e := Examples{N: b.n, D: b.width}
+	sparse := b.o.Storage == "sparse"
+	if b.o.Storage == "" || b.o.Storage == "auto" {
+		sparse = sparseIsBetter(b.stored, b.n, b.width)
+	}
+	if sparse {
+		e.Starts, e.Columns, e.Values = joinSparse(b.segments, b.n, b.stored)
+		return e, nil
+	}
+	if err := b.checkDense(); err != nil {
+		return Examples{}, err
+	}
+	e.X = joinDense(b.segments, b.n, b.width)
+	return e, nil
+}
+
+// sparseIsBetter is the rule of Options.Storage for "auto".
+func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(n)*float64(d) }
+
+// checkDense refuses dense storage that takes memory out of all proportion to
+// the file.
+func (b *builder) checkDense() error {
+	limit := b.src.limits.dense
+	if b.src.text <= math.MaxInt64/b.src.limits.perByte {
+		limit = max(limit, b.src.limits.perByte*b.src.text)
+	}
+	if float64(b.n)*float64(b.width)*4 > float64(limit) || b.width > math.MaxInt/4/b.n {
+		where := ""
+		if b.widest > 0 {
+			where = fmt.Sprintf(" (is the index in line %d right?)", b.widest)
+		}
+		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d bytes, wanted at most %d; ask for sparse storage",
+			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.src.text, limit)
+	}
+	return nil
+}
+
+// note keeps a remark for the user, once.
+func (b *builder) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for _, old := range b.notes {
+		if old == text {
+			return
+		}
+	}
+	b.notes = append(b.notes, text)
+}

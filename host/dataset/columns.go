@@ -1,0 +1,161 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+)
+
+// columns says what each column of a table (CSV, ARFF, Parquet) is for.
+type columns struct {
+	role     []role
+	names    []string // of all columns; nil without a header
+	label    int      // -1 without labels
+	features int      // how many are features
+}
+
+type role byte
+
+const (
+	feature role = iota
+	label
+	ignored
+)
+
+// chooseColumns applies LabelColumn, Ignore, NoLabels and Features to a table of
+// width columns with those names, nil if it has none. The string says what is
+// wrong, "" if nothing is.
+func chooseColumns(names []string, width int, o Options) (columns, string) {
+	c := columns{role: make([]role, width), names: names, label: -1, features: width}
+	for _, text := range o.Ignore {
+		j, fault := c.find(strings.TrimSpace(text), "a column to leave out")
+		if fault != "" {
+			return c, fault
+		}
+		if c.role[j] == feature {
+			c.role[j] = ignored
+			c.features--
+		}
+	}
+	inline := !o.NoLabels && o.given == nil
+	if inline || (o.NoLabels && o.LabelColumn != "" && c.features != o.Features) {
+		column := strings.TrimSpace(o.LabelColumn)
+		if column == "" {
+			column = "last"
+		}
+		j, fault := c.find(column, "the label column")
+		if fault != "" {
+			return c, fault
+		}
+		if c.role[j] == ignored {
+			if inline {
+				return c, fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the other", quote(column))
+			}
+		} else {
+			c.features--
+			c.role[j] = ignored
+		}
+		if inline {
+			c.label, c.role[j] = j, label
+		}
+	}
+	switch {
+	case c.features == 0 && c.label >= 0 && width == 1:
+		return c, "found no column but the label, wanted features as well; is the delimiter a comma, tab or semicolon?"
+	case c.features == 0:
+		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label and those left out", width)
+	case o.Features > 0 && c.features != o.Features:
+		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features, o.Features)
+	}
+	return c, ""
+}
+
+// find returns the column that text means: a name, first, last, or a position.
+func (c *columns) find(text, what string) (int, string) {
+	width := len(c.role)
+	position := columnPosition(text, width)
+	if text != "first" && text != "last" {
+		named, twice := findName(c.names, text)
+		if twice {
+			return 0, fmt.Sprintf("found several columns named %s, wanted one as %s; rename one of them", quote(text), what)
+		}
+		if named >= 0 {
+			return named, ""
+		}
+	}
+	switch {
+	case position >= 0:
+		return position, ""
+	case isInteger(text):
+		return 0, fmt.Sprintf("found %d columns, wanted %s in position %s", width, what, quote(text))
+	case c.names == nil:
+		return 0, fmt.Sprintf("found no header, wanted one with %s %s; give the column's position, first or last", what, quote(text))
+	}
+	return 0, fmt.Sprintf("found the columns %s, wanted %s %s", quoteList(c.names), what, quote(text))
+}
+
+// describe names column j in an error message.
+func (c *columns) describe(j int) string {
+	if c.names == nil || j >= len(c.names) {
+		return fmt.Sprintf("column %d", j+1)
+	}
+	return fmt.Sprintf("column %d (%s)", j+1, shorten(c.names[j]))
+}
+
+// featureNames returns the names of the features, nil without a header.
+func (c *columns) featureNames() []string {
+	if c.names == nil {
+		return nil
+	}
+	names := make([]string, 0, c.features)
+	for j, name := range c.names {
+		if c.role[j] == feature {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// labelName returns the header's name of the label column, "" if there is none.
+func (c *columns) labelName() string {
+	if c.label < 0 || c.names == nil {
+		return ""
+	}
+	return c.names[c.label]
+}
+
+// findName returns the first of names that is text, -1 if none is, and whether
+// several are.
+func findName(names []string, text string) (at int, twice bool) {
+	at = -1
+	for j, name := range names {
+		if name == text {
+			if at >= 0 {
+				return at, true
+			}
+			at = j
+		}
+	}
+	return at, false
+}
+
+// columnPosition returns the column, counted from 0, that "first", "last" or a
+// position counted from 1 means among width; -1 if it means none.
+func columnPosition(column string, width int) int {
+	switch column {
+	case "first":
+		return 0
+	case "last":
+		return width - 1
+	}
+	position := 0
+	for _, c := range column {
+		if c < '0' || c > '9' || position > width {
+			return -1
+		}
+		position = position*10 + int(c-'0')
+	}
+	if position < 1 || position > width {
+		return -1
+	}
+	return position - 1
+}

@@ -1,0 +1,93 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+)
+
+// Options say how Read is to understand a file. The zero value reads a labelled
+// file of a format found out by itself, a CSV's label in the last column.
+type Options struct {
+	// Format is "csv", "libsvm", "npy", "npz" (with arrays, or a sparse matrix of
+	// SciPy), "idx", "parquet", "arff", or "auto" (the same as ""). auto goes by
+	// the first bytes, then by the name (.gz and .zst aside); text is LIBSVM if
+	// the second field of its first telling line looks like index:value, or if it
+	// is named .svm, .libsvm or .svmlight, and else CSV (.csv, .tsv, .data, …).
+	Format string
+	// Storage is "dense", "sparse", or "auto" (the same as ""): sparse if fewer
+	// than one value in eight is other than +0. Then it takes less than a quarter
+	// of the memory, which outweighs that a stored value is the dearer one to
+	// work with: two words instead of one, and a weight looked up, not streamed.
+	Storage string
+
+	// LabelColumn is where a table (CSV, ARFF, Parquet) keeps the label: "last"
+	// (the same as ""), "first", a name in the header, or a position counted from
+	// 1. If there is a header, a name that looks like a position is taken as the
+	// name; the words first and last are never names. LIBSVM has the label first
+	// always. With Labels it is the column of that file.
+	LabelColumn string
+	// Ignore are columns of a table to leave out, by name or position as in
+	// LabelColumn; what stands in them does not matter. Positions count all
+	// columns of the file.
+	Ignore []string
+	// Header says whether a CSV begins with a header: "yes", "no", or "auto"
+	// (the same as ""). auto: LabelColumn or one of Ignore is a name; or no
+	// feature field of the first record is a number (nan and inf count as
+	// numbers) and not all of them are empty. A first record that mixes numbers
+	// and words is data, so that its words become errors: no line is ever lost by
+	// a guess.
+	Header string
+	// Labels is the path of a second file that holds one label per example in
+	// the same order, "" if the labels stand with the features: IDX, .npy of
+	// integers or texts, or a text file with one label per line or several
+	// columns, of which LabelColumn is the one. A label in the data file itself
+	// is a feature unless Ignore names it (LIBSVM's is passed over).
+	Labels string
+	// NoLabels reads data to predict: every column is a feature, except
+	// LabelColumn if it is not "" and Features does not say that it must be a
+	// feature too; what stands there does not matter. A LIBSVM line may begin
+	// with a label, which is passed over, or not.
+	NoLabels bool
+	// XName and YName are the names of the arrays in an .npz; "" means X or x, or
+	// the only matrix; and y or Y.
+	XName, YName string
+	// ZeroBased says that the indices of a LIBSVM file begin at 0, not at 1.
+	ZeroBased bool
+
+	// Features, if above 0, is the number of features wanted, for example that
+	// of a model. A file must have exactly so many; in LIBSVM and sparse .npz,
+	// which may not say how many there are, features beyond the file's last are
+	// zero, with a note, and only more of them are an error.
+	Features int
+	// Classes, if not nil, is the whole list of classes in their order, for
+	// example that of a model: another label is an error, and a file of one
+	// class is none. It is copied.
+	Classes []string
+
+	// MaxErrors is how many bad examples Read lists before it gives up; 0 means
+	// 1. With more than one the error is a *BadExamples.
+	MaxErrors int
+	// SkipBad passes over bad examples and lists them in Dataset.Skipped. A
+	// header that does not fit, a file cut short and the like stay errors.
+	SkipBad bool
+
+	// Stdin is what the path "-" reads, os.Stdin if nil.
+	Stdin io.Reader
+
+	given *external // the labels that Labels or a reader found
+}
+
+// check refuses choices that no reader knows.
+func (o Options) check() error {
+	switch {
+	case o.Features < 0:
+		return fmt.Errorf("dataset: asked for %d features, wanted 0 (any) or more", o.Features)
+	case o.MaxErrors < 0:
+		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
+	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse":
+		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense or sparse", quote(o.Storage))
+	case o.NoLabels && o.Labels != "":
+		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other", o.Labels)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package dataset
+
+import "math"
+
+// segment holds some consecutive examples in whichever form takes less memory:
+// dense (x), or sparse (counts, columns, values; +0 is not stored). Examples are
+// collected in segments, each freed once it is copied, so that reading needs
+// about twice the memory of the result and no more, whatever the data are like.
+type segment struct {
+	rows  int
+	width int       // columns of x
+	x     []float32 // dense: rows·width values
+
+	counts  []int32 // sparse: stored values of each row
+	columns []int32 // from 0
+	values  []float32
+}
+
+const (
+	// segmentValues is about how many values a segment holds, a mebibyte of them;
+	// one row may have more.
+	segmentValues = 1 << 18
+	// segmentRows bounds the rows of a segment whose rows are all but empty.
+	segmentRows = 1 << 16
+)
+
+// sparseIsSmaller reports whether the sparse form of so many values in
+// rows·width cells takes less memory than the dense one.
+func sparseIsSmaller(stored, rows, width int) bool {
+	return 8*float64(stored)+4*float64(rows) < 4*float64(rows)*float64(width)
+}
+
+// newSegment copies examples from sparse scratch memory, which is used again.
+func newSegment(counts, columns []int32, values []float32, width int) segment {
+	if sparseIsSmaller(len(values), len(counts), width) {
+		return segment{rows: len(counts), counts: tight(counts), columns: tight(columns), values: tight(values)}
+	}
+	s := segment{rows: len(counts), width: width, x: make([]float32, len(counts)*width)}
+	fill(s.x, width, counts, columns, values)
+	return s
+}
+
+// denseSegment takes x, which it keeps or frees.
+func denseSegment(x []float32, width int) (s segment, stored int) {
+	for _, v := range x {
+		if math.Float32bits(v) != 0 {
+			stored++
+		}
+	}
+	rows := len(x) / width
+	if !sparseIsSmaller(stored, rows, width) {
+		return segment{rows: rows, width: width, x: x}, stored
+	}
+	s = segment{rows: rows, counts: make([]int32, rows), columns: make([]int32, 0, stored), values: make([]float32, 0, stored)}
+	for i := range s.counts {
+		before := len(s.values)
+		s.columns, s.values = appendStored(s.columns, s.values, x[i*width:(i+1)*width])
+		s.counts[i] = int32(len(s.values) - before)
+	}
+	return s, stored
+}
+
+// appendStored appends the values of a dense row that are not +0.
+func appendStored(columns []int32, values, row []float32) ([]int32, []float32) {
+	for j, v := range row {
+		if math.Float32bits(v) != 0 {
+			columns, values = append(columns, int32(j)), append(values, v)
+		}
+	}
+	return columns, values
+}
+
+// tight returns a copy without room to grow.
+func tight[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
+
+// fill writes sparse rows into x, rows of d cells that are zero.
+func fill(x []float32, d int, counts, columns []int32, values []float32) {
+	at := 0
+	for i, count := range counts {
+		row := x[i*d : (i+1)*d]
+		for k := at; k < at+int(count); k++ {
+			row[columns[k]] = values[k]
+		}
+		at += int(count)
+	}
+}
+
+// joinDense returns the rows of segments as one dense array of d columns and
+// empties them one by one.
+func joinDense(segments []segment, n, d int) []float32 {
+	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
+		return segments[0].x[: n*d : n*d]
+	}
+	x, row := make([]float32, n*d), 0
+	for k, s := range segments {
+		part := x[row*d : (row+s.rows)*d]
+		if s.x == nil {
+			fill(part, d, s.counts, s.columns, s.values)
+		} else {
+			for i := range s.rows {
+				copy(part[i*d:], s.x[i*s.width:(i+1)*s.width])
+			}
+		}
+		row += s.rows
+		segments[k] = segment{}
+	}
+	return x
+}
+
+// joinSparse returns the rows of segments, which hold stored values, in
+// compressed form and empties them one by one.
+func joinSparse(segments []segment, n, stored int) (starts []int64, columns []int32, values []float32) {
+	starts = make([]int64, 1, n+1)
+	columns, values = make([]int32, 0, stored), make([]float32, 0, stored)
+	for k, s := range segments {
+		if s.x == nil {
+			at := starts[len(starts)-1]
+			for _, count := range s.counts {
+				at += int64(count)
+				starts = append(starts, at)
+			}
+			columns, values = append(columns, s.columns...), append(values, s.values...)
+		} else {
+			for i := range s.rows {
+				columns, values = appendStored(columns, values, s.x[i*s.width:(i+1)*s.width])
+				starts = append(starts, int64(len(values)))
+			}
+		}
+		segments[k] = segment{}
+	}
+	return starts, columns, values
+}

@@ -26,6 +26,8 @@ func deviceFlags() []cli.Flag {
 				"opencl, opencl:P.D, or a part of a name; uma-gpu devices lists them"},
 		&cli.StringFlag{Name: "max-alloc", Value: "0",
 			Usage: "largest OpenCL allocation in `BYTES`, with suffix K, M or G for powers of 1024; 0 is the device's own limit; more examples than fit are cut in tiles"},
+		&cli.StringFlag{Name: "memory-limit", Value: "0",
+			Usage: "most OpenCL memory to use, in `BYTES` as above; 0 is all of the device's; examples that do not fit stay in host memory and are streamed or used in place"},
 		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; its weights may differ from everybody else's, and the model says so"},
 	}
 }
@@ -143,11 +145,15 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	if err != nil {
 		return nil, usagef(c, "--max-alloc: %v", err)
 	}
+	limit, err := parseBytes(c.String("memory-limit"))
+	if err != nil {
+		return nil, usagef(c, "--memory-limit: %v", err)
+	}
 	s, err := selectDevice(c.String("device"), gpu.Devices)
 	if err != nil {
 		return nil, err
 	}
-	return &device{s, gpu.Options{MaxAlloc: maxAlloc, AllowNonconforming: c.Bool("allow-nonconforming")}}, nil
+	return &device{s, gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, AllowNonconforming: c.Bool("allow-nonconforming")}}, nil
 }
 
 // open opens the device and says which one it is. The caller closes the engine.

@@ -31,24 +31,47 @@ func seedFlag(of string) cli.Flag {
 // dataFlags say which file to read and how. usage is the text of --data.
 func dataFlags(usage string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: usage + ": `FILE` in CSV or LIBSVM format, plain or gzip (required)"},
-		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT` of the data: auto (by name and first lines), csv or libsvm"},
-		&cli.StringFlag{Name: "label-column", Value: "last", Usage: "`COLUMN` of a CSV that holds the label: a name in the header, a position counted from 1, first or last"},
-		&cli.StringFlag{Name: "header", Value: "auto", Usage: "`WHETHER` a CSV begins with a header: auto (found out from the first line), yes or no"},
+		&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, plain, gzip or zstd, or - for standard input (required)"},
+		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT` of the data: auto (by content and name), " + orList(dataFormats[1:])},
+		&cli.StringFlag{Name: "label-column", Value: "last", Usage: "`COLUMN` of a table that holds the label: a name in the header, a position counted from 1, first or last"},
+		&cli.StringFlag{Name: "ignore-columns", Usage: "columns of a table to leave out: a comma `LIST` of names and positions counted from 1"},
+		&cli.StringFlag{Name: "header", Value: "auto", Usage: "whether a CSV begins with a header: auto, yes or no `(WHETHER)`"},
+		&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy, or text, of which --label-column names the column"},
+		&cli.StringFlag{Name: "x-name", Usage: "`NAME` of the array with the features in an .npz (default: X, x, or the only matrix)"},
+		&cli.StringFlag{Name: "y-name", Usage: "`NAME` of the array with the labels in an .npz (default: y or Y)"},
+		&cli.BoolFlag{Name: "zero-based", Usage: "the indices of a LIBSVM file begin at 0, not at 1"},
+		&cli.StringFlag{Name: "storage", Value: "auto", Usage: "`HOW` the features lie in memory and on the device: auto (by density), dense or sparse; the weights are the same"},
+		&cli.IntFlag{Name: "max-errors", Value: 1, Usage: "list the first `N` bad examples of the data, at least 1"},
+		&cli.BoolFlag{Name: "skip-bad", Usage: "pass over bad examples and say which; without it nothing is ever left out"},
 	}
 }
 
+// dataFormats are the values of --format.
+var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parquet", "arff"}
+
 // dataOptions checks the flags of dataFlags.
 func dataOptions(c *cli.Context) (dataset.Options, error) {
-	format, err := oneOf(c, "format", "auto", "csv", "libsvm")
-	if err != nil {
-		return dataset.Options{}, err
+	o := dataset.Options{
+		LabelColumn: c.String("label-column"), Labels: c.String("labels"),
+		XName: c.String("x-name"), YName: c.String("y-name"),
+		ZeroBased: c.Bool("zero-based"), MaxErrors: c.Int("max-errors"), SkipBad: c.Bool("skip-bad"),
+		Stdin: c.App.Reader,
 	}
-	header, err := oneOf(c, "header", "auto", "yes", "no")
-	if err != nil {
-		return dataset.Options{}, err
+	if list := c.String("ignore-columns"); list != "" {
+		o.Ignore = strings.Split(list, ",")
 	}
-	return dataset.Options{Format: format, LabelColumn: c.String("label-column"), Header: header}, nil
+	if o.MaxErrors < 1 {
+		return o, usagef(c, "--max-errors is %d, wanted at least 1", o.MaxErrors)
+	}
+	var err error
+	if o.Format, err = oneOf(c, "format", dataFormats...); err != nil {
+		return o, err
+	}
+	if o.Storage, err = oneOf(c, "storage", "auto", "dense", "sparse"); err != nil {
+		return o, err
+	}
+	o.Header, err = oneOf(c, "header", "auto", "yes", "no")
+	return o, err
 }
 
 // checkTarget makes sure, before any work, that the file of an output flag can be
@@ -135,7 +158,20 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 		if r.err != nil {
 			return nil, r.err
 		}
-		n.say("data: %s, %d examples × %d features%s", path, r.d.N, r.d.D, classesOf(r.d))
+		storage := ""
+		if r.d.Sparse() {
+			storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(r.d.Stored())/(float64(r.d.N)*float64(r.d.D)))
+		}
+		n.say("data: %s, %d examples × %d features%s%s", path, r.d.N, r.d.D, classesOf(r.d), storage)
+		for _, note := range r.d.Notes {
+			n.say("data: %s", note)
+		}
+		if bad := len(r.d.Skipped.At); bad > 0 {
+			n.warn("%d bad examples were skipped, at %s", bad, places(r.d.Skipped.At))
+			for _, err := range r.d.Skipped.First {
+				n.warn("%v", err)
+			}
+		}
 		if r.d.Subnormals > 0 {
 			n.say("data: %d numbers smaller than float32 holds in full became 0", r.d.Subnormals)
 		}
@@ -157,4 +193,18 @@ func classesOf(d *dataset.Dataset) string {
 		return ", no labels"
 	}
 	return fmt.Sprintf(", %d classes", len(d.Classes))
+}
+
+// places lists where bad examples stand, the first few of many.
+func places(at []int) string {
+	const most = 20
+	var list []string
+	for i, p := range at {
+		if i == most {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, strconv.Itoa(p))
+	}
+	return strings.Join(list, ", ")
 }

@@ -23,7 +23,8 @@ func trainCommand() *cli.Command {
 		&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"},
 		axesFlag(),
 		&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required)"},
-		&cli.StringFlag{Name: "normalize", Value: dataset.DefaultSteps, Usage: "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; the model keeps what was fitted"},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; auto is " +
+			dataset.DefaultSteps + " for dense data and " + dataset.DefaultStepsSparse + " for sparse; the model keeps what was fitted"},
 		&cli.StringFlag{Name: "learner", Value: "uma", Usage: "`NAME` of the learner: uma (Louche & Ralaivola 2015); with the identity for C it is the batch perceptron"},
 		&cli.StringFlag{Name: "select", Value: string(uma.SelectError), Usage: "`RULE` for the pair of classes to correct: error (largest estimated mistake), confusion (the same relative to the class's size) or random"},
 		&cli.Float64Flag{Name: "alpha", Value: 0, Usage: "margin `A` that an example needs to count as predicted, in units of the score, at least 0"},
@@ -54,7 +55,7 @@ type training struct {
 	confusion  string // "" is the identity
 	trueRows   bool
 	model      string
-	steps      dataset.Steps
+	steps      string // of the preparation, or auto
 	learner    string
 	uma        uma.Config // without the inverse
 	maxSteps   int
@@ -183,8 +184,10 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.trueRows, err = trueRows(c); err != nil {
 		return nil, err
 	}
-	if t.steps, err = dataset.ParseSteps(c.String("normalize")); err != nil {
-		return nil, usagef(c, "--normalize: %v", err)
+	if t.steps = c.String("normalize"); t.steps != "auto" {
+		if _, err := dataset.ParseSteps(t.steps); err != nil {
+			return nil, usagef(c, "--normalize: %v", err)
+		}
 	}
 	if t.learner, err = oneOf(c, "learner", "uma"); err != nil {
 		return nil, err
@@ -234,7 +237,14 @@ func (t *training) read(ctx context.Context) (*dataset.Dataset, *confusion.Matri
 
 // prepare fits the preparation to d and applies it. The raw features are given
 // up, for they and the prepared ones may not fit in memory for long.
-func prepare(s dataset.Steps, d *dataset.Dataset) (*dataset.Preparation, dataset.Examples, error) {
+func prepare(steps string, d *dataset.Dataset) (*dataset.Preparation, dataset.Examples, error) {
+	if steps == "auto" {
+		steps = dataset.DefaultStepsFor(d.Examples)
+	}
+	s, err := dataset.ParseSteps(steps)
+	if err != nil {
+		return nil, dataset.Examples{}, err
+	}
 	p, err := dataset.Fit(s, d.Examples)
 	if err != nil {
 		return nil, dataset.Examples{}, fmt.Errorf("%s: %w", d.Path, err)
@@ -243,7 +253,7 @@ func prepare(s dataset.Steps, d *dataset.Dataset) (*dataset.Preparation, dataset
 	if err != nil {
 		return nil, dataset.Examples{}, fmt.Errorf("%s: %w", d.Path, err)
 	}
-	d.X = nil
+	d.Examples = dataset.Examples{N: d.N, D: d.D}
 	return p, x, nil
 }
 

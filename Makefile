@@ -79,7 +79,7 @@ fuzz:
 
 weights: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }
-	go run ./bench/weights -data "$(DATA)"
+	go run ./bench/weights -data "$(DATA)" -seeds 5
 
 clean:
 	rm -rf build

@@ -30,11 +30,17 @@ type cells struct {
 	partial *buffer[float32] // chunk results of their norms
 	batch   int              // regions that partial has room for
 
+	// The norms of the regions that are not stale are those of inverse.
+	norms   []float32 // Q×Q
+	inverse []float32
+	stale   []bool // regions whose class sums changed since
+
 	sorter sorter
 }
 
 func newCells(r *resident, y []int32) (c *cells, err error) {
-	c = &cells{y: y, regions: make([]int64, r.q*r.q), predicted: make([]int64, r.q*r.q), sorter: newSorter(r.q)}
+	c = &cells{y: y, regions: make([]int64, r.q*r.q), predicted: make([]int64, r.q*r.q), sorter: newSorter(r.q),
+		norms: make([]float32, r.q*r.q), stale: make([]bool, r.q)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.free())
@@ -174,11 +180,19 @@ func (r *resident) assignTile(t *tile, alpha float32) (moved int, err error) {
 		from, to := c.leave(before, k, r.q), c.enter(now, k, r.q)
 		if from != to {
 			moved++
-			c.sorter.add(from, ^i)
-			c.sorter.add(to, i)
+			c.move(from, ^i, r.q)
+			c.move(to, i, r.q)
 		}
 	}
 	return moved, r.moveSums(t)
+}
+
+// move notes a move out of or into a cell.
+func (c *cells) move(cell int, entry int32, q int) {
+	if cell != noCell {
+		c.sorter.add(cell, entry)
+		c.stale[cell/q] = true
+	}
 }
 
 // noCell stands for being in no region.

@@ -23,11 +23,8 @@ func (s *sorter) reset() {
 	s.touched, s.cells, s.entries = s.touched[:0], s.cells[:0], s.entries[:0]
 }
 
-// add notes a move; a move to or from noCell is none.
+// add notes a move.
 func (s *sorter) add(cell int, entry int32) {
-	if cell == noCell {
-		return
-	}
 	if s.size[cell] == 0 {
 		s.touched = append(s.touched, int32(cell))
 	}

@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -35,7 +36,7 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 // at the end waits for the device.
 func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	c := r.cells
-	if err := c.inv.write(0, inv); err != nil {
+	if err := c.useInverse(inv); err != nil {
 		return err
 	}
 	for row, z := range pairs {
@@ -67,26 +68,48 @@ func (r *resident) Norms(dst, inv []float32) error {
 	return nil
 }
 
-func (r *resident) norms(dst, inv []float32) error {
-	c := r.cells
+// useInverse brings an inverse to the device, unless it is there.
+func (c *cells) useInverse(inv []float32) error {
+	if slices.Equal(inv, c.inverse) {
+		return nil
+	}
+	c.inverse = nil
 	if err := c.inv.write(0, inv); err != nil {
 		return err
 	}
-	clear(dst)
-	// Empty regions have zero sums, and so zero update vectors.
+	c.inverse = slices.Clone(inv)
+	for p := range c.stale {
+		c.stale[p] = true
+	}
+	return nil
+}
+
+// norms computes those of the regions that changed since the last call; a step
+// moves examples of few regions.
+func (r *resident) norms(dst, inv []float32) error {
+	c := r.cells
+	if err := c.useInverse(inv); err != nil {
+		return err
+	}
 	var batch []int
 	for p := range r.q {
-		if full(c.regions[p*r.q : (p+1)*r.q]) {
-			batch = append(batch, p)
+		if c.stale[p] {
+			if full(c.regions[p*r.q : (p+1)*r.q]) {
+				batch = append(batch, p)
+			} else { // zero sums, and so zero update vectors
+				clear(c.norms[p*r.q : (p+1)*r.q])
+				c.stale[p] = false
+			}
 		}
 		last := p == r.q-1 || (p+1)%c.perBuffer == 0
 		if len(batch) == c.batch || last && len(batch) > 0 {
-			if err := r.normsOf(dst, batch); err != nil {
+			if err := r.normsOf(batch); err != nil {
 				return err
 			}
 			batch = batch[:0]
 		}
 	}
+	copy(dst, c.norms)
 	return nil
 }
 
@@ -100,7 +123,7 @@ func full(counts []int64) bool {
 }
 
 // normsOf computes the norms of some regions whose class sums share a buffer.
-func (r *resident) normsOf(dst []float32, regions []int) error {
+func (r *resident) normsOf(regions []int) error {
 	c := r.cells
 	index := make([]int32, len(regions))
 	for i, p := range regions {
@@ -127,7 +150,10 @@ func (r *resident) normsOf(dst []float32, regions []int) error {
 		for _, chunk := range partial[t*per : (t+1)*per] {
 			norm += chunk
 		}
-		dst[regions[t/r.q]*r.q+t%r.q] = norm
+		c.norms[regions[t/r.q]*r.q+t%r.q] = norm
+	}
+	for _, p := range regions {
+		c.stale[p] = false
 	}
 	return nil
 }

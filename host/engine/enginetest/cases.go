@@ -244,5 +244,13 @@ func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []
 			return err
 		}
 	}
-	return into(v.norms(inv), "norm", sameFloats, func(dst []float32) error { return r.Norms(dst, inv) })
+	// Another inverse in between: an engine may remember the norms of one.
+	other := slices.Clone(inv)
+	slices.Reverse(other)
+	for _, inv := range [][]float32{inv, other, inv} {
+		if err := into(v.norms(inv), "norm", sameFloats, func(dst []float32) error { return r.Norms(dst, inv) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// resident is a data set in device memory. The lay-outs are those that
-// kernels/contract.cl describes.
+// resident is a data set on a device: its scores, places and class sums in device
+// memory, its examples as far as there is room.
 type resident struct {
 	e       *gpuEngine
 	n, d, q int
@@ -96,9 +96,9 @@ func (r *resident) allocate(labelled bool) error {
 	return err
 }
 
-// free gives all device memory back.
+// free gives all memory back, when no kernel uses it any more.
 func (r *resident) free() error {
-	var errs []error
+	errs := []error{r.e.q.queue.Finish()}
 	for _, t := range r.tiles {
 		errs = append(errs, t.free())
 	}

@@ -56,24 +56,9 @@ func (b *builder) inline() bool { return b.labels != nil && b.external == nil }
 // from external. place is for the list of skipped examples. It returns an error
 // that ends reading.
 func (b *builder) accept(place int) error {
-	if b.external != nil {
-		fault, err := b.external.next(b.seen)
-		if err != nil {
-			return b.fatal(err)
-		}
-		if fault != nil {
-			return b.reject(fault, place)
-		}
+	if ok, err := b.admit(place); !ok {
+		return err
 	}
-	if b.n >= b.src.limits.rows {
-		return b.fatal(b.src.errorf("found more than %d examples, which is more than can be numbered; split the file", b.src.limits.rows))
-	}
-	if b.labels != nil {
-		b.labels.commit()
-	}
-	b.n++
-	b.seen++
-	b.flushed = b.subnormals
 	if b.x != nil {
 		b.rowFrom = len(b.x)
 		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
@@ -87,6 +72,30 @@ func (b *builder) accept(place int) error {
 		b.sealSparse()
 	}
 	return nil
+}
+
+// admit counts one more example and keeps its label. Not ok: it was rejected for
+// its label, or reading ends with err.
+func (b *builder) admit(place int) (ok bool, err error) {
+	if b.external != nil {
+		fault, err := b.external.choose(b.seen)
+		if err != nil {
+			return false, b.fatal(err)
+		}
+		if fault != nil {
+			return false, b.reject(fault, place)
+		}
+	}
+	if b.n >= b.src.limits.rows {
+		return false, b.fatal(b.src.errorf("found more than %d examples, which is more than can be numbered; split the file", b.src.limits.rows))
+	}
+	if b.labels != nil {
+		b.labels.commit()
+	}
+	b.n++
+	b.seen++
+	b.flushed = b.subnormals
+	return true, nil
 }
 
 // reject drops the entered example because of err; see faults.reject.

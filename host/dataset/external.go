@@ -11,9 +11,9 @@ type external struct {
 	bad    map[int]error // what is wrong with the bad ones
 }
 
-// next makes the label of example k that of the labels' next commit. fault says
+// choose makes the label of example k that of the labels' next commit. fault says
 // that the example has no good label, err that reading cannot go on.
-func (e *external) next(k int) (fault, err error) {
+func (e *external) choose(k int) (fault, err error) {
 	if k >= len(e.codes) {
 		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more examples; are the files a pair?", e.name, len(e.codes))
 	}

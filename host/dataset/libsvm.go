@@ -18,8 +18,8 @@ type libsvmReader struct {
 // are counted from 1, or from 0 if Options say so, and increase within a line;
 // what is not written is zero. The number of features is the largest index.
 func readLIBSVM(s *source, o Options) (*Dataset, error) {
-	if o.Ignore != nil {
-		return nil, fmt.Errorf("%s: asked to leave columns out of a LIBSVM file, which is possible only in tables (CSV, ARFF, Parquet)", s.path)
+	if err := refuseColumns(s, o); err != nil {
+		return nil, err
 	}
 	b, err := newBuilder(s, o)
 	if err != nil {

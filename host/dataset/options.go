@@ -30,8 +30,8 @@ type Options struct {
 	// LabelColumn; what stands in them does not matter. Positions count all
 	// columns of the file.
 	Ignore []string
-	// Header says whether a CSV begins with a header: "yes", "no", or "auto"
-	// (the same as ""). auto: LabelColumn or one of Ignore is a name; or no
+	// Header says whether the data, a CSV, begin with a header: "yes", "no", or
+	// "auto" (the same as ""). auto: LabelColumn or one of Ignore is a name; or no
 	// feature field of the first record is a number (nan and inf count as
 	// numbers) and not all of them are empty. A first record that mixes numbers
 	// and words is data, so that its words become errors: no line is ever lost by
@@ -40,8 +40,10 @@ type Options struct {
 	// Labels is the path of a second file that holds one label per example in
 	// the same order, "" if the labels stand with the features: IDX, .npy of
 	// integers or texts, or a text file with one label per line or several
-	// columns, of which LabelColumn is the one. A label in the data file itself
-	// is a feature unless Ignore names it (LIBSVM's is passed over).
+	// columns, of which LabelColumn is the one. Its first line is a header if
+	// LabelColumn is a name in it, or if its label is no whole number and the
+	// next one is (a wrong guess shows: a label is missing). A label in the data file itself is a
+	// feature unless Ignore names it (LIBSVM's is passed over).
 	Labels string
 	// NoLabels reads data to predict: every column is a feature, except
 	// LabelColumn if it is not "" and Features does not say that it must be a

@@ -21,6 +21,11 @@ func formats() []format {
 	return []format{
 		{"csv", []string{".csv", ".tsv", ".data"}, nil, readCSV, writeCSV},
 		{"libsvm", []string{".svm", ".libsvm", ".svmlight"}, nil, readLIBSVM, writeLIBSVM},
+		{"npy", []string{".npy"}, isNPY, readNPY, nil},
+		{"idx", []string{".idx"}, isIDX, readIDX, nil},
+		{"npz", []string{".npz"}, isZip, readNPZ, nil},
+		{"arff", []string{".arff"}, isARFF, readARFF, nil},
+		{"parquet", []string{".parquet"}, isParquet, readParquet, nil},
 	}
 }
 

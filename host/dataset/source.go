@@ -225,3 +225,23 @@ func (s *source) errorAt(line, column int, format string, args ...any) error {
 	}
 	return fmt.Errorf("%s:%d:%d: %w", s.path, line, column, err)
 }
+
+// whole gives the file for reading at any place: itself, or a copy in memory.
+func (s *source) whole() (io.ReaderAt, int64, error) {
+	if s.file != nil {
+		info, err := s.file.Stat()
+		if err != nil {
+			return nil, 0, s.errorf("cannot read: %w", fileerr.Cause(err))
+		}
+		s.text = info.Size()
+		return s.file, info.Size(), nil
+	}
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(s, s.limits.whole+1)); err != nil {
+		return nil, 0, err
+	}
+	if int64(b.Len()) > s.limits.whole {
+		return nil, 0, s.errorf("found more than %d bytes of a format that must be read at any place, wanted an unpacked file instead of a packed one or a pipe", s.limits.whole)
+	}
+	return bytes.NewReader(b.Bytes()), int64(b.Len()), nil
+}

@@ -10,7 +10,9 @@ import (
 	"testing"
 )
 
-// sparseOf returns d with the other storage.
+var negativeZero = float32(math.Copysign(0, -1))
+
+// stored returns d in dense or sparse storage.
 func (d *Dataset) stored(sparse bool) *Dataset {
 	c := *d
 	if c.Examples = d.Dense(); sparse {

@@ -1,0 +1,261 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// isARFF recognises a text whose first telling line begins with @relation.
+func isARFF(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '%' {
+			return hasKeyword(line, "@relation")
+		}
+	}
+	return false
+}
+
+// hasKeyword reports whether a line begins with a keyword, in either case, and a
+// space or its end.
+func hasKeyword(line []byte, word string) bool {
+	return len(line) >= len(word) && strings.EqualFold(string(line[:len(word)]), word) &&
+		(len(line) == len(word) || line[len(word)] == ' ' || line[len(word)] == '\t')
+}
+
+// attribute is what one @attribute line declares.
+type attribute struct {
+	name    string
+	kind    string   // numeric, nominal, string, date, relational
+	nominal []string // the values of a nominal one
+}
+
+// arffReader reads Weka's ARFF, and KEEL's files, which are much the same.
+type arffReader struct {
+	*builder
+	columns    columns
+	attributes []attribute
+	places     []int32         // the feature that each attribute is
+	declared   map[string]bool // the values of a nominal label; nil if it is not
+	fields     []arffField
+}
+
+// readARFF reads numeric attributes and one label of any kind, from rows of
+// values or from sparse ones: {place value, …}, places from 0.
+func readARFF(s *source, o Options) (*Dataset, error) {
+	b, err := newBuilder(s, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &arffReader{builder: b}
+	if err := r.header(); err != nil {
+		return nil, err
+	}
+	for {
+		line, err := s.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, b.fatal(err)
+		}
+		if start := bytes.TrimSpace(line); len(start) == 0 || start[0] == '%' {
+			continue
+		}
+		if err = r.example(line); err != nil {
+			err = b.reject(err, s.line)
+		} else {
+			err = b.accept(s.line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	d, err := b.finish()
+	if err != nil {
+		return nil, err
+	}
+	d.Features, d.Label, d.LabelColumn = r.columns.featureNames(), r.columns.labelName(), r.columns.label+1
+	return d, nil
+}
+
+// header reads up to @data and decides what the attributes are for.
+func (r *arffReader) header() error {
+	for {
+		line, err := r.src.next()
+		if err == io.EOF {
+			return fmt.Errorf("%s: found no line @data, wanted the examples behind one", r.src.path)
+		}
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimSpace(line)
+		switch {
+		case len(line) == 0 || line[0] == '%' || hasKeyword(line, "@relation"):
+		case hasKeyword(line, "@inputs") || hasKeyword(line, "@input") || hasKeyword(line, "@outputs") || hasKeyword(line, "@output"):
+			// KEEL's way to say which attribute is the label, which it also puts last.
+		case hasKeyword(line, "@attribute"):
+			a, fault := parseAttribute(string(bytes.TrimSpace(line[len("@attribute"):])))
+			if fault != "" {
+				return r.src.errorf("%s", fault)
+			}
+			r.attributes = append(r.attributes, a)
+		case hasKeyword(line, "@data"):
+			return r.resolve()
+		default:
+			return r.src.errorf("found %s, wanted @attribute, @data or a comment (%%)", quote(string(line)))
+		}
+	}
+}
+
+// resolve chooses the columns and refuses features that are not numbers.
+func (r *arffReader) resolve() error {
+	if len(r.attributes) > r.src.limits.columns {
+		return r.src.errorf("found %d attributes, wanted at most %d", len(r.attributes), r.src.limits.columns)
+	}
+	names := make([]string, len(r.attributes))
+	for j, a := range r.attributes {
+		names[j] = a.name
+	}
+	var fault string
+	if r.columns, fault = chooseColumns(names, len(names), r.o); fault != "" {
+		return r.src.errorf("%s", fault)
+	}
+	for j, a := range r.attributes {
+		if r.columns.role[j] == feature && a.kind != "numeric" {
+			return r.src.errorf("%s is %s, wanted numeric features; leave it out or make it numbers", r.columns.describe(j), a.kind)
+		}
+	}
+	r.width = r.columns.features
+	r.places = make([]int32, len(names))
+	next := int32(0)
+	for j := range r.places {
+		if r.places[j] = next; r.columns.role[j] == feature {
+			next++
+		}
+	}
+	if k := r.columns.label; k >= 0 && r.attributes[k].kind == "nominal" {
+		r.declared = make(map[string]bool)
+		for _, value := range r.attributes[k].nominal {
+			r.declared[value] = true
+		}
+	}
+	return nil
+}
+
+// example enters one line.
+func (r *arffReader) example(line []byte) error {
+	start := 0
+	for isSpace(line[start]) {
+		start++
+	}
+	if line[start] == '{' {
+		return r.sparse(line, start+1)
+	}
+	r.fields = r.fields[:0]
+	for i := start; ; i++ {
+		f, end, fault := scanARFF(line, i)
+		if fault != "" {
+			return r.src.errorfAt(f.from-1, "%s", fault)
+		}
+		if end < len(line) && line[end] != ',' {
+			return r.src.errorfAt(end, "found %s, wanted a comma or the end of the line", quote(string(line[end:])))
+		}
+		r.fields = append(r.fields, f)
+		if i = end; i >= len(line) {
+			break
+		}
+	}
+	if len(r.fields) != len(r.attributes) {
+		return r.src.errorfAt(len(line), "found %d fields, wanted %d, one per attribute", len(r.fields), len(r.attributes))
+	}
+	for k, f := range r.fields {
+		if err := r.value(line, k, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value enters field f as attribute k.
+func (r *arffReader) value(line []byte, k int, f arffField) error {
+	switch r.columns.role[k] {
+	case label:
+		text := f.text(line)
+		if string(text) == "?" && !f.quoted {
+			return r.src.errorfAt(f.from, "%s: found ?, a missing label, wanted a class name", r.columns.describe(k))
+		}
+		if r.declared != nil && !r.declared[string(text)] {
+			return r.src.errorfAt(f.from, "%s: found %s, wanted one of %s as declared", r.columns.describe(k), quote(string(text)), quoteList(r.attributes[k].nominal))
+		}
+		if fault := r.labels.set(text); fault != "" {
+			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
+		}
+	case feature:
+		v, ok := parseNumber(line[f.from:f.to])
+		if !ok {
+			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), numberFault(line[f.from:f.to]))
+		}
+		if v = flush(v, &r.subnormals); math.Float32bits(v) != 0 {
+			r.builder.columns, r.values = append(r.builder.columns, r.places[k]), append(r.values, v)
+		}
+	}
+	return nil
+}
+
+// sparse enters the line {place value, …}, whose first entry begins at i. What is
+// not named is 0; for a nominal label that is the first value declared.
+func (r *arffReader) sparse(line []byte, i int) error {
+	last, labelled := -1, false
+	for {
+		for i < len(line) && isSpace(line[i]) {
+			i++
+		}
+		if i < len(line) && line[i] == '}' && last < 0 {
+			break
+		}
+		start := i
+		for i < len(line) && line[i]-'0' <= 9 {
+			i++
+		}
+		k, err := strconv.Atoi(string(line[start:i]))
+		if err != nil || i == len(line) || !isSpace(line[i]) || k >= len(r.attributes) {
+			return r.src.errorfAt(start, "found %s, wanted a place from 0 to %d, a space and a value", quote(string(line[start:])), len(r.attributes)-1)
+		}
+		if k <= last {
+			return r.src.errorfAt(start, "found place %d after %d, wanted increasing places", k, last)
+		}
+		f, end, fault := scanARFF(line, i)
+		if fault != "" {
+			return r.src.errorfAt(i, "%s", fault)
+		}
+		if err := r.value(line, k, f); err != nil {
+			return err
+		}
+		last, labelled = k, labelled || r.columns.role[k] == label
+		if i = end; i >= len(line) {
+			return r.src.errorfAt(len(line), "found the end of the line, wanted a closing }")
+		}
+		if line[i] == '}' {
+			break
+		}
+		i++
+	}
+	if rest := bytes.TrimSpace(line[i+1:]); len(rest) > 0 {
+		return r.src.errorfAt(i+1, "found %s after the closing }, wanted the end of the line (weights of examples are not supported)", quote(string(rest)))
+	}
+	if r.columns.label >= 0 && !labelled {
+		a := r.attributes[r.columns.label]
+		if a.kind != "nominal" || len(a.nominal) == 0 {
+			return r.src.errorfAt(0, "found no label, wanted a value of %s", r.columns.describe(r.columns.label))
+		}
+		if fault := r.labels.set([]byte(a.nominal[0])); fault != "" {
+			return r.src.errorfAt(0, "%s", fault)
+		}
+	}
+	return nil
+}

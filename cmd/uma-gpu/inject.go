@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,7 @@ func injectCommand() *cli.Command {
 		Name:  "inject",
 		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
 		Description: "The copy has the format and the label column of the original, unless its name (.csv, .tsv, .svm, .libsvm,\n" +
-			".svmlight, and .gz behind it) asks for another format. The same seed corrupts the same labels.\n\n" +
+			".svmlight, and .gz or .zst behind it) asks for another format. The same seed corrupts the same labels.\n\n" +
 			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv",
 		Flags: append(flags,
 			seedFlag("the corruption and of --random"),
@@ -50,6 +49,9 @@ func inject(c *cli.Context) error {
 		if err := checkTarget(c, flag, "data", "confusion"); err != nil {
 			return err
 		}
+	}
+	if err := checkFormat(c, out); err != nil {
+		return err
 	}
 	n := newNotes(c)
 	d, err := readData(c.Context, c.String("data"), options, n)
@@ -90,17 +92,18 @@ func inject(c *cli.Context) error {
 // copy says otherwise.
 func copyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 	var o dataset.WriteOptions
-	fromCSV := d.LabelColumn > 0
-	switch name := strings.TrimSuffix(strings.ToLower(out), ".gz"); filepath.Ext(name) {
-	case ".svm", ".libsvm", ".svmlight", ".csv", ".tsv":
-	default:
+	table := d.LabelColumn > 0 || d.Features != nil
+	name := strings.ToLower(out)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	if dataset.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") { // no more than a habit of CSV files
 		o.Format = "libsvm"
-		if fromCSV {
+		if table {
 			o.Format = "csv"
 		}
 	}
-	if fromCSV {
-		o.LabelColumn = strconv.Itoa(d.LabelColumn)
+	if d.LabelColumn > 0 {
+		// Fewer columns may be left of the original's, if some were ignored.
+		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, d.D+1))
 	}
 	return o
 }

@@ -152,3 +152,33 @@ func TestAutoTakesOpenCL(t *testing.T) {
 		fail(t, exitFailure, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")
 	}
 }
+
+// The plan keeps to the memory limit, and where nothing can be done the error
+// says how much is wanted.
+func TestDryRunOnOpenCL(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "d.csv")
+	succeed(t, "synth", "--examples", "20000", "--features", "60", "--out", data)
+	for _, i := range openCL(t) {
+		args := []string{"train", "--data", data, "--dry-run", "--json", "--device", i.ID()}
+		for _, limit := range []string{"0", "4M"} {
+			stdout, _ := succeed(t, append(args, "--memory-limit", limit)...)
+			r := decode[planReport](t, stdout)
+			p := r.Plan
+			if r.Device.ID != i.ID() || p.Examples != 4*61*20000 || p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch > p.Limit ||
+				(limit != "0") != (p.TilesAside > 0) || r.Estimate.SecondsPerPass <= 0 {
+				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
+			}
+		}
+		fail(t, exitFailure, "are allowed; allow more with --memory-limit", append(args, "--memory-limit", "900K")...)
+		// The device can be opened a second time, with less memory.
+		d := &device{selection: selection{try: []gpu.Info{i}}}
+		e, err := d.reopen(i.ID(), 4<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 func predictCommand() *cli.Command {
 	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples to classify")...)
 	flags = append(flags,
-		&cli.BoolFlag{Name: "no-labels", Usage: "every column of a CSV is a feature; in LIBSVM a label is passed over if there is one"},
+		noLabelsFlag(),
 		&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is stdout"},
 	)
 	flags = append(flags, deviceFlags()...)

@@ -47,17 +47,23 @@ func exitOf(t *testing.T, err error) int {
 // does, and needs no rights.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	m := filepath.Join(dir, "m.npz")
+	m, data := filepath.Join(dir, "m.npz"), filepath.Join(dir, "m.csv")
 	for _, args := range [][]string{
-		{"train", "--data", digits, "--model", m, "--max-steps", "3"},
-		{"confusion", "inject", "--data", digits, "--pairwise", "0.2", "--out", m},
-		{"synth", "--examples", "1000", "--out", m},
+		{"train", "--model", m, "--data", digits, "--max-steps", "3"},
+		{"confusion", "inject", "--out", data, "--data", digits, "--pairwise", "0.2"},
+		{"convert", "--out", data, "--data", digits},
+		{"split", "--out", data, "--data", digits, "--fractions", "0.9"},
+		{"synth", "--out", data, "--examples", "1000"},
 	} {
+		target := m
+		if args[0] != "train" {
+			target = data
+		}
 		var stderr bytes.Buffer
 		c := program(t, "ulimit -f 1;", args...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != exitFailure || !strings.Contains(stderr.String(), "m.npz: cannot be written (nothing was changed): file too large") {
+		if code != exitFailure || !strings.Contains(stderr.String(), target+": cannot be written (nothing was changed): file too large") {
 			t.Errorf("%s: exit code %d\n%s", args[0], code, stderr.String())
 		}
 		if left := names(t, dir); left != nil {

@@ -63,13 +63,16 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			"  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
 			"  uma-gpu eval  --model m.npz --data test.csv\n\n" +
 			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 130 interrupted.",
+		// A comma in the name of a file is part of it.
+		DisableSliceFlagSeparator: true,
+
 		Writer:         stdout,
 		ErrWriter:      stderr,
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), predictCommand(), evalCommand(), confusionCommand(),
-			synthCommand(), devicesCommand(), versionCommand(),
+			infoCommand(), splitCommand(), convertCommand(), synthCommand(), devicesCommand(), versionCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

@@ -45,6 +45,9 @@ func synthesize(c *cli.Context) error {
 		}
 	}
 	out := c.String("out")
+	if err := checkFormat(c, out); err != nil {
+		return err
+	}
 	if err := checkTarget(c, "out"); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func trainCommand() *cli.Command {
 	flags = append(flags,
 		&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"},
 		axesFlag(),
-		&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required)"},
+		&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; auto is " +
 			dataset.DefaultSteps + " for dense data and " + dataset.DefaultStepsSparse + " for sparse; the model keeps what was fitted"},
 		&cli.StringFlag{Name: "learner", Value: "uma", Usage: "`NAME` of the learner: uma (Louche & Ralaivola 2015); with the identity for C it is the batch perceptron"},
@@ -35,6 +35,7 @@ func trainCommand() *cli.Command {
 	)
 	flags = append(flags, deviceFlags()...)
 	flags = append(flags, jsonFlag(), quietFlag(),
+		&cli.BoolFlag{Name: "dry-run", Usage: "read and prepare the data, print what training would take of the device and of time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print one line for each step on stderr"})
 	return &cli.Command{
 		Name:  "train",
@@ -129,6 +130,9 @@ func train(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	t.mark(&t.seconds.Open)
+	if c.Bool("dry-run") {
+		return t.dryRun(c, e, x, d.Y, len(d.Classes))
+	}
 
 	result, err := t.run(ctx, e, x, d.Y, inverse, d.Classes)
 	if err != nil {
@@ -159,7 +163,11 @@ func train(c *cli.Context) (err error) {
 
 // newTraining checks all that can be checked before a file is read.
 func newTraining(c *cli.Context) (*training, error) {
-	if err := checkUsage(c, "data", "model"); err != nil {
+	required := []string{"data", "model"}
+	if c.Bool("dry-run") {
+		required = required[:1]
+	}
+	if err := checkUsage(c, required...); err != nil {
 		return nil, err
 	}
 	t := &training{
@@ -209,6 +217,9 @@ func newTraining(c *cli.Context) (*training, error) {
 	}
 	if t.device, err = chooseDevice(c); err != nil {
 		return nil, err
+	}
+	if t.model == "" {
+		return t, nil
 	}
 	return t, checkTarget(c, "model", "data", "confusion")
 }
@@ -261,7 +272,7 @@ func prepare(steps string, d *dataset.Dataset) (*dataset.Preparation, dataset.Ex
 func (t *training) run(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, inverse *confusion.Inverse, classes []string) (_ host.Result, err error) {
 	examples, err := e.Load(x, y, len(classes))
 	if err != nil {
-		return host.Result{}, err
+		return host.Result{}, adviseMemory(err)
 	}
 	defer func() { err = errors.Join(err, examples.Close()) }()
 	t.mark(&t.seconds.Upload)

@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -67,6 +69,11 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 
 // row enters the current record.
 func (r *csvReader) row() error {
+	if len(r.ends) == 0 && r.plainRow() {
+		return nil
+	}
+	r.split()
+	r.x, r.subnormals = r.x[:r.rowFrom], r.flushed
 	role := r.columns.role
 	if len(r.ends) != len(role) {
 		return r.record.src.errorAt(r.line, r.column(len(role)), "found %d fields, wanted %d as in line %d", len(r.ends), len(role), r.first)
@@ -101,6 +108,55 @@ func (r *csvReader) row() error {
 	return nil
 }
 
+// plainRow is row for a record without quotes, spaces and mistakes, in one pass;
+// false means only "not by this way", and row goes over the record again.
+func (r *csvReader) plainRow() bool {
+	role, line, delim := r.columns.role, r.text, r.delim
+	r.x = slices.Grow(r.x, r.columns.features)
+	x := r.x[len(r.x) : len(r.x)+r.columns.features]
+	i, k := 0, 0
+	for j := 0; ; j++ {
+		if j == len(role) {
+			return false
+		}
+		if role[j] == feature {
+			var v float32
+			if i+1 < len(line) && line[i+1] == delim && line[i]-'0' <= 9 {
+				v = float32(line[i] - '0')
+				i++
+			} else {
+				var ok bool
+				if v, i, ok = scanNumber(line, i); !ok || (i < len(line) && line[i] != delim) {
+					return false
+				}
+			}
+			if v < minNormal && v > -minNormal {
+				v = flush(v, &r.subnormals)
+			}
+			x[k] = v
+			k++
+		} else {
+			end := bytes.IndexByte(line[i:], delim)
+			if end < 0 {
+				end = len(line) - i
+			}
+			if role[j] == label && r.labels.set(line[i:i+end]) != "" {
+				return false
+			}
+			i += end
+		}
+		if i == len(line) {
+			if j+1 < len(role) {
+				return false
+			}
+			break
+		}
+		i++
+	}
+	r.x = r.x[:len(r.x)+k]
+	return true
+}
+
 // fault returns an error about field j of the current record.
 func (r *csvReader) fault(j int, what string) error {
 	hint := ""
@@ -114,6 +170,7 @@ func (r *csvReader) fault(j int, what string) error {
 // resolve decides from the first record whether it is a header and what the
 // columns are for.
 func (r *csvReader) resolve() error {
+	r.split()
 	r.first = r.line
 	width := len(r.ends)
 	if width > r.record.src.limits.columns {

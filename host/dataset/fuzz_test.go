@@ -3,12 +3,20 @@ package dataset
 import (
 	"bytes"
 	"math"
+	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // fuzzLimits keep a fuzzer from filling the memory with lawful zeros.
-var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24, window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
+var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24, page: 1 << 20, window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
+
+// fuzzMemory is what buffers and tables of unpackers may take whatever the input.
+const fuzzMemory = 16 << 20
 
 // wideLimits are the default ones with a buffer that is quickly made.
 func wideLimits() limits {
@@ -20,11 +28,20 @@ func wideLimits() limits {
 // checkRead reads text and, if it is accepted, checks what Read promises and
 // that both formats give it back.
 func checkRead(t *testing.T, name string, text []byte, o Options) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	s, err := newSource(name, bytes.NewReader(text), fuzzLimits)
 	if err != nil {
 		return
 	}
+	defer s.close()
 	d, err := readSource(s, o)
+	runtime.ReadMemStats(&after)
+	// All that was ever asked for, also what was given back.
+	if took, most := after.TotalAlloc-before.TotalAlloc, 64*uint64(s.text)+256*uint64(len(text))+fuzzMemory; took > most {
+		t.Fatalf("took %d bytes of memory for %d bytes, %d unpacked; wanted at most %d", took, len(text), s.text, most)
+	}
 	if err != nil {
 		if err.Error() == "" {
 			t.Fatal("an error without words")
@@ -100,6 +117,121 @@ func FuzzReadLIBSVM(f *testing.F) {
 		checkRead(t, "f", text, Options{Format: "libsvm", Features: int(features), NoLabels: noLabels})
 		checkRead(t, "f.svm", text, Options{Features: int(features), NoLabels: noLabels})
 	})
+}
+
+func FuzzReadARFF(f *testing.F) {
+	for _, text := range []string{
+		"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n",
+		"@relation 'r'\n@attribute 'x y' numeric[1,2]\n@attribute c string\n@data\n{0 1, 1 'a'}\n{1 b}\n% c\n-0,'a'\n",
+		"@attribute c {a,'b\\'}'}\n@data\n", "@data\n", "@relation", "@attribute x {",
+	} {
+		f.Add([]byte(text), "", false)
+		f.Add([]byte(text), "first", true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
+		for _, storage := range []string{"auto", "dense", "sparse"} {
+			checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, NoLabels: noLabels, Storage: storage, SkipBad: true})
+		}
+		checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, Ignore: []string{"2"}, MaxErrors: 3})
+	})
+}
+
+// addGolden adds the golden files with one of these ends, plain and packed.
+func addGolden(f *testing.F, ends ...string) {
+	files, err := os.ReadDir("testdata")
+	if err != nil {
+		f.Fatal(err)
+	}
+	added := 0
+	for _, file := range files {
+		for _, end := range ends {
+			if !strings.HasSuffix(file.Name(), end) {
+				continue
+			}
+			raw, err := os.ReadFile(golden(file.Name()))
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(raw)
+			if added == 0 {
+				f.Add(zstdPack(f, raw))
+			}
+			added++
+		}
+	}
+	if added == 0 {
+		f.Fatal("no seeds")
+	}
+}
+
+func FuzzReadNPY(f *testing.F) {
+	addGolden(f, ".npy")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		checkRead(t, "f.npy", raw, Options{NoLabels: true})
+		checkRead(t, "f.npy", raw, Options{NoLabels: true, Storage: "dense", SkipBad: true})
+		checkLabels(t, raw)
+	})
+}
+
+func FuzzReadNPZ(f *testing.F) {
+	addGolden(f, ".npz")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		checkRead(t, "f.npz", raw, Options{})
+		checkRead(t, "f.npz", raw, Options{NoLabels: true, SkipBad: true, Features: 5})
+		checkRead(t, "f.npz", raw, Options{XName: "features", YName: "target", Storage: "sparse"})
+	})
+}
+
+func FuzzReadIDX(f *testing.F) {
+	addGolden(f, "-idx2", "-ubyte", "-ubyte.gz")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		checkRead(t, "f", raw, Options{NoLabels: true, Format: "idx"})
+		checkRead(t, "f", raw, Options{NoLabels: true, Storage: "dense", SkipBad: true})
+		checkLabels(t, raw)
+	})
+}
+
+func FuzzReadParquet(f *testing.F) {
+	rows, _ := parquetRows(9)
+	f.Add(parquetBytes(f, 3))
+	f.Add(benchParquet(f, []float32{1, 2, 3, 4}, 2))
+	f.Add(writeParquet(f, rows))
+	f.Add(writeParquet(f, rows, parquet.Compression(&parquet.Snappy), parquet.DataPageVersion(1), parquet.MaxRowsPerRowGroup(4)))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		checkRead(t, "f.parquet", raw, Options{})
+		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Ignore: []string{"first"}, SkipBad: true})
+	})
+}
+
+func FuzzReadLabels(f *testing.F) {
+	for _, text := range []string{"a\nb\n", "label\n1\n2\n", "p,q\n1,\"b\"\n2,c\n", "1,2\n3\n", "\"a\n", "", "\ufeff\r\n1"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(checkLabels)
+}
+
+// checkLabels reads raw as labels in several ways.
+func checkLabels(t *testing.T, raw []byte) {
+	t.Helper()
+	for _, o := range []Options{{}, {LabelColumn: "q"}, {LabelColumn: "2", SkipBad: true}, {Classes: []string{"a", "1"}, MaxErrors: 2}} {
+		s, err := newSource("labels", bytes.NewReader(raw), fuzzLimits)
+		if err != nil {
+			return
+		}
+		e, err := readLabelSource(s, o)
+		s.close()
+		if err != nil {
+			if err.Error() == "" {
+				t.Fatal("an error without words")
+			}
+			continue
+		}
+		for k, code := range e.codes {
+			if int(code) >= len(e.labels.names) || (code < 0 && (e.bad[k] == nil || !o.SkipBad)) {
+				t.Fatalf("label %d is %d of %d classes", k, code, len(e.labels.names))
+			}
+		}
+	}
 }
 
 func FuzzParseNumber(f *testing.F) {

@@ -149,6 +149,7 @@ func (r *labelText) read(o Options) error {
 	if err != nil {
 		return err
 	}
+	r.split()
 	first := r.fields()
 	header, err := r.choose(first, o)
 	if err != nil {
@@ -163,6 +164,9 @@ func (r *labelText) read(o Options) error {
 	var held func() error
 	for ; err == nil; err = r.next() {
 		fault := r.record.bad
+		if fault == nil {
+			r.split()
+		}
 		if fault == nil && len(r.ends) != len(first) {
 			fault = r.src.errorAt(r.line, r.record.column(len(first)), "found %d fields, wanted %d as in line %d", len(r.ends), len(first), line)
 		}

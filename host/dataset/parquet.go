@@ -34,6 +34,9 @@ func readParquet(s *source, o Options) (d *Dataset, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkParquetFooter(at, size); err != nil {
+		return nil, s.errorf("found no whole Parquet file (%w); if it was cut short, fetch it again", err)
+	}
 	f, err := parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, s.errorf("found no whole Parquet file (%w); if it was cut short, fetch it again", err)
@@ -46,7 +49,10 @@ func readParquet(s *source, o Options) (d *Dataset, err error) {
 	if err := r.resolve(); err != nil {
 		return nil, err
 	}
-	for _, group := range f.RowGroups() {
+	for k, group := range f.RowGroups() {
+		if err := r.checkGroup(at, size, &f.Metadata().RowGroups[k]); err != nil {
+			return nil, b.fatal(err)
+		}
 		if err := r.group(group); err != nil {
 			return nil, err
 		}
@@ -114,13 +120,30 @@ func parquetKind(c *parquet.Column) byte {
 	return 0
 }
 
-// group enters the examples of one row group.
-func (r *parquetReader) group(g parquet.RowGroup) error {
-	n, d := g.NumRows(), r.width
+// checkGroup refuses a row group that claims more memory than it may.
+func (r *parquetReader) checkGroup(at io.ReaderAt, size int64, g *parquetformat.RowGroup) error {
+	n, d := g.NumRows, r.width
 	limit := max(r.src.limits.dense, r.src.limits.perByte*r.src.text)
 	if n < 0 || n > int64(r.src.limits.rows) || float64(n)*float64(d)*4 > float64(limit) {
 		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes in memory; write the file with smaller row groups", n, d, limit)
 	}
+	for j, c := range r.leaves {
+		if r.columns.role[j] == ignored {
+			continue
+		}
+		if c.Index() < 0 || c.Index() >= len(g.Columns) {
+			return r.src.errorf("%s: found no data in a row group; the file is corrupt, fetch it again", r.columns.describe(j))
+		}
+		if err := checkPages(at, size, &g.Columns[c.Index()].MetaData, n, r.src.limits.page); err != nil {
+			return r.src.errorf("%s: %w; the file is corrupt, fetch it again", r.columns.describe(j), err)
+		}
+	}
+	return nil
+}
+
+// group enters the examples of one row group.
+func (r *parquetReader) group(g parquet.RowGroup) error {
+	n, d := g.NumRows(), r.width
 	if n == 0 {
 		return nil
 	}
@@ -131,9 +154,6 @@ func (r *parquetReader) group(g parquet.RowGroup) error {
 	for j, c := range r.leaves {
 		if r.columns.role[j] == ignored {
 			continue
-		}
-		if c.Index() < 0 || c.Index() >= len(chunks) {
-			return r.src.errorf("%s: found no data in a row group; the file is corrupt, fetch it again", r.columns.describe(j))
 		}
 		var err error
 		chunk := chunks[c.Index()]

@@ -73,6 +73,30 @@ func parquetBytes(t testing.TB, n int) []byte {
 	return b.Bytes()
 }
 
+// benchParquet returns a file of d float columns.
+func benchParquet(t testing.TB, x []float32, d int) []byte {
+	t.Helper()
+	group := parquet.Group{}
+	for j := range d {
+		group[fmt.Sprintf("x%03d", j)] = parquet.Leaf(parquet.FloatType)
+	}
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, parquet.NewSchema("table", group))
+	row := make(parquet.Row, d)
+	for i := range len(x) / d {
+		for j, v := range x[i*d : (i+1)*d] {
+			row[j] = parquet.FloatValue(v).Level(0, 0, j)
+		}
+		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 func zstdPack(t testing.TB, raw []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -154,6 +178,18 @@ func TestReadParquetBad(t *testing.T) {
 		d, err := readText("f", string(c.raw), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, %v\nwant %s", c.what, d, err, c.want)
+		}
+	}
+	for what, spoil := range map[string]func([]byte) []byte{
+		"nothing but a footer":                  func([]byte) []byte { return []byte("PAR1PAR1") },
+		"no footer":                             func(raw []byte) []byte { return raw[:len(raw)-1] },
+		"a footer that is longer than the file": func(raw []byte) []byte { raw[len(raw)-6] = 0xff; return raw },
+		"zeros":                                 func(raw []byte) []byte { clear(raw[4 : len(raw)-8]); return raw },
+		"pages of ones":                         func(raw []byte) []byte { copy(raw[4:], bytes.Repeat([]byte{0xff}, 200)); return raw },
+	} {
+		d, err := readText("f.parquet", string(spoil(bytes.Clone(good))), note)
+		if err == nil || !strings.HasPrefix(err.Error(), "f.parquet: ") {
+			t.Errorf("%s: got %v, %v", what, d, err)
 		}
 	}
 	d, err := readText("f", string(bad), Options{Ignore: []string{"note"}, SkipBad: true})

@@ -29,6 +29,8 @@ type limits struct {
 	// whole is the largest file, unpacked, that is read into memory as a whole,
 	// as those of .npz and Parquet are that come packed or from a pipe.
 	whole int64
+	// page is how many bytes a page of Parquet may unpack to, however few it has.
+	page int64
 	// window is the largest window of zstd, which is memory, in bytes.
 	window uint64
 	// rows and columns are the most that an example set may have: engines and
@@ -37,7 +39,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perByte: 512,
-	whole: 1 << 32, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32}
+	whole: 1 << 32, page: 1 << 26, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32}
 
 // source gives the bytes of a file, unpacked, or its lines, and knows their
 // numbers. All formats read from one.

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+func convertCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "convert",
+		Usage: "write a data set in another format",
+		Description: "The name of --out says the format (.csv, .tsv, .svm, …) and whether it is packed (.gz, .zst); --to forces the\n" +
+			"format. A table keeps the label where it was. The copy has the content hash that info prints of the original.\n\n" +
+			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz",
+		Flags: append(dataFlags("examples to convert"),
+			noLabelsFlag(),
+			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"},
+			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto (by the name of --out), " + orList(dataset.WriteFormats())},
+			quietFlag()),
+		Action: convert,
+	}
+}
+
+func convert(c *cli.Context) error {
+	if err := checkUsage(c, "data", "out"); err != nil {
+		return err
+	}
+	options, err := wholeOptions(c)
+	if err != nil {
+		return err
+	}
+	to, err := targetFormat(c)
+	if err != nil {
+		return err
+	}
+	out := c.String("out")
+	if err := checkTarget(c, "out", "data", "labels"); err != nil {
+		return err
+	}
+	n := newNotes(c)
+	d, err := readData(c.Context, c.String("data"), options, n)
+	if err != nil {
+		return err
+	}
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	o := copyOptions(out, d)
+	o.Format = to
+	if err := dataset.Write(out, d, o); err != nil {
+		return err
+	}
+	size := ""
+	if about, err := os.Stat(out); err == nil {
+		size = ", " + smallBytesText(about.Size())
+	}
+	n.say("%d examples × %d features%s written to %s as %s%s", d.N, d.D, classesOf(d), out, packedText(out)+to, size)
+	if d.Features != nil && to != "csv" {
+		n.say("the names of the features are left out; %s has no place for them", to)
+	}
+	return nil
+}
+
+// targetFormat is the format that --to or the name of --out asks for.
+func targetFormat(c *cli.Context) (string, error) {
+	to, err := oneOf(c, "to", append([]string{"auto"}, dataset.WriteFormats()...)...)
+	if err != nil || to != "auto" {
+		return to, err
+	}
+	out := c.String("out")
+	if to = dataset.FormatOfName(out); to == "" {
+		return "", usagef(c, "the name %s does not tell a format; say --to %s", out, orList(dataset.WriteFormats()))
+	}
+	return to, checkFormat(c, out)
+}
+
+// checkFormat refuses an output whose name asks for a format that is only read.
+func checkFormat(c *cli.Context, out string) error {
+	asked := dataset.FormatOfName(out)
+	if asked != "" && !slices.Contains(dataset.WriteFormats(), asked) {
+		return usagef(c, "%s: %s can be read but not written, wanted a name for %s", out, asked, orList(dataset.WriteFormats()))
+	}
+	return nil
+}
+
+// packedText says how a file of that name is packed.
+func packedText(path string) string {
+	switch name := strings.ToLower(path); {
+	case strings.HasSuffix(name, ".gz"):
+		return "gzip of "
+	case strings.HasSuffix(name, ".zst"):
+		return "zstd of "
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// planReport is what train --dry-run --json prints.
+type planReport struct {
+	Device   engine.Device `json:"device"`
+	Examples int           `json:"examples"`
+	Features int           `json:"features"` // of the prepared examples
+	Classes  int           `json:"classes"`
+	Storage  string        `json:"storage"`
+	Plan     engine.Plan   `json:"plan"`
+	Estimate estimate      `json:"estimate"`
+	Seconds  trainSeconds  `json:"seconds"` // that the dry run took; nothing is uploaded or trained
+}
+
+// dryRun prints what training would take, without doing it.
+func (t *training) dryRun(c *cli.Context, e engine.Engine, x dataset.Examples, y []int32, classes int) error {
+	plan, err := e.Plan(x, y, classes)
+	if err != nil {
+		return adviseMemory(err)
+	}
+	reopen := func(limit int64) (engine.Engine, error) { return t.device.reopen(e.Device().ID, limit) }
+	guess, err := expect(c.Context, e, plan, x, classes, reopen)
+	if err != nil {
+		return adviseMemory(err)
+	}
+	t.seconds.Total = time.Since(t.start).Seconds()
+	r := planReport{
+		Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
+		Plan: plan, Estimate: guess, Seconds: t.seconds,
+	}
+	if x.Sparse() {
+		r.Storage = "sparse"
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, r)
+	}
+	return r.print(c.App.Writer)
+}
+
+func (r planReport) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	p := r.Plan
+	line("device", "%s %s", r.Device.ID, r.Device.Name)
+	line("data", "%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes, r.Storage)
+	line("examples", "%s", smallBytesText(p.Examples))
+	if p.Aside > 0 {
+		how := "streamed to the device in every pass"
+		if p.InPlace {
+			how = "used in place"
+		}
+		line("  of them aside", "%s in host memory, %s", smallBytesText(p.Aside), how)
+	}
+	line("scores", "%s", smallBytesText(p.Scores))
+	line("class sums", "%s", smallBytesText(p.ClassSums))
+	line("scratch", "%s", smallBytesText(p.Scratch))
+	limit := "no limit"
+	if p.Limit > 0 {
+		limit = "of " + smallBytesText(p.Limit)
+	}
+	line("in all", "%s, %s", smallBytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
+	line("tiles", "%d, of which aside %d", p.Tiles, p.TilesAside)
+	m := r.Estimate
+	line("expected pass", "%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass, m.Measured.BytesPerSecond/1e9, m.Measured.Examples)
+	if s := m.Streamed; s != nil {
+		line("", "and %.3g GB/s streamed, measured on %d", s.BytesPerSecond/1e9, s.Examples)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\nA pass reads all examples and scores two classes. Every step makes one, and besides moves examples\n"+
+		"between class sums, which can take several times as long and depends on the labels.")
+	return err
+}
+
+// adviseMemory adds to an error of too little memory what can be done.
+func adviseMemory(err error) error {
+	if !errors.Is(err, engine.ErrMemory) {
+		return err
+	}
+	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, or train with fewer examples or classes", err)
+}
+
+// reopen opens the OpenCL device with this id a second time, with another limit
+// of memory.
+func (d *device) reopen(id string, limit int64) (engine.Engine, error) {
+	for _, i := range d.try {
+		if i.ID() == id {
+			o := d.options
+			o.MemoryLimit = limit
+			return gpu.Open(i, o)
+		}
+	}
+	return nil, fmt.Errorf("%w: %q cannot be opened again", errNoSuchDevice, id)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// noLabelsFlag reads data without labels.
+func noLabelsFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "no-labels", Usage: "every column of a table is a feature; in LIBSVM a label is passed over if there is one"}
+}
+
+// wholeOptions is dataOptions for commands that take a file as it is. Without
+// labels they have no model to say whether a last column is one too many: it is a
+// feature unless --label-column is given.
+func wholeOptions(c *cli.Context) (dataset.Options, error) {
+	o, err := dataOptions(c)
+	if o.NoLabels = c.Bool("no-labels"); o.NoLabels && !c.IsSet("label-column") {
+		o.LabelColumn = ""
+	}
+	return o, err
+}
+
+func infoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "info",
+		Usage: "describe a data set: size, density, classes, ranges, constant features, duplicates, hash",
+		Description: "Duplicates are examples all of whose values equal those of an earlier one; they conflict if their label is not\n" +
+			"that of the first. Conflicts hint at label noise, but for examples that may belong to several classes.\n" +
+			"The hash is that of the content: copies in other formats have the same.\n\n" +
+			"Example: uma-gpu info --data train.csv",
+		Flags:  append(dataFlags("examples to describe"), noLabelsFlag(), jsonFlag(), quietFlag()),
+		Action: info,
+	}
+}
+
+func info(c *cli.Context) error {
+	if err := checkUsage(c, "data"); err != nil {
+		return err
+	}
+	options, err := wholeOptions(c)
+	if err != nil {
+		return err
+	}
+	path := c.String("data")
+	format, err := dataset.DetectFormat(path, options)
+	if err != nil {
+		return err
+	}
+	d, err := readData(c.Context, path, options, newNotes(c))
+	if err != nil {
+		return err
+	}
+	i := dataset.Describe(d)
+	i.Format = format
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, i)
+	}
+	return printInfo(c.App.Writer, i)
+}
+
+func printInfo(w io.Writer, i dataset.Info) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	line("data", "%s", i.Path)
+	if i.Format != "" {
+		line("format", "%s", i.Format)
+	}
+	line("content hash", "%s", i.SHA256)
+	line("examples", "%d", i.Examples)
+	line("features", "%d", i.Features)
+	if i.Classes == nil {
+		line("classes", "none, read without labels")
+	} else {
+		line("classes", "%d", len(i.Classes))
+	}
+	line("storage", "%s, %s in memory", i.Storage, smallBytesText(i.Bytes))
+	line("density", "%.3g %% (%d values are not zero)", 100*i.Density, i.NonZero)
+	line("values", "%s to %s, mean |value| %.4g", shortFloat(i.Min), shortFloat(i.Max), i.MeanAbs)
+	line("subnormals", "%d, read as 0", i.Subnormals)
+	line("constant features", "%d, of which zero in every example %d", i.ConstantFeatures, i.EmptyFeatures)
+	line("empty examples", "%d", i.Empty)
+	line("duplicates", "%s", duplicatesText(i))
+	if bad := len(i.SkippedAt); bad > 0 {
+		line("skipped", "%d bad examples, at %s", bad, places(i.SkippedAt))
+	}
+	for _, note := range i.Notes {
+		line("note", "%s", note)
+	}
+	if i.Classes != nil {
+		fmt.Fprintf(t, "\nclass\texamples\tshare\n")
+		for _, c := range i.Classes {
+			fmt.Fprintf(t, "%s\t%d\t%.2f %%\n", c.Class, c.Examples, 100*float64(c.Examples)/float64(i.Examples))
+		}
+	}
+	return t.Flush()
+}
+
+func duplicatesText(i dataset.Info) string {
+	text := strconv.Itoa(i.Duplicates)
+	if i.Duplicates > 0 && i.Classes != nil {
+		text += fmt.Sprintf(", of which labelled otherwise than the first %d", i.Conflicting)
+	}
+	return text
+}
+
+// shortFloat prints a value as shortly as it can be read back.
+func shortFloat(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
+
+// smallBytesText prints a number of bytes in the unit that suits it.
+func smallBytesText(n int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	v, k := float64(n), 0
+	for v >= 1024 && k < len(units)-1 {
+		v, k = v/1024, k+1
+	}
+	if k == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + " " + units[k]
+}

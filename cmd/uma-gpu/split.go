@@ -1,0 +1,173 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+func splitCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "split",
+		Usage: "divide a data set at random into files that have all classes in the same shares",
+		Description: "Say --out once for each part. A part gets of every class its share, rounded down or up, and keeps the order of\n" +
+			"the file. What fractions below 1 in all, or counts without rest, leave is left out. The same seed gives the\n" +
+			"same parts. Each file has the format and the label column of the original, unless its name asks for another.\n\n" +
+			"Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out test.csv",
+		Flags: append(dataFlags("examples to divide"),
+			noLabelsFlag(),
+			&cli.StringFlag{Name: "fractions", Usage: "size of each part as a comma `LIST` of fractions of all examples, together at most 1"},
+			&cli.StringFlag{Name: "counts", Usage: "size of each part as a comma `LIST` of numbers of examples; one of them may be rest"},
+			seedFlag("the division"),
+			&cli.StringSliceFlag{Name: "out", Usage: "`FILE` for a part, in the order of the sizes (required, once for each part)"},
+			quietFlag()),
+		Action: splitData,
+	}
+}
+
+func splitData(c *cli.Context) error {
+	if err := checkUsage(c, "data"); err != nil {
+		return err
+	}
+	options, err := wholeOptions(c)
+	if err != nil {
+		return err
+	}
+	divide, parts, err := division(c)
+	if err != nil {
+		return err
+	}
+	outs := c.StringSlice("out")
+	if len(outs) != parts {
+		return usagef(c, "found --out %d times, wanted it %d times, once for each part", len(outs), parts)
+	}
+	for k, out := range outs {
+		for _, other := range outs[:k] {
+			if samePath(out, other) {
+				return usagef(c, "two parts would be the same file %s; give another name", out)
+			}
+		}
+		if err := checkFormat(c, out); err != nil {
+			return err
+		}
+		if err := checkOutput(c, out); err != nil {
+			return err
+		}
+	}
+	n := newNotes(c)
+	d, err := readData(c.Context, c.String("data"), options, n)
+	if err != nil {
+		return err
+	}
+	split, err := divide(d)
+	if err != nil {
+		return err
+	}
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	left := d.N
+	for k, part := range split {
+		if err := dataset.Write(outs[k], part, copyOptions(outs[k], d)); err != nil {
+			return err
+		}
+		n.say("%d of %d examples written to %s", part.N, d.N, outs[k])
+		if missing := absent(part); missing != nil {
+			n.warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing), len(d.Classes), firstOf(missing))
+		}
+		left -= part.N
+	}
+	if left > 0 {
+		n.say("%d examples are in no part", left)
+	}
+	return nil
+}
+
+// division checks --fractions and --counts and returns what they ask for and the
+// number of parts. What depends on the data is checked by package dataset.
+func division(c *cli.Context) (divide func(*dataset.Dataset) ([]*dataset.Dataset, error), parts int, err error) {
+	fractions, counts := c.String("fractions"), c.String("counts")
+	if (fractions == "") == (counts == "") {
+		return nil, 0, usagef(c, "wanted exactly one of --fractions and --counts")
+	}
+	seed := c.Uint64("seed")
+	if fractions != "" {
+		var list []float64
+		sum := 0.0
+		for _, field := range strings.Split(fractions, ",") {
+			f, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+			if err != nil || !(f > 0 && f <= 1) {
+				return nil, 0, usagef(c, "--fractions: found %q, wanted a number above 0, at most 1", field)
+			}
+			list, sum = append(list, f), sum+f
+		}
+		if sum > 1+1e-9 {
+			return nil, 0, usagef(c, "--fractions sum to %.6g, wanted at most 1", sum)
+		}
+		return func(d *dataset.Dataset) ([]*dataset.Dataset, error) {
+			return dataset.SplitFractions(d, list, seed)
+		}, len(list), nil
+	}
+	var list []int
+	rest := false
+	for _, field := range strings.Split(counts, ",") {
+		field = strings.TrimSpace(field)
+		if field == "rest" {
+			if rest {
+				return nil, 0, usagef(c, "--counts: found rest twice, wanted it once at most")
+			}
+			list, rest = append(list, dataset.Rest), true
+			continue
+		}
+		count, err := strconv.Atoi(field)
+		if err != nil || count < 1 {
+			return nil, 0, usagef(c, "--counts: found %q, wanted a number of examples from 1, or rest", field)
+		}
+		list = append(list, count)
+	}
+	return func(d *dataset.Dataset) ([]*dataset.Dataset, error) { return dataset.SplitCounts(d, list, seed) }, len(list), nil
+}
+
+// checkOutput is checkTarget for one of several --out.
+func checkOutput(c *cli.Context, out string) error {
+	for _, input := range []string{"data", "labels"} {
+		if sameFile(out, c.String(input)) {
+			return usagef(c, "--out %s is the same file as --%s; give another name", out, input)
+		}
+	}
+	return atomicfile.CheckWritable(out)
+}
+
+// samePath reports whether two paths lead to one file, which need not exist.
+func samePath(a, b string) bool {
+	return filepath.Clean(a) == filepath.Clean(b) || sameFile(a, b)
+}
+
+// absent lists the classes of which d has no example.
+func absent(d *dataset.Dataset) []string {
+	seen := make([]bool, len(d.Classes))
+	for _, y := range d.Y {
+		seen[y] = true
+	}
+	var missing []string
+	for q, name := range d.Classes {
+		if !seen[q] {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// firstOf joins the first few of many names.
+func firstOf(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}

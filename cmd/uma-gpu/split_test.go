@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+func TestSplit(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	a, b := path("train, all.csv"), path("test.svm.gz") // a comma is part of a name
+	_, stderr := succeed(t, "split", "--data", digits, "--fractions", "0.7, 0.3", "--out", a, "--out", b)
+	for _, want := range []string{"1258 of 1797 examples written to " + a + "\n", "539 of 1797 examples written to " + b + "\n"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("stderr lacks %q:\n%s", want, stderr)
+		}
+	}
+	whole, train, test := readSet(t, digits), readSet(t, a), readSet(t, b)
+	if train.N != 1258 || test.N != 539 || train.D != 64 || test.D != 64 {
+		t.Fatalf("found %d×%d and %d×%d", train.N, train.D, test.N, test.D)
+	}
+	for q, c := range dataset.Describe(whole).Classes {
+		n := dataset.Describe(train).Classes[q].Examples
+		if exact := 0.7 * float64(c.Examples); float64(n) < exact-1 || float64(n) > exact+1 || dataset.Describe(test).Classes[q].Examples != c.Examples-n {
+			t.Errorf("class %s: %d of %d are in the first part", c.Class, n, c.Examples)
+		}
+	}
+	again, other := path("again.csv"), path("other.csv")
+	succeed(t, "split", "--data", digits, "--fractions", "0.7", "--out", again)
+	succeed(t, "split", "--data", digits, "--fractions", "0.7", "--out", other, "--seed", "2")
+	if !bytes.Equal(read(t, a), read(t, again)) || bytes.Equal(read(t, a), read(t, other)) {
+		t.Error("the seed does not decide the split")
+	}
+}
+
+func readSet(t *testing.T, path string) *dataset.Dataset {
+	t.Helper()
+	d, err := dataset.Read(path, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Every line of the file is in one part, in its order; a name that says nothing
+// keeps the format.
+func TestSplitCounts(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"d.csv": "h,kind,i\n1,a,0\n2,b,0\n3,a,0\n4,b,0\n5,a,0\n6,c,1\n",
+		"d.svm": "a 1:1\nb 1:2\na 1:3\nb 1:4\na 1:5\nc 1:6 9:1\n",
+	} {
+		data := write(t, dir, name, text)
+		outs := []string{filepath.Join(dir, name+"-1"), filepath.Join(dir, name+"-2")}
+		args := []string{"split", "--data", data, "--counts", "2,rest", "--out", outs[0], "--out", outs[1]}
+		if name == "d.csv" {
+			args = append(args, "--label-column", "kind")
+		}
+		_, stderr := succeed(t, args...)
+		if !strings.Contains(stderr, "warning: "+outs[0]+" has no example of 1 of the 3 classes: c\n") {
+			t.Errorf("stderr %s", stderr)
+		}
+		want := strings.Split(strings.TrimSpace(text), "\n")
+		var found []string
+		for _, out := range outs {
+			lines := strings.Split(strings.TrimSpace(string(read(t, out))), "\n")
+			if name == "d.csv" {
+				if lines[0] != want[0] {
+					t.Errorf("%s begins with %q", out, lines[0])
+				}
+				lines = lines[1:]
+			} else {
+				lines[0] = strings.TrimSuffix(lines[0], " 9:0") // which says the width
+			}
+			last := -1
+			for _, line := range lines {
+				at := slices.Index(want, line)
+				if at <= last {
+					t.Errorf("%s has %q out of order", out, line)
+				}
+				last = at
+			}
+			found = append(found, lines...)
+		}
+		slices.Sort(found)
+		if name == "d.csv" {
+			want = want[1:]
+		}
+		slices.Sort(want)
+		if !slices.Equal(found, want) {
+			t.Errorf("found %q, want %q", found, want)
+		}
+	}
+}
+
+func TestSplitErrors(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "d.csv", "1,a\n2,b\n3,a\n")
+	x, y := filepath.Join(dir, "x.csv"), filepath.Join(dir, "y.csv")
+	for _, c := range []struct {
+		code     int
+		fragment string
+		args     []string
+	}{
+		{exitUsage, "wanted exactly one of --fractions and --counts", []string{"--out", x}},
+		{exitUsage, "wanted exactly one of --fractions and --counts", []string{"--fractions", "1", "--counts", "1", "--out", x}},
+		{exitUsage, "found --out 1 times, wanted it 2 times", []string{"--fractions", "0.5,0.5", "--out", x}},
+		{exitUsage, "found --out 0 times", []string{"--fractions", "0.5,0.5"}},
+		{exitUsage, "two parts would be the same file", []string{"--counts", "1,1", "--out", x, "--out", dir + "/./x.csv"}},
+		{exitUsage, "is the same file as --data", []string{"--counts", "1,1", "--out", x, "--out", data}},
+		{exitUsage, `--fractions: found "half"`, []string{"--fractions", "half", "--out", x}},
+		{exitUsage, `--fractions: found "-0.5"`, []string{"--fractions", "-0.5", "--out", x}},
+		{exitUsage, "--fractions sum to 1.2", []string{"--fractions", "0.6,0.6", "--out", x, "--out", y}},
+		{exitUsage, `--counts: found "1.5"`, []string{"--counts", "1.5", "--out", x}},
+		{exitUsage, `--counts: found "0"`, []string{"--counts", "0", "--out", x}},
+		{exitUsage, `--counts: found "-1"`, []string{"--counts", "-1", "--out", x}},
+		{exitUsage, "found rest twice", []string{"--counts", "rest,rest", "--out", x, "--out", y}},
+		{exitFailure, "part 2 of 2 asks for 2 examples, and only 1 of 3 are left", []string{"--counts", "2,2", "--out", x, "--out", y}},
+		{exitFailure, "part 2 of 2 would have 0 of the 3 examples", []string{"--fractions", "0.9,0.1", "--out", x, "--out", y}},
+		{exitFailure, "no-such-folder", []string{"--counts", "1", "--out", filepath.Join(dir, "no-such-folder", "x.csv")}},
+	} {
+		fail(t, c.code, c.fragment, append([]string{"split", "--data", data}, c.args...)...)
+	}
+	if left := names(t, dir); !slices.Equal(left, []string{"d.csv"}) {
+		t.Errorf("found %q", left)
+	}
+}

@@ -1,0 +1,132 @@
+package dataset
+
+import "math"
+
+// Info describes a data set to whoever is about to train with it. Nothing in it
+// but Storage and Bytes depends on whether the examples are dense or sparse.
+type Info struct {
+	Path   string `json:"path"`
+	Format string `json:"format,omitempty"` // for the caller to fill in: a Dataset does not know
+	SHA256 string `json:"sha256"`           // Dataset.SHA256
+
+	Examples int          `json:"examples"`
+	Features int          `json:"features"`
+	Classes  []ClassCount `json:"classes"` // in their order; nil without labels
+
+	Storage    string  `json:"storage"` // "dense" or "sparse"
+	Bytes      int64   `json:"bytes"`   // that the features take in memory
+	NonZero    int64   `json:"nonzero_values"`
+	Density    float64 `json:"density"` // NonZero / (Examples · Features)
+	Min        float32 `json:"min"`     // of all values, zeros included
+	Max        float32 `json:"max"`
+	MeanAbs    float64 `json:"mean_absolute"`  // mean of |value|, zeros included
+	Subnormals int     `json:"subnormals"`     // Dataset.Subnormals
+	Empty      int     `json:"empty_examples"` // all of whose values are zero
+
+	ConstantFeatures int `json:"constant_features"` // of the same value in every example, EmptyFeatures included
+	EmptyFeatures    int `json:"empty_features"`    // zero in every example
+
+	// Duplicates counts the examples all of whose values equal those of an
+	// earlier one; Conflicting, those of them whose label is not that of the
+	// first equal example. Where equal examples belong to one class, conflicts
+	// come from label noise alone and tell that there is some.
+	Duplicates  int `json:"duplicate_examples"`
+	Conflicting int `json:"conflicting_duplicates"`
+
+	SkippedAt []int    `json:"skipped_at,omitempty"` // Dataset.Skipped.At
+	Notes     []string `json:"notes,omitempty"`      // Dataset.Notes
+}
+
+// ClassCount says how many examples a class has.
+type ClassCount struct {
+	Class    string `json:"class"`
+	Examples int    `json:"examples"`
+}
+
+// Describe looks at every value of d, which it only reads. +0 and -0 count as
+// equal, and as zero. It takes time in the order of n·log n + stored values and
+// 12 bytes of memory per example and per feature.
+func Describe(d *Dataset) Info {
+	i := Info{
+		Path: d.Path, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
+		Bytes:      4*int64(len(d.X)+len(d.Columns)+len(d.Values)) + 8*int64(len(d.Starts)),
+		Subnormals: d.Subnormals, SkippedAt: d.Skipped.At, Notes: d.Notes,
+	}
+	if d.Sparse() {
+		i.Storage = "sparse"
+	}
+	if d.Y != nil {
+		i.Classes = make([]ClassCount, len(d.Classes))
+		for q, name := range d.Classes {
+			i.Classes[q].Class = name
+		}
+		for _, y := range d.Y {
+			i.Classes[y].Examples++
+		}
+	}
+	i.values(d.Examples)
+	i.Duplicates, i.Conflicting = d.duplicates(hashBytes)
+	return i
+}
+
+// featureRange is what is known of the values of one feature that are not zero.
+type featureRange struct {
+	n        int32
+	min, max float32
+}
+
+// values fills in what can be told from the values one by one.
+func (i *Info) values(e Examples) {
+	features := make([]featureRange, e.D)
+	sum := 0.0
+	visit := func(j int, v float32) {
+		f := &features[j]
+		if f.n == 0 {
+			f.min, f.max = v, v
+		}
+		f.n++
+		f.min, f.max = min(f.min, v), max(f.max, v)
+		sum += math.Abs(float64(v)) // row by row: the same from dense and from sparse examples
+	}
+	for k := range e.N {
+		empty := true
+		if e.Sparse() {
+			columns, values := e.SparseRow(k)
+			for s, v := range values {
+				if v != 0 {
+					visit(int(columns[s]), v)
+					empty = false
+				}
+			}
+		} else {
+			for j, v := range e.Row(k) {
+				if v != 0 {
+					visit(j, v)
+					empty = false
+				}
+			}
+		}
+		if empty {
+			i.Empty++
+		}
+	}
+	for j, f := range features {
+		if int(f.n) < e.N { // and zeros besides
+			f.min, f.max = min(f.min, 0), max(f.max, 0)
+		}
+		if f.min == f.max {
+			i.ConstantFeatures++
+		}
+		if f.n == 0 {
+			i.EmptyFeatures++
+		}
+		if j == 0 {
+			i.Min, i.Max = f.min, f.max
+		}
+		i.Min, i.Max = min(i.Min, f.min), max(i.Max, f.max)
+		i.NonZero += int64(f.n)
+	}
+	if cells := float64(e.N) * float64(e.D); cells > 0 {
+		i.Density, i.MeanAbs = float64(i.NonZero)/cells, sum/cells
+	}
+}

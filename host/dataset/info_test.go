@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+func TestDescribe(t *testing.T) {
+	d := &Dataset{
+		Examples: examples(4,
+			1, 0, 5, 0,
+			-2, 0, 5, 3,
+			1, 0, 5, negativeZero, // example 0 with another label
+			0, 0, 5, 0,
+			-2, 0, 5, 3, // example 1 with the same label
+			1, 0, 5, 0), // example 0 with the same label
+		Y: []int32{0, 1, 1, 0, 1, 0}, Classes: []string{"a", "b", "never"},
+		Subnormals: 2, Skipped: Skipped{At: []int{7}}, Notes: []string{"a note"}, SHA256: "12", Path: "p.csv",
+	}
+	want := Info{
+		Path: "p.csv", SHA256: "12", Examples: 6, Features: 4,
+		Classes: []ClassCount{{"a", 3}, {"b", 3}, {"never", 0}},
+		Storage: "dense", Bytes: 96, NonZero: 13, Density: 13. / 24, Min: -2, Max: 5, MeanAbs: (7 + 30 + 6) / 24.,
+		Subnormals: 2, ConstantFeatures: 2, EmptyFeatures: 1, Duplicates: 3, Conflicting: 1,
+		SkippedAt: []int{7}, Notes: []string{"a note"},
+	}
+	if got := Describe(d); !reflect.DeepEqual(got, want) {
+		t.Errorf("dense: found\n%+v, want\n%+v", got, want)
+	}
+	// -0 is stored, and so is a +0 that some reader may have kept.
+	s := *d
+	s.Examples = d.Compressed()
+	s.Columns, s.Values = append(s.Columns, 3), append(s.Values, 0)
+	s.Starts[6]++
+	want.Storage, want.Bytes = "sparse", 4*(15+15)+8*7
+	if got := Describe(&s); !reflect.DeepEqual(got, want) {
+		t.Errorf("sparse: found\n%+v, want\n%+v", got, want)
+	}
+}
+
+func TestDescribeExtremes(t *testing.T) {
+	for name, c := range map[string]struct {
+		e    Examples
+		want Info
+	}{
+		"one example": {examples(2, 3, -4), Info{Examples: 1, Features: 2, Storage: "dense", Bytes: 8, NonZero: 2, Density: 1, Min: -4, Max: 3, MeanAbs: 3.5, ConstantFeatures: 2}},
+		"all zero": {examples(1, 0, negativeZero), Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8, Empty: 2,
+			ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
+		"all zero, sparse": {examples(1, 0, 0).Compressed(), Info{Examples: 2, Features: 1, Storage: "sparse", Bytes: 24, Empty: 2,
+			ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
+		"above zero": {examples(1, 2, 7), Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8, NonZero: 2, Density: 1, Min: 2, Max: 7, MeanAbs: 4.5}},
+	} {
+		if got := Describe(&Dataset{Examples: c.e}); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: found\n%+v, want\n%+v", name, got, c.want)
+		}
+	}
+}
+
+// Counting with a table of texts gives the same, whatever the hash.
+func TestDuplicates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		d := &Dataset{Examples: Examples{N: 1 + rng.IntN(600), D: 1 + rng.IntN(4)}, Classes: []string{"a", "b"}}
+		for range d.N * d.D {
+			d.X = append(d.X, float32(rng.IntN(3)))
+		}
+		first, duplicates, conflicting := map[string]int32{}, 0, 0
+		for i := range d.N {
+			d.Y = append(d.Y, int32(rng.IntN(2)))
+			text, err := json.Marshal(d.Row(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if y, known := first[string(text)]; !known {
+				first[string(text)] = d.Y[i]
+			} else {
+				duplicates++
+				if y != d.Y[i] {
+					conflicting++
+				}
+			}
+		}
+		sparse := &Dataset{Examples: d.Compressed(), Y: d.Y, Classes: d.Classes}
+		for name, hash := range map[string]func([]byte) uint64{
+			"hash":     hashBytes,
+			"constant": func([]byte) uint64 { return 7 },
+			"length":   func(key []byte) uint64 { return uint64(len(key)) },
+		} {
+			for _, d := range []*Dataset{d, sparse} {
+				if a, b := d.duplicates(hash); a != duplicates || b != conflicting {
+					t.Fatalf("%s, %d×%d, sparse %v: found %d, %d, want %d, %d", name, d.N, d.D, d.Sparse(), a, b, duplicates, conflicting)
+				}
+			}
+		}
+	}
+}
+
+func TestFormatNames(t *testing.T) {
+	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv", "a.svm.zst": "libsvm", "a.gz": "", "a": "", "dir.csv/a": "", "a.json": ""} {
+		if got := FormatOfName(name); got != want {
+			t.Errorf("%s: found %q, want %q", name, got, want)
+		}
+	}
+	for _, name := range WriteFormats() {
+		if _, err := formatNamed(name, true); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, c := range []struct {
+		path string
+		o    Options
+		want string
+	}{
+		{"../../testdata/digits.csv.gz", Options{}, "csv"},
+		{"../../testdata/digits.csv.gz", Options{Format: "libsvm"}, "libsvm"},
+		{"-", Options{}, ""},
+		{"-", Options{Format: "csv"}, "csv"},
+	} {
+		if got, err := DetectFormat(c.path, c.o); err != nil || got != c.want {
+			t.Errorf("%s %q: found %q, %v, want %q", c.path, c.o.Format, got, err, c.want)
+		}
+	}
+	if _, err := DetectFormat("no-such-file.csv", Options{}); err == nil {
+		t.Error("a file that does not exist has a format")
+	}
+}

@@ -1,0 +1,180 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Rest, as one of the counts of SplitCounts, stands for all examples that the
+// other parts leave.
+const Rest = -1
+
+// splitStream keeps the random numbers of a split apart from those of another
+// use of the same seed.
+const splitStream = 0x73706c6974
+
+// SplitFractions divides d at random into parts that have the given fractions of
+// its examples, each above 0, together at most 1 (what is missing to 1 is left
+// out). The sizes are rounded by largest remainder, then it is SplitCounts.
+func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, error) {
+	sum := 0.0
+	for k, f := range fractions {
+		if !(f > 0 && f <= 1) {
+			return nil, fmt.Errorf("split: fraction %d is %v, wanted a number above 0, at most 1", k+1, f)
+		}
+		sum += f
+	}
+	const rounding = 1e-9 // 0.7 + 0.2 + 0.1 is not 1
+	if sum > 1+rounding {
+		return nil, fmt.Errorf("split: the fractions sum to %.6g, wanted at most 1", sum)
+	}
+	left := []float64{0}
+	if sum < 1-rounding {
+		left[0] = 1 - sum
+	}
+	counts := make([]int, len(fractions)+1)
+	remainders := make([]float64, len(counts))
+	rest := d.N
+	for k, f := range slices.Concat(fractions, left) {
+		exact := float64(f * float64(d.N))
+		counts[k], remainders[k] = int(exact), exact-math.Floor(exact)
+		rest -= counts[k]
+	}
+	for ; rest > 0; rest-- {
+		most := 0
+		for k, r := range remainders {
+			if r > remainders[most] {
+				most = k
+			}
+		}
+		counts[most]++
+		remainders[most]--
+	}
+	return SplitCounts(d, counts[:len(fractions)], seed)
+}
+
+// SplitCounts divides d at random into parts of the given numbers of examples,
+// one of which may be Rest. What the counts leave is left out. The same d, counts
+// and seed give the same parts.
+//
+// It is stratified: of each class a part gets the share that the part has of
+// all examples, rounded down or up, up where the remainders are largest as far as
+// the sizes of the parts allow. Data without labels count as one class. Within a
+// part, examples keep the order of the file. Each part has all of d's classes,
+// also those of which it has no example, and d's feature names, label column and
+// path; it shares no memory with d. The error is about counts that d does not
+// have, or a part without any example.
+func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	counts, err := resolveCounts(d.N, counts)
+	if err != nil {
+		return nil, err
+	}
+	members := d.members()
+	sizes := make([]int, len(members))
+	for q, m := range members {
+		sizes[q] = len(m)
+	}
+	rng := rand.New(rand.NewPCG(seed, splitStream))
+	examples := make([][]int32, len(counts))
+	for q, shares := range apportion(sizes, counts) {
+		m := members[q]
+		rng.Shuffle(len(m), func(a, b int) { m[a], m[b] = m[b], m[a] })
+		for k, share := range shares {
+			examples[k] = append(examples[k], m[:share]...)
+			m = m[share:]
+		}
+	}
+	split := make([]*Dataset, len(counts)-1)
+	for k := range split {
+		slices.Sort(examples[k])
+		split[k] = d.pick(examples[k])
+	}
+	return split, nil
+}
+
+// resolveCounts returns the counts with Rest filled in and, behind them, the
+// number of examples left out.
+func resolveCounts(n int, counts []int) ([]int, error) {
+	if len(counts) == 0 {
+		return nil, fmt.Errorf("split: no part is asked for, wanted at least one")
+	}
+	resolved, left, rest := slices.Clone(counts), n, -1
+	for k, c := range counts {
+		switch {
+		case c == Rest && rest >= 0:
+			return nil, fmt.Errorf("split: parts %d and %d both ask for the rest, wanted one", rest+1, k+1)
+		case c == Rest:
+			rest = k
+		case c < 1:
+			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at least 1", k+1, len(counts), c, n)
+		case c > left:
+			return nil, fmt.Errorf("split: part %d of %d asks for %d examples, and only %d of %d are left", k+1, len(counts), c, left, n)
+		default:
+			left -= c
+		}
+	}
+	if rest >= 0 {
+		if left == 0 {
+			return nil, fmt.Errorf("split: the other parts leave no example for part %d, the rest", rest+1)
+		}
+		resolved[rest], left = left, 0
+	}
+	return append(resolved, left), nil
+}
+
+// members lists the examples of each class, increasing.
+func (d *Dataset) members() [][]int32 {
+	if d.Y == nil {
+		all := make([]int32, d.N)
+		for i := range all {
+			all[i] = int32(i)
+		}
+		return [][]int32{all}
+	}
+	members := make([][]int32, len(d.Classes))
+	for i, y := range d.Y {
+		members[y] = append(members[y], int32(i))
+	}
+	return members
+}
+
+// pick returns the examples with these numbers, in this order, as a data set of
+// its own.
+func (d *Dataset) pick(examples []int32) *Dataset {
+	p := &Dataset{
+		Examples: Examples{N: len(examples), D: d.D},
+		Classes:  slices.Clone(d.Classes), Features: slices.Clone(d.Features),
+		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path,
+	}
+	if d.Y != nil {
+		p.Y = make([]int32, len(examples))
+		for k, i := range examples {
+			p.Y[k] = d.Y[i]
+		}
+	}
+	if d.Sparse() {
+		stored := 0
+		p.Starts = make([]int64, 1, p.N+1)
+		for _, i := range examples {
+			stored += int(d.Starts[i+1] - d.Starts[i])
+			p.Starts = append(p.Starts, int64(stored))
+		}
+		p.Columns, p.Values = make([]int32, 0, stored), make([]float32, 0, stored)
+		for _, i := range examples {
+			columns, values := d.SparseRow(int(i))
+			p.Columns, p.Values = append(p.Columns, columns...), append(p.Values, values...)
+		}
+	} else {
+		p.X = make([]float32, 0, p.N*p.D)
+		for _, i := range examples {
+			p.X = append(p.X, d.Row(int(i))...)
+		}
+	}
+	p.SHA256 = p.Hash()
+	return p
+}

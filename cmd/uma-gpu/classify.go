@@ -45,6 +45,9 @@ func classify(c *cli.Context) (r classified, err error) {
 	preparation := &m.Meta.Preparation
 	n := newNotes(c)
 	options.NoLabels, options.Features, options.Classes = c.Bool("no-labels"), preparation.D, m.Meta.Classes
+	if preparation.Steps.NeedsDense() {
+		options.Storage = "dense"
+	}
 	if r.data, err = readData(c.Context, c.String("data"), options, n); err != nil {
 		return r, adviseNoLabels(c, err)
 	}

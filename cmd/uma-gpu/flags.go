@@ -33,7 +33,7 @@ func dataFlags(usage string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, plain, gzip or zstd, or - for standard input (required)"},
 		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT` of the data: auto (by content and name), " + orList(dataFormats[1:])},
-		&cli.StringFlag{Name: "label-column", Value: "last", Usage: "`COLUMN` of a table that holds the label: a name in the header, a position counted from 1, first or last"},
+		&cli.StringFlag{Name: "label-column", DefaultText: "last", Usage: "`COLUMN` of a table that holds the label: a name in the header, a position counted from 1, first or last"},
 		&cli.StringFlag{Name: "ignore-columns", Usage: "columns of a table to leave out: a comma `LIST` of names and positions counted from 1"},
 		&cli.StringFlag{Name: "header", Value: "auto", Usage: "whether a CSV begins with a header: auto, yes or no `(WHETHER)`"},
 		&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy, or text, of which --label-column names the column"},

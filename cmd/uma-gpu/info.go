@@ -17,14 +17,10 @@ func noLabelsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "no-labels", Usage: "every column of a table is a feature; in LIBSVM a label is passed over if there is one"}
 }
 
-// wholeOptions is dataOptions for commands that take a file as it is. Without
-// labels they have no model to say whether a last column is one too many: it is a
-// feature unless --label-column is given.
+// wholeOptions is dataOptions for commands that take a file as it is.
 func wholeOptions(c *cli.Context) (dataset.Options, error) {
 	o, err := dataOptions(c)
-	if o.NoLabels = c.Bool("no-labels"); o.NoLabels && !c.IsSet("label-column") {
-		o.LabelColumn = ""
-	}
+	o.NoLabels = c.Bool("no-labels")
 	return o, err
 }
 

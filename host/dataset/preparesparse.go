@@ -13,7 +13,7 @@ func refuseFilling(s Steps, e Examples) error {
 	if !s.Standardize || !e.Sparse() {
 		return nil
 	}
-	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill sparse examples: %d stored values would become %d; use maxabs or l2 instead, or ask for dense storage",
+	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill sparse examples: %d stored values would become %d; use maxabs or l2 instead, or ask for dense storage (--storage dense)",
 		s, e.Stored(), int64(e.N)*int64(e.D))
 }
 

@@ -20,7 +20,8 @@ func TestRunRefuses(t *testing.T) {
 		{[]string{"-data", "d", "more"}, 2, "nothing else"},
 		{[]string{"-data", "d", "-sets", "iris,iris"}, 2, `found "iris"`},
 		{[]string{"-data", "d", "-sets", "lettre"}, 2, `found "lettre"`},
-		{[]string{"-data", t.TempDir(), "-device", "cpu", "-sets", "iris"}, 1, "sklearn_iris.csv.gz: no such file"},
+		{[]string{"-data", t.TempDir(), "-device", "cpu", "-sets", "wine"}, 1, "sklearn_wine_data.csv.gz: no such file"},
+		{[]string{"-data", t.TempDir(), "-device", "cpu", "-sets", "mnist"}, 1, "train-images-idx3-ubyte.gz: no such data file"},
 		{[]string{"-data", t.TempDir(), "-device", "cpu"}, 1, "optdigits.tra.gz: no such data file"},
 	} {
 		var out, said bytes.Buffer

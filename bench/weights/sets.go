@@ -1,12 +1,14 @@
 package main
 
 import (
-	"errors"
+	"bytes"
+	"cmp"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -21,73 +23,90 @@ type set struct {
 	first       int    // so many examples of a divided set train; 0: the seed picks 70 %
 }
 
-// part is a file of examples; paths are relative to the folder of -data.
+// part is a file of examples; its path and that of its labels are relative to the
+// folder of -data.
 type part struct {
-	path     string
-	labels   string              // if the labels are elsewhere: path is an IDX file
-	rows     int                 // of an IDX file only so many are read; 0 is all
-	column   string              // of a CSV's label, "" is the last
-	features int                 // if the file alone does not tell
-	edit     func(string) string // makes the text a CSV that dataset.Read takes
+	path    string
+	options dataset.Options
+	rows    int                 // only so many examples, the first ones; 0 is all
+	edit    func(string) string // makes the text of a gzip file one that dataset.ReadFrom takes
 }
 
 const mnist, cifar, reuters = "mnist/", "cifar10n/", "reuters21578/reuters9."
 
 var sets = []set{
 	{name: "optdigits", train: part{path: "optdigits/optdigits.tra.gz"}, test: part{path: "optdigits/optdigits.tes.gz"}},
-	{name: "letter", seeds: 3, first: 15000, train: part{path: "letter/letter-recognition.data.gz", column: "first"}},
+	{name: "letter", seeds: 3, first: 15000,
+		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{LabelColumn: "first"}}},
 	{name: "mnist", seeds: 1,
-		train: part{path: mnist + "train-images-idx3-ubyte.gz", labels: mnist + "train-labels-idx1-ubyte.gz", rows: 15000},
-		test:  part{path: mnist + "t10k-images-idx3-ubyte.gz", labels: mnist + "t10k-labels-idx1-ubyte.gz"}},
+		train: part{path: mnist + "train-images-idx3-ubyte.gz", options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 15000},
+		test:  part{path: mnist + "t10k-images-idx3-ubyte.gz", options: dataset.Options{Labels: mnist + "t10k-labels-idx1-ubyte.gz"}}},
 	{name: "cifar10n", seeds: 2,
-		train: part{path: cifar + "train-feat-idx2-byte.gz", labels: cifar + "train-labels.csv.gz", column: "clean_label", rows: 10000},
-		test:  part{path: cifar + "test-feat-idx2-byte.gz", labels: cifar + "test-labels-idx1-ubyte.gz"}},
-	{name: "reuters9", steps: "l2", seeds: 1, train: part{path: reuters + "train.svm.gz", features: 19767}, test: part{path: reuters + "test.svm.gz"}},
-	{name: "banana", train: part{path: "banana/banana.dat.gz", edit: after("@data\n")}},
-	{name: "breast cancer", train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: after("\n")}},
-	{name: "glass", train: part{path: "small/glass.data.gz", edit: func(text string) string { // numbers its examples
-		return regexp.MustCompile(`(?m)^\d+,`).ReplaceAllString(text, "")
-	}}},
-	{name: "iris", train: part{path: "small/sklearn_iris.csv.gz", edit: after("\n")}},
+		train: part{path: cifar + "train-feat-idx2-byte.gz", rows: 10000,
+			options: dataset.Options{Labels: cifar + "train-labels.csv.gz", LabelColumn: "clean_label"}},
+		test: part{path: cifar + "test-feat-idx2-byte.gz", options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
+	{name: "reuters9", steps: "l2", seeds: 1,
+		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Storage: "sparse", Features: 19767}}, // the file alone does not tell
+		test:  part{path: reuters + "test.svm.gz", options: dataset.Options{Storage: "sparse"}}},
+	{name: "banana", train: part{path: "banana/banana.dat.gz"}},
+	// The first line of scikit-learn's files is none of the table: it has the
+	// table's size and the classes. That of iris is as wide as a header by chance.
+	{name: "breast cancer", train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
+	{name: "glass", train: part{path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}}}, // numbers its examples
+	{name: "iris", train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Header: "yes"}}},
 	{name: "vehicle", train: part{path: "small/vehicle.csv.gz"}},
-	{name: "wine", train: part{path: "small/sklearn_wine_data.csv.gz", edit: after("\n")}},
+	{name: "wine", train: part{path: "small/sklearn_wine_data.csv.gz", edit: afterLine}},
 	{name: "zoo", train: part{path: "small/zoo.csv.gz", edit: strings.NewReplacer("TRUE", "1", "FALSE", "0").Replace}},
 }
 
-// after drops the text up to the first mark.
-func after(mark string) func(string) string {
-	return func(text string) string {
-		_, rest, _ := strings.Cut(text, mark)
-		return rest
-	}
+// afterLine drops the first line.
+func afterLine(text string) string {
+	_, rest, _ := strings.Cut(text, "\n")
+	return rest
 }
 
-// read returns raw examples with true labels. The classes, and the features
-// unless p says, are those of like if that is not nil.
-func (p part) read(dir string, like *dataset.Dataset) (d *dataset.Dataset, err error) {
-	path, o := filepath.Join(dir, p.path), dataset.Options{LabelColumn: p.column, Features: p.features}
+// read returns raw examples with true labels, dense unless p says. The classes
+// and the number of features are those of like if that is not nil.
+func (p part) read(dir string, like *dataset.Dataset) (*dataset.Dataset, error) {
+	path, o := filepath.Join(dir, p.path), p.options
+	o.Storage = cmp.Or(o.Storage, "dense") // pick and standardize take no other
+	if o.Labels != "" {
+		o.Labels = filepath.Join(dir, o.Labels)
+	}
 	if like != nil {
 		o.Features, o.Classes = like.D, like.Classes
 	}
-	if p.labels != "" {
-		return p.readIDX(path, filepath.Join(dir, p.labels), o)
-	}
+	read := dataset.Read
 	if p.edit != nil {
-		text, err := unpack(path)
-		if err != nil {
-			return nil, err
-		}
-		temp, err := os.MkdirTemp("", "weights-")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-		path = filepath.Join(temp, "edited "+strings.TrimSuffix(filepath.Base(path), ".gz"))
-		if err := os.WriteFile(path, []byte(p.edit(string(text))), 0o600); err != nil {
-			return nil, err
-		}
+		read = p.readEdited
 	}
-	return dataset.Read(path, o)
+	d, err := read(path, o)
+	if err != nil || p.rows == 0 {
+		return d, err
+	}
+	if d.N < p.rows {
+		return nil, fmt.Errorf("%s: found %d examples, wanted at least %d; is it the whole file?", path, d.N, p.rows)
+	}
+	d.N, d.X, d.Y = p.rows, d.X[:p.rows*d.D], d.Y[:p.rows]
+	return d, nil
+}
+
+// readEdited reads a gzip file after its edit, so the lines in errors are those of
+// the edited text.
+func (p part) readEdited(path string, o dataset.Options) (*dataset.Dataset, error) {
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("%s: wanted a gzip file: %w", path, err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the gzip file is damaged or cut short, fetch it again: %w", path, err)
+	}
+	return dataset.ReadFrom(strings.NewReader(p.edit(string(text))), path, o)
 }
 
 // split returns the examples to train and to test on, drawn by the seed unless
@@ -107,7 +126,7 @@ func (s set) split(d *dataset.Dataset, seed uint64) (train, test *dataset.Datase
 	return pick(d, rows[:n]), pick(d, rows[n:]), nil
 }
 
-// pick returns a copy of the given rows.
+// pick returns a copy of the given rows of dense examples.
 func pick(d *dataset.Dataset, rows []int) *dataset.Dataset {
 	p := &dataset.Dataset{Classes: d.Classes}
 	p.N, p.D = len(rows), d.D

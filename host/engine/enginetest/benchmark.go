@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -83,7 +84,10 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	measure("predict", 0, func(int) { must(r.Predict(pred)) })
 	measure("assign-still", 0, func(int) { _, err := r.Assign(0); must(err) })
 	z, norms := make([]float32, d), make([]float32, q*q)
-	measure("norms", 0, func(int) { must(r.Norms(norms, inv)) })
+	// All of them: an engine may remember the norms of one inverse.
+	other := slices.Clone(inv)
+	slices.Reverse(other)
+	measure("norms", 0, func(i int) { must(r.Norms(norms, [][]float32{inv, other}[i%2])) })
 	measure("update-vector", 0, func(int) { must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv)) })
 	// A step as a learner takes it: two classes changed a little, some examples move.
 	measure("step", pass, func(i int) {

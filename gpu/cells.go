@@ -272,7 +272,7 @@ func (r *resident) moveCells(x arrays, n int, sums *buffer[int64]) (*cl.Event, e
 		return r.e.moveSumsSparse.enqueue(n*r.e.moveSumsSparse.local, 1,
 			x.columns, x.values, x.slices, x.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
 	}
-	return r.e.moveSums.enqueue(r.d, n, x.values, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
+	return r.e.moveSums.enqueue((r.d+r.e.vec-1)/r.e.vec, n, x.values, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
 }
 
 func (r *resident) ClassSums(dst []int64, p int) error {

@@ -148,7 +148,7 @@ func (e *gpuEngine) start(b build) (err error) {
 		{&e.scoreSparse, "score_sparse", group},
 		{&e.predict, "predict", group},
 		{&e.assign, "assign", group},
-		{&e.moveSums, "move_sums", 16},
+		{&e.moveSums, "move_sums", max(group/e.vec, 1)},
 		// One work-group a cell; a CPU runs a work-group on one core anyway.
 		{&e.moveSumsSparse, "move_sums_sparse", group / e.vec},
 		{&e.updateVector, "update_vector", group},

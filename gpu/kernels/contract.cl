@@ -34,3 +34,15 @@ typedef float lanes_t;
 #else
 #error "VEC must be 1 or 16"
 #endif
+
+// integer_of is the integer of x in fixed point, scale = 2^s: x·2^s rounded to the
+// nearest, ties to even (clause 3). The product is exact, or so small that it
+// rounds to 0 in any case. Adding 2^23 to a smaller number leaves no room for a
+// fraction, so the addition rounds it off; from 2^23 on there is none. (PoCL takes
+// four times as long for rint, and for a conversion with a rounding mode.)
+long integer_of(float x, float scale)
+{
+	const float v = x * scale;
+	const float big = copysign(0x1p23f, v);
+	return (long)(fabs(v) < 0x1p23f ? (v + big) - big : v);
+}

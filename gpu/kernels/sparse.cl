@@ -66,7 +66,7 @@ __kernel void move_sums_sparse(__global const int *restrict columns, __global co
 		const size_t base = (size_t)slices[r / LANES] * LANES + r % LANES;
 		const int length = lengths[r];
 		for (int k = (int)get_local_id(0); k < length; k += (int)get_local_size(0)) {
-			const long q = convert_long(rint(values[base + (size_t)k * LANES] * scale));
+			const long q = integer_of(values[base + (size_t)k * LANES], scale);
 			sum[columns[base + (size_t)k * LANES]] += entry >= 0 ? q : -q;
 		}
 		barrier(CLK_GLOBAL_MEM_FENCE);

@@ -10,24 +10,32 @@
 //   sums   class sums, changed
 //   scale  2^s of the fixed point
 //
-// Work-item (j, c) owns column j of the cell in triple c.
+// Work-item (g, c) owns columns g·VEC to g·VEC + VEC-1, those below d, of the cell
+// in triple c. On a CPU it so reads neighbouring lines of an example, where one
+// column at a time would touch another page for every example.
 __kernel void move_sums(__global const float *restrict x, __global const int *restrict list,
                         __global const int *restrict cells, __global long *restrict sums,
                         float scale, int d)
 {
-	const int j = (int)get_global_id(0);
-	if (j >= d)
+	const int from = VEC * (int)get_global_id(0);
+	if (from >= d)
 		return;
+	const int columns = min(VEC, d - from);
 	const size_t c = 3 * get_global_id(1);
 	const int to = cells[c + 2];
-	long sum = 0;
+	long sum[VEC];
+	for (int j = 0; j < columns; j++)
+		sum[j] = 0;
 	for (int at = cells[c + 1]; at < to; at++) {
 		const int entry = list[at];
 		const size_t i = entry >= 0 ? entry : ~entry;
-		const float v = x[(i / LANES * d + j) * LANES + i % LANES];
-		// v·scale is exact, or so small that it rounds to 0 in any case.
-		const long k = convert_long(rint(v * scale));
-		sum += entry >= 0 ? k : -k;
+		__global const float *xi = x + (i / LANES * d + from) * LANES + i % LANES;
+		for (int j = 0; j < columns; j++) {
+			const long k = integer_of(xi[j * LANES], scale);
+			sum[j] += entry >= 0 ? k : -k;
+		}
 	}
-	sums[(size_t)cells[c] * d + j] += sum;
+	__global long *cell = sums + (size_t)cells[c] * d + from;
+	for (int j = 0; j < columns; j++)
+		cell[j] += sum[j];
 }

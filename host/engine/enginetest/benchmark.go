@@ -59,10 +59,10 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	// measure reports f's rate; bytes is what one call reads of the examples. A
 	// read of one score at the end makes an engine that queues its work finish.
 	one := make([]float32, q)
-	measure := func(name string, bytes int, f func(i int)) {
+	measure := func(name string, bytes int, f func(b *testing.B, i int)) {
 		b.Run(name, func(b *testing.B) {
 			for i := range b.N {
-				f(i)
+				f(b, i)
 			}
 			must(r.Scores(one, 0, 1))
 			s := b.Elapsed().Seconds() / float64(b.N)
@@ -73,24 +73,24 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 		})
 	}
 	pass := 4 * n * d
-	measure("load", pass, func(int) {
+	measure("load", pass, func(*testing.B, int) {
 		r, err := e.Load(x, y, q)
 		must(err)
 		must(r.Close())
 	})
-	measure("rescore2", pass, func(int) { must(r.Rescore(ws[0], all[:2])) })
-	measure("rescoreQ", pass, func(int) { must(r.Rescore(ws[0], all)) })
+	measure("rescore2", pass, func(*testing.B, int) { must(r.Rescore(ws[0], all[:2])) })
+	measure("rescoreQ", pass, func(*testing.B, int) { must(r.Rescore(ws[0], all)) })
 	pred := make([]int32, n)
-	measure("predict", 0, func(int) { must(r.Predict(pred)) })
-	measure("assign-still", 0, func(int) { _, err := r.Assign(0); must(err) })
+	measure("predict", 0, func(*testing.B, int) { must(r.Predict(pred)) })
+	measure("assign-still", 0, func(*testing.B, int) { _, err := r.Assign(0); must(err) })
 	z, norms := make([]float32, d), make([]float32, q*q)
 	// All of them: an engine may remember the norms of one inverse.
 	other := slices.Clone(inv)
 	slices.Reverse(other)
-	measure("norms", 0, func(i int) { must(r.Norms(norms, [][]float32{inv, other}[i%2])) })
-	measure("update-vector", 0, func(int) { must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv)) })
+	measure("norms", 0, func(_ *testing.B, i int) { must(r.Norms(norms, [][]float32{inv, other}[i%2])) })
+	measure("update-vector", 0, func(*testing.B, int) { must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv)) })
 	// A step as a learner takes it: two classes changed a little, some examples move.
-	measure("step", pass, func(i int) {
+	measure("step", pass, func(_ *testing.B, i int) {
 		must(r.Rescore(ws[(i+1)%2], all[:2]))
 		_, err := r.Assign(0)
 		must(err)
@@ -98,7 +98,7 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 		must(r.UpdateVectors(z, []engine.Pair{{P: 0, Q: 1}}, inv))
 	})
 	// The first assignment puts every example into a cell.
-	measure("assign-all", pass, func(int) {
+	measure("assign-all", pass, func(b *testing.B, _ int) {
 		b.StopTimer()
 		r, err := e.Load(x, y, q)
 		must(err)
@@ -107,6 +107,7 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 		b.StartTimer()
 		_, err = r.Assign(0)
 		must(err)
+		must(r.Scores(one, 0, 1)) // waits for the sums as well
 		b.StopTimer()
 		must(r.Close())
 		b.StartTimer()

@@ -2,11 +2,14 @@
 # Clean test error of UMA with known C and of the same learner with C = identity,
 # means over five noise seeds.
 #
-# usage: accuracy.sh UMA-GPU DATA
+# usage: accuracy.sh UMA-GPU DATA [FLAG...]
+#   FLAGs go to every training, such as --weights average
 #   DATA holds optdigits/optdigits.{tra,tes}.gz and letter/letter-recognition.data.gz
 set -eu
 program=$(realpath "$1")
 data=$(realpath "$2")
+shift 2
+common=$*
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -20,6 +23,8 @@ error_of() {
 measure() {
 	name=$1 noise=$2 rate=$3 steps=$4
 	shift 4
+	# shellcheck disable=SC2086 # a list of flags
+	set -- "$@" $common
 	rm -f known unknown
 	for seed in 1 2 3 4 5; do
 		"$program" confusion inject --data train.csv --label-column "$label" "--$noise" "$rate" --seed $seed --out noisy.csv --write-confusion C.csv --quiet

@@ -1,6 +1,7 @@
-// Package gpu is the engine on OpenCL 1.2 devices: it keeps the examples in
-// device memory, in tiles no larger than the device allows, and runs the kernels
-// of gpu/kernels on them. It is the only importer of go-opencl.
+// Package gpu is the engine on OpenCL 1.2 devices: it cuts the examples in tiles
+// no larger than the device allows, keeps those in device memory that fit and
+// streams the others, and runs the kernels of gpu/kernels on them. It is the only
+// importer of go-opencl.
 //
 // Built without cgo, or with the tag noopencl, the package has the same names
 // and every use says that OpenCL is not built in.

@@ -37,14 +37,14 @@ func kernelSources() ([]string, error) {
 // lanes is the number of examples interleaved in a block of x.
 const lanes = 16
 
-// device engine.
+// gpuEngine is one opened device with its compiled kernels.
 type gpuEngine struct {
 	mu         sync.Mutex // kernels hold their arguments: one launch at a time
 	info       Info
 	conforming bool
 	q          *queue
 	program    *cl.Program
-	vec        int  // lanes a work-item of score computes
+	vec        int  // lanes or columns a work-item computes (VEC)
 	shares     bool // the device uses host memory in place
 	maxAlloc   int64
 	build      build

@@ -15,8 +15,9 @@
 //
 // Macros, given by the host when it builds:
 //   LANES   examples interleaved in a block, 16
-//   VEC     lanes one work-item computes: LANES on a CPU, whose vector unit wants
-//           them; 1 on a GPU, where neighbouring work-items take them
+//   VEC     lanes (score) or columns (move_sums) one work-item computes: LANES on
+//           a CPU, whose vector unit and pages want them; 1 on a GPU, where
+//           neighbouring work-items take them
 //   CHUNK   columns of a chunk of a dot product, 256 (clause 1)
 //
 // Clause numbers are those of the numerics contract in package host/engine.

@@ -129,6 +129,27 @@ type Plan struct {
 	InPlace    bool `json:"in_place"`    // the device uses host memory in place; else it is streamed
 }
 
+// Work counts what an engine has done since it was opened.
+type Work struct {
+	Launches     int64 `json:"launches"`      // kernels started; 0 for an engine without kernels
+	Transfers    int64 `json:"transfers"`     // copies between host and device that the host waited for
+	ExampleBytes int64 `json:"example_bytes"` // bytes of examples that were read, and of what is kept to avoid reading them
+	Rescored     int64 `json:"rescored"`      // examples whose scores were computed by clause 1, counted once per step
+}
+
+// Sub returns the work done between before and w.
+func (w Work) Sub(before Work) Work {
+	return Work{
+		Launches: w.Launches - before.Launches, Transfers: w.Transfers - before.Transfers,
+		ExampleBytes: w.ExampleBytes - before.ExampleBytes, Rescored: w.Rescored - before.Rescored,
+	}
+}
+
+// Counting is what an Engine may be besides: one that counts its work.
+type Counting interface {
+	Work() Work
+}
+
 // Device describes a device for people and for the model file.
 type Device struct {
 	Kind       string `json:"kind"`               // "cpu" or "opencl"

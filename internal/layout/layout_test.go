@@ -23,8 +23,9 @@ var rules = []struct {
 	{"host/metric", nil, "a leaf"},
 	{"host/model", []string{"host/dataset", "internal/"}, "a leaf: a model file knows what was prepared, not who trained"},
 	{"host/engine", []string{"host/dataset", "host/numerics", "host/engine"}, "the interface must not know an engine"},
+	{"host/sketch", []string{"host/dataset", "host/numerics"}, "a leaf: mathematics that any engine may use"},
 	{"cpuref", []string{"host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract and nothing above it"},
-	{"gpu", []string{"host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract and nothing above it"},
+	{"gpu", []string{"host/engine", "host/dataset", "host/numerics", "host/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner on any engine; it names neither"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
@@ -36,7 +37,7 @@ var rules = []struct {
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	"github.com/urfave/cli/v2":      {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum":            {"host/confusion", "host/metric"},
+	"gonum.org/v1/gonum":            {"host/confusion", "host/metric", "host/sketch"},
 	"github.com/sbinet/npyio":       {"host/confusion", "host/model"},
 	// Not npyio for data: it panics on damaged headers and reads value by value.
 	"github.com/klauspost/compress":    {"host/dataset"},

@@ -8,6 +8,7 @@
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
 # make bench    benchmarks of both engines
 # make fuzz     each fuzz target for FUZZTIME (1m)
+# make fuzz-short each fuzz target for FUZZSHORT (3s), as every change is
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -16,10 +17,11 @@ export CGO_ENABLED := 1
 # OpenCL 1.2 is all that is used; the headers would ask.
 export CGO_CFLAGS := -O2 -DCL_TARGET_OPENCL_VERSION=120
 FUZZTIME ?= 1m
+FUZZSHORT ?= 3s
 DATA ?=
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test lint portable race oclgrind bench fuzz weights clean
+.PHONY: help deps build run test lint portable race oclgrind bench fuzz fuzz-short weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -76,6 +78,20 @@ fuzz:
 			echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 		done; \
 	done
+
+# One binary a package, and nothing kept of what earlier runs found, so that it
+# takes the same time each time. Making inputs smaller would take most of it.
+fuzz-short: deps
+	@rm -rf build/fuzz; count=0; \
+	for d in $$(grep -rl --include='*_test.go' '^func Fuzz' host cpuref gpu learners internal cmd | xargs -n 1 dirname | sort -u); do \
+		at=$(CURDIR)/build/fuzz/$$d; mkdir -p $$at; \
+		go test -c -fuzz . -o $$at/fuzzer ./$$d || exit 1; \
+		for f in $$(cd $$d && $$at/fuzzer -test.list '^Fuzz'); do \
+			echo "$$d $$f"; count=$$((count + 1)); \
+			(cd $$d && $$at/fuzzer -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZSHORT) -test.fuzzminimizetime 0s -test.fuzzcachedir $$at/found) || exit 1; \
+		done; \
+	done; \
+	[ $$count -gt 0 ] || { echo "found no fuzz target"; exit 1; }
 
 weights: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }

@@ -14,8 +14,10 @@ func convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: "The name of --out says the format (.csv, .tsv, .svm, …) and whether it is packed (.gz, .zst); --to forces the\n" +
-			"format. A table keeps the label where it was. The copy has the content hash that info prints of the original.\n\n" +
+		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, …) and whether it is packed (.gz, .zst); --to\n" +
+			"forces the format. A table keeps the label where it was. An .npz has the arrays X and y, or if most values are 0\n" +
+			"those of scipy.sparse.save_npz and y; an .npy has no place for labels and takes --no-labels. The copy has the\n" +
+			"content hash that info prints of the original.\n\n" +
 			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz",
 		Flags: append(dataFlags("examples to convert"),
 			noLabelsFlag(),
@@ -69,8 +71,11 @@ func convert(c *cli.Context) error {
 // targetFormat is the format that --to or the name of --out asks for.
 func targetFormat(c *cli.Context) (string, error) {
 	to, err := oneOf(c, "to", append([]string{"auto"}, dataset.WriteFormats()...)...)
-	if err != nil || to != "auto" {
-		return to, err
+	if err != nil {
+		return "", err
+	}
+	if to != "auto" {
+		return to, checkLabelled(c, to)
 	}
 	out := c.String("out")
 	if to = dataset.FormatOfName(out); to == "" {
@@ -79,11 +84,21 @@ func targetFormat(c *cli.Context) (string, error) {
 	return to, checkFormat(c, out)
 }
 
-// checkFormat refuses an output whose name asks for a format that is only read.
+// checkFormat refuses an output whose name asks for a format that is only read,
+// or that has no place for the labels.
 func checkFormat(c *cli.Context, out string) error {
 	asked := dataset.FormatOfName(out)
 	if asked != "" && !slices.Contains(dataset.WriteFormats(), asked) {
 		return usagef(c, "%s: %s can be read but not written, wanted a name for %s", out, asked, orList(dataset.WriteFormats()))
+	}
+	return checkLabelled(c, asked)
+}
+
+// checkLabelled refuses, before anything is read, a format that has no place for
+// labels if there will be some.
+func checkLabelled(c *cli.Context, format string) error {
+	if format == "npy" && !c.Bool("no-labels") {
+		return usagef(c, "an .npy file has no place for the labels; write .npz")
 	}
 	return nil
 }

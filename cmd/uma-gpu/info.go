@@ -45,17 +45,11 @@ func info(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	path := c.String("data")
-	format, err := dataset.DetectFormat(path, options)
-	if err != nil {
-		return err
-	}
-	d, err := readData(c.Context, path, options, newNotes(c))
+	d, err := readData(c.Context, c.String("data"), options, newNotes(c))
 	if err != nil {
 		return err
 	}
 	i := dataset.Describe(d)
-	i.Format = format
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}

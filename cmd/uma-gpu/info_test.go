@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,7 +50,39 @@ func TestInfoForPeople(t *testing.T) {
 		t.Errorf("stdout %s\nstderr %s", stdout, stderr)
 	}
 	fail(t, exitFailure, `d.csv:4:5: column 3 (z): found "bad"`, "info", "--data", data)
-	fail(t, exitFailure, "nothing.csv: no such data file", "info", "--data", filepath.Join(dir, "nothing.csv"))
+	fail(t, exitFailure, "nothing.csv: no such data file; check the path\n", "info", "--data", filepath.Join(dir, "nothing.csv"))
+}
+
+// What comes from a pipe has a format too, and can be split without a name that
+// says one.
+func TestInfoOfStandardInput(t *testing.T) {
+	dir := t.TempDir()
+	for format, data := range map[string]string{
+		"csv":    write(t, dir, "data", "1,0,a\n2,3,b\n3,3,a\n4,5,b\n"),
+		"libsvm": write(t, dir, "text", "a 1:1\nb 1:2 2:3\na 1:3\nb 2:7\n"),
+		"npz":    filepath.Join(dir, "d.npz"),
+	} {
+		if format == "npz" {
+			succeedTo(t, data, filepath.Join(dir, "text"))
+		}
+		f, err := os.Open(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		defer func(old *os.File) { os.Stdin = old }(os.Stdin)
+		os.Stdin = f
+		stdout, _ := succeed(t, "info", "--data", "-")
+		if !strings.Contains(stdout, "data               standard input\nformat             "+format+"\n") {
+			t.Errorf("%s: stdout %s", format, stdout)
+		}
+		part := filepath.Join(dir, format+"-part")
+		succeed(t, "split", "--data", data, "--counts", "2,2", "--out", part, "--out", part+"2")
+		stdout, _ = succeed(t, "info", "--data", part, "--json")
+		if i := decode[dataset.Info](t, stdout); i.Format != format {
+			t.Errorf("a part of a %s file is %s", format, i.Format)
+		}
+	}
 }
 
 func TestSmallBytesText(t *testing.T) {
@@ -69,7 +102,7 @@ func TestConvert(t *testing.T) {
 	}
 	dir := t.TempDir()
 	want := hash(letter, "--label-column", "first")
-	for _, name := range []string{"a.csv", "a.tsv", "a.svm", "a.csv.gz", "a.csv.zst", "a.libsvm.gz"} {
+	for _, name := range []string{"a.csv", "a.tsv", "a.svm", "a.csv.gz", "a.csv.zst", "a.libsvm.gz", "a.npz", "a.npz.zst"} {
 		out := filepath.Join(dir, name)
 		_, stderr := succeed(t, "convert", "--data", letter, "--label-column", "first", "--out", out)
 		format := dataset.FormatOfName(name)
@@ -83,8 +116,18 @@ func TestConvert(t *testing.T) {
 	if !bytes.HasPrefix(read(t, filepath.Join(dir, "a.csv.gz")), []byte("\x1f\x8b")) || !bytes.HasPrefix(read(t, filepath.Join(dir, "a.csv")), []byte("T,")) {
 		t.Error("not packed, or the label is not first")
 	}
-	if again := filepath.Join(dir, "again.csv"); succeedTo(t, again, filepath.Join(dir, "a.svm")) && hash(again) != want {
-		t.Error("the copy of a copy has another content")
+	for _, from := range []string{"a.svm", "a.npz"} {
+		if again := filepath.Join(dir, "again.csv"); succeedTo(t, again, filepath.Join(dir, from)) && hash(again) != want {
+			t.Errorf("%s: the copy of a copy has another content", from)
+		}
+	}
+	bare := hash(letter, "--no-labels", "--label-column", "first")
+	for _, to := range []string{"npy", "npz"} {
+		out := filepath.Join(dir, "bare")
+		succeedTo(t, out, letter, "--no-labels", "--label-column", "first", "--to", to)
+		if hash(out, "--no-labels") != bare {
+			t.Errorf("%s without labels has another content", to)
+		}
 	}
 }
 
@@ -123,6 +166,8 @@ func TestConvertKeepsTheTable(t *testing.T) {
 	for _, args := range [][]string{
 		{"--out", filepath.Join(dir, "noname")},
 		{"--out", filepath.Join(dir, "d.parquet")},
+		{"--out", filepath.Join(dir, "d.npy.gz")},
+		{"--out", filepath.Join(dir, "d.csv"), "--to", "npy"},
 		{"--out", filepath.Join(dir, "d.csv"), "--to", "xml"},
 		{"--out", data},
 		{},

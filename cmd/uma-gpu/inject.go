@@ -15,7 +15,7 @@ func injectCommand() *cli.Command {
 		Name:  "inject",
 		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
 		Description: "The copy has the format and the label column of the original, unless its name (.csv, .tsv, .svm, .libsvm,\n" +
-			".svmlight, and .gz or .zst behind it) asks for another format. The same seed corrupts the same labels.\n\n" +
+			".svmlight, .npz, and .gz or .zst behind it) asks for another format. The same seed corrupts the same labels.\n\n" +
 			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv",
 		Flags: append(flags,
 			seedFlag("the corruption and of --random"),
@@ -92,13 +92,16 @@ func inject(c *cli.Context) error {
 // copy says otherwise.
 func copyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 	var o dataset.WriteOptions
-	table := d.LabelColumn > 0 || d.Features != nil
 	name := strings.ToLower(out)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	if dataset.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") { // no more than a habit of CSV files
-		o.Format = "libsvm"
-		if table {
+		switch d.Format {
+		case "csv", "arff", "parquet":
 			o.Format = "csv"
+		case "libsvm":
+			o.Format = "libsvm"
+		default: // the arrays of npy, npz and idx; only .npz has a place for labels
+			o.Format = "npz"
 		}
 	}
 	if d.LabelColumn > 0 {

@@ -56,6 +56,9 @@ type Dataset struct {
 	SHA256 string
 	// Path is the file that was read, as it was named.
 	Path string
+	// Format is the format in which it was read, one of Options.Format but never
+	// "auto"; "" if it was not read.
+	Format string
 }
 
 // check returns an error unless the parts of d fit together.

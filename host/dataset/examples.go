@@ -36,6 +36,20 @@ func (e Examples) SparseRow(i int) (columns []int32, values []float32) {
 	return e.Columns[from:to:to], e.Values[from:to:to]
 }
 
+// denseRow returns the features of example i in dense form: its row if e is
+// dense, else buffer, of D values, filled with them.
+func (e Examples) denseRow(buffer []float32, i int) []float32 {
+	if !e.Sparse() {
+		return e.Row(i)
+	}
+	clear(buffer)
+	columns, values := e.SparseRow(i)
+	for k, j := range columns {
+		buffer[j] = values[k]
+	}
+	return buffer
+}
+
 // Stored returns the number of values in memory: N·D if dense.
 func (e Examples) Stored() int {
 	if e.Sparse() {

@@ -24,22 +24,3 @@ func WriteFormats() []string {
 	}
 	return names
 }
-
-// DetectFormat returns the format that Read takes a file to have: the one that o
-// names or, if that is auto, what the beginning and the name of the file say. It
-// reads no further; standard input, which can be read only once, has the format
-// "" unless o names it. Errors are those of opening the file.
-func DetectFormat(path string, o Options) (string, error) {
-	if o.Format != "" && o.Format != "auto" {
-		return o.Format, nil
-	}
-	if path == "-" {
-		return "", nil
-	}
-	s, done, err := openSource(path, o.Stdin)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	return detectFormat(s, o.NoLabels || o.Labels != ""), nil
-}

@@ -26,7 +26,7 @@ func wideLimits() limits {
 }
 
 // checkRead reads text and, if it is accepted, checks what Read promises and
-// that both formats give it back.
+// that every format that can be written gives it back.
 func checkRead(t *testing.T, name string, text []byte, o Options) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -60,12 +60,12 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		}
 	}
 	for _, f := range formats() {
-		if f.write == nil || (f.name == "csv" && d.N*d.D > 1<<16) {
+		if f.write == nil || ((f.name == "csv" || f.name == "npy") && d.N*d.D > 1<<16) {
 			continue
 		}
 		var b bytes.Buffer
 		if err := encode(&b, "f", f, d, WriteOptions{}); err != nil {
-			continue // a class name that LIBSVM cannot hold
+			continue // a class name that LIBSVM cannot hold, or labels in an .npy
 		}
 		header := "no"
 		if d.Features != nil {

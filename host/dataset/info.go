@@ -6,7 +6,7 @@ import "math"
 // but Storage and Bytes depends on whether the examples are dense or sparse.
 type Info struct {
 	Path   string `json:"path"`
-	Format string `json:"format,omitempty"` // for the caller to fill in: a Dataset does not know
+	Format string `json:"format,omitempty"` // Dataset.Format
 	SHA256 string `json:"sha256"`           // Dataset.SHA256
 
 	Examples int          `json:"examples"`
@@ -48,7 +48,7 @@ type ClassCount struct {
 // 12 bytes of memory per example and per feature.
 func Describe(d *Dataset) Info {
 	i := Info{
-		Path: d.Path, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
+		Path: d.Path, Format: d.Format, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
 		Bytes:      4*int64(len(d.X)+len(d.Columns)+len(d.Values)) + 8*int64(len(d.Starts)),
 		Subnormals: d.Subnormals, SkippedAt: d.Skipped.At, Notes: d.Notes,
 	}

@@ -3,7 +3,9 @@ package dataset
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -98,7 +100,7 @@ func TestDuplicates(t *testing.T) {
 }
 
 func TestFormatNames(t *testing.T) {
-	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv", "a.svm.zst": "libsvm", "a.gz": "", "a": "", "dir.csv/a": "", "a.json": ""} {
+	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv", "a.svm.zst": "libsvm", "a.gz": "", "a": "", "dir.csv/a": "", "a.json": "", "a.npy.gz": "npy", "a.NPZ": "npz"} {
 		if got := FormatOfName(name); got != want {
 			t.Errorf("%s: found %q, want %q", name, got, want)
 		}
@@ -108,21 +110,41 @@ func TestFormatNames(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// A data set knows what it was read as, also where no name says it.
+func TestDatasetFormat(t *testing.T) {
+	file := func(name string) string {
+		raw, err := os.ReadFile(golden(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
 	for _, c := range []struct {
-		path string
+		text string
 		o    Options
 		want string
 	}{
-		{"../../testdata/digits.csv.gz", Options{}, "csv"},
-		{"../../testdata/digits.csv.gz", Options{Format: "libsvm"}, "libsvm"},
-		{"-", Options{}, ""},
-		{"-", Options{Format: "csv"}, "csv"},
+		{"1,a\n2,b\n", Options{}, "csv"},
+		{"a 1:1\nb 1:2\n", Options{Format: "auto"}, "libsvm"},
+		{"1 1:1\n2 1:2\n", Options{Format: "libsvm", NoLabels: true}, "libsvm"},
+		{"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n", Options{}, "arff"},
+		{file("f4.npy"), Options{NoLabels: true}, "npy"},
+		{file("arrays.npz"), Options{}, "npz"},
+		{file("i1-idx2"), Options{NoLabels: true}, "idx"},
+		{string(parquetBytes(t, 3)), Options{}, "parquet"},
 	} {
-		if got, err := DetectFormat(c.path, c.o); err != nil || got != c.want {
-			t.Errorf("%s %q: found %q, %v, want %q", c.path, c.o.Format, got, err, c.want)
+		d, err := ReadFrom(strings.NewReader(c.text), "standard input", c.o)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, err := DetectFormat("no-such-file.csv", Options{}); err == nil {
-		t.Error("a file that does not exist has a format")
+		if d.Format != c.want || Describe(d).Format != c.want {
+			t.Errorf("%.20q was read as %q, wanted %q", c.text, d.Format, c.want)
+		}
+		parts, err := SplitCounts(d, []int{1}, 1)
+		if err != nil || parts[0].Format != c.want {
+			t.Errorf("a part of it has the format %q (%v)", parts[0].Format, err)
+		}
 	}
 }

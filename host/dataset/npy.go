@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-const npyMagic = "\x93NUMPY"
-
-func isNPY(head []byte) bool { return bytes.HasPrefix(head, []byte(npyMagic)) }
+func isNPY(head []byte) bool { return bytes.HasPrefix(head, []byte(npyfile.Magic)) }
 
 // npyHeader is what an .npy file says before its data.
 type npyHeader struct {

@@ -135,10 +135,11 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 		}
 		return appendWhole(text, v)
 	case t.kind == 'U':
+		for len(b) >= 4 && t.order().Uint32(b[len(b)-4:]) == 0 {
+			b = b[:len(b)-4]
+		}
 		for ; len(b) >= 4; b = b[4:] {
-			if c := t.order().Uint32(b); c != 0 || hasNonZero(b) {
-				text = utf8.AppendRune(text, rune(min(c, utf8.MaxRune+1)))
-			}
+			text = utf8.AppendRune(text, rune(min(t.order().Uint32(b), utf8.MaxRune+1)))
 		}
 		return text, ""
 	}
@@ -160,14 +161,4 @@ func appendWhole(text []byte, v float64) ([]byte, string) {
 // isLabel reports whether appendLabel understands the type.
 func (t numberType) isLabel() bool {
 	return t.isInteger() || t.kind == 'U' || t.kind == 'S' || (t.kind == 'f' && t.decoder() != nil)
-}
-
-// hasNonZero reports whether some byte is not zero: whether a text goes on.
-func hasNonZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -21,9 +21,9 @@ func formats() []format {
 	return []format{
 		{"csv", []string{".csv", ".tsv", ".data"}, nil, readCSV, writeCSV},
 		{"libsvm", []string{".svm", ".libsvm", ".svmlight"}, nil, readLIBSVM, writeLIBSVM},
-		{"npy", []string{".npy"}, isNPY, readNPY, nil},
+		{"npy", []string{".npy"}, isNPY, readNPY, writeNPY},
 		{"idx", []string{".idx"}, isIDX, readIDX, nil},
-		{"npz", []string{".npz"}, isZip, readNPZ, nil},
+		{"npz", []string{".npz"}, isZip, readNPZ, writeNPZ},
 		{"arff", []string{".arff"}, isARFF, readARFF, nil},
 		{"parquet", []string{".parquet"}, isParquet, readParquet, nil},
 	}
@@ -105,7 +105,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
-	d.Path = s.path
+	d.Path, d.Format = s.path, f.name
 	d.SHA256 = d.Hash()
 	return d, nil
 }

@@ -45,7 +45,7 @@ func pack(t *testing.T, texts ...string) string {
 func same(t *testing.T, got *Dataset, want Dataset) {
 	t.Helper()
 	g := *got
-	g.SHA256, g.Path = "", ""
+	g.SHA256, g.Path, g.Format = "", "", ""
 	if !reflect.DeepEqual(g, want) {
 		t.Errorf("got  %+v\nwant %+v", g, want)
 	}
@@ -266,7 +266,7 @@ func TestReadFiles(t *testing.T) {
 		t.Errorf("directory: %v", err)
 	}
 	missing := filepath.Join(dir, "none.csv")
-	if _, err := Read(missing, Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing+": no such data file") {
+	if _, err := Read(missing, Options{}); !errors.Is(err, fs.ErrNotExist) || err.Error() != missing+": no such data file; check the path" {
 		t.Errorf("missing file: %v", err)
 	}
 	path := filepath.Join(dir, "f.csv.gz")

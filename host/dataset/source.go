@@ -70,7 +70,7 @@ func openSource(path string, stdin io.Reader) (*source, func(), error) {
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s: no such data file; check the path: %w", path, fileerr.Cause(err))
+		return nil, nil, &missingFile{path, fileerr.Cause(err)}
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot open the data file: %w", path, fileerr.Cause(err))
@@ -96,6 +96,16 @@ func openSource(path string, stdin io.Reader) (*source, func(), error) {
 	// Nothing was written, so closing cannot lose anything.
 	return s, func() { s.close(); f.Close() }, nil
 }
+
+// missingFile is the error of a data file that does not exist. The system's words
+// for it would only repeat ours.
+type missingFile struct {
+	path  string
+	cause error
+}
+
+func (e *missingFile) Error() string { return e.path + ": no such data file; check the path" }
+func (e *missingFile) Unwrap() error { return e.cause }
 
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
 // and passes over a UTF-8 byte order mark. path is for errors and file name

@@ -149,7 +149,7 @@ func (d *Dataset) pick(examples []int32) *Dataset {
 	p := &Dataset{
 		Examples: Examples{N: len(examples), D: d.D},
 		Classes:  slices.Clone(d.Classes), Features: slices.Clone(d.Features),
-		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path,
+		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format,
 	}
 	if d.Y != nil {
 		p.Y = make([]int32, len(examples))

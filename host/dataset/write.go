@@ -15,8 +15,8 @@ import (
 
 // WriteOptions say how Write lays out a file. The zero value goes by the name.
 type WriteOptions struct {
-	// Format is "csv", "libsvm", or "auto" (the same as ""): LIBSVM for the
-	// names .svm, .libsvm and .svmlight, else CSV.
+	// Format is one of WriteFormats, or "auto" (the same as ""): what FormatOfName
+	// says, CSV if it says nothing.
 	Format string
 	// LabelColumn is where a CSV gets the label: "last" (the same as ""),
 	// "first", or a position counted from 1. Dataset.LabelColumn gives the
@@ -24,23 +24,30 @@ type WriteOptions struct {
 	LabelColumn string
 }
 
-// Write writes d to a CSV or LIBSVM file, packed if path ends in .gz or
-// .zst.
+// Write writes d to a file of one of the formats that WriteFormats lists, packed
+// if path ends in .gz or .zst.
 // The file appears whole or not at all, by the rules of package atomicfile.
 // The same d gives the same bytes. d is only read.
 //
-// Numbers have the fewest digits that read back to the same float32. A CSV has
+// In text, numbers have the fewest digits that read back to the same float32. A CSV has
 // a header if d.Features is not nil and tabs for commas if it is named .tsv.
 // LIBSVM leaves out what is +0; if the last columns are zero in every example,
 // the first line says so with an explicit D:0, so the width is kept. Without
 // labels LIBSVM gets the label 0 in every line.
+//
+// An .npy holds the n×d matrix of the features, dense, as float32; with labels it
+// is an error. An .npz holds such an X or, if d is sparse, the arrays of
+// scipy.sparse.save_npz (CSR); beside them are the labels y, unless there are
+// none: the class names as int64 if all of them are plain integers of 64 bits,
+// else as texts.
 //
 // Read then gives an equal Hash, provided the classes are in Read's order and
 // each has an example; else give Options.Classes. A header whose feature names
 // are partly numbers needs Options.Header.
 //
 // It is an error if the parts of d do not fit together, if a value is not
-// finite, and if LIBSVM cannot express a class name (spaces, comma, colon, #).
+// finite, and if the format cannot express a class name (in LIBSVM spaces, comma,
+// colon, #; in .npz more than 65536 characters).
 func Write(path string, d *Dataset, o WriteOptions) error {
 	name := o.Format
 	if name == "" || name == "auto" {
@@ -56,7 +63,7 @@ func Write(path string, d *Dataset, o WriteOptions) error {
 	return atomicfile.Write(path, func(file io.Writer) error { return encode(file, path, f, d, o) })
 }
 
-// encode writes d to file in format f, line by line; path is only for its name.
+// encode writes d to file in format f; path is only for its name.
 func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
 	var z io.WriteCloser
 	switch name := strings.ToLower(path); {
@@ -77,7 +84,7 @@ func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) e
 	return z.Close()
 }
 
-// lineWriter builds one line after the other.
+// lineWriter builds one line after the other. What is not made of lines goes to w.
 type lineWriter struct {
 	path string
 	w    io.Writer // buffered
@@ -137,21 +144,13 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 			return err
 		}
 	}
-	x := make([]float32, d.D)
+	buffer := make([]float32, d.D)
 	for i := range d.N {
 		name := ""
 		if label >= 0 {
 			name = d.Classes[d.Y[i]]
 		}
-		if d.Sparse() {
-			clear(x)
-			columns, values := d.SparseRow(i)
-			for k, j := range columns {
-				x[j] = values[k]
-			}
-		} else {
-			x = d.Row(i)
-		}
+		x := d.denseRow(buffer, i)
 		if err := row(func(j int) { w.number(x[j]) }, name); err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func TestWriteReadsBackEqual(t *testing.T) {
 			d.Label = "the, class"
 		}
 		wantHash := d.Hash()
-		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight"} {
+		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight", "a.npz", "a.npz.gz"} {
 			for _, column := range []string{"", "first", "last", "2"} {
 				path := filepath.Join(dir, name)
 				if err := Write(path, d, WriteOptions{LabelColumn: column}); err != nil {
@@ -146,7 +146,7 @@ func TestWriteBad(t *testing.T) {
 		{"column name", "f.csv", func(*Dataset) {}, WriteOptions{LabelColumn: "class"}, `label column "class", wanted first, last`},
 		{"libsvm space", "f.svm", func(d *Dataset) { d.Classes[0] = "a b" }, WriteOptions{}, `class name "a b" cannot stand in a LIBSVM file`},
 		{"libsvm comment", "f.svm.gz", func(d *Dataset) { d.Classes[0] = "#a" }, WriteOptions{}, `class name "#a" cannot stand in a LIBSVM file`},
-		{"format", "f.csv", func(*Dataset) {}, WriteOptions{Format: "npy"}, `unknown format "npy" to write, wanted auto, csv or libsvm`},
+		{"format", "f.csv", func(*Dataset) {}, WriteOptions{Format: "idx"}, `unknown format "idx" to write, wanted auto, csv, libsvm, npy or npz`},
 		{"folder", "none/f.csv", func(*Dataset) {}, WriteOptions{}, "f.csv: cannot be written (nothing was changed): "},
 		{"directory", "", func(*Dataset) {}, WriteOptions{}, ": cannot be written (nothing was changed): found a folder, wanted a regular file"},
 	} {
@@ -194,6 +194,10 @@ func TestEncodeReportsEveryWriteError(t *testing.T) {
 		}
 		for _, path := range []string{"f", "f.gz", "f.zst"} {
 			var whole strings.Builder
+			d := d
+			if f.name == "npy" {
+				d = &Dataset{Examples: d.Examples}
+			}
 			if err := encode(&whole, path, f, d, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}

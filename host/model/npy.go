@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // The .npy format, as far as a model needs it: two dimensions, C order, little
@@ -17,26 +19,9 @@ import (
 // damaged headers.
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
-const npyMagic = "\x93NUMPY"
-
 // maxNpyHeader bounds the text of a header that is read; numpy's own bound is
 // 10,000, and a header of ours has 118 bytes.
 const maxNpyHeader = 10000
-
-// npyHeader returns what stands before the data of a rows×cols array, padded so
-// that the data begins at a multiple of 64, as numpy does.
-func npyHeader(dtype string, rows, cols int) []byte {
-	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", dtype, rows, cols)
-	const before = len(npyMagic) + 4 // version and length
-	size := (before + len(text) + 1 + 63) / 64 * 64
-	h := append([]byte(npyMagic), 1, 0)
-	h = binary.LittleEndian.AppendUint16(h, uint16(size-before))
-	h = append(h, text...)
-	for len(h) < size-1 {
-		h = append(h, ' ')
-	}
-	return append(h, '\n')
-}
 
 var npyEntry = regexp.MustCompile(`^\s*'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([0-9, ]*\))\s*,?`)
 
@@ -45,8 +30,8 @@ var npyEntry = regexp.MustCompile(`^\s*'(descr|fortran_order|shape)'\s*:\s*('[^'
 // member. So whoever allocates rows·cols elements needs no more memory than the
 // file has bytes. numpy says how to convert an array of another kind.
 func readNpyHeader(r io.Reader, size uint64, dtype string, width int) (rows, cols int, err error) {
-	start := make([]byte, len(npyMagic)+4)
-	if _, err := io.ReadFull(r, start); err != nil || string(start[:len(npyMagic)]) != npyMagic {
+	start := make([]byte, len(npyfile.Magic)+4)
+	if _, err := io.ReadFull(r, start); err != nil || string(start[:len(npyfile.Magic)]) != npyfile.Magic {
 		return 0, 0, errors.New("found no .npy header, wanted an array that numpy.save writes")
 	}
 	if major, minor := start[6], start[7]; major != 1 || minor != 0 {

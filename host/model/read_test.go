@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // part is a member with given bytes.
@@ -48,7 +50,7 @@ func archive(t testing.TB, members ...member) []byte {
 
 // npyFile returns an array with any header text, padded as numpy pads.
 func npyFile(dict string, data int) string {
-	h := string(npyHeader("<f4", 1, 1))
+	h := string(npyfile.Header("<f4", 1, 1))
 	h = h[:10] + dict + strings.Repeat(" ", len(h)-11-len(dict)) + "\n"
 	return h + strings.Repeat("\x00", data)
 }

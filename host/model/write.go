@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // maxFile is what a zip file without 64-bit extensions can hold, less an ample
@@ -62,7 +64,7 @@ func checkSize(members []member) error {
 }
 
 func array[T float](name, dtype string, width, rows, cols int, data []T) member {
-	header := npyHeader(dtype, rows, cols)
+	header := npyfile.Header(dtype, rows, cols)
 	return member{name, uint64(len(header)) + uint64(width)*uint64(len(data)), func(w io.Writer) error {
 		if _, err := w.Write(header); err != nil {
 			return err

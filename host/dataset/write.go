@@ -15,8 +15,8 @@ import (
 
 // WriteOptions say how Write lays out a file. The zero value goes by the name.
 type WriteOptions struct {
-	// Format is "csv", "libsvm", or "auto" (the same as ""): LIBSVM for the
-	// names .svm, .libsvm and .svmlight, else CSV.
+	// Format is "csv", "libsvm", "binary", or "auto" (the same as ""): LIBSVM for
+	// the names .svm, .libsvm and .svmlight, binary for .umab, else CSV.
 	Format string
 	// LabelColumn is where a CSV gets the label: "last" (the same as ""),
 	// "first", or a position counted from 1. Dataset.LabelColumn gives the
@@ -24,7 +24,7 @@ type WriteOptions struct {
 	LabelColumn string
 }
 
-// Write writes d to a CSV or LIBSVM file, packed if path ends in .gz or
+// Write writes d to a CSV, LIBSVM or binary file, packed if path ends in .gz or
 // .zst.
 // The file appears whole or not at all, by the rules of package atomicfile.
 // The same d gives the same bytes. d is only read.
@@ -39,8 +39,11 @@ type WriteOptions struct {
 // each has an example; else give Options.Classes. A header whose feature names
 // are partly numbers needs Options.Header.
 //
+// A binary file keeps all of d but Path and Skipped, prepared examples too, and
+// d.SHA256 with these. Plain it can be mapped; Read unpacks a packed one.
+//
 // It is an error if the parts of d do not fit together, if a value is not
-// finite, and if LIBSVM cannot express a class name (spaces, comma, colon, #).
+// finite, if d is prepared and the format is not binary, and if LIBSVM cannot express a class name (spaces, comma, colon, #).
 func Write(path string, d *Dataset, o WriteOptions) error {
 	name := o.Format
 	if name == "" || name == "auto" {
@@ -52,6 +55,10 @@ func Write(path string, d *Dataset, o WriteOptions) error {
 	}
 	if err := d.check(); err != nil {
 		return err
+	}
+	if d.Prepared != nil && f.name != "binary" {
+		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that they are; write the original data, or a binary file (.umab)",
+			path, d.Prepared.Steps, f.name)
 	}
 	return atomicfile.Write(path, func(file io.Writer) error { return encode(file, path, f, d, o) })
 }

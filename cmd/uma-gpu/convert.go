@@ -19,8 +19,8 @@ func convertCommand() *cli.Command {
 			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the processor computes\n" +
 			"on it in place, and it need not fit in memory. --normalize prepares the features once and for all: train then\n" +
 			"takes them as they are, and the model still predicts from raw data.\n\n" +
-			"Examples: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
-			"          uma-gpu convert --data big.csv --normalize auto --out big.umab",
+			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
+			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
 		Flags: append(dataFlags("examples to convert"),
 			noLabelsFlag(),
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"},

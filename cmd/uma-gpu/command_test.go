@@ -177,7 +177,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--weights", "first"), `--weights is "first", wanted last, average or best`},
 		{append(train, "--learner", "svm"), `--learner is "svm", wanted uma`},
 		{append(train, "--normalize", "l3"), `found "l3"`},
-		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, npz, idx, parquet or arff`},
+		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, npz, idx, parquet, arff or binary`},
 		{append(train, "--header", "maybe"), `--header is "maybe"`},
 		{append(train, "--confusion", "C.csv", "--confusion-axes", "rows"), `--confusion-axes is "rows", wanted true-columns or true-rows`},
 		{append(train, "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},

@@ -14,7 +14,7 @@ try:
     import numpy as np
     import torch
 except ImportError as e:
-    print(json.dumps({"skipped": str(e)}))
+    print(json.dumps({"skipped": f"python3 on the path says: {e}"}))
     sys.exit(0)
 
 

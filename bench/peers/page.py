@@ -78,9 +78,9 @@ class Page:
             o = first[part][key]
             rows.append(row + ["-" if o[name] is None else number(o[name]) for name in ("launches", "transfers")])
         head = ["operation", "opencl ms", "GB/s", "% of bandwidth", "cpu ms", "GB/s", "% of bandwidth", "launches", "transfers"]
-        band = statistics.median(self.of("uma-gpu opencl", lambda r: r["bandwidth"]["gb_per_s"]))
+        band = statistics.median(self.of("uma-gpu opencl", lambda r: r["bandwidth_gb_per_s"]))
         run, text = first["run"], table(head, rows)
-        text += f"\n\nThe {first['bandwidth']['name']} was {number(band)} GB/s (median of the runs; each is judged by its own)."
+        text += f"\n\nThe {first['bandwidth_name']} was {number(band)} GB/s (median of the runs; each is judged by its own)."
         if run["bytes_read_share"] is not None:
             text += (f" Over the whole run `opencl` read {number(100 * run['bytes_read_share'])} % of the examples' bytes in each step"
                      f" and computed the scores of {number(100 * run['rescored_share'])} % of the examples.")

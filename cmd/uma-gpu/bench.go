@@ -39,7 +39,7 @@ func benchCommand() *cli.Command {
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
 		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, and then calls each operation\n" +
-			"by itself, with weights of a run. Bandwidth is measured first: reading by all processors for the processor and\n" +
+			"by itself, with weights of a run. Bandwidth is measured in between: reading by all processors for the processor and\n" +
 			"OpenCL devices that run on it, a copy on the device for others. GB are 10^9 bytes of examples that are read, as the\n" +
 			"engine counts them, or as an operation has to read where it does not count; - is what is not counted.\n\n" +
 			"Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json",
@@ -81,11 +81,7 @@ func bench(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
 	r.Device = s.Engine.Device()
-	if r.Bandwidth, err = b.device.bandwidth(s.Engine); err != nil {
-		return err
-	}
-	s.Bandwidth = 1e9 * r.Bandwidth.GBPerSecond
-	b.notes.say("%s: %.1f GB/s", r.Bandwidth.Name, r.Bandwidth.GBPerSecond)
+	r.BandwidthName, s.Bandwidth = b.device.bandwidth(s.Engine)
 	if r.Report, err = timing.Measure(ctx, s); err != nil {
 		if stopped := interrupted(ctx); stopped != nil {
 			return stopped
@@ -209,13 +205,12 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	return about, nil
 }
 
-// bandwidth measures the memory of the device that was opened.
-func (d *device) bandwidth(e engine.Engine) (benchBandwidth, error) {
+// bandwidth names and measures that of the device that was opened.
+func (d *device) bandwidth(e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
 	for _, i := range d.try {
 		if i.ID() == e.Device().ID && !strings.Contains(i.Type, "CPU") {
-			rate, err := gpu.CopyBandwidth(e)
-			return benchBandwidth{"copy bandwidth", rate / 1e9}, err
+			return "copy bandwidth", func() (float64, error) { return gpu.CopyBandwidth(e) }
 		}
 	}
-	return benchBandwidth{"read bandwidth", timing.ReadBandwidth() / 1e9}, nil
+	return "read bandwidth", func() (float64, error) { return timing.ReadBandwidth(), nil }
 }

@@ -11,13 +11,13 @@ import (
 
 // benchReport is what bench --json prints.
 type benchReport struct {
-	Device    engine.Device  `json:"device"`
-	Data      benchData      `json:"data"`
-	Bandwidth benchBandwidth `json:"bandwidth"`
-	Repeat    int            `json:"repeat"`
-	Seconds   float64        `json:"seconds"` // that all of it took
+	Device        engine.Device `json:"device"`
+	Data          benchData     `json:"data"`
+	BandwidthName string        `json:"bandwidth_name"` // read bandwidth or copy bandwidth
+	Repeat        int           `json:"repeat"`
+	Seconds       float64       `json:"seconds"` // that all of it took
 
-	timing.Report // example_bytes, operations and run
+	timing.Report // bandwidth_gb_per_s, example_bytes, operations and run
 }
 
 // benchData describes the examples as they were prepared.
@@ -29,18 +29,12 @@ type benchData struct {
 	Storage  string `json:"storage"`
 }
 
-// benchBandwidth is that of the device's memory.
-type benchBandwidth struct {
-	Name        string  `json:"name"` // read bandwidth or copy bandwidth
-	GBPerSecond float64 `json:"gb_per_s"`
-}
-
 func (r benchReport) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "data\t%s, %d examples × %d features, %d classes, %s, %s\n", r.Data.Source, r.Data.Examples,
 		r.Data.Features, r.Data.Classes, r.Data.Storage, smallBytesText(r.ExampleBytes))
-	fmt.Fprintf(t, "%s\t%.1f GB/s\n", r.Bandwidth.Name, r.Bandwidth.GBPerSecond)
+	fmt.Fprintf(t, "%s\t%.1f GB/s\n", r.BandwidthName, r.Bandwidth)
 	fmt.Fprintf(t, "run\t%d steps (%s), estimated error %.4f\n", r.Run.Steps, r.Run.Stop, r.Run.EstimatedError)
 	fmt.Fprintf(t, "bytes read\t%s of all examples' in each step\n", share(r.Run.BytesReadShare))
 	fmt.Fprintf(t, "rescored\t%s of all examples in each step\n", share(r.Run.RescoredShare))

@@ -13,14 +13,18 @@ import (
 
 // Setup says what to measure on. All fields are required, but for Say.
 type Setup struct {
-	Engine    engine.Engine
-	X         dataset.Examples   // prepared
-	Y         []int32            // noisy labels
-	Inverse   *confusion.Inverse // of the noise
-	Bandwidth float64            // of the device's memory, in bytes per second
-	Steps     int                // of a run, at least 1
-	Repeat    int                // how often everything is measured, at least 1
-	Trace     *Trace             // gets the spans of the last run
+	Engine  engine.Engine
+	X       dataset.Examples   // prepared
+	Y       []int32            // noisy labels
+	Inverse *confusion.Inverse // of the noise
+	Steps   int                // of a run, at least 1
+	Repeat  int                // how often everything is measured, at least 1
+	Trace   *Trace             // gets the spans of the last run
+
+	// Bandwidth measures the device's memory, in bytes per second. It is asked
+	// before, between and after all else, and the best answer counts: whatever
+	// else the machine is doing can only lower it.
+	Bandwidth func() (float64, error)
 
 	Say func(format string, args ...any) // tells how it goes on, if not nil
 }
@@ -28,7 +32,8 @@ type Setup struct {
 // Report is what Measure found. Null in it stands for what an engine does not
 // count and for what makes no sense for an operation.
 type Report struct {
-	ExampleBytes int64       `json:"example_bytes"` // of all examples, as the engine stores them
+	Bandwidth    float64     `json:"bandwidth_gb_per_s"` // of the device's memory, in 10⁹ bytes
+	ExampleBytes int64       `json:"example_bytes"`      // of all examples, as the engine stores them
 	Operations   []Operation `json:"operations"`
 	Run          Run         `json:"run"`
 }
@@ -45,7 +50,7 @@ type Operation struct {
 	// not, as the operation has to read by its definition.
 	BytesRead      *int64   `json:"bytes_read"`
 	GBPerSecond    *float64 `json:"gb_per_s"`        // 10⁹ bytes of BytesRead per second
-	BandwidthShare *float64 `json:"bandwidth_share"` // of Setup.Bandwidth
+	BandwidthShare *float64 `json:"bandwidth_share"` // GBPerSecond / Report.Bandwidth
 
 	Launches  *float64 `json:"launches"`  // of kernels
 	Transfers *float64 `json:"transfers"` // between host and device that the host waited for
@@ -55,24 +60,46 @@ type Operation struct {
 // Measure measures training runs, and then each operation with weights that a
 // run has made. Errors are ctx's and those of the engine.
 func Measure(ctx context.Context, s Setup) (r Report, err error) {
-	if s.Say == nil {
-		s.Say = func(string, ...any) {}
-	}
 	plan, err := s.Engine.Plan(s.X, s.Y, s.Inverse.Q)
 	if err != nil {
 		return r, err
 	}
 	r.ExampleBytes = plan.Examples
-	last, err := s.warmUp(ctx)
-	if err != nil {
-		return r, fmt.Errorf("first run: %w", err)
+	var last *lastStep
+	for _, part := range []func() error{
+		func() (err error) { last, err = s.warmUp(ctx); return err },
+		func() (err error) { r.Run, err = s.runs(ctx, plan.Examples); return err },
+		func() (err error) { r.Operations, err = s.operations(ctx, plan.Examples, last); return err },
+		func() error { return nil },
+	} {
+		rate, err := s.Bandwidth()
+		if err != nil {
+			return r, err
+		}
+		r.Bandwidth = max(r.Bandwidth, rate/1e9)
+		if err := part(); err != nil {
+			return r, fmt.Errorf("measure: %w", err)
+		}
 	}
-	if r.Run, err = s.runs(ctx, plan.Examples); err != nil {
-		return r, fmt.Errorf("measure runs: %w", err)
-	}
-	s.Say("measuring each operation")
-	if r.Operations, err = s.operations(ctx, plan.Examples, last); err != nil {
-		return r, fmt.Errorf("measure operations: %w", err)
+	r.Run.Whole.compare(r.Bandwidth)
+	r.Run.Step.compare(r.Bandwidth)
+	for k := range r.Operations {
+		r.Operations[k].compare(r.Bandwidth)
 	}
 	return r, nil
+}
+
+// compare sets the share of the bandwidth, which is in 10⁹ bytes per second.
+func (o *Operation) compare(bandwidth float64) {
+	if o.GBPerSecond != nil {
+		share := *o.GBPerSecond / bandwidth
+		o.BandwidthShare = &share
+	}
+}
+
+// say tells how it goes on.
+func (s Setup) say(format string, args ...any) {
+	if s.Say != nil {
+		s.Say(format, args...)
+	}
 }

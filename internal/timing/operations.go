@@ -42,6 +42,7 @@ type bench struct {
 
 // operations measures each operation apart, with the weights around a step.
 func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (found []Operation, err error) {
+	s.say("measuring each operation")
 	b := &bench{Setup: s, inv: s.Inverse.Float32(), z: make([]float32, s.X.D)}
 	defer func() { err = errors.Join(err, b.close()) }()
 	for _, op := range b.list(bytes, step) {
@@ -145,7 +146,7 @@ func (b *bench) measure(ctx context.Context, op operation, bytes int64) (Operati
 	if op.name == AssignStep { // which reads the examples that it moves
 		op.bytes = int64(float64(b.moved) / float64(b.X.N) * float64(bytes))
 	}
-	o := w.operation(op.name, op.bytes, b.Bandwidth)
+	o := w.operation(op.name, op.bytes)
 	if moved := b.moved; moved >= 0 {
 		o.Moved = &moved
 	}

@@ -34,7 +34,7 @@ const warmSteps = 30
 // warmUp makes a short run and returns the weights around its last step.
 func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
 	steps := min(s.Steps, warmSteps)
-	s.Say("warming up with a run of %d steps", steps)
+	s.say("warming up with a run of %d steps", steps)
 	last := &lastStep{}
 	res, err := s.train(ctx, steps, host.Last, nil, func(l learners.Learner) learners.Learner {
 		last.Learner = l
@@ -98,10 +98,10 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 		for _, name := range []string{stepSpan, assignSpan, chooseSpan, normsSpan, updateVectorsSpan, rescoreSpan} {
 			spans[name] = append(spans[name], s.Trace.Seconds(hostTrack, name)...)
 		}
-		s.Say("run %d of %d: %d steps in %.3f s", k+1, s.Repeat, res.Steps, w.samples[k])
+		s.say("run %d of %d: %d steps in %.3f s", k+1, s.Repeat, res.Steps, w.samples[k])
 	}
 	steps := int64(r.Steps)
-	r.Whole = w.operation(fmt.Sprintf("run of %d steps", r.Steps), steps*bytes, s.Bandwidth)
+	r.Whole = w.operation(fmt.Sprintf("run of %d steps", r.Steps), steps*bytes)
 	if _, counts := s.Engine.(engine.Counting); counts {
 		all := float64(steps) * float64(s.Repeat)
 		read := float64(w.work.ExampleBytes) / (all * float64(bytes))
@@ -110,10 +110,10 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	}
 	// The work of a step is the mean of all, its time the median.
 	step := &watch{e: s.Engine, samples: spans[stepSpan], work: w.work, calls: len(spans[stepSpan])}
-	r.Step = step.operation(stepSpan, bytes, s.Bandwidth)
+	r.Step = step.operation(stepSpan, bytes)
 	for _, name := range []string{assignSpan, chooseSpan, normsSpan, updateVectorsSpan, rescoreSpan} {
 		phase := &watch{samples: spans[name]}
-		r.Phases = append(r.Phases, phase.operation(name, -1, s.Bandwidth))
+		r.Phases = append(r.Phases, phase.operation(name, -1))
 	}
 	return r, nil
 }

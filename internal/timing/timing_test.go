@@ -33,7 +33,7 @@ func setup(t *testing.T, e engine.Engine) Setup {
 	}
 	return Setup{
 		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}, Y: y, Inverse: inverse,
-		Bandwidth: 1e9, Steps: 3, Repeat: 2, Trace: &Trace{},
+		Bandwidth: func() (float64, error) { return 1e9, nil }, Steps: 3, Repeat: 2, Trace: &Trace{},
 	}
 }
 
@@ -54,6 +54,10 @@ func TestErrorsOfTheEngine(t *testing.T) {
 	}
 	s := setup(t, &broken{})
 	if _, err := s.operations(t.Context(), 1, &lastStep{after: engine.NewWeights(3, 5)}); !errors.Is(err, errBroken) {
+		t.Errorf("found %v", err)
+	}
+	s.Bandwidth = func() (float64, error) { return 0, errBroken }
+	if _, err := Measure(t.Context(), s); !errors.Is(err, errBroken) {
 		t.Errorf("found %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,18 +104,20 @@ func TestWatch(t *testing.T) {
 		}
 		w.end(2)
 	}
-	o := w.operation("x", 77, 4)
+	o := w.operation("x", 77)
 	if *o.Launches != 2 || *o.Transfers != 1 || *o.BytesRead != 8 || len(w.samples) != 3 || !(o.Least <= o.Seconds && o.Seconds <= o.Most) {
 		t.Errorf("found %+v of %+v", o, w)
 	}
-	if share := *o.GBPerSecond * 1e9 / 4; math.Abs(share-*o.BandwidthShare) > 1e-9*share {
+	o.compare(4)
+	if share := *o.GBPerSecond / 4; math.Abs(share-*o.BandwidthShare) > 1e-9*share {
 		t.Errorf("share %v, want %v", *o.BandwidthShare, share)
 	}
 	w.e = &broken{} // counts nothing
-	if o := w.operation("x", 77, 4); o.Launches != nil || o.Transfers != nil || *o.BytesRead != 77 {
+	if o := w.operation("x", 77); o.Launches != nil || o.Transfers != nil || *o.BytesRead != 77 {
 		t.Errorf("found %+v", o)
 	}
-	if o := w.operation("x", -1, 4); o.BytesRead != nil || o.GBPerSecond != nil || o.BandwidthShare != nil {
+	o = w.operation("x", -1)
+	if o.compare(4); o.BytesRead != nil || o.GBPerSecond != nil || o.BandwidthShare != nil {
 		t.Errorf("found %+v", o)
 	}
 	if err := w.time(func() error { return errBroken }); !errors.Is(err, errBroken) {

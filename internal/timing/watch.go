@@ -42,7 +42,7 @@ func worked(e engine.Engine) engine.Work {
 
 // operation makes a report of the samples. bytes of examples have to be read by
 // a call, -1 stands for an operation that has to read none.
-func (w *watch) operation(name string, bytes int64, bandwidth float64) Operation {
+func (w *watch) operation(name string, bytes int64) Operation {
 	o := Operation{Name: name, Seconds: median(w.samples), Least: slices.Min(w.samples), Most: slices.Max(w.samples)}
 	if _, counts := w.e.(engine.Counting); counts {
 		launches, transfers := float64(w.work.Launches)/float64(w.calls), float64(w.work.Transfers)/float64(w.calls)
@@ -52,9 +52,8 @@ func (w *watch) operation(name string, bytes int64, bandwidth float64) Operation
 		}
 	}
 	if bytes >= 0 {
-		rate := float64(bytes) / max(o.Seconds, 1e-9)
-		gb, share := rate/1e9, rate/bandwidth
-		o.BytesRead, o.GBPerSecond, o.BandwidthShare = &bytes, &gb, &share
+		rate := float64(bytes) / max(o.Seconds, 1e-9) / 1e9
+		o.BytesRead, o.GBPerSecond = &bytes, &rate
 	}
 	return o
 }

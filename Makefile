@@ -6,7 +6,8 @@
 # make portable builds and tests without OpenCL, and the plain engine for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
-# make bench    benchmarks of both engines
+# make bench    benchmarks of the engines
+# make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for FUZZSHORT (3s), as every change is
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -21,7 +22,7 @@ FUZZSHORT ?= 3s
 DATA ?=
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test lint portable race oclgrind bench fuzz fuzz-short weights clean
+.PHONY: help deps build run test lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -71,6 +72,14 @@ oclgrind: deps
 
 bench: deps
 	go test -run '^$$' -bench . ./gpu ./cpuref
+
+# Debian's Python, which has Debian's numpy.
+FASHION := /usr/share/datasets/fashion-mnist
+bench-peers: build
+	@.ci/install-deps python3-numpy python3-sklearn python3-threadpoolctl libopenblas0-pthread liblinear-tools dataset-fashion-mnist
+	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) build/peers
+	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
+	mv build/peers/performance.md docs/performance.md
 
 fuzz:
 	@for p in $$(go list ./...); do \

@@ -232,6 +232,7 @@ func TestHelp(t *testing.T) {
 		"split":            {"--fractions LIST", "--counts LIST", "Example: uma-gpu split"},
 		"convert":          {"--to FORMAT", "Example: uma-gpu convert"},
 		"synth":            {"--examples N", "Example: uma-gpu synth"},
+		"bench":            {"--synthetic N,D,Q", "--profile FILE", "--device DEVICE", "Example: uma-gpu bench"},
 		"devices":          {"--json", "Example: uma-gpu devices"},
 		"version":          {"--json", "Example: uma-gpu version"},
 	} {

@@ -28,6 +28,7 @@ var rules = []struct {
 	{"gpu", []string{"host/engine", "host/dataset", "host/numerics", "host/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner on any engine; it names neither"},
+	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},

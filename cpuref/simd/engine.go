@@ -90,6 +90,8 @@ type resident struct {
 	passes  []pass      // of the last Rescore; kept for their memory
 	rows    [][]float32 // weights of a pass
 	scratch [][]float32 // of each worker of run
+	places  []int32     // of Predict, for some blocks
+	changed []uint16
 	closed  bool
 }
 

@@ -21,11 +21,12 @@ type kernels struct {
 
 	sparseFew, sparseMany sparseKernel // for 2 and for 8 classes
 
-	region   func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)
-	add, sub func(sum []int64, x []float32, scale float32)
-	toFloat  func(dst []float32, src []int64)
-	combine  func(z, g, b []float32, unit float32)
-	norms    func(g []float32, columns int, bt []float32, unit float32, norm []float32)
+	region               func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)
+	add, sub             func(sum []int64, x []float32, scale float32, next []float32)
+	addSparse, subSparse func(sum []int64, columns []int32, values []float32, scale float32)
+	toFloat              func(dst []float32, src []int64)
+	combine              func(z, g, b []float32, unit float32)
+	norms                func(g []float32, columns int, bt []float32, unit float32, norm []float32)
 }
 
 type (
@@ -39,6 +40,7 @@ var portable = kernels{
 	sparseFew: sparseGo, sparseMany: sparseGo,
 	region: regionGo,
 	add:    addGo, sub: subGo,
+	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 }
 
@@ -121,17 +123,32 @@ func regionGo(scores []float32, q int, alpha float32, before, now []int32, chang
 	}
 }
 
-// addGo adds the integers of x (clause 3) to sum; both have the same length.
-func addGo(sum []int64, x []float32, scale float32) {
+// addGo adds the integers of x (clause 3) to sum; both have the same length. The
+// assembly fetches as many values of next meanwhile, which will be x soon.
+func addGo(sum []int64, x []float32, scale float32, next []float32) {
 	for j, v := range x {
 		sum[j] += numerics.Quantize(v, scale)
 	}
 }
 
 // subGo subtracts them.
-func subGo(sum []int64, x []float32, scale float32) {
+func subGo(sum []int64, x []float32, scale float32, next []float32) {
 	for j, v := range x {
 		sum[j] -= numerics.Quantize(v, scale)
+	}
+}
+
+// addSparseGo adds the integer of each value to the sum of its column.
+func addSparseGo(sum []int64, columns []int32, values []float32, scale float32) {
+	for i, j := range columns {
+		sum[j] += numerics.Quantize(values[i], scale)
+	}
+}
+
+// subSparseGo subtracts them.
+func subSparseGo(sum []int64, columns []int32, values []float32, scale float32) {
+	for i, j := range columns {
+		sum[j] -= numerics.Quantize(values[i], scale)
 	}
 }
 

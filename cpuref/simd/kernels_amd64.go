@@ -29,16 +29,22 @@ func regionAVX512(scores []float32, q int, alpha float32, before []int32, now []
 func regionAVX2(scores []float32, q int, alpha float32, before []int32, now []int32, changed []uint16)
 
 //go:noescape
-func addAVX512(sum []int64, x []float32, scale float32)
+func addAVX512(sum []int64, x []float32, scale float32, next []float32)
 
 //go:noescape
-func addAVX2(sum []int64, x []float32, scale float32)
+func addAVX2(sum []int64, x []float32, scale float32, next []float32)
 
 //go:noescape
-func subAVX512(sum []int64, x []float32, scale float32)
+func addSparseAVX2(sum []int64, columns []int32, values []float32, scale float32)
 
 //go:noescape
-func subAVX2(sum []int64, x []float32, scale float32)
+func subAVX512(sum []int64, x []float32, scale float32, next []float32)
+
+//go:noescape
+func subAVX2(sum []int64, x []float32, scale float32, next []float32)
+
+//go:noescape
+func subSparseAVX2(sum []int64, columns []int32, values []float32, scale float32)
 
 //go:noescape
 func toFloatAVX512(dst []float32, src []int64)

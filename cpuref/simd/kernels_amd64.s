@@ -1129,26 +1129,29 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAVX512(sum []int64, x []float32, scale float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·addAVX512(SB), NOSPLIT, $0-52
+// func addAVX512(sum []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·addAVX512(SB), NOSPLIT, $0-80
 	MOVQ         sum_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
 	MOVQ         x_len+32(FP), DX
+	MOVQ         next_base+56(FP), BX
 	VBROADCASTSS scale+48(FP), Y0
 
 loop:
-	CMPQ      DX, $0x08
-	JLT       tail
-	VMULPS    (CX), Y0, Y1
-	VCVTPS2QQ Y1, Z1
-	VMOVDQU64 (AX), Z2
-	VPADDQ    Z1, Z2, Z2
-	VMOVDQU64 Z2, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x40, AX
-	SUBQ      $0x08, DX
-	JMP       loop
+	CMPQ       DX, $0x08
+	JLT        tail
+	PREFETCHT0 (BX)
+	VMULPS     (CX), Y0, Y1
+	VCVTPS2QQ  Y1, Z1
+	VMOVDQU64  (AX), Z2
+	VPADDQ     Z1, Z2, Z2
+	VMOVDQU64  Z2, (AX)
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, BX
+	ADDQ       $0x40, AX
+	SUBQ       $0x08, DX
+	JMP        loop
 
 tail:
 	TESTQ       DX, DX
@@ -1168,30 +1171,33 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAVX2(sum []int64, x []float32, scale float32)
-// Requires: AVX
-TEXT ·addAVX2(SB), NOSPLIT, $0-52
+// func addAVX2(sum []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, MMX+
+TEXT ·addAVX2(SB), NOSPLIT, $0-80
 	MOVQ   sum_base+0(FP), AX
 	MOVQ   x_base+24(FP), CX
 	MOVQ   x_len+32(FP), DX
+	MOVQ   next_base+56(FP), BX
 	VMOVSS scale+48(FP), X0
 
 four:
 	CMPQ       DX, $0x04
 	JLT        few
+	PREFETCHT0 (BX)
 	VMULSS     (CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	ADDQ       BX, (AX)
+	VCVTSS2SIQ X1, SI
+	ADDQ       SI, (AX)
 	VMULSS     4(CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	ADDQ       BX, 8(AX)
+	VCVTSS2SIQ X1, SI
+	ADDQ       SI, 8(AX)
 	VMULSS     8(CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	ADDQ       BX, 16(AX)
+	VCVTSS2SIQ X1, SI
+	ADDQ       SI, 16(AX)
 	VMULSS     12(CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	ADDQ       BX, 24(AX)
+	VCVTSS2SIQ X1, SI
+	ADDQ       SI, 24(AX)
 	ADDQ       $0x10, CX
+	ADDQ       $0x10, BX
 	ADDQ       $0x20, AX
 	SUBQ       $0x04, DX
 	JMP        four
@@ -1200,10 +1206,12 @@ few:
 one:
 	CMPQ       DX, $0x01
 	JLT        done
+	PREFETCHT0 (BX)
 	VMULSS     (CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	ADDQ       BX, (AX)
+	VCVTSS2SIQ X1, SI
+	ADDQ       SI, (AX)
 	ADDQ       $0x04, CX
+	ADDQ       $0x04, BX
 	ADDQ       $0x08, AX
 	SUBQ       $0x01, DX
 	JMP        one
@@ -1211,26 +1219,78 @@ one:
 done:
 	RET
 
-// func subAVX512(sum []int64, x []float32, scale float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·subAVX512(SB), NOSPLIT, $0-52
+// func addSparseAVX2(sum []int64, columns []int32, values []float32, scale float32)
+// Requires: AVX
+TEXT ·addSparseAVX2(SB), NOSPLIT, $0-76
+	MOVQ   sum_base+0(FP), AX
+	MOVQ   columns_base+24(FP), CX
+	MOVQ   values_base+48(FP), DX
+	MOVQ   values_len+56(FP), BX
+	VMOVSS scale+72(FP), X0
+
+four:
+	CMPQ       BX, $0x04
+	JLT        few
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    (CX), DI
+	ADDQ       SI, (AX)(DI*8)
+	VMULSS     4(DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    4(CX), DI
+	ADDQ       SI, (AX)(DI*8)
+	VMULSS     8(DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    8(CX), DI
+	ADDQ       SI, (AX)(DI*8)
+	VMULSS     12(DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    12(CX), DI
+	ADDQ       SI, (AX)(DI*8)
+	ADDQ       $0x10, CX
+	ADDQ       $0x10, DX
+	SUBQ       $0x04, BX
+	JMP        four
+
+few:
+one:
+	CMPQ       BX, $0x01
+	JLT        done
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    (CX), DI
+	ADDQ       SI, (AX)(DI*8)
+	ADDQ       $0x04, CX
+	ADDQ       $0x04, DX
+	SUBQ       $0x01, BX
+	JMP        one
+
+done:
+	RET
+
+// func subAVX512(sum []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·subAVX512(SB), NOSPLIT, $0-80
 	MOVQ         sum_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
 	MOVQ         x_len+32(FP), DX
+	MOVQ         next_base+56(FP), BX
 	VBROADCASTSS scale+48(FP), Y0
 
 loop:
-	CMPQ      DX, $0x08
-	JLT       tail
-	VMULPS    (CX), Y0, Y1
-	VCVTPS2QQ Y1, Z1
-	VMOVDQU64 (AX), Z2
-	VPSUBQ    Z1, Z2, Z2
-	VMOVDQU64 Z2, (AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x40, AX
-	SUBQ      $0x08, DX
-	JMP       loop
+	CMPQ       DX, $0x08
+	JLT        tail
+	PREFETCHT0 (BX)
+	VMULPS     (CX), Y0, Y1
+	VCVTPS2QQ  Y1, Z1
+	VMOVDQU64  (AX), Z2
+	VPSUBQ     Z1, Z2, Z2
+	VMOVDQU64  Z2, (AX)
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, BX
+	ADDQ       $0x40, AX
+	SUBQ       $0x08, DX
+	JMP        loop
 
 tail:
 	TESTQ       DX, DX
@@ -1250,30 +1310,33 @@ done:
 	VZEROUPPER
 	RET
 
-// func subAVX2(sum []int64, x []float32, scale float32)
-// Requires: AVX
-TEXT ·subAVX2(SB), NOSPLIT, $0-52
+// func subAVX2(sum []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, MMX+
+TEXT ·subAVX2(SB), NOSPLIT, $0-80
 	MOVQ   sum_base+0(FP), AX
 	MOVQ   x_base+24(FP), CX
 	MOVQ   x_len+32(FP), DX
+	MOVQ   next_base+56(FP), BX
 	VMOVSS scale+48(FP), X0
 
 four:
 	CMPQ       DX, $0x04
 	JLT        few
+	PREFETCHT0 (BX)
 	VMULSS     (CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	SUBQ       BX, (AX)
+	VCVTSS2SIQ X1, SI
+	SUBQ       SI, (AX)
 	VMULSS     4(CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	SUBQ       BX, 8(AX)
+	VCVTSS2SIQ X1, SI
+	SUBQ       SI, 8(AX)
 	VMULSS     8(CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	SUBQ       BX, 16(AX)
+	VCVTSS2SIQ X1, SI
+	SUBQ       SI, 16(AX)
 	VMULSS     12(CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	SUBQ       BX, 24(AX)
+	VCVTSS2SIQ X1, SI
+	SUBQ       SI, 24(AX)
 	ADDQ       $0x10, CX
+	ADDQ       $0x10, BX
 	ADDQ       $0x20, AX
 	SUBQ       $0x04, DX
 	JMP        four
@@ -1282,12 +1345,63 @@ few:
 one:
 	CMPQ       DX, $0x01
 	JLT        done
+	PREFETCHT0 (BX)
 	VMULSS     (CX), X0, X1
-	VCVTSS2SIQ X1, BX
-	SUBQ       BX, (AX)
+	VCVTSS2SIQ X1, SI
+	SUBQ       SI, (AX)
 	ADDQ       $0x04, CX
+	ADDQ       $0x04, BX
 	ADDQ       $0x08, AX
 	SUBQ       $0x01, DX
+	JMP        one
+
+done:
+	RET
+
+// func subSparseAVX2(sum []int64, columns []int32, values []float32, scale float32)
+// Requires: AVX
+TEXT ·subSparseAVX2(SB), NOSPLIT, $0-76
+	MOVQ   sum_base+0(FP), AX
+	MOVQ   columns_base+24(FP), CX
+	MOVQ   values_base+48(FP), DX
+	MOVQ   values_len+56(FP), BX
+	VMOVSS scale+72(FP), X0
+
+four:
+	CMPQ       BX, $0x04
+	JLT        few
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    (CX), DI
+	SUBQ       SI, (AX)(DI*8)
+	VMULSS     4(DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    4(CX), DI
+	SUBQ       SI, (AX)(DI*8)
+	VMULSS     8(DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    8(CX), DI
+	SUBQ       SI, (AX)(DI*8)
+	VMULSS     12(DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    12(CX), DI
+	SUBQ       SI, (AX)(DI*8)
+	ADDQ       $0x10, CX
+	ADDQ       $0x10, DX
+	SUBQ       $0x04, BX
+	JMP        four
+
+few:
+one:
+	CMPQ       BX, $0x01
+	JLT        done
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, SI
+	MOVLQSX    (CX), DI
+	SUBQ       SI, (AX)(DI*8)
+	ADDQ       $0x04, CX
+	ADDQ       $0x04, DX
+	SUBQ       $0x01, BX
 	JMP        one
 
 done:

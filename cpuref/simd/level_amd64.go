@@ -24,6 +24,7 @@ var avx2 = kernels{
 	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
 	region: regionAVX2,
 	add:    addAVX2, sub: subAVX2,
+	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX2, combine: combineAVX2, norms: normsAVX2,
 }
 
@@ -34,5 +35,6 @@ var avx512 = kernels{
 	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
 	region: regionAVX512,
 	add:    addAVX512, sub: subAVX512,
+	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX512, combine: combineAVX512, norms: normsAVX512,
 }

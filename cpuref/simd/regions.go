@@ -42,6 +42,29 @@ type move struct {
 	from, to int32
 }
 
+// Predict: clause 4.
+func (r *resident) Predict(dst []int32) error {
+	if err := r.check("predict"); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
+		return err
+	}
+	const per = 64 // blocks at a time
+	if r.places == nil {
+		r.places, r.changed = make([]int32, per*lanes), make([]uint16, per)
+	}
+	for from := 0; from < r.blocks; from += per {
+		n := min(per, r.blocks-from)
+		r.k.region(r.scores[from*r.q*lanes:], r.q, 0, r.places, r.places, r.changed[:n])
+		some := dst[from*lanes:]
+		for i, place := range r.places[:min(n*lanes, len(some))] {
+			some[i] = place >> 1
+		}
+	}
+	return nil
+}
+
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose cell changed; integer sums do not care in what order.
 func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
@@ -57,8 +80,7 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 			r.follow(b, mask)
 		}
 	}
-	stored := (r.x.Stored() + r.x.N - 1) / r.x.N // of one example
-	r.run((*resident).moveTask, (r.x.D+moveColumns-1)/moveColumns, len(c.moves)*stored*moveCost, 0)
+	r.moveSums()
 	return engine.Assignment{
 		Regions:   slices.Clone(c.regions),
 		Predicted: slices.Clone(c.predicted),
@@ -69,8 +91,6 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 const (
 	placeBlocks = 256 // blocks of a task that finds places
 	placeCost   = 4   // of a score, beside the multiplication of a dense value
-	moveCost    = 16  // of a value that moves
-	moveColumns = 256 // columns of a task that moves examples; a power of two cuts at lines of the cache
 )
 
 // placeTask finds the places of the examples of one task.

@@ -99,26 +99,3 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 	}
 	return nil
 }
-
-func (r *resident) Predict(dst []int32) error {
-	if err := r.check("predict"); err != nil {
-		return err
-	}
-	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
-		return err
-	}
-	const per = 64 // blocks at a time
-	var (
-		places  = make([]int32, per*lanes)
-		changed = make([]uint16, per)
-	)
-	for from := 0; from < r.blocks; from += per {
-		n := min(per, r.blocks-from)
-		r.k.region(r.scores[from*r.q*lanes:], r.q, 0, places, places, changed[:n])
-		some := dst[from*lanes:]
-		for i, place := range places[:min(n*lanes, len(some))] {
-			some[i] = place >> 1
-		}
-	}
-	return nil
-}

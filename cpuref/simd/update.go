@@ -129,15 +129,14 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 	}
 	n, unit := &r.cells.norms, r.fixed.Unit(r.x.N)
 	for at := 0; at*chunk < r.x.D; at++ {
+		columns := 0
 		for i, pair := range pairs {
-			columns := 0
 			if i == 0 || pair.P != pairs[i-1].P {
 				columns = r.floats(n.g, pair.P, at)
 			}
-			columns = min(chunk, r.x.D-at*chunk)
 			z := n.z[:(columns+31)/32*32]
 			r.k.combine(z, n.g, inv[pair.Q*r.q:(pair.Q+1)*r.q], unit)
-			copy(dst[i*r.x.D+at*chunk:i*r.x.D+at*chunk+columns], z)
+			copy(dst[i*r.x.D+at*chunk:][:columns], z)
 		}
 	}
 	return nil

@@ -27,6 +27,7 @@ func main() {
 	for _, sub := range []bool{false, true} {
 		accumulate512(sub)
 		accumulateAVX2(sub)
+		accumulateSparse(sub)
 	}
 	toFloat512()
 	toFloatAVX2()

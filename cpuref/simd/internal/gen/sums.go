@@ -13,14 +13,15 @@ func accumulate512(sub bool) {
 	if sub {
 		name, combine = "subAVX512", VPSUBQ
 	}
-	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32)")
+	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32, next []float32)")
 	Pragma("noescape")
-	sum, x, n := base("sum"), base("x"), length("x")
+	sum, x, n, next := base("sum"), base("x"), length("x"), base("next")
 	scale := YMM()
 	VBROADCASTSS(address(Param("scale")), scale)
 	Label("loop")
 	CMPQ(n, Imm(8))
 	JLT(LabelRef("tail"))
+	PREFETCHT0(Mem{Base: next})
 	v, integers := YMM(), ZMM()
 	VMULPS(Mem{Base: x}, scale, v)
 	VCVTPS2QQ(v, integers)
@@ -29,6 +30,7 @@ func accumulate512(sub bool) {
 	combine(integers, old, old)
 	VMOVDQU64(old, Mem{Base: sum})
 	ADDQ(Imm(32), x)
+	ADDQ(Imm(32), next)
 	ADDQ(Imm(64), sum)
 	SUBQ(Imm(8), n)
 	JMP(LabelRef("loop"))
@@ -66,18 +68,43 @@ func accumulateAVX2(sub bool) {
 	if sub {
 		name, combine = "subAVX2", func(r, m Op) { SUBQ(r, m) }
 	}
-	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32)")
+	TEXT(name, NOSPLIT, "func(sum []int64, x []float32, scale float32, next []float32)")
 	Pragma("noescape")
-	sum, x, n := base("sum"), base("x"), length("x")
+	sum, x, n, next := base("sum"), base("x"), length("x"), base("next")
 	scale := XMM()
 	VMOVSS(address(Param("scale")), scale)
 	one := func(i int) {
 		v, integer := XMM(), GP64()
+		if i == 0 {
+			PREFETCHT0(Mem{Base: next})
+		}
 		VMULSS(Mem{Base: x, Disp: 4 * i}, scale, v)
 		VCVTSS2SIQ(v, integer)
 		combine(integer, Mem{Base: sum, Disp: 8 * i})
 	}
-	scalar(n, one, step{x, 4}, step{sum, 8})
+	scalar(n, one, step{x, 4}, step{next, 4}, step{sum, 8})
+	RET()
+}
+
+// accumulateSparse generates addSparseAVX2 and subSparseAVX2. Columns differ, so
+// each value has a sum of its own.
+func accumulateSparse(sub bool) {
+	name, combine := "addSparseAVX2", func(r, m Op) { ADDQ(r, m) }
+	if sub {
+		name, combine = "subSparseAVX2", func(r, m Op) { SUBQ(r, m) }
+	}
+	TEXT(name, NOSPLIT, "func(sum []int64, columns []int32, values []float32, scale float32)")
+	Pragma("noescape")
+	sum, columns, values, n := base("sum"), base("columns"), base("values"), length("values")
+	scale := XMM()
+	VMOVSS(address(Param("scale")), scale)
+	scalar(n, func(i int) {
+		v, integer, j := XMM(), GP64(), GP64()
+		VMULSS(Mem{Base: values, Disp: 4 * i}, scale, v)
+		VCVTSS2SIQ(v, integer)
+		MOVLQSX(Mem{Base: columns, Disp: 4 * i}, j)
+		combine(integer, Mem{Base: sum, Index: j, Scale: 8})
+	}, step{columns, 4}, step{values, 4})
 	RET()
 }
 

@@ -21,6 +21,7 @@ func atLevel(t testing.TB, l simd.Level) engine.Engine {
 func TestConformance(t *testing.T) {
 	for _, l := range simd.Levels() {
 		t.Run(string(l), func(t *testing.T) {
+			t.Parallel()
 			enginetest.Run(t, atLevel(t, l), append(enginetest.Cases(), enginetest.WideCases()...))
 		})
 	}

@@ -3,7 +3,7 @@
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make lint     gofmt, vet, staticcheck
-# make portable builds and tests without OpenCL, and the plain engine for old and new processors
+# make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
 # make bench    benchmarks of the engines
@@ -51,11 +51,13 @@ portable:
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 go test ./...
 	go build -tags noopencl ./...
-	for level in v1 v3; do GOAMD64=$$level CGO_ENABLED=0 go test ./cpuref ./host/numerics ./host/engine/... || exit 1; done
+	for level in v1 v3; do GOAMD64=$$level CGO_ENABLED=0 go test ./cpuref/... ./host/numerics ./host/engine/... || exit 1; done
+	CGO_ENABLED=0 go test -tags purego ./cpuref/simd
+	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 	GOAMD64=v3 CGO_ENABLED=0 go test ./host/...
 
 race: deps
-	go test -race -short ./host/... ./cpuref ./internal/... ./learners/... ./cmd/...
+	go test -race -short ./host/... ./cpuref/... ./internal/... ./learners/... ./cmd/...
 	go test -race -run 'Conformance/.*/(as_opened|tiles)|Tiny' ./gpu
 
 # oclgrind exits with 0 whatever it finds. Its search for uninitialised values
@@ -71,7 +73,7 @@ oclgrind: deps
 	done
 
 bench: deps
-	go test -run '^$$' -bench . ./gpu ./cpuref
+	go test -run '^$$' -bench . ./gpu ./cpuref/...
 
 # Debian's Python, which has Debian's numpy.
 FASHION := /usr/share/datasets/fashion-mnist

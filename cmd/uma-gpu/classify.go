@@ -62,7 +62,7 @@ func classify(c *cli.Context) (r classified, err error) {
 	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}
-	e, err := where.open(n)
+	e, err := where.open(n, x)
 	if err != nil {
 		return r, err
 	}

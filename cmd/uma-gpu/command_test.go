@@ -290,11 +290,14 @@ func TestVersion(t *testing.T) {
 func TestDevicesListsTheProcessor(t *testing.T) {
 	stdout, stderr := succeed(t, "devices", "--json")
 	l := decode[deviceListing](t, stdout)
+	if plain := l.Devices[1]; plain.ID != "cpu:plain" || plain.Kind != "cpu" || plain.SelfTest != passed {
+		t.Errorf("found %+v", plain)
+	}
 	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != passed || cpu.ComputeUnits < 1 {
 		t.Errorf("found %+v first", cpu)
 	}
 	// Either there are OpenCL devices, or it says why not.
-	if without := len(l.Devices) == 1; without != (l.OpenCLError != "") || without != strings.Contains(stderr, "OpenCL: ") {
+	if without := len(l.Devices) == len(processors); without != (l.OpenCLError != "") || without != strings.Contains(stderr, "OpenCL: ") {
 		t.Errorf("%d devices, opencl_error %q, stderr %q", len(l.Devices), l.OpenCLError, stderr)
 	}
 	stdout, _ = succeed(t, "devices")

@@ -125,7 +125,7 @@ func train(c *cli.Context) (err error) {
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := t.device.open(t.notes)
+	e, err := t.device.open(t.notes, x)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/sketch"
 )
 
@@ -16,17 +15,17 @@ import (
 // takes note; Assign moves the estimates, lists the examples whose region that leaves
 // open, and scores these.
 type bounds struct {
-	basis *sketch.Basis
-	depth int // directions on the device: basis.K rounded up to a multiple of 4
+	basis   *sketch.Basis
+	history *sketch.History
+	depth   int // directions on the device: basis.K rounded up to a multiple of 4
 
-	scored  engine.Weights  // W that the scores stand for, exact or estimated
-	dirty   []bool          // classes whose rows of the resident's w and of scored differ
-	longest []float64       // that a class's weights have been
-	changes []sketch.Change // of the assignment under way
-	loose   bool            // some scores are estimates
+	dirty  []bool      // classes whose weights are not those of the history
+	loose  bool        // some scores are estimates
+	shifts [][]float64 // of the changed classes, in the assignment under way
 
-	numbers *buffer[float32] // changes in the units of a tile, see kernels/bound.cl
-	which   *buffer[int32]   // classes that they change
+	numbers *buffer[float32] // changes in the units of a tile, and slack; see kernels/bound.cl
+	errors  *buffer[float32] // of the history
+	which   *buffer[int32]   // changed classes
 	list    *buffer[int32]   // examples of one tile to score
 
 	inUse  bool // in the assignment under way
@@ -40,28 +39,27 @@ type tileBounds struct {
 	*sketch.Tile
 	sketch *buffer[int8]
 	about  *buffer[float32]
-	radius *buffer[float32]
+	scored *buffer[int32]
 }
 
 func (b *bounds) free() error {
 	if b == nil {
 		return nil
 	}
-	return errors.Join(b.numbers.free(), b.which.free(), b.list.free())
+	return errors.Join(b.numbers.free(), b.errors.free(), b.which.free(), b.list.free())
 }
 
 func (b *tileBounds) free() error {
 	if b == nil {
 		return nil
 	}
-	return errors.Join(b.sketch.free(), b.about.free(), b.radius.free())
+	return errors.Join(b.sketch.free(), b.about.free(), b.scored.free())
 }
 
-// note notes that the weights w of some classes are new.
-func (b *bounds) note(w engine.Weights, classes []int) {
+// note notes that the weights of some classes are new.
+func (b *bounds) note(classes []int) {
 	for _, c := range classes {
 		b.dirty[c] = true
-		b.longest[c] = max(b.longest[c], sketch.Length(w.Row(c)))
 	}
 }
 
@@ -82,29 +80,26 @@ func (r *resident) settle() error {
 	if b == nil {
 		return nil
 	}
-	classes := b.changed()
+	changed := b.changed()
+	if len(changed) == 0 && !b.loose {
+		return nil
+	}
+	classes := changed
 	if b.loose {
 		classes = all(r.q)
-		for _, t := range r.tiles {
-			if err := t.bounds.radius.fill(0); err != nil {
-				return err
-			}
-		}
 	}
 	if err := r.rescore(r.w, classes); err != nil {
 		return err
 	}
 	b.loose = false
-	b.took(r.w, classes)
-	return nil
-}
-
-// took notes that the scores of some classes stand for w now.
-func (b *bounds) took(w engine.Weights, classes []int) {
-	for _, c := range classes {
-		copy(b.scored.Row(c), w.Row(c))
-		b.dirty[c] = false
+	clear(b.dirty)
+	b.history.Fresh(r.w.Row, changed)
+	for _, t := range r.tiles {
+		if err := t.bounds.scored.fill(int32(b.history.Round())); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // all returns the classes 0..q-1.
@@ -143,13 +138,21 @@ func (r *resident) prepareBounds() error {
 		return r.settle()
 	}
 	classes, ok := b.changed(), false
-	if b.changes, ok = b.changesTo(r.w, classes); !ok {
+	if b.shifts, ok = b.history.Next(r.w.Row, classes); !ok {
 		b.inUse = false
 		return r.settle()
 	}
-	b.took(r.w, classes)
+	clear(b.dirty)
 	b.loose = b.loose || len(classes) > 0
 	if err := b.which.write(0, indices(classes)); err != nil {
+		return err
+	}
+	h := b.history
+	errors := make([]float32, 0, 2*len(h.Eta))
+	for k, eta := range h.Eta {
+		errors = append(errors, eta, h.Theta[k])
+	}
+	if err := b.errors.write(0, errors); err != nil {
 		return err
 	}
 	if r.classes.n == r.q { // one batch for all tiles
@@ -158,35 +161,17 @@ func (r *resident) prepareBounds() error {
 	return nil
 }
 
-// changesTo describes how the weights of some classes changed since they were scored.
-func (b *bounds) changesTo(w engine.Weights, classes []int) (changes []sketch.Change, ok bool) {
-	delta := make([]float64, w.D)
-	for _, c := range classes {
-		now, before := w.Row(c), b.scored.Row(c)
-		for j := range delta {
-			delta[j] = float64(now[j]) - float64(before[j])
-		}
-		change, ok := b.basis.Change(delta, b.longest[c])
-		if !ok {
-			return nil, false
-		}
-		changes = append(changes, change)
-	}
-	return changes, true
-}
-
 // assignBounded is kernel assign for a tile with bounds.
 func (r *resident) assignBounded(t *tile, alpha float32) error {
 	b, e := r.bounds, r.e
 	numbers := make([]float32, 0, b.numbers.n)
-	for _, c := range b.changes {
-		estimate := t.bounds.Estimate(c)
-		numbers = append(numbers, estimate.Coef...)
-		numbers = append(numbers, make([]float32, b.depth-len(estimate.Coef))...)
-		numbers = append(numbers, estimate.Eta, estimate.Theta)
+	for _, shift := range b.shifts {
+		coef := t.bounds.Coef(shift)
+		numbers = append(numbers, coef...)
+		numbers = append(numbers, make([]float32, b.depth-len(coef))...)
 	}
-	for _, longest := range b.longest {
-		numbers = append(numbers, t.bounds.Slack(longest))
+	for c := range r.q {
+		numbers = append(numbers, b.history.Slack(c))
 	}
 	if err := b.numbers.write(0, numbers); err != nil {
 		return err
@@ -195,18 +180,18 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 	if e.cpu {
 		items /= lanes
 	}
-	m := len(b.changes)
-	err := e.bound.launch(items, 1, t.bounds.sketch, t.bounds.about, b.numbers, b.which, t.scores, t.bounds.radius, t.place, b.list, r.ints,
-		uint64(items), int32(t.rows), int32(r.q), int32(b.depth), int32(m), alpha)
+	m, now := len(b.shifts), int32(b.history.Round())
+	err := e.bound.launch(items, 1, t.bounds.sketch, t.bounds.about, b.numbers, b.which, b.errors, t.scores, t.bounds.scored, t.place, b.list, r.ints,
+		uint64(items), int32(t.rows), int32(r.q), int32(b.depth), int32(m), int32(b.history.Span), now, alpha)
 	if err != nil {
 		return err
 	}
-	e.q.work.ExampleBytes += int64(t.rows) * int64(b.depth+4*(2+2*r.q+2*m+1))
+	e.q.work.ExampleBytes += int64(t.rows) * int64(b.depth+4*(2+r.q+m+2)) // the sketch, and 4 bytes for each other number of an example
 	if err := r.scoreListed(t); err != nil {
 		return err
 	}
-	return e.assignListed.launch(min(t.rows, e.crowd()), 1, t.scores, t.bounds.radius, t.place, b.list, r.ints,
-		int32(t.rows), int32(r.q), alpha)
+	return e.assignListed.launch(min(t.rows, e.crowd()), 1, t.scores, t.bounds.scored, t.place, b.list, r.ints,
+		int32(t.rows), int32(r.q), now, alpha)
 }
 
 // scoreListed scores the listed examples of a tile for all classes.

@@ -43,7 +43,7 @@ func directions(d int) int {
 
 // startBounds makes the bounds; without room for them it leaves the resident as it is.
 func (r *resident) startBounds() error {
-	b := &bounds{dirty: make([]bool, r.q), longest: make([]float64, r.q)}
+	b := &bounds{dirty: make([]bool, r.q)}
 	err := r.makeBounds(b)
 	if err == nil {
 		r.bounds = b
@@ -66,10 +66,6 @@ func (r *resident) makeBounds(b *bounds) (err error) {
 		return err
 	}
 	b.depth = (b.basis.K + 3) / 4 * 4
-	b.scored = r.w.Clone()
-	for c := range r.q {
-		b.longest[c] = sketch.Length(r.w.Row(c))
-	}
 	largest := 0
 	for _, t := range r.tiles {
 		largest = max(largest, t.stride)
@@ -77,7 +73,14 @@ func (r *resident) makeBounds(b *bounds) (err error) {
 	if _, err = fit("a sketch", largest, b.depth, r.e.maxAlloc); err != nil {
 		return err
 	}
-	if b.numbers, err = alloc[float32](q, "changes", r.q*(b.depth+3)); err != nil {
+	if b.numbers, err = alloc[float32](q, "changes", r.q*(b.depth+1)); err != nil {
+		return err
+	}
+	span := max(16, min(512, 1<<15/r.q))
+	if r.e.build.bounds == "at once" {
+		span = 9 // so that a test sees rounds grow too old
+	}
+	if b.errors, err = alloc[float32](q, "errors", 2*span*r.q); err != nil {
 		return err
 	}
 	if b.which, err = alloc[int32](q, "changed classes", r.q); err != nil {
@@ -91,11 +94,14 @@ func (r *resident) makeBounds(b *bounds) (err error) {
 	if err != nil {
 		return err
 	}
+	var tiles []*sketch.Tile
 	for _, t := range r.tiles {
 		if err := r.sketch(t, b, p); err != nil {
 			return err
 		}
+		tiles = append(tiles, t.bounds.Tile)
 	}
+	b.history = sketch.NewHistory(b.basis, tiles, r.q, span, r.w.Row)
 	return nil
 }
 
@@ -128,10 +134,10 @@ func (r *resident) sketch(t *tile, b *bounds, p *projector) (err error) {
 	if t.bounds.about, err = upload(q, "lengths", about); err != nil {
 		return err
 	}
-	if t.bounds.radius, err = alloc[float32](q, "radius", r.q*t.stride); err != nil {
+	if t.bounds.scored, err = alloc[int32](q, "rounds", t.rows); err != nil {
 		return err
 	}
-	return t.bounds.radius.fill(0)
+	return t.bounds.scored.fill(0)
 }
 
 // projector computes dot products with the directions of a basis, as scores of

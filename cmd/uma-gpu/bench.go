@@ -76,7 +76,10 @@ func bench(c *cli.Context) (err error) {
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
-	if s.Engine, err = b.device.open(b.notes); err != nil {
+	if b.profile != "" {
+		b.device.options.Trace = s.Trace.Track("kernels")
+	}
+	if s.Engine, err = b.device.open(b.notes, s.X); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
@@ -182,9 +185,10 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 			d.Classes = append(d.Classes, strconv.Itoa(k))
 		}
 	}
-	if _, s.X, err = prepare(b.normalize, d); err != nil {
+	if err := prepare(b.normalize, d); err != nil {
 		return about, err
 	}
+	s.X = d.Examples
 	c, err := confusion.Pairwise(d.Classes, noise)
 	if err != nil {
 		return about, err

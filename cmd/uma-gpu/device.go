@@ -170,12 +170,13 @@ func chooseDevice(c *cli.Context) (*device, error) {
 }
 
 // processorValues is how many stored values are too many for auto to take the processor
-// although there are OpenCL devices: with 0 it never does.
-const processorValues = 0
+// without OpenCL. A step on fewer is over before a device has been told what to do: on
+// the optical digits (0.25 M values) a processor makes ten steps while OpenCL on the
+// same processor makes one (docs/performance.md).
+const processorValues = 1 << 20
 
 // processorSuffices reports whether the processor is done with the examples before
-// a device has begun. This is the one place where auto looks at
-// the size of the data.
+// a device has begun.
 func processorSuffices(x dataset.Examples) bool { return x.Stored() < processorValues }
 
 // open opens the device for the examples x and says which one it is. The caller

@@ -133,11 +133,16 @@ func TestDevicesListsOpenCL(t *testing.T) {
 	}
 }
 
-// auto takes an OpenCL device where there is one.
+// auto takes an OpenCL device where there is one, unless the data are few.
 func TestAutoTakesOpenCL(t *testing.T) {
 	openCL(t)
 	dir := t.TempDir()
-	data := synthetic(t, dir)
+	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")
+	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--json")
+	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" {
+		t.Errorf("device %+v for few data", r.Device)
+	}
+	succeed(t, "synth", "--examples", "9000", "--features", "120", "--out", data)
 	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--json")
 	if r := decode[trainReport](t, stdout); r.Device.Kind != "opencl" || !strings.Contains(stderr, "device: "+r.Device.ID+" ") {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)

@@ -125,7 +125,7 @@ func train(c *cli.Context) (err error) {
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := t.device.open(t.notes, x)
+	e, err := t.device.open(t.notes, d.Examples)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,7 @@
 //           whose work-items take one example and read four directions at once
 //   about   for each example at least the length of what the sketch leaves of it (rho),
 //           and, stride numbers further on, at least its length (nu)
-//   radius  laid out as scores, which are off by at most radius + slack[r]·nu; where
-//           it is 0 they are exact
+//   scored  the round in which all scores of the example were computed last
 
 #if CPU
 typedef float16 lanes_t;
@@ -27,31 +26,34 @@ typedef int mask_t;
 #define LINE(r) SCORE(b, r)
 #endif
 
-//   changes  m rows of K+2 numbers: what changed the scores of class classes[c], by
-//            direction, then Eta and Theta; followed by the slack of the Q classes
+//   changes  m rows of K numbers: what changes the estimates of class classes[c], by
+//            direction; followed by the slack of the Q classes
+//   errors   of estimates, by the slot of the round in which they were scores: that of
+//            class r is at most
+//                errors[(slot * Q + r) * 2] * rho + (errors[(slot * Q + r) * 2 + 1] + slack[r]) * nu,
+//            slot = round % span, of the last span rounds up to now
 //   place    as in assign
 //   list     room for rows examples; written: those whose place the bounds leave open
 //   head     head[1], 0 before the call: how many they are
 //   blocks   stride / BLOCK
 __kernel void bound(__global const char *restrict sketch, __global const float *restrict about,
                     __global const float *restrict changes, __global const int *restrict classes,
-                    __global float *restrict scores, __global float *restrict radius,
-                    __global const int *restrict place, __global int *restrict list,
-                    volatile __global int *restrict head,
-                    ulong blocks, int rows, int Q, int K, int m, float alpha)
+                    __global const float *restrict errors, __global float *restrict scores,
+                    __global const int *restrict scored, __global const int *restrict place,
+                    __global int *restrict list, volatile __global int *restrict head,
+                    ulong blocks, int rows, int Q, int K, int m, int span, int now, float alpha)
 {
 	const size_t b = get_global_id(0);
 	if (b * BLOCK >= (size_t)rows)
 		return;
 	__global lanes_t *score = (__global lanes_t *)scores;
-	__global lanes_t *off = (__global lanes_t *)radius;
 	const lanes_t rho = ((__global const lanes_t *)about)[b];
 	const lanes_t nu = ((__global const lanes_t *)about)[blocks + b];
 
 	for (int c = 0; c < m; c += 2) {
 		// Two classes cost one reading of the sketch.
-		__global const float *change0 = changes + (size_t)c * (K + 2);
-		__global const float *change1 = changes + (size_t)min(c + 1, m - 1) * (K + 2);
+		__global const float *change0 = changes + (size_t)c * K;
+		__global const float *change1 = changes + (size_t)min(c + 1, m - 1) * K;
 		lanes_t sum0 = 0.0f, sum1 = 0.0f;
 #if CPU
 		for (int t = 0; t < K; t++) {
@@ -68,29 +70,43 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 #endif
 		const size_t r0 = LINE(classes[c]);
 		score[r0] = score[r0] + sum0;
-		off[r0] = (off[r0] + fma(rho, (lanes_t)(change0[K]), nu * change0[K + 1])) * (1.0f + 0x1p-20f);
 		if (c + 1 < m) {
 			const size_t r1 = LINE(classes[c + 1]);
 			score[r1] = score[r1] + sum1;
-			off[r1] = (off[r1] + fma(rho, (lanes_t)(change1[K]), nu * change1[K + 1])) * (1.0f + 0x1p-20f);
 		}
 	}
 
 	// The score of the class that was predicted, low and high, against the highest
 	// that another may have, and the highest that another has at least.
-	__global const float *slack = changes + (size_t)m * (K + 2);
+	__global const float *slack = changes + (size_t)m * K;
 #if CPU
 	int before[LANES];
-	for (int l = 0; l < LANES; l++)
-		before[l] = b * LANES + l < (size_t)rows ? place[b * LANES + l] : -1;
+	__global const float *error[LANES];
+	for (int l = 0; l < LANES; l++) {
+		const size_t i = b * LANES + l;
+		const int then = i < (size_t)rows ? scored[i] : now;
+		before[l] = i < (size_t)rows && now - then < span ? place[i] : -1;
+		error[l] = errors + (size_t)(then % span) * Q * 2;
+	}
 	const mask_t was = vload16(0, before);
 #else
-	const mask_t was = place[b];
+	const mask_t was = now - scored[b] < span ? place[b] : -1;
+	__global const float *error = errors + (size_t)(scored[b] % span) * Q * 2;
 #endif
 	lanes_t low = -INFINITY, high = -INFINITY, rival_high = -INFINITY, rival_low = -INFINITY;
 	for (int r = 0; r < Q; r++) {
 		const lanes_t s = score[LINE(r)];
-		const lanes_t o = fma(nu, (lanes_t)(slack[r]), off[LINE(r)]);
+#if CPU
+		float etas[LANES], thetas[LANES];
+		for (int l = 0; l < LANES; l++) {
+			etas[l] = error[l][2 * r];
+			thetas[l] = error[l][2 * r + 1];
+		}
+		const lanes_t eta = vload16(0, etas), theta = vload16(0, thetas);
+#else
+		const lanes_t eta = error[2 * r], theta = error[2 * r + 1];
+#endif
+		const lanes_t o = fma(rho, eta, nu * (theta + slack[r]));
 		const mask_t mine = (was >> 1) == (mask_t)(r);
 #if !CPU
 		const lanes_t a = s - o, z = s + o;
@@ -134,16 +150,15 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 
 // assign for the listed examples, whose scores are exact. They are few: a work-item
 // takes one after the other.
-__kernel void assign_listed(__global const float *restrict scores, __global float *restrict radius,
+__kernel void assign_listed(__global const float *restrict scores, __global int *restrict scored,
                             __global int *restrict place, __global const int *restrict list,
                             volatile __global int *restrict moved,
-                            int rows, int Q, float alpha)
+                            int rows, int Q, int now, float alpha)
 {
 	const int end = min(moved[1], rows);
 	for (int u = (int)get_global_id(0); u < end; u += (int)get_global_size(0)) {
 		const size_t i = list[u];
-		for (int r = 0; r < Q; r++)
-			radius[SCORE(i, r)] = 0.0f;
+		scored[i] = now;
 		assign_one(scores, place, moved, Q, alpha, i);
 	}
 }

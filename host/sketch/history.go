@@ -37,6 +37,7 @@ type version struct {
 	shift2   float64   // squares of their lengths
 	rest2    float64
 	rounding float64 // of class, then
+	large    bool    // their scores may be infinite, which no bound knows
 }
 
 // NewHistory begins in round 0, in which the scores of all examples of the tiles stand
@@ -65,6 +66,7 @@ func (b *Basis) version(w []float32, round int) version {
 		axpy(-a, b.v[k*b.D:(k+1)*b.D], v.rest)
 	}
 	v.shift2, v.rest2 = dot(v.shift, v.shift), dot(v.rest, v.rest)
+	v.large = !(v.shift2+v.rest2 < 1e30) // NaN too
 	return v
 }
 
@@ -85,7 +87,9 @@ func (h *History) Fresh(w func(c int) []float32, changed []int) {
 		h.classes[c].versions = []version{h.basis.version(w(c), h.round)}
 	}
 	for c := range h.classes {
-		h.classes[c].longest = up(Length(w(c)))
+		k := &h.classes[c]
+		k.longest, k.rounding = up(Length(w(c))), 0
+		k.versions[len(k.versions)-1].rounding = 0
 	}
 	h.present()
 }
@@ -99,19 +103,21 @@ func (h *History) present() {
 
 // Next begins a round with the weights w(c) of the changed classes c. It returns by how
 // much each of them shifts in the directions, for Tile.Coef. ok is false, and no round
-// begun, if the weights are too large to bound anything: scores must then be computed
-// afresh.
+// begun, if the weights are or were too large to bound anything: scores must then be
+// computed afresh.
 func (h *History) Next(w func(c int) []float32, changed []int) (shifts [][]float64, ok bool) {
-	for _, c := range changed {
-		if length := Length(w(c)); !(length < 1e15) {
+	next := make([]version, len(changed))
+	for n, c := range changed {
+		k := &h.classes[c]
+		next[n] = h.basis.version(w(c), h.round+1)
+		if next[n].large || k.versions[len(k.versions)-1].large {
 			return nil, false
 		}
 	}
 	h.round++
-	for _, c := range changed {
-		k := &h.classes[c]
+	for n, c := range changed {
+		k, now := &h.classes[c], next[n]
 		before := k.versions[len(k.versions)-1]
-		now := h.basis.version(w(c), h.round)
 		k.longest = max(k.longest, up(Length(w(c))))
 		shift := slices.Clone(now.shift)
 		axpy(-1, before.shift, shift)

@@ -72,32 +72,45 @@ func TestBound(t *testing.T) {
 			for j := range w {
 				w[j] = float32(c.size * rng.NormFloat64())
 			}
-			estimate, radius := make([]float32, c.n), make([]float32, c.n)
+			row := func(int) []float32 { return w }
+			const span = 25 // rounds
+			h := NewHistory(b, []*Tile{tile}, 1, span, row)
+			estimate, scored := make([]float32, c.n), make([]int, c.n)
 			for i := range estimate {
 				estimate[i] = numerics.Dot(x.Row(i), w)
 			}
 			longest, closest := Length(w), math.Inf(1)
-			for range 30 {
-				delta := make([]float64, c.d)
-				for j, v := range w {
-					w[j] += float32(c.change * c.size * rng.NormFloat64())
-					delta[j] = float64(w[j]) - float64(v)
+			for round := 1; round < 60; round++ {
+				changed := []int{0}
+				if round%7 == 3 {
+					changed = nil
+				} else {
+					for j := range w {
+						w[j] += float32(c.change * c.size * rng.NormFloat64())
+					}
 				}
 				longest = max(longest, Length(w))
-				change, ok := b.Change(delta, longest)
-				if !ok {
+				shifts, ok := h.Next(row, changed)
+				if !ok || h.Round() != round {
 					t.Fatal("no bound for moderate weights")
 				}
-				e := tile.Estimate(change)
+				var coef []float32
+				if changed != nil {
+					coef = tile.Coef(shifts[0])
+				}
 				for i := range c.n {
 					var sum float32
-					for k := range c.k {
-						sum = numerics.FMA(e.Coef[k], float32(tile.Q[k*c.n+i]), sum)
+					for k := range coef {
+						sum = numerics.FMA(coef[k], float32(tile.Q[k*c.n+i]), sum)
 					}
 					estimate[i] += sum
-					radius[i] = (radius[i] + numerics.FMA(tile.Rho[i], e.Eta, tile.Nu[i]*e.Theta)) * (1 + 0x1p-20)
-					miss := math.Abs(float64(numerics.Dot(x.Row(i), w)) - float64(estimate[i]))
-					bound := float64(radius[i]) + float64(tile.Slack(longest))*float64(tile.Nu[i])
+					score := numerics.Dot(x.Row(i), w)
+					if scored[i] < h.Oldest() || rng.IntN(50) == 0 {
+						estimate[i], scored[i] = score, round
+					}
+					slot := scored[i] % span
+					miss := math.Abs(float64(score) - float64(estimate[i]))
+					bound := float64(numerics.FMA(tile.Rho[i], h.Eta[slot], tile.Nu[i]*(h.Theta[slot]+h.Slack(0))))
 					if miss > bound {
 						t.Fatalf("example %d: the estimate is off by %g, the bound says %g", i, miss, bound)
 					}
@@ -153,15 +166,26 @@ func TestOutOfRange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []float64{1e20, math.Inf(1), math.NaN()} {
-		delta := make([]float64, 50)
-		delta[3] = v
-		if _, ok := b.Change(delta, 1); ok {
-			t.Errorf("a change by %g is bounded", v)
+	tile := b.Sketch(x.X, b.project(x), x.N)
+	w := make([]float32, 50)
+	row := func(int) []float32 { return w }
+	h := NewHistory(b, []*Tile{tile}, 1, 9, row)
+	for _, v := range []float32{1e20, float32(math.Inf(1)), float32(math.NaN())} {
+		w[3] = v
+		if _, ok := h.Next(row, []int{0}); ok || h.Round() != 0 {
+			t.Errorf("weights of %g are bounded", v)
 		}
 	}
-	if _, ok := b.Change(make([]float64, 50), math.Inf(1)); ok {
-		t.Error("infinite weights are bounded")
+	// Back in range, scores were infinite; when all are computed afresh they are not.
+	h.Fresh(row, []int{0})
+	w[3] = 1
+	if _, ok := h.Next(row, []int{0}); ok || h.Round() != 1 {
+		t.Error("scores of NaN weights are bounded")
+	}
+	h.Fresh(row, []int{0})
+	w[3] = 2
+	if _, ok := h.Next(row, []int{0}); !ok || h.Round() != 3 {
+		t.Error("no bound for moderate weights after large ones")
 	}
 	if _, err := NewBasis(x, 51); err == nil {
 		t.Error("51 directions of 50 features")

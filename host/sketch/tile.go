@@ -17,15 +17,13 @@ type Tile struct {
 
 	spread float64 // at least ‖ŝ‖/ν of any example
 	error  float64 // at least ‖Vx - ŝ‖/ν of any example
-	gamma  float64
-	skew   float64
 }
 
 // Sketch makes the sketch of dense examples x, n×D, from their dot products by
 // clause 1 with the directions, projections[t*stride+i].
 func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 	n := len(x) / b.D
-	t := &Tile{N: n, K: b.K, Q: make([]int8, b.K*n), Step: make([]float32, b.K), Rho: make([]float32, n), Nu: make([]float32, n), gamma: b.gamma, skew: b.skew}
+	t := &Tile{N: n, K: b.K, Q: make([]int8, b.K*n), Step: make([]float32, b.K), Rho: make([]float32, n), Nu: make([]float32, n)}
 	parallel(b.K, 1, func(from, to int) {
 		for k := from; k < to; k++ {
 			var most float32
@@ -85,54 +83,13 @@ func parallel(n, grain int, f func(from, to int)) {
 	wg.Wait()
 }
 
-// Change is what a change of a class's weights does to its scores.
-type Change struct {
-	a      []float64 // â
-	length float64   // ‖â‖
-	rest   float64   // ‖Δ⊥‖
-	weight float64   // the longest that the class's weights have been
-}
-
-// Change describes the change of a class's weights by delta, D numbers, when weight
-// is at least the length that those weights have, had before, and may have had
-// since any score that is still in use was computed. ok is false if the numbers are
-// too large to bound anything; scores must then be computed afresh.
-func (b *Basis) Change(delta []float64, weight float64) (c Change, ok bool) {
-	c = Change{a: make([]float64, b.K), weight: up(weight)}
-	rest := append([]float64(nil), delta...)
-	for t := range b.K {
-		row := b.v[t*b.D : (t+1)*b.D]
-		c.a[t] = dot(row, delta)
+// Coef returns the estimated change of the scores of a class whose weights change by
+// shift in the directions: that of example i is Σ Coef[t]·Q[t*N+i], in float32 by K
+// fma in any order.
+func (t *Tile) Coef(shift []float64) []float32 {
+	coef := make([]float32, t.K)
+	for k, a := range shift {
+		coef[k] = float32(a * float64(t.Step[k]))
 	}
-	for t, a := range c.a {
-		axpy(-a, b.v[t*b.D:(t+1)*b.D], rest)
-	}
-	c.length, c.rest = up(norm(c.a)), up(norm(rest)+1e-12*norm(delta))
-	return c, c.weight < 1e15 && c.length < 1e15 && c.rest < 1e15
-}
-
-// Estimate is a Change in the units of one tile.
-type Estimate struct {
-	// The estimated change of the score of example i is Σ Coef[t]·Q[t*N+i], in float32 by
-	// K fma in any order; the bound of the error grows by Eta·Rho[i] + Theta·Nu[i].
-	Coef       []float32
-	Eta, Theta float32
-}
-
-// Estimate puts a change in the units of the tile.
-func (t *Tile) Estimate(c Change) Estimate {
-	e := Estimate{Coef: make([]float32, t.K), Eta: up32(c.rest)}
-	for k, a := range c.a {
-		e.Coef[k] = float32(a * float64(t.Step[k]))
-	}
-	rounding := unit * 1.1 * float64(t.K+4) * t.spread // of Coef and of the sum of products
-	theta := c.length*(t.error+t.skew*t.spread+rounding) + 4*unit*c.weight
-	e.Theta = up32(theta)
-	return e
-}
-
-// Slack is what the rounding of the scores of a class adds to the bound, in units of
-// Nu, whatever the number of changes; weight as for Change.
-func (t *Tile) Slack(weight float64) float32 {
-	return up32(2*t.gamma*up(weight) + 8*unit*up(weight))
+	return coef
 }

@@ -3,10 +3,11 @@
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make lint     gofmt, vet, staticcheck
-# make portable builds and tests without OpenCL, and the plain engine for old and new processors
+# make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
-# make bench    benchmarks of both engines
+# make bench    benchmarks of the engines
+# make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for FUZZSHORT (3s), as every change is
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -22,7 +23,7 @@ DATA ?=
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test lint portable race oclgrind bench fuzz fuzz-short weights clean
+.PHONY: help deps build run test lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -51,11 +52,13 @@ portable:
 	CGO_ENABLED=0 go build ./...
 	CGO_ENABLED=0 go test ./...
 	go build -tags noopencl ./...
-	for level in v1 v3; do GOAMD64=$$level CGO_ENABLED=0 go test ./cpuref ./host/numerics ./host/engine/... || exit 1; done
+	for level in v1 v3; do GOAMD64=$$level CGO_ENABLED=0 go test ./cpuref/... ./host/numerics ./host/engine/... || exit 1; done
+	CGO_ENABLED=0 go test -tags purego ./cpuref/simd
+	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 	GOAMD64=v3 CGO_ENABLED=0 go test ./host/...
 
 race: deps
-	go test -race -short ./host/... ./cpuref ./internal/... ./learners/... ./cmd/...
+	go test -race -short ./host/... ./cpuref/... ./internal/... ./learners/... ./cmd/...
 	go test -race -run 'Conformance/.*/(as_opened|tiles)|Tiny' ./gpu
 
 # oclgrind exits with 0 whatever it finds. Its search for uninitialised values
@@ -71,7 +74,15 @@ oclgrind: deps
 	done
 
 bench: deps
-	go test -run '^$$' -bench . ./gpu ./cpuref
+	go test -run '^$$' -bench . ./gpu ./cpuref/...
+
+# Debian's Python, which has Debian's numpy.
+FASHION := /usr/share/datasets/fashion-mnist
+bench-peers: build
+	@.ci/install-deps python3-numpy python3-sklearn python3-threadpoolctl libopenblas0-pthread liblinear-tools dataset-fashion-mnist
+	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) build/peers
+	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
+	mv build/peers/performance.md docs/performance.md
 
 fuzz:
 	@for p in $$(go list ./...); do \

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -20,21 +18,24 @@ type cells struct {
 	perBuffer int // regions in each buffer of sums, but for the last
 	regions   []int64
 	predicted []int64
-	count     *buffer[int32] // triples written by assign
-	list      *buffer[int32] // examples to move, grouped by cell
-	triples   *buffer[int32] // (cell, from, to) of each group
+	list      *buffer[int32] // examples to move, grouped
+	groups    *buffer[int32] // of the list; dense examples only, as are the next two
+	partial   *buffer[int64] // their sums
+	terms     *buffer[int32] // groups by cell
+	triples   *buffer[int32] // (cell, from, to) of each cell of list or of terms
 
 	inv     *buffer[float32]
 	z       *buffer[float32]
-	chosen  *buffer[int32]   // regions whose norms are asked for
-	partial *buffer[float32] // chunk results of their norms
-	batch   int              // regions that partial has room for
+	chosen  *buffer[int32]   // regions whose norms, or pairs whose vectors, are asked for
+	squares *buffer[float32] // chunk results of their norms
+	batch   int              // regions that squares has room for
 
 	// The norms of the regions that are not stale are those of inverse.
 	norms   []float32 // Q×Q
 	inverse []float32
 	stale   []bool // regions whose class sums changed since
 
+	moves  []move // of the assignment under way
 	sorter sorter
 }
 
@@ -71,17 +72,29 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 		return c, err
 	}
 	c.batch = min(c.batch, r.q)
-	rows := r.mostRows
+	room, err := e.moveRoom(r.x.Sparse(), r.d, r.mostRows)
+	if err != nil {
+		return c, err
+	}
+	if room.groups > 0 {
+		if c.partial, err = alloc[int64](q, "sums of groups", room.groups*r.d); err != nil {
+			return c, err
+		}
+	}
 	for _, b := range []struct {
 		to   **buffer[int32]
 		name string
 		n    int
 	}{
-		{&c.count, "count of moved examples", 1},
-		{&c.list, "examples to move", 2 * rows},
-		{&c.triples, "cells to move to", 3 * min(r.q*r.q, 2*rows)},
-		{&c.chosen, "regions", r.q},
+		{&c.list, "examples to move", room.list},
+		{&c.groups, "groups to move", 2 * room.groups},
+		{&c.terms, "groups by cell", 2 * room.groups},
+		{&c.triples, "cells to move to", 3 * min(r.q*r.q, room.terms)},
+		{&c.chosen, "pairs", max(r.q, 2*rowsOfZ)},
 	} {
+		if b.n == 0 {
+			continue
+		}
 		if *b.to, err = alloc[int32](q, b.name, b.n); err != nil {
 			return c, err
 		}
@@ -93,7 +106,7 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 	}{
 		{&c.inv, "inverse confusion matrix", r.q * r.q},
 		{&c.z, "update vectors", rowsOfZ * r.d},
-		{&c.partial, "norms", c.batch * r.q * chunks(r.d)},
+		{&c.squares, "norms", c.batch * r.q * chunks(r.d)},
 	} {
 		if *b.to, err = alloc[float32](q, b.name, b.n); err != nil {
 			return c, err
@@ -110,8 +123,8 @@ func (c *cells) free() error {
 	for _, b := range c.sums {
 		errs = append(errs, b.free())
 	}
-	return errors.Join(append(errs, c.count.free(), c.list.free(), c.triples.free(), c.chosen.free(),
-		c.inv.free(), c.z.free(), c.partial.free())...)
+	return errors.Join(append(errs, c.list.free(), c.triples.free(), c.chosen.free(),
+		c.inv.free(), c.z.free(), c.squares.free(), c.groups.free(), c.partial.free(), c.terms.free())...)
 }
 
 // region returns the buffer with the class sums of region p and p's place in it.
@@ -136,13 +149,20 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 		return engine.Assignment{}, err
 	}
 	defer r.e.mu.Unlock()
+	if err := r.prepareBounds(); err != nil {
+		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+	}
 	moved := 0
 	for _, t := range r.tiles {
-		m, err := r.assignTile(t, alpha)
+		moves, err := r.findMoves(t, alpha)
 		if err != nil {
 			return engine.Assignment{}, fmt.Errorf("assign: %w", err)
 		}
-		moved += m
+		r.count(t, moves)
+		moved += len(r.cells.moves)
+		if err := r.moveSums(t); err != nil {
+			return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+		}
 	}
 	return engine.Assignment{
 		Regions:   slices.Clone(r.cells.regions),
@@ -151,128 +171,44 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 	}, nil
 }
 
-// assignTile finds the examples of a tile whose place changed, brings the counts
-// up to date on the host and the class sums on the device.
-func (r *resident) assignTile(t *tile, alpha float32) (moved int, err error) {
-	c := r.cells
-	if err := c.count.write(0, []int32{0}); err != nil {
-		return 0, err
+// head is the number of counts at the beginning of the buffer of moved examples:
+// how many they are, and how many examples kernel bound has listed.
+const head = 2
+
+// findMoves returns the examples of a tile whose place changed, as triples
+// (example, old place, new place), and brings their places up to date.
+func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
+	if err := r.ints.write(0, make([]int32, head)); err != nil {
+		return nil, err
 	}
-	if err := r.e.assign.launch(t.rows, 1, t.scores, t.place, r.ints, c.count,
-		uint64(t.stride), int32(t.rows), int32(r.q), alpha); err != nil {
-		return 0, err
+	if r.bounds != nil && r.bounds.inUse {
+		if err := r.assignBounded(t, alpha); err != nil {
+			return nil, err
+		}
+	} else if err := r.e.assign.launch(t.rows, 1, t.scores, t.place, r.ints,
+		int32(t.rows), int32(r.q), alpha); err != nil {
+		return nil, err
 	}
-	changed := []int32{0}
-	if err := c.count.read(changed, 0); err != nil {
-		return 0, err
-	}
-	if changed[0] < 0 || int(changed[0]) > t.rows {
-		return 0, fmt.Errorf("kernel assign moved %d of %d examples", changed[0], t.rows)
-	}
-	moves := make([]int32, 3*changed[0])
+	// In most steps the triples are few and come with their number.
+	const usual = 3 * 500
+	moves := make([]int32, min(head+usual, r.ints.n))
 	if err := r.ints.read(moves, 0); err != nil {
-		return 0, err
+		return nil, err
 	}
-	c.sorter.reset()
-	for m := 0; m < len(moves); m += 3 {
-		i, before, now := moves[m], moves[m+1], moves[m+2]
-		k := int(c.y[t.example(int(i))])
-		from, to := c.leave(before, k, r.q), c.enter(now, k, r.q)
-		if from != to {
-			moved++
-			c.move(from, ^i, r.q)
-			c.move(to, i, r.q)
+	n, listed := int(moves[0]), int(moves[1])
+	if n < 0 || n > t.rows || listed < 0 || listed > t.rows {
+		return nil, fmt.Errorf("kernels moved %d and listed %d of %d examples", n, listed, t.rows)
+	}
+	if r.bounds != nil {
+		r.bounds.listed += listed
+	}
+	if have := len(moves); head+3*n > have {
+		moves = append(moves, make([]int32, head+3*n-have)...)
+		if err := r.ints.read(moves[have:], have); err != nil {
+			return nil, err
 		}
 	}
-	return moved, r.moveSums(t)
-}
-
-// move notes a move out of or into a cell.
-func (c *cells) move(cell int, entry int32, q int) {
-	if cell != noCell {
-		c.sorter.add(cell, entry)
-		c.stale[cell/q] = true
-	}
-}
-
-// noCell stands for being in no region.
-const noCell = -1
-
-// leave takes an example with label k off the counts of its old place, as kernel
-// assign encodes it, and returns its old cell.
-func (c *cells) leave(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, -1) }
-
-// enter is the opposite of leave.
-func (c *cells) enter(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, +1) }
-
-func (c *cells) countPlace(place int32, k, q int, by int64) (cell int) {
-	if place < 0 {
-		return noCell // before the first assignment
-	}
-	cell = int(place>>1)*q + k
-	c.predicted[cell] += by
-	if place&1 == 0 {
-		return noCell // predicted, but short of the margin
-	}
-	c.regions[cell] += by
-	return cell
-}
-
-// moveSums runs kernel move_sums on the sorted moves of a tile. Of a tile that is
-// streamed it brings the moved examples alone, unless they are many.
-func (r *resident) moveSums(t *tile) error {
-	list, triples := r.cells.sorter.sorted()
-	if len(list) == 0 {
-		return nil
-	}
-	on := r.onDevice
-	if t.streamed() {
-		if rows, local := localRows(list); len(rows) <= t.rows/4 {
-			list = local
-			on = func(t *tile, f func(arrays) (*cl.Event, error)) error { return r.gather(t, rows, f) }
-		}
-	}
-	if err := r.cells.list.write(0, list); err != nil {
-		return err
-	}
-	err := on(t, func(x arrays) (*cl.Event, error) { return r.moveInto(x, triples) })
-	return errors.Join(err, r.drain())
-}
-
-// moveInto runs the kernel once for each buffer of class sums that the triples
-// concern, and returns the event of the last.
-func (r *resident) moveInto(x arrays, triples []int32) (last *cl.Event, err error) {
-	c := r.cells
-	perBuffer := int32(c.perBuffer * r.q) // cells in a buffer of sums
-	for len(triples) > 0 {
-		b := triples[0] / perBuffer
-		n := 0
-		for n < len(triples) && triples[n]/perBuffer == b {
-			triples[n] -= b * perBuffer
-			n += 3
-		}
-		if err := c.triples.write(0, triples[:n]); err != nil {
-			return last, err
-		}
-		if last != nil {
-			last.Release()
-		}
-		if last, err = r.moveCells(x, n/3, c.sums[b]); err != nil {
-			return last, err
-		}
-		triples = triples[n:]
-	}
-	return last, nil
-}
-
-// moveCells enqueues the kernel for the first n triples.
-func (r *resident) moveCells(x arrays, n int, sums *buffer[int64]) (*cl.Event, error) {
-	c := r.cells
-	if x.columns != nil {
-		return r.e.moveSumsSparse.enqueue(n*r.e.moveSumsSparse.local, 1,
-			x.columns, x.values, x.slices, x.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
-	}
-	return r.e.moveSums.enqueue((r.d+r.e.vec-1)/r.e.vec, n, x.values, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
+	return moves[head : head+3*n], nil
 }
 
 func (r *resident) ClassSums(dst []int64, p int) error {

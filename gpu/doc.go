@@ -10,6 +10,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // The ways in which there can be no device; test with errors.Is. The text of the
@@ -59,4 +60,9 @@ type Options struct {
 	// AllowNonconforming accepts a device that fails the self-test. Its weights
 	// may differ from everybody else's; Device().Conforming says so.
 	AllowNonconforming bool
+	// NoBounds scores every example in every step. The weights are the same.
+	NoBounds bool
+	// Trace, if not nil, is called for each kernel and transfer with its name and
+	// when it ran. The engine then waits for one before it starts the next.
+	Trace func(name string, start, end time.Time)
 }

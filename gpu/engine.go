@@ -19,7 +19,26 @@ import (
 var kernelFiles embed.FS
 
 // The kernel files in the order in which they are compiled.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "sums.cl", "sparse.cl", "update.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "sparse.cl", "update.cl"}
+
+// program puts the kernel files together. score.cl goes in once for each number of
+// classes that a work-item computes at once.
+func program(files []string) []string {
+	var sources []string
+	for i, text := range files {
+		if kernelNames[i] != "score.cl" {
+			sources = append(sources, text)
+			continue
+		}
+		for _, classes := range []int{few, many} {
+			sources = append(sources, fmt.Sprintf("#define CLASSES %d\n", classes), text, "#undef CLASSES\n")
+		}
+	}
+	return sources
+}
+
+// The classes that a work-item of kernels score_4 and score_16 computes at once.
+const few, many = 4, 16
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {
@@ -34,8 +53,15 @@ func kernelSources() ([]string, error) {
 	return sources, nil
 }
 
-// lanes is the number of examples interleaved in a block of x.
+// lanes is what the length of a line of scores is a multiple of, and the number of
+// sparse examples in a slice.
 const lanes = 16
+
+// scoreRows is the number of examples that a work-item of score takes on a CPU.
+const scoreRows = 8
+
+// sumColumns is the number of columns that a work-item of sum_groups takes on a CPU.
+const sumColumns = 128
 
 // gpuEngine is one opened device with its compiled kernels.
 type gpuEngine struct {
@@ -44,12 +70,12 @@ type gpuEngine struct {
 	conforming bool
 	q          *queue
 	program    *cl.Program
-	vec        int  // lanes or columns a work-item computes (VEC)
+	cpu        bool // kernels are built for a processor, else for a GPU
 	shares     bool // the device uses host memory in place
 	maxAlloc   int64
 	build      build
 
-	score, scoreSparse, predict, assign, moveSums, moveSumsSparse, updateVector, norms *kernel
+	scoreFew, scoreMany, scoreSparse, predict, assign, bound, assignListed, sumGroups, addGroups, moveSumsSparse, updateVectors, norms *kernel
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
@@ -80,10 +106,11 @@ func Open(i Info, o Options) (engine.Engine, error) {
 type build struct {
 	sources []string
 	options string // besides the macros
-	vec     int    // 0: by the device's type
+	style   string // "cpu" or "gpu"; "": by the device's type
 	guard   int    // bytes behind each buffer
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
+	bounds  string // "never"; "at once", whatever the size; "": when they pay
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -100,22 +127,20 @@ func open(i Info, o Options, b build) (*gpuEngine, error) {
 }
 
 func (d device) open(o Options, b build) (*gpuEngine, error) {
-	e := &gpuEngine{info: d.info, conforming: true, vec: b.vec, maxAlloc: d.info.MaxAlloc, build: b}
+	e := &gpuEngine{info: d.info, conforming: true, maxAlloc: d.info.MaxAlloc, build: b}
 	shares, err := recovered(d.cl.HostUnifiedMemory)
 	e.shares = err == nil && shares && !b.copies
+	if o.NoBounds {
+		e.build.bounds = "never"
+	}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}
 	if o.MemoryLimit > 0 {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
-	if e.vec == 0 {
-		e.vec = 1
-		if d.cl.Type()&cl.DeviceTypeCPU != 0 {
-			e.vec = lanes
-		}
-	}
-	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard}
+	e.cpu = b.style == "cpu" || b.style == "" && d.cl.Type()&cl.DeviceTypeCPU != 0
+	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
 	if err := e.start(b); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -133,25 +158,39 @@ func (e *gpuEngine) start(b build) (err error) {
 			return fmt.Errorf("create command queue: %w", err)
 		}
 	}
-	options := fmt.Sprintf("-cl-std=CL1.2 -DLANES=%d -DVEC=%d -DCHUNK=%d %s", lanes, e.vec, numerics.Chunk, b.options)
-	if e.program, err = e.q.build(b.sources, options); err != nil {
+	most, err := recovered(e.q.device.MaxWorkGroupSize)
+	if err != nil {
+		return fmt.Errorf("largest work-group: %w", err)
+	}
+	group := 64 // work-items in a work-group
+	for group > most {
+		group /= 2
+	}
+	style, heavy, wide := 0, group, group // where work-items take more on a CPU
+	if e.cpu {
+		style, heavy, wide = 1, 8, 1
+	}
+	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
+	if e.program, err = e.q.build(program(b.sources), options); err != nil {
 		return err
 	}
-	const group = 64
 	for _, k := range []struct {
 		to    **kernel
 		name  string
 		local int
 	}{
-		// A work-item of score is as heavy as it is wide.
-		{&e.score, "score", max(group/e.vec, 8)},
+		{&e.scoreFew, "score_4", heavy},
+		{&e.scoreMany, "score_16", heavy},
 		{&e.scoreSparse, "score_sparse", group},
 		{&e.predict, "predict", group},
 		{&e.assign, "assign", group},
-		{&e.moveSums, "move_sums", max(group/e.vec, 1)},
+		{&e.bound, "bound", heavy},
+		{&e.assignListed, "assign_listed", group},
+		{&e.sumGroups, "sum_groups", wide},
+		{&e.addGroups, "add_groups", wide},
 		// One work-group a cell; a CPU runs a work-group on one core anyway.
-		{&e.moveSumsSparse, "move_sums_sparse", group / e.vec},
-		{&e.updateVector, "update_vector", group},
+		{&e.moveSumsSparse, "move_sums_sparse", heavy},
+		{&e.updateVectors, "update_vectors", group},
 		{&e.norms, "norms", 8},
 	} {
 		if *k.to, err = e.q.kernel(e.program, k.name, k.local); err != nil {
@@ -169,7 +208,7 @@ func (e *gpuEngine) Device() engine.Device {
 }
 
 func (e *gpuEngine) Close() error {
-	for _, k := range []*kernel{e.score, e.scoreSparse, e.predict, e.assign, e.moveSums, e.moveSumsSparse, e.updateVector, e.norms} {
+	for _, k := range []*kernel{e.scoreFew, e.scoreMany, e.scoreSparse, e.predict, e.assign, e.bound, e.assignListed, e.sumGroups, e.addGroups, e.moveSumsSparse, e.updateVectors, e.norms} {
 		if k != nil {
 			k.cl.Release()
 		}
@@ -204,4 +243,11 @@ func (e *gpuEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Res
 		return nil, fmt.Errorf("load %d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
 	return r, nil
+}
+
+// Work implements engine.Counting.
+func (e *gpuEngine) Work() engine.Work {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.q.work
 }

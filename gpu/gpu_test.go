@@ -64,10 +64,14 @@ func TestConformance(t *testing.T) {
 			cases []enginetest.Case
 		}{
 			{"as opened", Options{}, build{}, append(enginetest.Cases(), enginetest.WideCases()...)},
-			{"one lane a work-item", Options{}, build{vec: 1}, enginetest.Cases()},
-			{"16 lanes a work-item", Options{}, build{vec: 16}, enginetest.Cases()},
-			// Little more than a block of 16 × 1090 float32: nearly every case is cut in
-			// tiles, the larger class sums in several buffers.
+			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
+			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
+			{"with bounds", Options{}, build{bounds: "at once"}, enginetest.Cases()},
+			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, enginetest.Cases()},
+			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}, enginetest.Cases()},
+			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
+			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
+			// larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 70000}, build{}, enginetest.Cases()},
 			{"in host memory", Options{}, build{stream: true}, enginetest.Cases()},
 			{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}, enginetest.Cases()},
@@ -129,7 +133,7 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, ju
 func (e *gpuEngine) fresh() *gpuEngine {
 	q := *e.q
 	q.inUse = 0
-	return &gpuEngine{info: e.info, q: &q, program: e.program, vec: e.vec, shares: e.shares, maxAlloc: e.maxAlloc, build: e.build}
+	return &gpuEngine{info: e.info, q: &q, program: e.program, cpu: e.cpu, shares: e.shares, maxAlloc: e.maxAlloc, build: e.build}
 }
 
 // TestMoreThanFits has examples that no single buffer of the device holds, or
@@ -163,14 +167,15 @@ func TestMoreThanFits(t *testing.T) {
 			y      []int32
 			o      Options
 			b      build
-			aside  bool // some tiles stay in host memory
-			places int  // tiles at least
+			aside  string // which tiles stay in host memory
+			places int    // tiles at least
 		}{
-			{"one allocation", x, y, Options{MaxAlloc: limit}, build{}, false, 2},
-			{"memory, shared", few, fewY, Options{MemoryLimit: 10 << 20}, build{}, true, 4},
-			{"memory, streamed", few, fewY, Options{MemoryLimit: 10 << 20}, build{copies: true}, true, 4},
-			{"sparse memory, shared", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{}, true, 4},
-			{"sparse memory, streamed", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{copies: true}, true, 4},
+			{"one allocation", x, y, Options{MaxAlloc: limit}, build{}, "all", 2},
+			{"one allocation, copied", x, y, Options{MaxAlloc: limit}, build{copies: true}, "none", 2},
+			{"memory, shared", few, fewY, Options{MemoryLimit: 10 << 20}, build{}, "all", 1},
+			{"memory, streamed", few, fewY, Options{MemoryLimit: 10 << 20}, build{copies: true}, "some", 4},
+			{"sparse memory, shared", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{}, "some", 4},
+			{"sparse memory, streamed", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{copies: true}, "some", 4},
 		} {
 			c.b.guard = noGuard
 			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Resident) {})
@@ -188,7 +193,14 @@ func TestMoreThanFits(t *testing.T) {
 				if used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch; used != r.(*resident).e.q.inUse {
 					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, r.(*resident).e.q.inUse)
 				}
-				if len(tiles) < c.places || aside > 0 != c.aside || aside == len(tiles) {
+				where := "some"
+				switch aside {
+				case 0:
+					where = "none"
+				case len(tiles):
+					where = "all"
+				}
+				if len(tiles) < c.places || where != c.aside {
 					t.Errorf("%s, %s: %d of %d tiles are in host memory", i.ID(), c.name, aside, len(tiles))
 				}
 			})

@@ -7,6 +7,8 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -31,5 +33,24 @@ func newHost[T element](n int) ([]T, error) {
 func freeHost[T element](v []T) {
 	if cap(v) > 0 {
 		C.free(unsafe.Pointer(unsafe.SliceData(v)))
+	}
+}
+
+// pins holds what residents pinned until they are closed. A Pinner that nobody
+// holds ends the program, and a resident that somebody forgot to close should not.
+var pins sync.Map // *resident → *runtime.Pinner
+
+// pin keeps the caller's examples in place while the device uses them.
+func (r *resident) pin(first *float32) {
+	p := new(runtime.Pinner)
+	if other, there := pins.LoadOrStore(r, p); there {
+		p = other.(*runtime.Pinner)
+	}
+	p.Pin(first)
+}
+
+func (r *resident) unpin() {
+	if p, there := pins.LoadAndDelete(r); there {
+		p.(*runtime.Pinner).Unpin()
 	}
 }

@@ -14,38 +14,60 @@ import (
 // mutants are ways to break the kernels. Each must turn the conformance suite
 // red: a guard that nothing trips is no guard.
 var mutants = []struct {
-	name     string
+	name     string // begins with "GPU: " for kernels in the form for GPUs, with "bounds: " for engines with bounds
 	file     string // kernel file that is changed
 	from, to string // text replaced, all occurrences
 }{
-	{"relaxed: unfused multiply-add in score", "score.cl", "acc0 = fma(v, (lanes_t)(w0[j]), acc0)", "acc0 = v * (lanes_t)(w0[j]) + acc0"},
+	{"relaxed: unfused multiply-add in score", "score.cl", "fma((vec_t)(x##k[j]), v, acc##k)", "(vec_t)(x##k[j]) * v + acc##k"},
+	{"GPU: unfused multiply-add in score", "score.cl", "fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc)", "(vec_t)(part[l * (WIDTH + 1) + k]) * wg[j + k] + acc"},
 	{"unfused multiply-add in norms", "update.cl", "acc = fma(z, z, acc)", "acc = z * z + acc"},
 	{"no chunks in score", "score.cl", "from += CHUNK", "from += 0x10000000"},
 	{"chunk of 128 in score", "score.cl", "CHUNK", "128"},
-	{"columns backwards in score", "score.cl", "const lanes_t v = xi[j * step];", "const int jj = from + to - 1 - j; const lanes_t v = xi[jj * step];"},
-	{"second class not written", "score.cl", "scores[classes[c1] * blocks + b] = total1;", "if (m % 2) scores[classes[c1] * blocks + b] = total1;"},
+	{"columns backwards in score", "score.cl", "for (int j = from; j < to; j++)", "for (int j = to - 1; j >= from; j--)"},
+	{"last class not written", "score.cl", "c < mine", "c < mine - 1"},
+	{"last example not written", "score.cl", "if (first + k < end)", "if (first + k < end - 1)"},
+	{"GPU: columns backwards in score", "score.cl", "for (int k = 0; k < width; k++)", "for (int k = width - 1; k >= 0; k--)"},
+	{"GPU: last class not written", "score.cl", "g * CLASSES + c < m", "g * CLASSES + c < m - 1"},
+	{"GPU: last column not read", "score.cl", "if (l % WIDTH < width)", "if (l % WIDTH < width - 1)"},
 	{"tie goes to the highest class", "region.cl", "if (s > best)", "if (s >= best)"},
 	{"runner-up forgotten", "region.cl", "second = best;", ""},
 	{"runner-up below the best only", "region.cl", "} else if (s > second) {", "} else if (s < second) {"},
 	{"margin strictly above alpha", "region.cl", "margin >= alpha", "margin > alpha"},
 	{"margin ignored", "region.cl", "margin >= alpha ? 1 : 0", "1"},
-	{"last example dropped in assign", "region.cl", "if (i >= (size_t)rows)", "if (i + 1 >= (size_t)rows)"},
-	{"one too many examples", "region.cl", "if (i >= (size_t)rows)", "if (i > (size_t)rows)"},
+	{"last example dropped in assign", "region.cl", "if (i < (size_t)rows)", "if (i + 1 < (size_t)rows)"},
+	{"one too many examples", "region.cl", "if (i < (size_t)rows)", "if (i <= (size_t)rows)"},
 	{"place not remembered", "region.cl", "place[i] = now;", ""},
-	{"first move dropped", "sums.cl", "int at = cells[c + 1]", "int at = cells[c + 1] + 1"},
-	{"leaving not subtracted", "sums.cl", "entry >= 0 ? k : -k", "entry >= 0 ? k : 0"},
+	{"first group dropped", "sums.cl", "int at = cells[c + 1]", "int at = cells[c + 1] + 1"},
+	{"first of a group dropped", "sums.cl", "int at = begin", "int at = begin + 1"},
+	{"leaving not subtracted", "sums.cl", "cell[j] -= sum[j]", ""},
 	{"truncated instead of rounded", "contract.cl", "(v + big) - big", "trunc(v)"},
 	{"away from zero instead of to even", "contract.cl", "(v + big) - big", "round(v)"},
-	{"sums in 32 bits", "sums.cl", "long sum[VEC]", "int sum[VEC]"},
-	{"sums in float", "sums.cl", "long sum[VEC]", "float sum[VEC]"},
+	{"sums in 32 bits", "sums.cl", "long sum = 0", "int sum = 0"},
+	{"sums in float", "sums.cl", "long sum = 0", "float sum = 0"},
 	{"sums overwritten", "sums.cl", "cell[j] += sum[j]", "cell[j] = sum[j]"},
-	{"last column of the sums dropped", "sums.cl", "min(VEC, d - from)", "min(VEC, d - 1 - from)"},
-	{"classes backwards in z", "update.cl", "acc = fma(inv_q[k], convert_float_rte(sums_p[(size_t)k * d + j]), acc);", "acc = fma(inv_q[Q - 1 - k], convert_float_rte(sums_p[(size_t)(Q - 1 - k) * d + j]), acc);"},
-	{"unit applied to each class", "update.cl", "acc = fma(inv_q[k], convert_float_rte(sums_p[(size_t)k * d + j]), acc);", "acc = fma(inv_q[k] * unit, convert_float_rte(sums_p[(size_t)k * d + j]), acc);"},
-	{"sums rounded towards zero", "update.cl", "convert_float_rte", "convert_float_rtz"},
-	{"transposed inverse", "update.cl", "inv + (size_t)q * Q", "inv + (size_t)p * Q"},
-	{"writes past the end of z", "update.cl", "if (j >= d)\n\t\treturn;\n\tz[(", "z[("},
+	{"eight sums by truncation", "sums.cl", "as_long8(fma(convert_double8(vload8(0, xi + j)), (double8)(scale), (double8)(MAGIC)))", "as_long8(trunc(convert_double8(vload8(0, xi + j)) * (double8)(scale)) + (double8)(MAGIC))"},
+	{"eight sums with a little magic left", "sums.cl", "(ulong)(end - begin)", "(ulong)(end - begin - 1)"},
+	{"eight sums whatever their size", "sums.cl", "if (small)", "if (1)"},
+	{"last column of the sums dropped", "sums.cl", "min(COLUMNS, d - from)", "min(COLUMNS, d - 1 - from)"},
+	{"classes backwards in z", "update.cl", "acc = fma(inv_q[k], convert_float(sums_p[(size_t)k * d + j]), acc);", "acc = fma(inv_q[Q - 1 - k], convert_float(sums_p[(size_t)(Q - 1 - k) * d + j]), acc);"},
+	{"unit applied to each class", "update.cl", "acc = fma(inv_q[k], convert_float(sums_p[(size_t)k * d + j]), acc);", "acc = fma(inv_q[k] * unit, convert_float(sums_p[(size_t)k * d + j]), acc);"},
+	{"sums rounded towards zero", "update.cl", "convert_float(", "convert_float_rtz("},
+	{"transposed inverse", "update.cl", "inv + (size_t)pairs[2 * t + 1] * Q", "inv + (size_t)pairs[2 * t] * Q"},
+	{"writes past the end of z", "update.cl", "if (j >= d)\n\t\treturn;\n\tconst size_t t", "const size_t t"},
+	{"sixteen components unfused", "update.cl", "fma((float16)(inv_q[k]), convert_float16(vload16(0, sums_p + (size_t)k * d + j)), z)", "(float16)(inv_q[k]) * convert_float16(vload16(0, sums_p + (size_t)k * d + j)) + z"},
+	{"sixteen squares backwards", "update.cl", "acc = fma(part[k], part[k], acc)", "acc = fma(part[15 - k], part[15 - k], acc)"},
 	{"norm skips the last column", "update.cl", "min((c + 1) * CHUNK, d)", "min((c + 1) * CHUNK, d - 1)"},
+	{"bounds: what the sketch leaves ignored", "bound.cl", "fma(rho, (lanes_t)(change0[K]), nu * change0[K + 1])", "nu * change0[K + 1]"},
+	{"bounds: the error of the sketch ignored", "bound.cl", "nu * change1[K + 1]", "0.0f"},
+	{"bounds: only the last change counts", "bound.cl", "(off[r0] + fma", "(fma"},
+	{"bounds: second class not estimated", "bound.cl", "score[r1] = score[r1] + sum1;", ""},
+	{"bounds: second class not loosened", "bound.cl", "off[r1] = (off[r1] + fma", "off[r1] = 0.0f * (fma"},
+	{"bounds: estimates taken for exact", "bound.cl", "(low > rival_high)", "(high > rival_low)"},
+	{"bounds: margin at best", "bound.cl", "(inside & (low - rival_high >= alpha))", "(inside & (high - rival_low >= alpha))"},
+	{"bounds: margin at worst", "bound.cl", "(~inside & (high - rival_low < alpha))", "(~inside & (low - rival_high < alpha))"},
+	{"bounds: last class is no rival", "bound.cl", "for (int r = 0; r < Q; r++) {\n\t\tconst lanes_t s", "for (int r = 0; r < Q - 1; r++) {\n\t\tconst lanes_t s"},
+	{"bounds: first of the list not scored", "score.cl", "int first = ROWS * (int)get_global_id(0);", "int first = ROWS * (int)get_global_id(0) + (listed && get_global_id(0) == 0);"},
+	{"bounds: first of the list not assigned", "bound.cl", "int u = (int)get_global_id(0);", "int u = (int)get_global_id(0) + (get_global_id(0) == 0 ? (int)get_global_size(0) : 0);"},
 	{"sparse: unfused multiply-add", "sparse.cl", "acc1 = fma(v, w1[j], acc1)", "acc1 = v * w1[j] + acc1"},
 	{"sparse: no chunks", "sparse.cl", "if (j / CHUNK != chunk)", "if (0)"},
 	{"sparse: a chunk for each value", "sparse.cl", "if (j / CHUNK != chunk)", "if (1)"},
@@ -76,7 +98,14 @@ func TestMutantsAreCaught(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range mutants {
 			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {
-				e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to)})
+				b := build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"}
+				if strings.HasPrefix(m.name, "GPU: ") {
+					b.style = "gpu"
+				}
+				if strings.HasPrefix(m.name, "bounds: ") {
+					b.bounds = "at once"
+				}
+				e := openTest(t, i, Options{}, b)
 				for _, c := range enginetest.Cases() {
 					if err := c.Check(e); err != nil {
 						t.Logf("caught by %s: %v", c.Name, err)
@@ -94,11 +123,11 @@ func TestMutantsAreCaught(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range []struct{ file, from, to, want string }{
-			{"score.cl", "acc0 = fma(v, (lanes_t)(w0[j]), acc0)", "acc0 = v * (lanes_t)(w0[j]) + acc0", "self-test: score differs from the known answer at index "},
+			{"score.cl", "fma((vec_t)(x##k[j]), v, acc##k)", "(vec_t)(x##k[j]) * v + acc##k", "self-test: score differs from the known answer at index "},
 			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
-			{"update.cl", "acc = fma(z, z, acc)", "acc = z * z + acc", "self-test: norms differs from the known answer at index "},
+			{"update.cl", "acc = fma(part[k], part[k], acc)", "acc = part[k] * part[k] + acc", "self-test: norms differs from the known answer at index "},
 		} {
-			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to)})
+			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
 			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {
 				t.Errorf("%s broken: %v, want %s…", m.file, err, m.want)
 			}
@@ -108,7 +137,7 @@ func TestSelfTestRefuses(t *testing.T) {
 
 func TestBuildErrorShowsTheLog(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "ulong blocks", "nonsense blocks")})
+		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int listed", "nonsense listed")})
 		if err == nil || !strings.Contains(err.Error(), "nonsense") || strings.Contains(err.Error(), "\x00") {
 			t.Errorf("error %q, want the compiler's message about nonsense", err)
 		}

@@ -38,19 +38,33 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 			p.Scratch += size(len(s.starts), 4) + size(t.rows, 4)
 		}
 	}
-	batch := min(q, int(e.maxAlloc/(4*int64(d))))
-	p.Scratch += size(batch*d, 4) + size(batch, 4) + size(3*rows, 4)
+	batch, packed, err := e.weightBatch(x.Sparse(), d, q)
+	if err != nil {
+		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
+	}
+	p.Scratch += size(packed*d, 4) + size(batch, 4) + size(head+3*rows, 4)
 	if y != nil {
 		per := max(1, min(q, int(e.maxAlloc/(8*int64(d)*int64(q)))))
 		for from := 0; from < q; from += per {
 			p.ClassSums += size(min(per, q-from)*q*d, 8)
 		}
 		norms := min(q, int(e.maxAlloc/(4*int64(q)*int64(chunks(d)))))
-		p.Scratch += size(1, 4) + size(2*rows, 4) + size(3*min(q*q, 2*rows), 4) + size(q, 4) +
-			size(q*q, 4) + size(min(16, int(e.maxAlloc/(4*int64(d))))*d, 4) + size(norms*q*chunks(d), 4)
+		vectors := min(16, int(e.maxAlloc/(4*int64(d))))
+		room, err := e.moveRoom(x.Sparse(), d, rows)
+		if err != nil {
+			return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
+		}
+		if room.groups > 0 {
+			p.Scratch += size(room.groups*d, 8) + 2*size(2*room.groups, 4)
+		}
+		p.Scratch += size(room.list, 4) + size(3*min(q*q, room.terms), 4) + size(max(q, 2*vectors), 4) +
+			size(q*q, 4) + size(vectors*d, 4) + size(norms*q*chunks(d), 4)
 	}
 	used := e.q.inUse + p.Scores + p.ClassSums + p.Scratch
-	if e.streams(p.Examples, used) {
+	switch {
+	case e.shares && !x.Sparse():
+		p.TilesAside, p.Aside = len(tiles), p.Examples
+	case e.streams(p.Examples, used):
 		if !e.shares {
 			slots := 2 * size(int(largest/4), 4)
 			if x.Sparse() {

@@ -3,8 +3,10 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/jgillich/go-opencl/cl"
@@ -25,10 +27,25 @@ type queue struct {
 	inUse     int64 // bytes of all buffers
 	memory    int64 // of the device
 	guard     int   // bytes after each buffer that nothing may write to (tests)
+
+	work  engine.Work
+	trace func(name string, start, end time.Time) // of Options; nil for none
+}
+
+// span calls the trace, if there is one, when the device has finished what do
+// enqueues. A run that is traced so waits for every kernel.
+func (q *queue) span(name string, do func() error) error {
+	if q.trace == nil {
+		return do()
+	}
+	start := time.Now()
+	err := errors.Join(do(), q.queue.Finish())
+	q.trace(name, start, time.Now())
+	return err
 }
 
 // element is what buffers hold.
-type element interface{ int32 | int64 | float32 }
+type element interface{ int8 | int32 | int64 | float32 }
 
 // buffer is n values of type T in device memory.
 type buffer[T element] struct {
@@ -116,7 +133,11 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("write to %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	if err := done(queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)); err != nil {
+	b.q.work.Transfers++
+	err := b.q.span("write "+b.name, func() error {
+		return done(queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil))
+	})
+	if err != nil {
 		return fmt.Errorf("write to %s: %w", b.name, err)
 	}
 	return nil
@@ -131,7 +152,11 @@ func (b *buffer[T]) read(v []T, at int) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("read from %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	if err := done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)); err != nil {
+	b.q.work.Transfers++
+	err := b.q.span("read "+b.name, func() error {
+		return done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil))
+	})
+	if err != nil {
 		return fmt.Errorf("read from %s: %w", b.name, err)
 	}
 	return nil
@@ -214,7 +239,12 @@ func (k *kernel) enqueue(width, height int, args ...any) (*cl.Event, error) {
 		}
 	}
 	width = (width + k.local - 1) / k.local * k.local
-	event, err := k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1}, nil)
+	k.q.work.Launches++
+	var event *cl.Event
+	err := k.q.span(k.name, func() (err error) {
+		event, err = k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1}, nil)
+		return err
+	})
 	if err != nil {
 		event.Release()
 		return nil, fmt.Errorf("kernel %s on %d×%d work-items: %w", k.name, width, height, err)

@@ -25,17 +25,26 @@ type resident struct {
 	mostRows int // of a tile
 
 	// Room for one tile's worth of what passes between host and device.
-	ints    *buffer[int32]   // triples of moved examples, or predictions
-	weights *buffer[float32] // rows of W, as many as fit
+	ints    *buffer[int32]   // count and triples of moved examples, or predictions
+	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
 	cells  *cells  // nil without labels
-	slots  []*slot // for tiles that are streamed, else empty
-	closed bool
+	bounds *bounds // nil as long as all scores are exact
+	steps  int     // assignments so far
+
+	x         dataset.Examples // the caller's
+	w         engine.Weights   // of the last Rescore; dense examples only
+	unbounded bool             // there is no room for bounds
+	slots     []*slot          // for tiles that are streamed, else empty
+	closed    bool
 }
 
 func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint) (r *resident, err error) {
-	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed}
+	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
+	if !x.Sparse() {
+		r.w = engine.NewWeights(classes, x.D)
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.free())
@@ -81,18 +90,17 @@ func (r *resident) allocate(labelled bool) error {
 			return err
 		}
 	}
-	batch, err := fit("a row of the weights", 1, 4*r.d, r.e.maxAlloc)
+	batch, packed, err := r.e.weightBatch(r.tiles[0].sparse != nil, r.d, r.q)
 	if err != nil {
 		return err
 	}
-	batch = min(batch, r.q)
-	if r.weights, err = alloc[float32](q, "weights", batch*r.d); err != nil {
+	if r.weights, err = alloc[float32](q, "weights", packed*r.d); err != nil {
 		return err
 	}
 	if r.classes, err = alloc[int32](q, "classes", batch); err != nil {
 		return err
 	}
-	r.ints, err = alloc[int32](q, "moved examples", 3*r.mostRows)
+	r.ints, err = alloc[int32](q, "moved examples", head+3*r.mostRows)
 	return err
 }
 
@@ -105,8 +113,33 @@ func (r *resident) free() error {
 	for _, s := range r.slots {
 		errs = append(errs, s.free())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.cells.free())
+	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.cells.free(), r.bounds.free())
+	r.unpin()
 	return errors.Join(errs...)
+}
+
+// weightBatch returns how many of q rows of W of d columns are brought to the
+// device at once, and how many rows they take there.
+func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
+	least := few
+	if sparse {
+		least = 1
+	}
+	rows, err := fit("the weights of a class", least, 4*d, e.maxAlloc)
+	if err != nil {
+		return 0, 0, err
+	}
+	rows *= least
+	if sparse {
+		batch = min(rows, q)
+		return batch, batch, nil
+	}
+	if rows >= many && q > few { // whole groups
+		packed = min(rows, q+many-1) / many * many
+	} else {
+		packed = few
+	}
+	return min(packed, q), packed, nil
 }
 
 func (r *resident) Close() error {
@@ -117,6 +150,7 @@ func (r *resident) Close() error {
 	}
 	r.closed = true
 	if r.e.program == nil {
+		r.unpin()
 		return nil // the engine went first and took the memory with it
 	}
 	return r.free()
@@ -143,47 +177,124 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := engine.CheckRescore(w, classes, r.d, r.q); err != nil {
 		return err
 	}
-	for len(classes) > 0 {
-		batch := classes[:min(len(classes), r.classes.n)]
-		classes = classes[len(batch):]
-		if err := r.rescore(w, batch); err != nil {
-			return fmt.Errorf("rescore: %w", err)
+	if r.w.W != nil {
+		for _, c := range classes {
+			copy(r.w.Row(c), w.Row(c))
 		}
+	}
+	if r.bounds != nil {
+		r.bounds.note(w, classes) // Assign knows which examples it concerns
+		return nil
+	}
+	if err := r.rescore(w, classes); err != nil {
+		return fmt.Errorf("rescore: %w", err)
 	}
 	return nil
 }
 
+// rescore computes the scores of some classes for all examples.
 func (r *resident) rescore(w engine.Weights, classes []int) error {
-	packed, index := make([]float32, 0, len(classes)*r.d), make([]int32, len(classes))
-	for i, c := range classes {
-		packed = append(packed, w.Row(c)...)
-		index[i] = int32(c)
-	}
-	if err := r.weights.write(0, packed); err != nil {
-		return err
-	}
-	if err := r.classes.write(0, index); err != nil {
-		return err
-	}
-	for _, t := range r.tiles {
-		if err := r.scoreTile(t, len(classes)); err != nil {
+	for len(classes) > 0 {
+		batch := classes[:min(len(classes), r.classes.n)]
+		classes = classes[len(batch):]
+		if err := r.useWeights(w, batch); err != nil {
 			return err
+		}
+		for _, t := range r.tiles {
+			err := r.onDevice(t, func(x arrays) (*cl.Event, error) { return r.scoreTile(t, x, len(batch)) })
+			if err != nil {
+				return err
+			}
+			r.e.q.work.ExampleBytes += t.bytes(r.d)
+			r.e.q.work.Rescored += int64(t.rows)
 		}
 	}
 	return r.drain()
 }
 
-// scoreTile scores the first m classes of r.classes, two by two.
-func (r *resident) scoreTile(t *tile, m int) error {
-	return r.onDevice(t, func(x arrays) (*cl.Event, error) {
-		if t.sparse != nil {
-			return r.e.scoreSparse.enqueue(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
-				r.weights, r.classes, t.scores, uint64(t.stride), int32(t.rows), int32(r.d), int32(m))
+// groupSize is how many of m classes a work-item of score computes at once.
+func groupSize(m int) int {
+	if m <= few {
+		return few
+	}
+	return many
+}
+
+// useWeights brings rows of W to the device: for sparse examples one after the
+// other, else in groups, transposed (see kernels/score.cl).
+func (r *resident) useWeights(w engine.Weights, classes []int) error {
+	if err := r.classes.write(0, indices(classes)); err != nil {
+		return err
+	}
+	var packed []float32
+	if r.tiles[0].sparse != nil {
+		for _, c := range classes {
+			packed = append(packed, w.Row(c)...)
 		}
-		blocks := t.stride / r.e.vec
-		return r.e.score.enqueue(blocks, (m+1)/2,
-			x.values, r.weights, r.classes, t.scores, uint64(blocks), int32(r.d), int32(m))
-	})
+		return r.weights.write(0, packed)
+	}
+	return r.weights.write(0, pack(w, classes, groupSize(len(classes))))
+}
+
+// pack transposes rows of W in groups (see kernels/score.cl).
+func pack(w engine.Weights, classes []int, group int) []float32 {
+	packed := make([]float32, (len(classes)+group-1)/group*group*w.D)
+	for i, c := range classes {
+		at := i/group*group*w.D + i%group
+		for j, v := range w.Row(c) {
+			packed[at+j*group] = v
+		}
+	}
+	return packed
+}
+
+// indices returns classes as the device takes them.
+func indices(classes []int) []int32 {
+	index := make([]int32, len(classes))
+	for i, c := range classes {
+		index[i] = int32(c)
+	}
+	return index
+}
+
+// scoreTile scores the first m classes of r.classes for all examples of a tile.
+func (r *resident) scoreTile(t *tile, x arrays, m int) (*cl.Event, error) {
+	if t.sparse != nil {
+		return r.e.scoreSparse.enqueue(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
+			r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(m))
+	}
+	return r.scoreDense(t, x, m, r.ints, 0)
+}
+
+// scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
+func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) (*cl.Event, error) {
+	k, group := r.e.scoreFew, groupSize(m)
+	if group == many {
+		k = r.e.scoreMany
+	}
+	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group, x.values, r.weights, r.classes, list, r.ints, t.scores,
+		int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)
+}
+
+// scoreItems returns how many work-items of score take rows examples, or those of
+// them that are listed.
+func (e *gpuEngine) scoreItems(rows int, listed int32) int {
+	if e.cpu {
+		rows = (rows + scoreRows - 1) / scoreRows
+	}
+	if listed == 0 {
+		return rows
+	}
+	return min(rows, e.crowd())
+}
+
+// crowd is the number of work-items that keep the device busy with things of which
+// there may be few.
+func (e *gpuEngine) crowd() int {
+	if e.cpu {
+		return 256
+	}
+	return 1 << 15
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
@@ -194,31 +305,37 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 	if err := engine.CheckScores(dst, from, to, r.n, r.q); err != nil {
 		return err
 	}
-	var line []float32
+	if err := r.settle(); err != nil {
+		return fmt.Errorf("scores: %w", err)
+	}
+	var blocks []float32
 	for _, t := range r.tiles {
-		first, last := max(from, t.from), min(to, t.from+t.rows)
-		if first >= last {
+		if max(from, t.from) >= min(to, t.from+t.rows) {
 			continue
 		}
 		// The rows to read: those of a sparse tile are in another order.
-		row, rows := first-t.from, last-first
+		first, last := max(from-t.from, 0)/lanes*lanes, min(to-t.from, t.rows)
 		if t.sparse != nil {
-			row, rows = 0, t.rows
+			first, last = 0, t.rows
 		}
-		line = slices.Grow(line[:0], rows)[:rows]
-		for c := range r.q {
-			if err := t.scores.read(line, c*t.stride+row); err != nil {
-				return fmt.Errorf("scores: %w", err)
-			}
-			for k, s := range line {
-				if i := t.example(row + k); i >= first && i < last {
-					dst[(i-from)*r.q+c] = s
+		blocks = slices.Grow(blocks[:0], (last-first+lanes)*r.q)[:(last-first+lanes-1)/lanes*lanes*r.q]
+		if err := t.scores.read(blocks, first*r.q); err != nil {
+			return fmt.Errorf("scores: %w", err)
+		}
+		for row := first; row < last; row++ {
+			if i := t.example(row); i >= from && i < to {
+				for c := range r.q {
+					dst[(i-from)*r.q+c] = blocks[scoreAt(row-first, c, r.q)]
 				}
 			}
 		}
 	}
 	return nil
 }
+
+// scoreAt is where the score of example i for class c of q lies (SCORE of
+// kernels/contract.cl).
+func scoreAt(i, c, q int) int { return (i/lanes*q+c)*lanes + i%lanes }
 
 func (r *resident) Predict(dst []int32) error {
 	if err := r.enter("predict"); err != nil {
@@ -228,8 +345,11 @@ func (r *resident) Predict(dst []int32) error {
 	if err := engine.CheckLen("predict", "dst", len(dst), r.n); err != nil {
 		return err
 	}
+	if err := r.settle(); err != nil {
+		return fmt.Errorf("predict: %w", err)
+	}
 	for _, t := range r.tiles {
-		err := r.e.predict.launch(t.rows, 1, t.scores, r.ints, uint64(t.stride), int32(t.rows), int32(r.q))
+		err := r.e.predict.launch(t.rows, 1, t.scores, r.ints, int32(t.rows), int32(r.q))
 		if err != nil {
 			return fmt.Errorf("predict: %w", err)
 		}

@@ -7,30 +7,45 @@ import "slices"
 // sorter groups moves by cell, in time and memory of the moves rather than of
 // the Q² cells, of which a step touches few.
 type sorter struct {
-	size    []int32 // moves per cell, 0 for those not touched
-	touched []int32 // cells with moves
-	cells   []int32 // of each move
-	entries []int32 // i to enter the cell, ^i to leave it
+	size    []int32 // entries per cell, 0 for those not touched; the last is noCell's
+	touched []int32 // cells with entries
+	cells   []int32 // of each entry
+	entries []int32
+	spare   []move
 }
 
-func newSorter(q int) sorter { return sorter{size: make([]int32, q*q)} }
+func newSorter(q int) sorter { return sorter{size: make([]int32, q*q+1)} }
 
-// reset forgets all moves.
+// reset forgets all entries.
 func (s *sorter) reset() {
+	s.clear()
+	s.cells, s.entries = s.cells[:0], s.entries[:0]
+}
+
+func (s *sorter) clear() {
 	for _, c := range s.touched {
 		s.size[c] = 0
 	}
-	s.touched, s.cells, s.entries = s.touched[:0], s.cells[:0], s.entries[:0]
+	s.touched = s.touched[:0]
 }
 
-// add notes a move.
-func (s *sorter) add(cell int, entry int32) {
+// addMove notes that a thing leaves a cell, as entry ^thing, and enters another, as
+// entry thing.
+func (s *sorter) addMove(from, to, thing int32) {
+	for _, e := range []struct{ cell, entry int32 }{{from, ^thing}, {to, thing}} {
+		if e.cell != noCell {
+			s.touch(e.cell)
+			s.cells = append(s.cells, e.cell)
+			s.entries = append(s.entries, e.entry)
+		}
+	}
+}
+
+func (s *sorter) touch(cell int32) {
 	if s.size[cell] == 0 {
-		s.touched = append(s.touched, int32(cell))
+		s.touched = append(s.touched, cell)
 	}
 	s.size[cell]++
-	s.cells = append(s.cells, int32(cell))
-	s.entries = append(s.entries, entry)
 }
 
 // sorted returns the entries grouped by cell and the triples (cell, from, to)
@@ -49,4 +64,52 @@ func (s *sorter) sorted() (list, triples []int32) {
 		s.size[c]++
 	}
 	return list, triples
+}
+
+// group is a number of moves from one cell to another: list[begin..end-1] of what
+// sorter.group returns.
+type group struct{ begin, end, from, to int32 }
+
+// group returns the examples of moves, those of equal moves together, and the groups
+// of at most groupRows that they make. It reorders the moves.
+func (s *sorter) group(moves []move) (list []int32, groups []group) {
+	s.spare = slices.Grow(s.spare[:0], len(moves))[:len(moves)]
+	s.by(func(m move) int32 { return m.to }, moves, s.spare)
+	s.by(func(m move) int32 { return m.from }, s.spare, moves)
+	list = make([]int32, len(moves))
+	for k, m := range moves {
+		list[k] = m.i
+		last := len(groups) - 1
+		if last < 0 || groups[last].from != m.from || groups[last].to != m.to || k-int(groups[last].begin) == groupRows {
+			groups = append(groups, group{int32(k), int32(k), m.from, m.to})
+			last++
+		}
+		groups[last].end++
+	}
+	return list, groups
+}
+
+// by puts moves into sorted, by a cell of theirs, and otherwise in their order.
+func (s *sorter) by(cell func(move) int32, moves, sorted []move) {
+	s.clear()
+	none := int32(len(s.size) - 1)
+	at := func(m move) int32 {
+		if c := cell(m); c != noCell {
+			return c
+		}
+		return none
+	}
+	for _, m := range moves {
+		s.touch(at(m))
+	}
+	slices.Sort(s.touched)
+	total := int32(0)
+	for _, c := range s.touched {
+		total, s.size[c] = total+s.size[c], total
+	}
+	for _, m := range moves {
+		c := at(m)
+		sorted[s.size[c]] = m
+		s.size[c]++
+	}
 }

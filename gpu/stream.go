@@ -13,8 +13,9 @@ import (
 )
 
 // loadExamples brings the examples to the device as far as there is room. The
-// rest stays in host memory in device lay-out: a device that shares the host's
-// memory uses it in place, for another it is streamed through two slots.
+// rest stays in host memory: a device that shares the host's memory uses it in
+// place, for another it is streamed through two slots. Dense examples lie in host
+// memory as a device wants them, so one that shares it is never given a copy.
 func (r *resident) loadExamples(x dataset.Examples) error {
 	need, largest := int64(0), int64(0)
 	for _, t := range r.tiles {
@@ -29,7 +30,7 @@ func (r *resident) loadExamples(x dataset.Examples) error {
 			}
 		}
 	}
-	stream := r.e.streams(need, r.e.q.inUse)
+	stream := r.e.streams(need, r.e.q.inUse) && !(r.e.shares && r.tiles[0].sparse == nil)
 	if stream && !r.e.shares {
 		for range 2 {
 			s, err := r.newSlot(largest)
@@ -51,12 +52,24 @@ func (r *resident) loadExamples(x dataset.Examples) error {
 // load fills the arrays of a tile, on the device or aside in host memory.
 func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
 	q := r.e.q
-	if !aside && t.sparse == nil {
-		if t.values.dev, err = alloc[float32](q, "examples", t.stride*r.d); err != nil {
-			return err
-		}
-		return t.interleave(x, t.values.dev.write)
+	switch {
+	case t.sparse != nil:
+		return r.loadSparse(t, x, aside)
+	case r.e.shares: // they are where they should be
+		r.pin(&x.X[0])
+		t.values.host = t.dense(x)
+		t.values.dev, err = share(q, "examples", t.values.host)
+	case aside:
+		t.values.host = t.dense(x)
+	default:
+		t.values.dev, err = upload(q, "examples", t.dense(x))
 	}
+	return err
+}
+
+// loadSparse is load for sparse examples, whose order on the device is another.
+func (r *resident) loadSparse(t *tile, x dataset.Examples, aside bool) (err error) {
+	q := r.e.q
 	if !aside {
 		columns, values := make([]int32, t.sparse.padded), make([]float32, t.sparse.padded)
 		t.fillSparse(x, columns, values)
@@ -66,29 +79,19 @@ func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
 		t.values.dev, err = upload(q, "values", values)
 		return err
 	}
-	if t.sparse == nil {
-		if t.values.host, err = newHost[float32](t.stride * r.d); err != nil {
-			return err
-		}
-		if err := t.interleave(x, func(at int, v []float32) error { copy(t.values.host[at:], v); return nil }); err != nil {
-			return err
-		}
-	} else {
-		if t.values.host, err = newHost[float32](t.sparse.padded); err != nil {
-			return err
-		}
-		if t.sparse.columns.host, err = newHost[int32](t.sparse.padded); err != nil {
-			return err
-		}
-		t.fillSparse(x, t.sparse.columns.host, t.values.host)
+	t.values.owned, t.sparse.columns.owned = true, true
+	if t.values.host, err = newHost[float32](t.sparse.padded); err != nil {
+		return err
 	}
+	if t.sparse.columns.host, err = newHost[int32](t.sparse.padded); err != nil {
+		return err
+	}
+	t.fillSparse(x, t.sparse.columns.host, t.values.host)
 	if !r.e.shares {
 		return nil
 	}
-	if t.sparse != nil {
-		if t.sparse.columns.dev, err = share(q, "columns", t.sparse.columns.host); err != nil {
-			return err
-		}
+	if t.sparse.columns.dev, err = share(q, "columns", t.sparse.columns.host); err != nil {
+		return err
 	}
 	t.values.dev, err = share(q, "examples", t.values.host)
 	return err
@@ -209,12 +212,9 @@ func (r *resident) drain() error {
 func (r *resident) gather(t *tile, rows []int32, f func(arrays) (*cl.Event, error)) error {
 	return r.inSlot(func(s *slot) error {
 		if t.sparse == nil {
-			stage := make([]float32, (len(rows)+lanes-1)/lanes*lanes*r.d)
-			for k, row := range rows {
-				from, to := int(row)/lanes*lanes*r.d+int(row)%lanes, k/lanes*lanes*r.d+k%lanes
-				for j := range r.d {
-					stage[to+j*lanes] = t.values.host[from+j*lanes]
-				}
+			stage := make([]float32, 0, len(rows)*r.d)
+			for _, row := range rows {
+				stage = append(stage, t.values.host[int(row)*r.d:(int(row)+1)*r.d]...)
 			}
 			if err := s.values.writeAside(stage); err != nil {
 				return err

@@ -18,3 +18,6 @@ func Devices() ([]Info, error) { return nil, errNotBuilt }
 
 // Open returns ErrNotBuilt.
 func Open(Info, Options) (engine.Engine, error) { return nil, errNotBuilt }
+
+// CopyBandwidth returns ErrNotBuilt.
+func CopyBandwidth(engine.Engine) (float64, error) { return 0, errNotBuilt }

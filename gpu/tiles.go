@@ -15,25 +15,29 @@ import (
 // describes.
 type tile struct {
 	from, rows int
-	stride     int // rows rounded up to whole blocks
+	stride     int // rows rounded up to a multiple of lanes
 
-	values part[float32] // interleaved features, or the stored values
+	values part[float32] // the features, row by row, or the stored values
 	sparse *sparseTile   // nil for dense examples
 
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
+	bounds *tileBounds    // nil as long as all scores are exact
 }
 
 // part is a large array of a tile: on the device; in host memory that a device
 // uses in place; or in host memory from where it is streamed.
 type part[T element] struct {
-	dev  *buffer[T] // nil if streamed
-	host []T        // nil if on the device; of newHost
+	dev   *buffer[T] // nil if streamed
+	host  []T        // nil if on the device
+	owned bool       // host is of newHost, else the caller's
 }
 
 func (p *part[T]) free() error {
 	err := p.dev.free()
-	freeHost(p.host)
+	if p.owned {
+		freeHost(p.host)
+	}
 	p.host = nil
 	return err
 }
@@ -63,11 +67,11 @@ func (t *tile) bytes(d int) int64 {
 	if t.sparse != nil {
 		return 8 * int64(t.sparse.padded)
 	}
-	return 4 * int64(t.stride) * int64(d)
+	return 4 * int64(t.rows) * int64(d)
 }
 
 func (t *tile) free() error {
-	return errors.Join(t.values.free(), t.sparse.free(), t.scores.free(), t.place.free())
+	return errors.Join(t.values.free(), t.sparse.free(), t.scores.free(), t.place.free(), t.bounds.free())
 }
 
 // fit returns how many groups of count things of size bytes fit into limit bytes.
@@ -84,22 +88,25 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // be streamed.
 func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err error) {
 	limit := e.maxAlloc
-	if room := e.q.memory - e.q.inUse; e.build.stream || 5*int64(x.Stored())+8*int64(x.N)*int64(classes) > room {
+	room, need := e.q.memory-e.q.inUse, 5*int64(x.Stored())+8*int64(x.N)*int64(classes)
+	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))
 	}
-	// The widest of what a tile holds per example.
-	width := max(classes, 3) // scores; triples
-	if !x.Sparse() {
-		width = max(width, x.D)
+	// Lines of scores, or triples of moved examples.
+	most, err := fit("an example", 1, 4*max(classes, 3), e.maxAlloc)
+	if err == nil && most <= lanes {
+		_, err = fit("a line of scores for each class", lanes+1, 4*classes, e.maxAlloc)
 	}
-	blocks, err := fit("a block of examples", lanes, 4*width, e.maxAlloc)
 	if err != nil {
 		return nil, err
 	}
+	most = min(most-lanes, 1<<29)
 	if !x.Sparse() {
-		blocks = min(blocks, max(1, int(limit/(4*lanes*int64(x.D)))))
+		if _, err := fit("an example", x.D, 4, e.maxAlloc); err != nil {
+			return nil, err
+		}
+		most = min(most, max(1, int(limit/(4*int64(x.D)))))
 	}
-	most := min(blocks, 1<<25) * lanes
 	for from := 0; from < x.N; {
 		t := &tile{from: from, rows: min(most, x.N-from)}
 		if x.Sparse() {
@@ -115,39 +122,7 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err err
 	return tiles, nil
 }
 
-// interleave calls emit with the tile's dense examples in device lay-out, some
-// blocks at a time; at is the place of the first value.
-func (t *tile) interleave(x dataset.Examples, emit func(at int, values []float32) error) error {
-	d := x.D
-	blocks := max(1, 1<<16/(lanes*d)) // a stage of a quarter of a megabyte
-	stage := make([]float32, 0, blocks*lanes*d)
-	for first := 0; first < t.stride; first += blocks * lanes {
-		stage = stage[:0]
-		for row := first; row < min(first+blocks*lanes, t.stride); row += lanes {
-			stage = appendBlock(stage, x, t.from+row, min(lanes, t.rows-row))
-		}
-		if err := emit(first*d, stage); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// appendBlock appends one block to stage: the given number of examples from first
-// on, column by column, and zeros in the lanes beyond them.
-func appendBlock(stage []float32, x dataset.Examples, first, rows int) []float32 {
-	var row [lanes][]float32
-	for l := range rows {
-		row[l] = x.Row(first + l)
-	}
-	for j := range x.D {
-		for l := range row {
-			v := float32(0)
-			if l < rows {
-				v = row[l][j]
-			}
-			stage = append(stage, v)
-		}
-	}
-	return stage
+// dense returns the features of a tile of dense examples, in host memory.
+func (t *tile) dense(x dataset.Examples) []float32 {
+	return x.X[t.from*x.D : (t.from+t.rows)*x.D]
 }

@@ -18,12 +18,12 @@ func TestTiny(t *testing.T) {
 	runtime.LockOSThread() // oclgrind keeps its state by thread
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{vec: 1}, {vec: 16}} {
+		for _, b := range []build{{style: "gpu", bounds: "at once"}, {style: "cpu", bounds: "at once"}} {
 			b.guard = noGuard
 			e := openTest(t, i, Options{MaxAlloc: 18000}, b)
 			for _, c := range enginetest.TinyCases() {
 				if err := c.Check(e); err != nil {
-					t.Errorf("%s, %d lanes a work-item: %s: %v", i.ID(), b.vec, c.Name, err)
+					t.Errorf("%s, as on a %s: %s: %v", i.ID(), b.style, c.Name, err)
 				}
 			}
 		}

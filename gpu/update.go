@@ -23,7 +23,11 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 		return err
 	}
 	for len(pairs) > 0 {
-		n := min(len(pairs), r.cells.z.n/r.d)
+		// As many as there is room for, of regions whose sums share a buffer.
+		n, first := 0, pairs[0].P/r.cells.perBuffer
+		for n < min(len(pairs), r.cells.z.n/r.d) && pairs[n].P/r.cells.perBuffer == first {
+			n++
+		}
 		if err := r.updateVectors(dst[:n*r.d], pairs[:n], inv); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
@@ -32,20 +36,25 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 	return nil
 }
 
-// updateVectors computes as many update vectors as buffer z holds. Only the read
-// at the end waits for the device.
+// updateVectors computes as many update vectors as buffer z holds, of regions whose
+// class sums share a buffer.
 func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	c := r.cells
 	if err := c.useInverse(inv); err != nil {
 		return err
 	}
-	for row, z := range pairs {
-		sums, at := c.region(z.P)
-		err := r.e.updateVector.launch(r.d, 1, sums, c.inv, c.z,
-			r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(at), int32(z.Q), int32(row))
-		if err != nil {
-			return err
-		}
+	index := make([]int32, 0, 2*len(pairs))
+	for _, z := range pairs {
+		_, at := c.region(z.P)
+		index = append(index, int32(at), int32(z.Q))
+	}
+	if err := c.chosen.write(0, index); err != nil {
+		return err
+	}
+	sums, _ := c.region(pairs[0].P)
+	if err := r.e.updateVectors.launch(r.d, len(pairs), sums, c.inv, c.chosen, c.z,
+		r.fixed.Unit(r.n), int32(r.d), int32(r.q)); err != nil {
+		return err
 	}
 	return c.z.read(dst, 0)
 }
@@ -136,13 +145,13 @@ func (r *resident) normsOf(regions []int) error {
 	sums, _ := c.region(regions[0])
 	per := chunks(r.d)
 	pairs := len(regions) * r.q
-	err := r.e.norms.launch(pairs, per, sums, c.inv, c.chosen, c.partial,
+	err := r.e.norms.launch(pairs, per, sums, c.inv, c.chosen, c.squares,
 		r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(per), int32(pairs))
 	if err != nil {
 		return err
 	}
 	partial := make([]float32, pairs*per)
-	if err := c.partial.read(partial, 0); err != nil {
+	if err := c.squares.read(partial, 0); err != nil {
 		return err
 	}
 	for t := range pairs {

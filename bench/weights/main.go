@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -97,7 +97,7 @@ func measure(j job, chosen []set, device string, seeds int, stdout io.Writer) (e
 // open returns the engine that -device names.
 func open(device string) (engine.Engine, error) {
 	if device == "cpu" {
-		return cpuref.New(), nil
+		return simd.New(), nil
 	}
 	infos, err := gpu.Devices()
 	if err != nil {

@@ -20,9 +20,9 @@ func modelFlag() cli.Flag {
 
 // classified is a data file with the classes that a model gives to its examples.
 type classified struct {
-	data      *dataset.Dataset
-	classes   []string // the model's
-	predicted []int32  // class of each example
+	data      *dataset.Dataset // prepared; for the caller to close
+	classes   []string         // the model's
+	predicted []int32          // class of each example
 	device    engine.Device
 }
 
@@ -51,20 +51,24 @@ func classify(c *cli.Context) (r classified, err error) {
 	if r.data, err = readData(c.Context, c.String("data"), options, n); err != nil {
 		return r, adviseNoLabels(c, err)
 	}
-	x, err := preparation.Apply(r.data.Examples)
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", r.data.Path, err)
+	defer func() {
+		if err != nil {
+			r.data.Close() // of what was only read: nothing to lose
+		}
+	}()
+	if err := r.data.PrepareBy(preparation); err != nil {
+		return r, err
 	}
 	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}
-	e, err := where.open(n)
+	e, err := where.open(n, x)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r.classes, r.device = m.Meta.Classes, e.Device()
-	r.predicted, err = host.Predict(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, x)
+	r.predicted, err = host.Predict(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, r.data.Examples)
 	if err != nil {
 		return r, err
 	}

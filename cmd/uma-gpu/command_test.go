@@ -177,7 +177,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--weights", "first"), `--weights is "first", wanted last, average or best`},
 		{append(train, "--learner", "svm"), `--learner is "svm", wanted uma`},
 		{append(train, "--normalize", "l3"), `found "l3"`},
-		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, npz, idx, parquet or arff`},
+		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, npz, idx, parquet, arff or binary`},
 		{append(train, "--header", "maybe"), `--header is "maybe"`},
 		{append(train, "--confusion", "C.csv", "--confusion-axes", "rows"), `--confusion-axes is "rows", wanted true-columns or true-rows`},
 		{append(train, "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},
@@ -232,6 +232,7 @@ func TestHelp(t *testing.T) {
 		"split":            {"--fractions LIST", "--counts LIST", "Example: uma-gpu split"},
 		"convert":          {"--to FORMAT", "Example: uma-gpu convert"},
 		"synth":            {"--examples N", "Example: uma-gpu synth"},
+		"bench":            {"--synthetic N,D,Q", "--profile FILE", "--device DEVICE", "Example: uma-gpu bench"},
 		"devices":          {"--json", "Example: uma-gpu devices"},
 		"version":          {"--json", "Example: uma-gpu version"},
 	} {
@@ -289,11 +290,14 @@ func TestVersion(t *testing.T) {
 func TestDevicesListsTheProcessor(t *testing.T) {
 	stdout, stderr := succeed(t, "devices", "--json")
 	l := decode[deviceListing](t, stdout)
+	if plain := l.Devices[1]; plain.ID != "cpu:plain" || plain.Kind != "cpu" || plain.SelfTest != passed {
+		t.Errorf("found %+v", plain)
+	}
 	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != passed || cpu.ComputeUnits < 1 {
 		t.Errorf("found %+v first", cpu)
 	}
 	// Either there are OpenCL devices, or it says why not.
-	if without := len(l.Devices) == 1; without != (l.OpenCLError != "") || without != strings.Contains(stderr, "OpenCL: ") {
+	if without := len(l.Devices) == len(processors); without != (l.OpenCLError != "") || without != strings.Contains(stderr, "OpenCL: ") {
 		t.Errorf("%d devices, opencl_error %q, stderr %q", len(l.Devices), l.OpenCLError, stderr)
 	}
 	stdout, _ = succeed(t, "devices")

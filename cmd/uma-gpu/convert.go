@@ -14,15 +14,20 @@ func convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, …) and whether it is packed (.gz, .zst); --to\n" +
-			"forces the format. A table keeps the label where it was. An .npz has the arrays X and y, or if most values are 0\n" +
-			"those of scipy.sparse.save_npz and y; an .npy has no place for labels and takes --no-labels. The copy has the\n" +
-			"content hash that info prints of the original.\n\n" +
-			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz",
+		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and whether it is packed (.gz,\n" +
+			".zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X and y, or if most\n" +
+			"values are 0 those of scipy.sparse.save_npz and y; an .npy has no place for labels and takes --no-labels. The copy\n" +
+			"has the content hash that info prints of the original.\n\n" +
+			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the processor computes\n" +
+			"on it in place, and it need not fit in memory. --normalize prepares the features once and for all: train then\n" +
+			"takes them as they are, and the model still predicts from raw data.\n\n" +
+			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
+			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
 		Flags: append(dataFlags("examples to convert"),
 			noLabelsFlag(),
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"},
 			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto (by the name of --out), " + orList(dataset.WriteFormats())},
+			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features", Usage: "also prepare: " + normalizeUsage + "; only for binary"},
 			quietFlag()),
 		Action: convert,
 	}
@@ -40,14 +45,27 @@ func convert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	steps, err := normalizeSteps(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("normalize") && to != "binary" {
+		return usagef(c, "--normalize is given with an output in format %s, wanted binary (.umab): no other can say that the examples are prepared", to)
+	}
 	out := c.String("out")
 	if err := checkTarget(c, "out", "data", "labels"); err != nil {
 		return err
 	}
 	n := newNotes(c)
-	d, err := readData(c.Context, c.String("data"), options, n)
+	d, err := readWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	if c.IsSet("normalize") {
+		if err := prepare(steps, d); err != nil {
+			return err
+		}
 	}
 	if err := interrupted(c.Context); err != nil {
 		return err
@@ -61,8 +79,12 @@ func convert(c *cli.Context) error {
 	if about, err := os.Stat(out); err == nil {
 		size = ", " + smallBytesText(about.Size())
 	}
-	n.say("%d examples × %d features%s written to %s as %s%s", d.N, d.D, classesOf(d), out, packedText(out)+to, size)
-	if d.Features != nil && to != "csv" {
+	prepared := ""
+	if d.Prepared != nil {
+		prepared = ", prepared by " + d.Prepared.Steps.String()
+	}
+	n.say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(), classesOf(d), out, packedText(out)+to, size, prepared)
+	if d.Features != nil && to != "csv" && to != "binary" {
 		n.say("the names of the features are left out; %s has no place for them", to)
 	}
 	return nil

@@ -12,7 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -22,7 +24,7 @@ const deviceVariable = "UMA_GPU_DEVICE"
 func deviceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{deviceVariable},
-			Usage: "where to compute, `DEVICE`: auto (the first GPU, else another OpenCL device, else the processor), cpu (Go code, no OpenCL), " +
+			Usage: "where to compute, `DEVICE`: auto (the first GPU, else another OpenCL device, else the processor), cpu (no OpenCL), cpu:plain (the same by the loops that define every result, slow), " +
 				"opencl, opencl:P.D, or a part of a name; uma-gpu devices lists them"},
 		&cli.StringFlag{Name: "max-alloc", Value: "0",
 			Usage: "largest OpenCL allocation in `BYTES`, with suffix K, M or G for powers of 1024; 0 is the device's own limit; more examples than fit are cut in tiles"},
@@ -34,10 +36,17 @@ func deviceFlags() []cli.Flag {
 
 // selection is what --device stands for.
 type selection struct {
-	try     []gpu.Info // OpenCL devices to open, the first that works is used
-	cpu     bool       // the processor is used if none of them works
-	problem error      // why there is nothing to try, if that is worth a word
+	try     []gpu.Info           // OpenCL devices to open, the first that works is used
+	cpu     func() engine.Engine // the processor is used if none of them works, nil if it is not to be
+	auto    bool                 // nobody asked for one of them
+	problem error                // why there is nothing to try, if that is worth a word
 }
+
+// processors are the engines without OpenCL, by their id.
+var processors = []struct {
+	id  string
+	new func() engine.Engine
+}{{"cpu", simd.New}, {"cpu:plain", cpuref.New}}
 
 // selectDevice finds the devices that a name stands for. list lists the OpenCL
 // devices; it is not called if the name does not ask for one. Errors are
@@ -45,14 +54,16 @@ type selection struct {
 func selectDevice(name string, list func() ([]gpu.Info, error)) (selection, error) {
 	name = strings.TrimSpace(name)
 	keyword := strings.ToLower(name)
-	if keyword == "cpu" {
-		return selection{cpu: true}, nil
+	for _, p := range processors {
+		if keyword == p.id {
+			return selection{cpu: p.new}, nil
+		}
 	}
 	all, err := list()
 	if keyword == "auto" || keyword == "" {
 		// Stable: GPUs first, else the order of the listing.
 		slices.SortStableFunc(all, func(a, b gpu.Info) int { return rank(a) - rank(b) })
-		return selection{try: all, cpu: true, problem: err}, nil
+		return selection{try: all, cpu: simd.New, auto: true, problem: err}, nil
 	}
 	if err != nil {
 		return selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
@@ -124,7 +135,9 @@ func fromEnvironment(name string) string {
 func deviceList(all []gpu.Info) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "  cpu\t%s\n", cpuref.New().Device().Name)
+	for _, p := range processors {
+		fmt.Fprintf(t, "  %s\t%s\n", p.id, p.new().Device().Name)
+	}
 	for _, i := range all {
 		fmt.Fprintf(t, "  %s\t%s (%s, %s)\n", i.ID(), i.Name, i.PlatformName, i.Type)
 	}
@@ -156,12 +169,25 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	return &device{s, gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, AllowNonconforming: c.Bool("allow-nonconforming")}}, nil
 }
 
-// open opens the device and says which one it is. The caller closes the engine.
-func (d *device) open(n notes) (engine.Engine, error) {
-	if d.problem != nil {
+// processorValues is how many stored values are too many for auto to take the processor
+// although there are OpenCL devices: with 0 it never does.
+const processorValues = 0
+
+// processorSuffices reports whether the processor is done with the examples before
+// a device has begun. This is the one place where auto looks at
+// the size of the data.
+func processorSuffices(x dataset.Examples) bool { return x.Stored() < processorValues }
+
+// open opens the device for the examples x and says which one it is. The caller
+// closes the engine.
+func (d *device) open(n notes, x dataset.Examples) (engine.Engine, error) {
+	try := d.try
+	if d.auto && processorSuffices(x) {
+		try = nil
+	} else if d.problem != nil {
 		n.warn("no OpenCL device, computing on the processor instead: %v", d.problem)
 	}
-	for _, i := range d.try {
+	for _, i := range try {
 		e, err := gpu.Open(i, d.options)
 		if err == nil {
 			about := e.Device()
@@ -171,12 +197,12 @@ func (d *device) open(n notes) (engine.Engine, error) {
 			}
 			return e, nil
 		}
-		if !d.cpu {
+		if d.cpu == nil {
 			return nil, err
 		}
 		n.warn("this device is passed over: %v", err)
 	}
-	e := cpuref.New()
+	e := d.cpu()
 	n.say("device: %s %s", e.Device().ID, e.Device().Name)
 	return e, nil
 }

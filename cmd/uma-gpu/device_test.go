@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 func TestSelectDevice(t *testing.T) {
@@ -21,6 +23,8 @@ func TestSelectDevice(t *testing.T) {
 	}{
 		{"cpu", nil, "cpu"},
 		{"CPU", two, "cpu"},
+		{"CPU:plain", two, "cpu:plain"},
+		{"cpu:fast", two, `"cpu:fast" matches none of the devices`},
 		{"auto", nil, "cpu"},
 		{"auto", one, "opencl:0.0 cpu"},
 		{"auto", mixed, "opencl:1.0 opencl:0.0 cpu"},
@@ -47,8 +51,8 @@ func TestSelectDevice(t *testing.T) {
 		for _, i := range s.try {
 			got = append(got, i.ID())
 		}
-		if s.cpu {
-			got = append(got, "cpu")
+		if s.cpu != nil {
+			got = append(got, s.cpu().Device().ID)
 		}
 		if err != nil {
 			got = []string{err.Error()}
@@ -60,14 +64,14 @@ func TestSelectDevice(t *testing.T) {
 					t.Errorf("%q: the error does not list %s:\n%v", c.name, i.ID(), err)
 				}
 			}
-			if !strings.Contains(err.Error(), "\n  cpu ") {
+			if !strings.Contains(err.Error(), "\n  cpu ") || !strings.Contains(err.Error(), "\n  cpu:plain ") {
 				t.Errorf("%q: the error does not list the processor:\n%v", c.name, err)
 			}
 		}
 		if text := strings.Join(got, " "); text != c.want && (err == nil || !strings.Contains(text, c.want)) {
 			t.Errorf("%q of %d: found %s, want %s", c.name, len(c.all), text, c.want)
 		}
-		if strings.EqualFold(c.name, "cpu") == asked {
+		if (strings.EqualFold(c.name, "cpu") || strings.EqualFold(c.name, "cpu:plain")) == asked {
 			t.Errorf("%q: OpenCL asked: %v", c.name, asked)
 		}
 	}
@@ -78,11 +82,11 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
 		list := func() ([]gpu.Info, error) { return nil, fmt.Errorf("%w: install it", kind) }
 		s, err := selectDevice("auto", list)
-		if err != nil || !s.cpu || s.try != nil || !errors.Is(s.problem, kind) {
+		if err != nil || s.cpu == nil || s.try != nil || !errors.Is(s.problem, kind) {
 			t.Errorf("auto: %+v, %v", s, err)
 		}
 		var said strings.Builder
-		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true})
+		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, dataset.Examples{N: 10, D: 2, X: make([]float32, 20)})
 		if err != nil || e.Device().ID != "cpu" || !strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
@@ -100,10 +104,10 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
 	var said strings.Builder
 	n := notes{w: &said}
-	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n); err == nil {
+	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, dataset.Examples{N: 10, D: 2, X: make([]float32, 20)}); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: true}}).open(n)
+	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: simd.New, auto: true}}).open(n, dataset.Examples{N: 10, D: 2, X: make([]float32, 20)})
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -49,12 +48,15 @@ func devices(c *cli.Context) error {
 	if err := checkUsage(c); err != nil {
 		return err
 	}
-	cpu := cpuref.New()
-	about := cpu.Device()
-	listing := deviceListing{Devices: []deviceEntry{{
-		ID: about.ID, Kind: about.Kind, Name: about.Name,
-		ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
-	}}}
+	var listing deviceListing
+	for _, p := range processors {
+		cpu := p.new()
+		about := cpu.Device()
+		listing.Devices = append(listing.Devices, deviceEntry{
+			ID: about.ID, Kind: about.Kind, Name: about.Name,
+			ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
+		})
+	}
 	infos, listErr := gpu.Devices()
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()

@@ -43,6 +43,7 @@ func eval(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer r.data.Close() // of what was only read: nothing to lose
 	report, err := metric.Evaluate(r.data.Y, r.predicted, r.classes)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func dataFlags(usage string) []cli.Flag {
 }
 
 // dataFormats are the values of --format.
-var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parquet", "arff"}
+var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parquet", "arff", "binary"}
 
 // dataOptions checks the flags of dataFlags.
 func dataOptions(c *cli.Context) (dataset.Options, error) {
@@ -140,7 +140,8 @@ func (n notes) say(format string, args ...any) {
 // warn prints a line in any case.
 func (n notes) warn(format string, args ...any) { fmt.Fprintf(n.w, "warning: "+format+"\n", args...) }
 
-// readData reads a data file. An interrupt does not wait for its end.
+// readData reads a data file; the caller closes what it gets, after all that uses
+// its examples. An interrupt does not wait for its end.
 func readData(ctx context.Context, path string, o dataset.Options, n notes) (*dataset.Dataset, error) {
 	type result struct {
 		d   *dataset.Dataset
@@ -162,7 +163,11 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 		if r.d.Sparse() {
 			storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(r.d.Stored())/(float64(r.d.N)*float64(r.d.D)))
 		}
-		n.say("data: %s, %d examples × %d features%s%s", path, r.d.N, r.d.D, classesOf(r.d), storage)
+		prepared := ""
+		if r.d.Prepared != nil {
+			prepared = ", prepared by " + r.d.Prepared.Steps.String()
+		}
+		n.say("data: %s, %d examples × %d features%s%s%s", path, r.d.N, r.d.FeatureCount(), classesOf(r.d), storage, prepared)
 		for _, note := range r.d.Notes {
 			n.say("data: %s", note)
 		}

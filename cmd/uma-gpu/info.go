@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -24,13 +26,32 @@ func wholeOptions(c *cli.Context) (dataset.Options, error) {
 	return o, err
 }
 
+// readWhole is readData for commands that read every value anyway: it makes sure
+// that a binary file has the content that it was written with, and that the
+// content hash is known.
+func readWhole(ctx context.Context, path string, o dataset.Options, n notes) (*dataset.Dataset, error) {
+	d, err := readData(ctx, path, o, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Verify(); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
+	if d.SHA256 == "" && d.Prepared == nil {
+		d.SHA256 = d.Hash()
+	}
+	return d, nil
+}
+
 func infoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "info",
 		Usage: "describe a data set: size, density, classes, ranges, constant features, duplicates, hash",
 		Description: "Duplicates are examples all of whose values equal those of an earlier one; they conflict if their label is not\n" +
 			"that of the first. Conflicts hint at label noise, but for examples that may belong to several classes.\n" +
-			"The hash is that of the content: copies in other formats have the same.\n\n" +
+			"The hash is that of the content: copies in other formats have the same. A binary file (.umab) has it stored;\n" +
+			"it is compared with what the file holds.\n\n" +
 			"Example: uma-gpu info --data train.csv",
 		Flags:  append(dataFlags("examples to describe"), noLabelsFlag(), jsonFlag(), quietFlag()),
 		Action: info,
@@ -45,10 +66,11 @@ func info(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := readData(c.Context, c.String("data"), options, newNotes(c))
+	d, err := readWhole(c.Context, c.String("data"), options, newNotes(c))
 	if err != nil {
 		return err
 	}
+	defer d.Close() // of what was only read: nothing to lose
 	i := dataset.Describe(d)
 	if err := interrupted(c.Context); err != nil {
 		return err
@@ -66,7 +88,12 @@ func printInfo(w io.Writer, i dataset.Info) error {
 	if i.Format != "" {
 		line("format", "%s", i.Format)
 	}
-	line("content hash", "%s", i.SHA256)
+	hash := i.SHA256
+	if i.Prepared != "" {
+		line("prepared by", "%s", i.Prepared)
+		hash = cmp.Or(hash, "not known") + ", of the data before"
+	}
+	line("content hash", "%s", hash)
 	line("examples", "%d", i.Examples)
 	line("features", "%d", i.Features)
 	if i.Classes == nil {

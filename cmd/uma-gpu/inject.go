@@ -54,8 +54,12 @@ func inject(c *cli.Context) error {
 		return err
 	}
 	n := newNotes(c)
-	d, err := readData(c.Context, c.String("data"), options, n)
+	d, err := readWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
+		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	if err := checkRaw(d, "a model would name the data without the changed labels; corrupt the original data"); err != nil {
 		return err
 	}
 	m, err := matrix(d.Classes)

@@ -115,11 +115,11 @@ func TestDevicesListsOpenCL(t *testing.T) {
 	infos := openCL(t)
 	stdout, _ := succeed(t, "devices", "--json")
 	l := decode[deviceListing](t, stdout)
-	if len(l.Devices) != 1+len(infos) || l.OpenCLError != "" {
+	if len(l.Devices) != len(processors)+len(infos) || l.OpenCLError != "" {
 		t.Fatalf("found %+v", l)
 	}
 	for k, i := range infos {
-		d := l.Devices[1+k]
+		d := l.Devices[len(processors)+k]
 		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name || d.Driver != i.Driver || d.PlatformName != i.PlatformName ||
 			d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc || d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != passed {
 			t.Errorf("found %+v %+v, want %+v", d, d.Info, i)
@@ -179,6 +179,16 @@ func TestDryRunOnOpenCL(t *testing.T) {
 		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestBenchOnOpenCL(t *testing.T) {
+	for _, i := range openCL(t) {
+		for _, more := range [][]string{nil, {"--max-alloc", "64K"}} {
+			args := append([]string{"bench", "--synthetic", "2000,5,3", "--steps", "4", "--repeat", "2", "--json", "--device", i.ID()}, more...)
+			stdout, _ := succeed(t, args...)
+			judgeBench(t, decode[benchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
 		}
 	}
 }

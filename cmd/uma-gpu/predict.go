@@ -41,6 +41,7 @@ func predict(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer r.data.Close() // of what was only read: nothing to lose
 	if out == "-" {
 		return r.writeNames(c.App.Writer)
 	}

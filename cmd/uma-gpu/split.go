@@ -60,8 +60,12 @@ func splitData(c *cli.Context) error {
 		}
 	}
 	n := newNotes(c)
-	d, err := readData(c.Context, c.String("data"), options, n)
+	d, err := readWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
+		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	if err := checkRaw(d, "a part should be prepared by what was fitted to it; split the original data"); err != nil {
 		return err
 	}
 	split, err := divide(d)

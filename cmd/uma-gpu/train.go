@@ -23,8 +23,7 @@ func trainCommand() *cli.Command {
 		&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"},
 		axesFlag(),
 		&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; auto is " +
-			dataset.DefaultSteps + " for dense data and " + dataset.DefaultStepsSparse + " for sparse; the model keeps what was fitted"},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the model keeps what was fitted; data that convert prepared stay as they are"},
 		&cli.StringFlag{Name: "learner", Value: "uma", Usage: "`NAME` of the learner: uma (Louche & Ralaivola 2015); with the identity for C it is the batch perceptron"},
 		&cli.StringFlag{Name: "select", Value: string(uma.SelectError), Usage: "`RULE` for the pair of classes to correct: error (largest estimated mistake), confusion (the same relative to the class's size) or random"},
 		&cli.Float64Flag{Name: "alpha", Value: 0, Usage: "margin `A` that an example needs to count as predicted, in units of the score, at least 0"},
@@ -102,6 +101,9 @@ func train(c *cli.Context) (err error) {
 	}
 	ctx := c.Context
 	d, matrix, err := t.read(ctx)
+	if d != nil {
+		defer d.Close() // of what was only read: nothing to lose
+	}
 	if err != nil {
 		return err
 	}
@@ -112,35 +114,34 @@ func train(c *cli.Context) (err error) {
 	t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
 	t.mark(&t.seconds.Read)
 
-	preparation, x, err := prepare(t.steps, d)
-	if err != nil {
+	if err := prepare(t.steps, d); err != nil {
 		return err
 	}
 	// What no model can hold is refused now, rather than when it is to be written.
-	if err := t.metadata(d, preparation, inverse, engine.Device{}, host.Result{}).Check(); err != nil {
+	if err := t.metadata(d, inverse, engine.Device{}, host.Result{}).Check(); err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
 	}
 	t.mark(&t.seconds.Prepare)
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := t.device.open(t.notes)
+	e, err := t.device.open(t.notes, x)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	t.mark(&t.seconds.Open)
 	if c.Bool("dry-run") {
-		return t.dryRun(c, e, x, d.Y, len(d.Classes))
+		return t.dryRun(c, e, d.Examples, d.Y, len(d.Classes))
 	}
 
-	result, err := t.run(ctx, e, x, d.Y, inverse, d.Classes)
+	result, err := t.run(ctx, e, d.Examples, d.Y, inverse, d.Classes)
 	if err != nil {
 		return err
 	}
 	m := &model.Model{
 		Q: result.W.Q, D: result.W.D, W: result.W.W, Confusion: matrix.P,
-		Meta: *t.metadata(d, preparation, inverse, e.Device(), result),
+		Meta: *t.metadata(d, inverse, e.Device(), result),
 	}
 	if err := m.Save(t.model); err != nil {
 		return err
@@ -149,7 +150,7 @@ func train(c *cli.Context) (err error) {
 	report := trainReport{
 		Steps: result.Steps, Stop: string(result.Stop), EstimatedError: result.EstimatedError,
 		EstimatedConfusion: rows(inverse.EstimatedConfusion(result.Counts, d.N), len(d.Classes)),
-		Classes:            d.Classes, Examples: d.N, Features: d.D, Condition: sixDigits(inverse.Condition),
+		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: sixDigits(inverse.Condition),
 		Device: e.Device(), Model: t.model, Seconds: t.seconds,
 	}
 	if err := report.print(c); err != nil {
@@ -192,10 +193,8 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.trueRows, err = trueRows(c); err != nil {
 		return nil, err
 	}
-	if t.steps = c.String("normalize"); t.steps != "auto" {
-		if _, err := dataset.ParseSteps(t.steps); err != nil {
-			return nil, usagef(c, "--normalize: %v", err)
-		}
+	if t.steps, err = normalizeSteps(c); err != nil {
+		return nil, err
 	}
 	if t.learner, err = oneOf(c, "learner", "uma"); err != nil {
 		return nil, err
@@ -246,28 +245,6 @@ func (t *training) read(ctx context.Context) (*dataset.Dataset, *confusion.Matri
 	return d, m, err
 }
 
-// prepare fits the preparation to d and applies it. The raw features are given
-// up, for they and the prepared ones may not fit in memory for long.
-func prepare(steps string, d *dataset.Dataset) (*dataset.Preparation, dataset.Examples, error) {
-	if steps == "auto" {
-		steps = dataset.DefaultStepsFor(d.Examples)
-	}
-	s, err := dataset.ParseSteps(steps)
-	if err != nil {
-		return nil, dataset.Examples{}, err
-	}
-	p, err := dataset.Fit(s, d.Examples)
-	if err != nil {
-		return nil, dataset.Examples{}, fmt.Errorf("%s: %w", d.Path, err)
-	}
-	x, err := p.Apply(d.Examples)
-	if err != nil {
-		return nil, dataset.Examples{}, fmt.Errorf("%s: %w", d.Path, err)
-	}
-	d.Examples = dataset.Examples{N: d.N, D: d.D}
-	return p, x, nil
-}
-
 // run loads the examples and trains.
 func (t *training) run(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, inverse *confusion.Inverse, classes []string) (_ host.Result, err error) {
 	examples, err := e.Load(x, y, len(classes))
@@ -304,16 +281,16 @@ type parameters struct {
 
 // metadata fills the model's metadata. Nothing in it but the device depends on
 // where or when the model is made.
-func (t *training) metadata(d *dataset.Dataset, p *dataset.Preparation, inverse *confusion.Inverse, e engine.Device, r host.Result) *model.Meta {
+func (t *training) metadata(d *dataset.Dataset, inverse *confusion.Inverse, e engine.Device, r host.Result) *model.Meta {
 	return &model.Meta{
 		ToolVersion: version,
 		Classes:     d.Classes,
-		Features:    model.Features{Count: d.D, Names: d.Features},
+		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features},
 		Learner:     t.learner,
 		Parameters:  mustJSON(parameters{t.uma.Select, t.uma.Alpha, t.uma.Tol, t.maxSteps}),
 		Seed:        t.uma.Seed,
 		Weights:     string(t.weights),
-		Preparation: *p,
+		Preparation: *d.Prepared,
 		DataSHA256:  d.SHA256,
 		// Its last digits depend on the processor (package confusion); six do not.
 		Condition:      sixDigits(inverse.Condition),

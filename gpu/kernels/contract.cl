@@ -1,40 +1,38 @@
-// Common head of every kernel of uma-gpu, put before each kernel file.
+// Common head of every kernel of uma-gpu, put before all kernel files.
 //
 // Lay-outs shared by the kernels. A data set lies on the device in tiles of
 // consecutive examples; sizes below are those of one tile.
 //
-//   x       examples, interleaved in blocks of LANES: the value of example i in
-//           column j, 0 <= i < rows, 0 <= j < d, is
-//               x[(i / LANES * d + j) * LANES + i % LANES]
-//           Lanes beyond the last example hold 0.
-//   scores  one line per class: the score of example i for class r is
-//               scores[r * stride + i],  stride = rows rounded up to LANES
+//   x       dense examples, row-major as in host memory: the value of example i in
+//           column j, 0 <= i < rows, 0 <= j < d, is x[i * d + j]
+//   scores  in blocks of LANES examples, a line per class in each block: the score
+//           of example i for class r, 0 <= r < Q, is scores[SCORE(i, r)]. So LANES
+//           neighbours are one vector, and the scores of one example lie close.
 //   sums    class sums of some consecutive regions, int64 in fixed point: region
 //           p (counted from the first of them), noisy label k, column j is
 //               sums[(p * Q + k) * d + j]
 //
 // Macros, given by the host when it builds:
-//   LANES   examples interleaved in a block, 16
-//   VEC     lanes (score) or columns (move_sums) one work-item computes: LANES on
-//           a CPU, whose vector unit and pages want them; 1 on a GPU, where
-//           neighbouring work-items take them
+//   CPU     1 on a processor, where a work-item takes several examples or columns
+//           and computes with vectors; 0 on a GPU, where neighbouring work-items
+//           take neighbouring ones
+//   LANES   examples side by side in a block of scores or a slice of sparse examples, 16
+//   GROUP   on a GPU, work-items in a work-group of score, a power of two
 //   CHUNK   columns of a chunk of a dot product, 256 (clause 1)
 //
 // Clause numbers are those of the numerics contract in package host/engine.
 
 #pragma OPENCL FP_CONTRACT OFF
 
-#if !defined(LANES) || !defined(VEC) || !defined(CHUNK)
-#error "the host must define LANES, VEC and CHUNK"
+#if !defined(CPU) || !defined(LANES) || !defined(GROUP) || !defined(CHUNK)
+#error "the host must define CPU, LANES, GROUP and CHUNK"
 #endif
 
-#if VEC == 16
-typedef float16 lanes_t;
-#elif VEC == 1
-typedef float lanes_t;
-#else
-#error "VEC must be 1 or 16"
+#if LANES != 16
+#error "LANES must be 16, the width of the widest vectors"
 #endif
+
+#define SCORE(i, r) (((size_t)(i) / LANES * Q + (r)) * LANES + (size_t)(i) % LANES)
 
 // integer_of is the integer of x in fixed point, scale = 2^s: x·2^s rounded to the
 // nearest, ties to even (clause 3). The product is exact, or so small that it

@@ -1,19 +1,18 @@
 #pragma OPENCL FP_CONTRACT OFF
 // predict and assign: from scores to predictions and regions (clause 4).
 //
-//   scores  Q lines of the tile (see contract.cl)
-//   stride  length of a line
+//   scores  of the tile (see contract.cl)
 //   rows    examples of the tile
 //
 // Work-item i takes example i.
 
 // predict_one scans classes upwards: prediction, and margin to the runner-up.
-int predict_one(__global const float *scores, ulong stride, int Q, size_t i, float *margin)
+int predict_one(__global const float *scores, int Q, size_t i, float *margin)
 {
 	float best = -INFINITY, second = -INFINITY;
 	int class = 0;
 	for (int r = 0; r < Q; r++) {
-		const float s = scores[r * stride + i];
+		const float s = scores[SCORE(i, r)];
 		if (s > best) {
 			second = best;
 			best = s;
@@ -28,37 +27,43 @@ int predict_one(__global const float *scores, ulong stride, int Q, size_t i, flo
 
 //   prediction  written, one class per example
 __kernel void predict(__global const float *restrict scores, __global int *restrict prediction,
-                      ulong stride, int rows, int Q)
+                      int rows, int Q)
 {
 	const size_t i = get_global_id(0);
 	if (i >= (size_t)rows)
 		return;
 	float margin;
-	prediction[i] = predict_one(scores, stride, Q, i, &margin);
+	prediction[i] = predict_one(scores, Q, i, &margin);
 }
 
-//   place  what the last assignment said of each example: 2·prediction, plus 1 if
-//          its margin reached alpha, which puts it in the region; -1 before the
-//          first. Brought up to date.
-//   moved  room for rows triples (example, old place, new place); written for the
-//          examples whose place changed, in no particular order
-//   count  one int, 0 before the call: how many triples were written
-__kernel void assign(__global const float *restrict scores, __global int *restrict place,
-                     __global int *restrict moved, volatile __global int *restrict count,
-                     ulong stride, int rows, int Q, float alpha)
+// assign_one brings the place of example i up to date and notes it if it moved.
+void assign_one(__global const float *scores, __global int *place, volatile __global int *moved,
+                int Q, float alpha, size_t i)
 {
-	const size_t i = get_global_id(0);
-	if (i >= (size_t)rows)
-		return;
 	float margin;
-	const int p = predict_one(scores, stride, Q, i, &margin);
+	const int p = predict_one(scores, Q, i, &margin);
 	const int now = 2 * p + (margin >= alpha ? 1 : 0);
 	const int before = place[i];
 	if (now != before) {
-		const size_t at = 3 * (size_t)atomic_inc(count);
+		const size_t at = 2 + 3 * (size_t)atomic_inc(moved);
 		moved[at] = (int)i;
 		moved[at + 1] = before;
 		moved[at + 2] = now;
 		place[i] = now;
 	}
+}
+
+//   place  what the last assignment said of each example: 2·prediction, plus 1 if
+//          its margin reached alpha, which puts it in the region; -1 before the
+//          first. Brought up to date.
+//   moved  how many examples changed their place, 0 before the call; a number that
+//          only kernels of bound.cl use; and then room for rows triples (example,
+//          old place, new place), written for those examples in no particular order
+__kernel void assign(__global const float *restrict scores, __global int *restrict place,
+                     volatile __global int *restrict moved,
+                     int rows, int Q, float alpha)
+{
+	const size_t i = get_global_id(0);
+	if (i < (size_t)rows)
+		assign_one(scores, place, moved, Q, alpha, i);
 }

@@ -1,41 +1,156 @@
 #pragma OPENCL FP_CONTRACT OFF
-// score: the scores of chosen classes for every example of a tile (clause 1).
+// score_4 and score_16: the scores of chosen classes for examples of a tile, of all
+// or of those listed (clause 1). The host puts this file into the program once for
+// each number of CLASSES that a work-item computes at once; one reading of an
+// example serves them all, and neighbouring columns of W lie side by side.
 //
-//   x        examples of the tile, interleaved (see contract.cl), as lanes_t
-//   w        the m chosen rows of W, m×d
+//   x        examples of the tile (see contract.cl)
+//   w        the m chosen rows of W in groups of CLASSES, transposed, the last group
+//            filled up with zeros: row c of group g has in column j the value
+//                w[(g * d + j) * CLASSES + c]
 //   classes  the m classes they belong to, 0 <= classes[c] < Q
-//   scores   written at the m chosen lines only, as lanes_t
-//   blocks   lanes_t's in one line of scores, stride / VEC
+//   list     if listed is not 0, the examples to score, as many as head[1] says, at most
+//            rows; x is then their tile if listed is 1, and if it is 2 it holds the
+//            listed examples alone, in the order of the list
+//   scores   written for the m chosen classes only
 //
-// Work-item (b, g) computes classes 2g and 2g+1 (the last one twice where m is
-// odd) for the lanes b, so that two classes cost one reading of x.
-__kernel void score(__global const lanes_t *restrict x, __global const float *restrict w,
-                    __global const int *restrict classes, __global lanes_t *restrict scores,
-                    ulong blocks, int d, int m)
-{
-	const size_t b = get_global_id(0);
-	if (b >= blocks)
-		return;
-	const int c0 = 2 * (int)get_global_id(1);
-	const int c1 = min(c0 + 1, m - 1);
-	__global const float *w0 = w + (size_t)c0 * d;
-	__global const float *w1 = w + (size_t)c1 * d;
-	// LANES / VEC work-items share a block; x advances by that many lanes_t.
-	const size_t step = LANES / VEC;
-	__global const lanes_t *xi = x + b / step * d * step + b % step;
+// Work-item (u, g) computes group g for ROWS examples at a time on a CPU, whose fma
+// needs several sums under way to be busy; for one at a time on a GPU. Where more
+// examples are listed than there are work-items, they go round.
 
-	lanes_t total0 = 0.0f, total1 = 0.0f;
-	for (int from = 0; from < d; from += CHUNK) {
-		const int to = min(from + CHUNK, d);
-		lanes_t acc0 = 0.0f, acc1 = 0.0f;
-		for (int j = from; j < to; j++) {
-			const lanes_t v = xi[j * step];
-			acc0 = fma(v, (lanes_t)(w0[j]), acc0);
-			acc1 = fma(v, (lanes_t)(w1[j]), acc1);
-		}
-		total0 = total0 + acc0;
-		total1 = total1 + acc1;
+#define PASTE(a, b) a##b
+#define NAME(a, b) PASTE(a, b)
+#define vec_t NAME(float, CLASSES)
+
+#if CPU
+
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#define ROWS 8
+
+// The next rows are not where a processor expects them, least of all listed ones.
+// A compiler that knows how to fetch ahead is told; the bits do not depend on it.
+#define AHEAD (2 * ROWS)
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#define FETCH(address) __builtin_prefetch((const void *)(address));
+#endif
+#endif
+#ifndef FETCH
+#define FETCH(address)
+#endif
+
+#define ROW(u) (size_t)(listed == 1 ? list[min(u, end - 1)] : min(u, end - 1))
+#define BEGIN_ROW(k)                                                            \
+	__global const float *x##k = x + ROW(first + k) * d;                    \
+	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
+	vec_t total##k = 0.0f;
+#define BEGIN_CHUNK(k) vec_t acc##k = 0.0f;
+#define FETCH_NEXT(k) FETCH(next##k + sizeof(float) * j)
+#define STEP(k) acc##k = fma((vec_t)(x##k[j]), v, acc##k);
+#define END_CHUNK(k) total##k = total##k + acc##k;
+#define END_ROW(k)                                                              \
+	if (first + k < end) {                                                  \
+		const int i = listed ? list[first + k] : first + k;             \
+		NAME(vstore, CLASSES)(total##k, 0, score);                      \
+		for (int c = 0; c < mine; c++)                                  \
+			scores[SCORE(i, classes[c])] = score[c];                \
 	}
-	scores[classes[c0] * blocks + b] = total0;
-	scores[classes[c1] * blocks + b] = total1;
+
+__kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
+                                    __global const int *restrict classes, __global const int *restrict list,
+                                    __global const int *restrict head, __global float *restrict scores,
+                                    int rows, int d, int Q, int m, int listed)
+{
+	const int end = listed ? min(head[1], rows) : rows;
+	const int g = (int)get_global_id(1);
+	const int mine = min(CLASSES, m - g * CLASSES);
+	classes += g * CLASSES;
+	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
+	float score[CLASSES];
+
+	for (int first = ROWS * (int)get_global_id(0); first < end; first += ROWS * (int)get_global_size(0)) {
+		EACH_ROW(BEGIN_ROW)
+		for (int from = 0; from < d; from += CHUNK) {
+			const int to = min(from + CHUNK, d);
+			EACH_ROW(BEGIN_CHUNK)
+			for (int j = from; j < to; j++) {
+				const vec_t v = wg[j];
+				if (j % 16 == 0) {
+					EACH_ROW(FETCH_NEXT)
+				}
+				EACH_ROW(STEP)
+			}
+			EACH_ROW(END_CHUNK)
+		}
+		EACH_ROW(END_ROW)
+	}
 }
+
+#undef EACH_ROW
+#undef ROWS
+#undef AHEAD
+#undef FETCH
+#undef ROW
+#undef BEGIN_ROW
+#undef BEGIN_CHUNK
+#undef FETCH_NEXT
+#undef STEP
+#undef END_CHUNK
+#undef END_ROW
+
+#else
+
+// A work-group of GROUP reads its examples WIDTH columns at a time, so that
+// neighbouring work-items read neighbouring columns, and each work-item finds its
+// own example in local memory, in lines one longer than WIDTH to spread the banks.
+#define WIDTH (GROUP < 32 ? GROUP : 32)
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
+                           __global const int *restrict classes, __global const int *restrict list,
+                           __global const int *restrict head, __global float *restrict scores,
+                           int rows, int d, int Q, int m, int listed)
+{
+	__local float part[GROUP * (WIDTH + 1)];
+	__local int example[GROUP];
+	const int end = listed ? min(head[1], rows) : rows;
+	const int l = (int)get_local_id(0);
+	const int g = (int)get_global_id(1);
+	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
+
+	// All of a group go round together: u - l is the first of its examples.
+	for (int u = (int)get_global_id(0); u - l < end; u += (int)get_global_size(0)) {
+		example[l] = listed == 1 ? list[min(u, end - 1)] : min(u, end - 1);
+		vec_t total = 0.0f;
+		for (int from = 0; from < d; from += CHUNK) {
+			const int to = min(from + CHUNK, d);
+			vec_t acc = 0.0f;
+			for (int j = from; j < to; j += WIDTH) {
+				const int width = min(WIDTH, to - j);
+				barrier(CLK_LOCAL_MEM_FENCE);
+				for (int r = l / WIDTH; r < GROUP; r += GROUP / WIDTH)
+					if (l % WIDTH < width)
+						part[r * (WIDTH + 1) + l % WIDTH] = x[(size_t)example[r] * d + j + l % WIDTH];
+				barrier(CLK_LOCAL_MEM_FENCE);
+				for (int k = 0; k < width; k++)
+					acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
+			}
+			total = total + acc;
+		}
+		if (u < end) {
+			const int i = listed ? list[u] : u;
+			float score[CLASSES];
+			NAME(vstore, CLASSES)(total, 0, score);
+			for (int c = 0; c < CLASSES && g * CLASSES + c < m; c++)
+				scores[SCORE(i, classes[g * CLASSES + c])] = score[c];
+		}
+	}
+}
+
+#undef WIDTH
+
+#endif
+
+#undef PASTE
+#undef NAME
+#undef vec_t

@@ -12,12 +12,12 @@
 //   slices   where each slice begins, in units of LANES
 //   lengths  stored values of each example
 
-//   w, classes, scores, m  as in score.cl; stride is the length of a line of scores
+//   w, classes, scores, m  as in score.cl
 // Work-item (r, g) computes classes 2g and 2g+1 (the last one twice where m is odd).
 __kernel void score_sparse(__global const int *restrict columns, __global const float *restrict values,
                            __global const int *restrict slices, __global const int *restrict lengths,
                            __global const float *restrict w, __global const int *restrict classes,
-                           __global float *restrict scores, ulong stride, int rows, int d, int m)
+                           __global float *restrict scores, int rows, int d, int Q, int m)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -44,8 +44,8 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 		acc0 = fma(v, w0[j], acc0);
 		acc1 = fma(v, w1[j], acc1);
 	}
-	scores[classes[c0] * stride + r] = total0 + acc0;
-	scores[classes[c1] * stride + r] = total1 + acc1;
+	scores[SCORE(r, classes[c0])] = total0 + acc0;
+	scores[SCORE(r, classes[c1])] = total1 + acc1;
 }
 
 //   list, cells, sums, scale  as in sums.cl

@@ -27,7 +27,7 @@ const (
 func chooseColumns(names []string, width int, o Options) (columns, string) {
 	c := columns{role: make([]role, width), names: names, label: -1, features: width}
 	if width == 0 {
-		return c, "found no column at all, wanted features"
+		return c, "found no column at all, wanted features and a label"
 	}
 	for _, text := range o.Ignore {
 		j, fault := c.find(strings.TrimSpace(text), "a column to leave out")

@@ -18,13 +18,17 @@ import (
 	"unicode/utf8"
 )
 
-// Dataset is what one file says: the raw features, before any preparation, and
-// the labels. Read makes it; the holder may change Y (to corrupt labels) and
-// then asks for a new Hash.
+// Dataset is what one file says: the raw features, before any preparation
+// (unless Prepared says so), and the labels. Read makes it; the holder may
+// replace Y (to corrupt labels) and then asks for a new Hash. Close gives its
+// memory back, which matters only for a binary file.
 type Dataset struct {
 	// Examples are the raw values: each the float32 nearest to the decimal
 	// text, finite, never subnormal. -0 stays -0.
 	Examples
+	// Prepared is the preparation that the Examples have gone through, of whose
+	// Width they are; nil if they are raw.
+	Prepared *Preparation
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was
 	// read without labels.
@@ -52,17 +56,39 @@ type Dataset struct {
 	// Subnormals counts the numbers that were subnormal in float32 and became
 	// +0 (clause 2).
 	Subnormals int
-	// SHA256 is the Hash of the content as read, in hexadecimal.
+	// SHA256 is the Hash of the content as read, in hexadecimal; of prepared
+	// Examples, that of the raw data. A binary file has it stored, and it is ""
+	// if the file was read without its labels or with other classes.
 	SHA256 string
 	// Path is the file that was read, as it was named.
 	Path string
 	// Format is the format in which it was read, one of Options.Format but never
 	// "auto"; "" if it was not read.
 	Format string
+
+	file *binaryFile // in which d lies, nil if it owns its memory
 }
 
-// check returns an error unless the parts of d fit together.
+// FeatureCount returns the number of features before preparation, D if there was
+// none.
+func (d *Dataset) FeatureCount() int {
+	if d.Prepared != nil {
+		return d.Prepared.D
+	}
+	return d.D
+}
+
+// check returns an error unless the parts of d fit together and all values are
+// finite.
 func (d *Dataset) check() error {
+	if err := d.checkParts(); err != nil {
+		return err
+	}
+	return d.checkFinite()
+}
+
+// checkParts is check but for the values.
+func (d *Dataset) checkParts() error {
 	if err := d.Examples.Check(); err != nil {
 		return err
 	}
@@ -72,8 +98,16 @@ func (d *Dataset) check() error {
 	if d.Y != nil && len(d.Y) != d.N {
 		return fmt.Errorf("dataset: %d labels for %d examples", len(d.Y), d.N)
 	}
-	if d.Features != nil && len(d.Features) != d.D {
-		return fmt.Errorf("dataset: %d feature names for %d features", len(d.Features), d.D)
+	if p := d.Prepared; p != nil {
+		if err := p.check(); err != nil {
+			return err
+		}
+		if p.Width() != d.D {
+			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d features gives", d.D, p.Width(), p.Steps, p.D)
+		}
+	}
+	if d.Features != nil && len(d.Features) != d.FeatureCount() {
+		return fmt.Errorf("dataset: %d feature names for %d features", len(d.Features), d.FeatureCount())
 	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
@@ -90,7 +124,7 @@ func (d *Dataset) check() error {
 			return fmt.Errorf("dataset: label %d of example %d is outside 0..%d", y, i, len(d.Classes)-1)
 		}
 	}
-	return d.checkFinite()
+	return nil
 }
 
 // checkFinite returns an error unless all values are finite.

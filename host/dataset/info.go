@@ -9,6 +9,7 @@ type Info struct {
 	Format string `json:"format,omitempty"` // Dataset.Format
 	SHA256 string `json:"sha256"`           // Dataset.SHA256
 
+	Prepared string       `json:"prepared,omitempty"` // the steps of Dataset.Prepared
 	Examples int          `json:"examples"`
 	Features int          `json:"features"`
 	Classes  []ClassCount `json:"classes"` // in their order; nil without labels
@@ -54,6 +55,9 @@ func Describe(d *Dataset) Info {
 	}
 	if d.Sparse() {
 		i.Storage = "sparse"
+	}
+	if d.Prepared != nil {
+		i.Prepared = d.Prepared.Steps.String()
 	}
 	if d.Y != nil {
 		i.Classes = make([]ClassCount, len(d.Classes))

@@ -9,7 +9,7 @@ import (
 // file of a format found out by itself, a CSV's label in the last column.
 type Options struct {
 	// Format is "csv", "libsvm", "npy", "npz" (with arrays, or a sparse matrix of
-	// SciPy), "idx", "parquet", "arff", or "auto" (the same as ""). auto goes by
+	// SciPy), "idx", "parquet", "arff", "binary", or "auto" (the same as ""). auto goes by
 	// the first bytes, then by the name (.gz and .zst aside); text is LIBSVM if
 	// the second field of its first telling line looks like index:value, or if it
 	// is named .svm, .libsvm or .svmlight, and else CSV (.csv, .tsv, .data, …).
@@ -18,6 +18,7 @@ type Options struct {
 	// than one value in eight is other than +0. Then it takes less than a quarter
 	// of the memory, which outweighs that a stored value is the dearer one to
 	// work with: two words instead of one, and a weight looked up, not streamed.
+	// A binary file has one already, and another than that is a copy in memory.
 	Storage string
 
 	// LabelColumn is where a table (CSV, ARFF, Parquet) keeps the label: "last"

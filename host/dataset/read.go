@@ -26,6 +26,7 @@ func formats() []format {
 		{"npz", []string{".npz"}, isZip, readNPZ, writeNPZ},
 		{"arff", []string{".arff"}, isARFF, readARFF, nil},
 		{"parquet", []string{".parquet"}, isParquet, readParquet, nil},
+		{"binary", []string{".umab"}, isBinary, readBinary, writeBinary},
 	}
 }
 
@@ -58,7 +59,12 @@ func formatNamed(name string, write bool) (format, error) {
 // float32, with anything behind it, or missing: an error. So are an empty file,
 // a file of one class only, and all that a format's own rules forbid. Errors
 // that belong to a line begin with file:line, or file:line:column where they
-// belong to a place in it (the byte, counted from 1). The result owns its memory.
+// belong to a place in it (the byte, counted from 1).
+//
+// A binary file that is not packed is mapped, not read, and its values are looked
+// at no earlier than by who uses them (engines refuse what is not finite). Its
+// Examples and Y lie in the file: they cannot be written to, and whoever shortens
+// the file ends the program. Close unmaps it. Any other result owns its memory.
 func Read(path string, o Options) (*Dataset, error) {
 	s, done, err := openSource(path, o.Stdin)
 	if err != nil {
@@ -102,11 +108,14 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		return nil, err
 	}
 	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
+		defer d.Close() // of what was only read: nothing to lose
 		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
 	d.Path, d.Format = s.path, f.name
-	d.SHA256 = d.Hash()
+	if d.file == nil { // else the file says it, and hashing would read all of it
+		d.SHA256 = d.Hash()
+	}
 	return d, nil
 }
 

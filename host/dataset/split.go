@@ -63,8 +63,8 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // all examples, rounded down or up, up where the remainders are largest as far as
 // the sizes of the parts allow. Data without labels count as one class. Within a
 // part, examples keep the order of the file. Each part has all of d's classes,
-// also those of which it has no example, and d's feature names, label column and
-// path; it shares no memory with d. The error is about counts that d does not
+// also those of which it has no example, and d's preparation, feature names,
+// label column and path; it shares no memory with d. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	if err := d.check(); err != nil {
@@ -149,7 +149,7 @@ func (d *Dataset) pick(examples []int32) *Dataset {
 	p := &Dataset{
 		Examples: Examples{N: len(examples), D: d.D},
 		Classes:  slices.Clone(d.Classes), Features: slices.Clone(d.Features),
-		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format,
+		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format, Prepared: d.Prepared,
 	}
 	if d.Y != nil {
 		p.Y = make([]int32, len(examples))
@@ -175,6 +175,8 @@ func (d *Dataset) pick(examples []int32) *Dataset {
 			p.X = append(p.X, d.Row(int(i))...)
 		}
 	}
-	p.SHA256 = p.Hash()
+	if d.Prepared == nil { // else the hash of the raw part is not known
+		p.SHA256 = p.Hash()
+	}
 	return p
 }

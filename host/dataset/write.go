@@ -45,9 +45,13 @@ type WriteOptions struct {
 // each has an example; else give Options.Classes. A header whose feature names
 // are partly numbers needs Options.Header.
 //
+// A binary file keeps all of d but Path and Skipped, prepared examples too, and
+// d.SHA256 with these. Plain it can be mapped; Read unpacks a packed one.
+//
 // It is an error if the parts of d do not fit together, if a value is not
-// finite, and if the format cannot express a class name (in LIBSVM spaces, comma,
-// colon, #; in .npz more than 65536 characters).
+// finite, if d is prepared and the format is not binary, and if the format cannot
+// express a class name (in LIBSVM spaces, comma, colon, #; in .npz more than 65536
+// characters).
 func Write(path string, d *Dataset, o WriteOptions) error {
 	name := o.Format
 	if name == "" || name == "auto" {
@@ -59,6 +63,10 @@ func Write(path string, d *Dataset, o WriteOptions) error {
 	}
 	if err := d.check(); err != nil {
 		return err
+	}
+	if d.Prepared != nil && f.name != "binary" {
+		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that they are; write the original data, or a binary file (.umab)",
+			path, d.Prepared.Steps, f.name)
 	}
 	return atomicfile.Write(path, func(file io.Writer) error { return encode(file, path, f, d, o) })
 }

@@ -146,7 +146,7 @@ func TestWriteBad(t *testing.T) {
 		{"column name", "f.csv", func(*Dataset) {}, WriteOptions{LabelColumn: "class"}, `label column "class", wanted first, last`},
 		{"libsvm space", "f.svm", func(d *Dataset) { d.Classes[0] = "a b" }, WriteOptions{}, `class name "a b" cannot stand in a LIBSVM file`},
 		{"libsvm comment", "f.svm.gz", func(d *Dataset) { d.Classes[0] = "#a" }, WriteOptions{}, `class name "#a" cannot stand in a LIBSVM file`},
-		{"format", "f.csv", func(*Dataset) {}, WriteOptions{Format: "idx"}, `unknown format "idx" to write, wanted auto, csv, libsvm, npy or npz`},
+		{"format", "f.csv", func(*Dataset) {}, WriteOptions{Format: "idx"}, `unknown format "idx" to write, wanted auto, csv, libsvm, npy, npz or binary`},
 		{"folder", "none/f.csv", func(*Dataset) {}, WriteOptions{}, "f.csv: cannot be written (nothing was changed): "},
 		{"directory", "", func(*Dataset) {}, WriteOptions{}, ": cannot be written (nothing was changed): found a folder, wanted a regular file"},
 	} {

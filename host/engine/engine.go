@@ -153,7 +153,7 @@ type Counting interface {
 // Device describes a device for people and for the model file.
 type Device struct {
 	Kind       string `json:"kind"`               // "cpu" or "opencl"
-	ID         string `json:"id"`                 // what --device accepts: "cpu", "opencl:0.0"
+	ID         string `json:"id"`                 // what --device accepts: "cpu", "cpu:plain", "opencl:0.0"
 	Name       string `json:"name"`               // as the driver names it
 	Platform   string `json:"platform,omitempty"` // OpenCL platform
 	Driver     string `json:"driver,omitempty"`   // driver version

@@ -23,10 +23,13 @@ var rules = []struct {
 	{"host/metric", nil, "a leaf"},
 	{"host/model", []string{"host/dataset", "internal/"}, "a leaf: a model file knows what was prepared, not who trained"},
 	{"host/engine", []string{"host/dataset", "host/numerics", "host/engine"}, "the interface must not know an engine"},
+	{"host/sketch", []string{"host/dataset", "host/numerics"}, "a leaf: mathematics that any engine may use"},
+	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract, the loops that define it, and nothing above"},
 	{"cpuref", []string{"host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract and nothing above it"},
-	{"gpu", []string{"host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract and nothing above it"},
+	{"gpu", []string{"host/engine", "host/dataset", "host/numerics", "host/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner on any engine; it names neither"},
+	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},
@@ -35,9 +38,11 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	"github.com/urfave/cli/v2":      {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum":            {"host/confusion", "host/metric"},
-	"github.com/sbinet/npyio":       {"host/confusion", "host/model"},
+	// Only /cpu of it: which instructions there are, as far as the system allows.
+	"golang.org/x/sys":         {"cpuref/simd"},
+	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
+	"gonum.org/v1/gonum":       {"host/confusion", "host/metric", "host/sketch"},
+	"github.com/sbinet/npyio":  {"host/confusion", "host/model"},
 	// Not npyio for data: it panics on damaged headers and reads value by value.
 	"github.com/klauspost/compress":    {"host/dataset"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},

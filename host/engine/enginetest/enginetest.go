@@ -28,6 +28,9 @@ func Cases() []Case {
 		p.sparse = true
 		all = append(all, Case{p.String(), p.check})
 	}
+	for _, w := range walks() {
+		all = append(all, Case{w.name, w.check})
+	}
 	return append(all,
 		Case{"errors", checkErrors},
 		Case{"no labels", checkNoLabels},
@@ -58,7 +61,8 @@ func TinyCases() []Case {
 		p.sparse = true
 		all = append(all, Case{p.String(), p.check})
 	}
-	return append(all, Case{"no labels", checkNoLabels})
+	tiny := walk{name: "tiny walk", n: 20, d: 5, q: 3, noise: 0.1, stride: 0.2}
+	return append(all, Case{tiny.name, tiny.check}, Case{"no labels", checkNoLabels})
 }
 
 // Run runs cases, such as those of Cases, as subtests of t.

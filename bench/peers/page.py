@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+"""Prints docs/performance.md: page.py results.json, which measure.py wrote."""
+import json
+import statistics
+import sys
+
+
+def number(v):
+    """Three significant digits."""
+    return f"{v:.0f}" if abs(v) >= 100 else f"{v:.3g}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
+
+
+class Page:
+    def __init__(self, results):
+        self.r, self.m, self.runs = results, results["machine"], results["runs"]
+
+    def of(self, name, get):
+        """A value of every run of a name."""
+        return [get(r) for r in self.runs[name]]
+
+    def spread(self, values, scale=1.0):
+        """Median, least and most, as cells."""
+        return [number(scale * f(values)) for f in (statistics.median, min, max)]
+
+    def gpu(self):
+        return [d for d in self.m["devices"] if "GPU" in d.get("type", "").upper()]
+
+    def opencl(self):
+        return self.runs["uma-gpu opencl"][0]["device"]
+
+    def machine(self):
+        m, blas = self.m, sorted({r["blas"] for name in self.runs if name.startswith("numpy") for r in self.runs[name]})
+        torch = self.runs["torch"][0]
+        gpu = "**No GPU was at hand.** Every figure, OpenCL's too, is of this processor; nothing here says how a GPU would do."
+        if self.gpu():
+            gpu = "GPU: " + ", ".join(d["name"] for d in self.gpu())
+        return "\n".join([
+            f"Measured on {m['date']}: {m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB of memory, {m['system']}. " + gpu, "",
+            f"- uma-gpu {m['uma_gpu']['version']}, {m['uma_gpu']['go']}; device `opencl` is {self.opencl()['name']} ({self.opencl()['platform']}, driver {self.opencl()['driver']})",
+            f"- Python {m['python']}, numpy {self.runs['numpy gemm'][0]['numpy']} with {'; '.join(blas)}",
+            f"- scikit-learn {self.runs['sklearn'][0]['sklearn']}, liblinear-tools {m['liblinear']}",
+            f"- torch: {'not measured (' + torch['skipped'] + ')' if 'skipped' in torch else torch['torch'] + ' on ' + torch['device']}",
+        ])
+
+    def data(self):
+        d = self.runs["uma-gpu opencl"][0]["data"]
+        return f"{d['examples']} examples × {d['features']} features (one of them a bias), {d['classes']} classes, {d['storage']}"
+
+    def steps(self):
+        base = statistics.median(self.of("uma-gpu opencl", lambda r: r["run"]["step"]["seconds"]))
+        rows = []
+        for name in self.runs:
+            if name.startswith("uma-gpu"):
+                values = self.of(name, lambda r: r["run"]["step"]["seconds"])
+            elif name.startswith("numpy") or name == "torch" and "skipped" not in self.runs[name][0]:
+                values = self.of(name, lambda r: r["seconds"])
+            else:
+                continue
+            rows.append([name] + self.spread(values, 1e3) + [number(statistics.median(values) / base)])
+        return table(["a step by", "ms", "least", "most", "times uma-gpu opencl"], rows)
+
+    def operations(self):
+        rows = []
+        first = self.runs["uma-gpu opencl"][0]
+        entries = [("operations", k) for k in range(len(first["operations"]))] + [("run", "step"), ("run", "whole")]
+        for part, key in entries:
+            row = [first[part][key]["name"]]
+            for device in ("uma-gpu opencl", "uma-gpu cpu"):
+                found = self.of(device, lambda r: r[part][key])
+                row.append(number(1e3 * statistics.median(o["seconds"] for o in found)))
+                for name, scale in (("gb_per_s", 1), ("bandwidth_share", 100)):
+                    row.append("-" if found[0][name] is None else number(scale * statistics.median(o[name] for o in found)))
+            o = first[part][key]
+            rows.append(row + ["-" if o[name] is None else number(o[name]) for name in ("launches", "transfers")])
+        head = ["operation", "opencl ms", "GB/s", "% of bandwidth", "cpu ms", "GB/s", "% of bandwidth", "launches", "transfers"]
+        band = statistics.median(self.of("uma-gpu opencl", lambda r: r["bandwidth_gb_per_s"]))
+        run, text = first["run"], table(head, rows)
+        text += f"\n\nThe {first['bandwidth_name']} was {number(band)} GB/s (median of the runs; each is judged by its own)."
+        if run["bytes_read_share"] is not None:
+            text += (f" Over the whole run `opencl` read {number(100 * run['bytes_read_share'])} % of the examples' bytes in each step"
+                     f" and computed the scores of {number(100 * run['rescored_share'])} % of the examples.")
+        return text
+
+    def learning(self):
+        rows = []
+
+        def add(name, labels, values, error, what, reached):
+            rows.append([name, labels] + (self.spread(values) if reached else ["-", "-", "-"]) + [number(100 * error), what])
+
+        for labels, suffix in (("right", ""), ("40 % wrong", " noisy")):
+            for device in ("opencl", "cpu"):
+                name = "learn " + device + suffix
+                r = self.runs[name][0]
+                add(f"uma-gpu {device}", labels, self.of(name, lambda r: r["seconds"]), r["error"], f"{r['steps']} steps", r["error"] <= self.r["error"])
+            for learner in ("Perceptron", "SGDClassifier"):
+                name = "sklearn" + suffix
+                r = self.runs[name][0][learner]
+                add("scikit-learn " + learner, labels, self.of(name, lambda r: r[learner]["seconds"]), r["error"], f"{r['passes']} pass" + "es" * (r["passes"] > 1), r["reached"])
+            if not suffix:
+                r = self.runs["liblinear"][0]
+                reading = number(statistics.median(self.of("liblinear", lambda r: r["reading"])))
+                add("liblinear -s 1", labels, self.of("liblinear", lambda r: r["seconds"]), r["error"],
+                    f"-e {r['tolerance']}; with reading, which alone takes {reading} s", r["reached"])
+        head = ["learner", "labels", "s", "least", "most", "test error, %", "after"]
+        return table(head, rows).replace("|---|--:|", "|---|---|", 1)
+
+    def scaling(self):
+        cost = {tuple(s["shape"]): statistics.median(r["run"]["step"]["seconds"] for r in s["runs"]) for s in self.r["scaling"]}
+        base = (60000, 784, 10)
+        rows = []
+        for s in self.r["scaling"]:
+            n, d, q = s["shape"]
+            times = [r["run"]["step"]["seconds"] for r in s["runs"]]
+            rows.append([f"{n} × {d}, Q = {q}"] + self.spread(times, 1e3) + [number(cost[n, d, q] / cost[base]), number(n * d / (base[0] * base[1]))])
+        return table(["synthetic examples", "ms a step", "least", "most", "times that of 60000 × 784, Q = 10", "n·d, likewise"], rows)
+
+    def text(self):
+        return f"""# Performance
+
+Made by `make bench-peers` (bench/peers/measure.py, then page.py); run it again for figures of your machine. Figures are
+medians of {self.r['rounds']} runs of each program, taken in turns, with the least and the most.
+
+{self.machine()}
+
+## A step of UMA
+
+Fashion-MNIST (Debian's dataset-fashion-mnist), {self.data()}, prepared with `standardize,bias,l2`, 40 % pairwise label
+noise, C known. numpy does the step the plain way: all scores, all class sums (`masked`: each cell selected and added; `gemm`: the rows of a
+region times the one-hot matrix of their labels), all update vectors. uma-gpu computes only what the step before has changed, and its result has the same bits everywhere.
+AVX-512 is OpenBLAS told to use it (OPENBLAS_CORETYPE=SkylakeX). The median step of a run
+is shown: of {self.runs['uma-gpu opencl'][0]['run']['steps']} steps of uma-gpu, and of {self.runs['numpy gemm'][0]['steps']} of numpy, whose steps all cost the same.
+
+{self.steps()}
+
+## Operations
+
+`uma-gpu bench` on the same data. GB are 10⁹ bytes of examples read, as counted by the engine or, if it does not count, as the operation has to read;
+the bandwidth is measured in the same run. Launches and transfers are of `opencl`; - is what is not counted or not about examples. An engine may
+put off work to a later call, so the step is the figure to trust.
+
+{self.operations()}
+
+## Time to a test error of {number(100 * self.r['error'])} %
+
+Seconds of training alone: no reading (but for liblinear), no preparation, for uma-gpu no upload. `-` where the error was not reached; then the error is the least that was seen. Peers do not
+know C, so the lines with wrong labels say what C is worth, not who is faster. Right labels are learned with C = identity. uma-gpu makes the least of 10, 20, 40, … steps that get there; liblinear
+runs on one core, on pixels divided by 255.
+
+{self.learning()}
+
+## How the cost of a step grows
+
+`uma-gpu bench --synthetic n,d,Q` on `opencl`, median step of a run. It should grow no faster than n·d, and from Q = 10 to Q = 50 by a
+factor of at most 1.2, because a step changes two classes.
+
+{self.scaling()}
+"""
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as f:
+        print(Page(json.load(f)).text(), end="")

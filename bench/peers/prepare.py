@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+"""Writes what the peers read: prepare.py SOURCE DIR
+
+SOURCE holds the files of Fashion-MNIST. DIR gets, prepared as `uma-gpu train`
+prepares dense data (standardize,bias,l2):
+  x.npy xt.npy       training and test examples, float32, n x 785
+  y.npy yt.npy       their right labels, int32
+  noisy.npy C.csv    training labels with 40 % pairwise noise, and its matrix
+  train.svm test.svm the pixels divided by 255, for liblinear
+"""
+import gzip
+import os
+import sys
+
+import numpy as np
+
+NOISE = 0.4
+
+
+def idx(path):
+    """Reads an IDX file of bytes."""
+    with gzip.open(path) as f:
+        raw = f.read()
+    dims = raw[3]
+    shape = np.frombuffer(raw, ">i4", dims, 4)
+    return np.frombuffer(raw, np.uint8, offset=4 + 4 * dims).reshape(shape[0], -1)
+
+
+def svm(path, x, y):
+    """Writes LIBSVM text; every value a pixel can have is formatted once."""
+    text = [f"{v / 255:.4g}" for v in range(256)]
+    with open(path, "w") as f:
+        for row, label in zip(x, y):
+            at = np.flatnonzero(row)
+            f.write(f"{label} " + " ".join([f"{j + 1}:{text[v]}" for j, v in zip(at.tolist(), row[at].tolist())]) + "\n")
+
+
+def main(source, out):
+    os.makedirs(out, exist_ok=True)
+    part = lambda name: idx(os.path.join(source, name + "-ubyte.gz"))
+    x, y = part("train-images-idx3"), part("train-labels-idx1").ravel().astype(np.int32)
+    xt, yt = part("t10k-images-idx3"), part("t10k-labels-idx1").ravel().astype(np.int32)
+    svm(os.path.join(out, "train.svm"), x, y)
+    svm(os.path.join(out, "test.svm"), xt, yt)
+
+    mean, sd = x.mean(0, dtype=np.float64), x.std(0, dtype=np.float64)
+    sd[sd == 0] = 1
+
+    def prepared(raw):
+        p = np.ones((len(raw), raw.shape[1] + 1), np.float32)
+        p[:, :-1] = (raw - mean) / sd
+        p /= np.sqrt((p.astype(np.float64) ** 2).sum(1, keepdims=True))
+        return p
+
+    rng = np.random.default_rng(1)
+    noisy = np.where(rng.random(len(y)) < NOISE, (y + 1) % 10, y).astype(np.int32)
+    for name, value in [("x", prepared(x)), ("xt", prepared(xt)), ("y", y), ("yt", yt), ("noisy", noisy)]:
+        np.save(os.path.join(out, name + ".npy"), value)
+    with open(os.path.join(out, "C.csv"), "w") as f:
+        f.write("noisy\\true," + ",".join(map(str, range(10))) + "\n")
+        for p in range(10):
+            f.write(",".join([str(p)] + [str(1 - NOISE if p == q else NOISE if p == (q + 1) % 10 else 0) for q in range(10)]) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/internal/timing"
+)
+
+const defaultSynthetic = "60000,784,10"
+
+func benchCommand() *cli.Command {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"},
+		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Usage: "make `N,D,Q` examples, features and classes, instead of reading --data"},
+	}
+	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
+	flags = append(flags,
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: "preparation `STEPS` of the features, as for train"},
+		seedFlag("the synthetic examples and of the label noise"),
+		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`, at least 1"},
+		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, and print medians"},
+		&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"},
+	)
+	flags = append(flags, deviceFlags()...)
+	return &cli.Command{
+		Name:  "bench",
+		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
+		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, and then calls each operation\n" +
+			"by itself, with weights of a run. Bandwidth is measured in between: reading by all processors for the processor and\n" +
+			"OpenCL devices that run on it, a copy on the device for others. GB are 10^9 bytes of examples that are read, as the\n" +
+			"engine counts them, or as an operation has to read where it does not count; - is what is not counted.\n\n" +
+			"Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json",
+		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Action: bench,
+	}
+}
+
+// benchmark is what the flags of bench ask for.
+type benchmark struct {
+	data          string // "" is synthetic
+	options       dataset.Options
+	n, d, q       int // of synthetic data
+	normalize     string
+	seed          uint64
+	steps, repeat int
+	profile       string
+	device        *device
+	notes         notes
+}
+
+func bench(c *cli.Context) (err error) {
+	b, err := newBenchmark(c)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	ctx := c.Context
+	s := timing.Setup{Steps: b.steps, Repeat: b.repeat, Trace: &timing.Trace{}, Say: b.notes.say}
+	r := benchReport{Repeat: b.repeat}
+	if r.Data, err = b.examples(ctx, &s); err != nil {
+		return err
+	}
+	if err := interrupted(ctx); err != nil {
+		return err
+	}
+	if s.Engine, err = b.device.open(b.notes); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Engine.Close()) }()
+	r.Device = s.Engine.Device()
+	r.BandwidthName, s.Bandwidth = b.device.bandwidth(s.Engine)
+	if r.Report, err = timing.Measure(ctx, s); err != nil {
+		if stopped := interrupted(ctx); stopped != nil {
+			return stopped
+		}
+		return adviseMemory(err)
+	}
+	if b.profile != "" {
+		if err := atomicfile.Write(b.profile, s.Trace.Write); err != nil {
+			return err
+		}
+		b.notes.say("profile of the last run written to %s", b.profile)
+	}
+	r.Seconds = time.Since(start).Seconds()
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, r)
+	}
+	return r.print(c.App.Writer)
+}
+
+// newBenchmark checks all that can be checked before a file is read.
+func newBenchmark(c *cli.Context) (*benchmark, error) {
+	if err := checkUsage(c); err != nil {
+		return nil, err
+	}
+	b := &benchmark{
+		data: c.String("data"), normalize: c.String("normalize"), seed: c.Uint64("seed"),
+		steps: c.Int("steps"), repeat: c.Int("repeat"), profile: c.String("profile"), notes: newNotes(c),
+	}
+	for name, value := range map[string]int{"steps": b.steps, "repeat": b.repeat} {
+		if value < 1 {
+			return nil, usagef(c, "--%s is %d, wanted at least 1", name, value)
+		}
+	}
+	synthetic := c.String("synthetic")
+	if b.data != "" && synthetic != "" {
+		return nil, usagef(c, "--data and --synthetic exclude each other")
+	}
+	var err error
+	if b.data == "" {
+		if synthetic == "" {
+			synthetic = defaultSynthetic
+		}
+		if b.n, b.d, b.q, err = parseShape(synthetic); err != nil {
+			return nil, usagef(c, "--synthetic: %v", err)
+		}
+	}
+	if b.options, err = dataOptions(c); err != nil {
+		return nil, err
+	}
+	if b.normalize != "auto" {
+		if _, err := dataset.ParseSteps(b.normalize); err != nil {
+			return nil, usagef(c, "--normalize: %v", err)
+		}
+	}
+	if b.device, err = chooseDevice(c); err != nil {
+		return nil, err
+	}
+	if b.profile == "" {
+		return b, nil
+	}
+	return b, checkTarget(c, "profile", "data", "labels")
+}
+
+// parseShape reads N,D,Q.
+func parseShape(text string) (n, d, q int, err error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return 0, 0, 0, fmt.Errorf("found %q, wanted N,D,Q such as %s", text, defaultSynthetic)
+	}
+	for k, part := range []struct {
+		to    *int
+		what  string
+		least int
+	}{{&n, "examples", 1}, {&d, "features", 1}, {&q, "classes", 2}} {
+		if *part.to, err = strconv.Atoi(parts[k]); err != nil || *part.to < part.least {
+			return 0, 0, 0, fmt.Errorf("found %q for the %s, wanted a number of at least %d", parts[k], part.what, part.least)
+		}
+	}
+	return n, d, q, nil
+}
+
+// noise is the rate of the labels that are corrupted.
+const noise = 0.4
+
+// examples reads or makes the examples, prepares them and corrupts their labels.
+func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchData, err error) {
+	var d *dataset.Dataset
+	if b.data != "" {
+		if d, err = readData(ctx, b.data, b.options, b.notes); err != nil {
+			return about, err
+		}
+	} else {
+		d = &dataset.Dataset{Examples: dataset.Examples{N: b.n, D: b.d}}
+		if d.X, d.Y, err = synth.Generate(b.n, b.d, b.q, b.seed); err != nil {
+			return about, err
+		}
+		for k := range b.q {
+			d.Classes = append(d.Classes, strconv.Itoa(k))
+		}
+	}
+	if _, s.X, err = prepare(b.normalize, d); err != nil {
+		return about, err
+	}
+	c, err := confusion.Pairwise(d.Classes, noise)
+	if err != nil {
+		return about, err
+	}
+	if s.Y, err = c.Inject(d.Y, b.seed); err != nil {
+		return about, err
+	}
+	if s.Inverse, err = c.Invert(); err != nil {
+		return about, err
+	}
+	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes), Storage: "dense"}
+	if b.data == "" {
+		about.Source = "synthetic"
+	}
+	if s.X.Sparse() {
+		about.Storage = "sparse"
+	}
+	return about, nil
+}
+
+// bandwidth names and measures that of the device that was opened.
+func (d *device) bandwidth(e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
+	for _, i := range d.try {
+		if i.ID() == e.Device().ID && !strings.Contains(i.Type, "CPU") {
+			return "copy bandwidth", func() (float64, error) { return gpu.CopyBandwidth(e) }
+		}
+	}
+	return "read bandwidth", func() (float64, error) { return timing.ReadBandwidth(), nil }
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// normalizeUsage says what --normalize takes.
+const normalizeUsage = "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; auto is " +
+	dataset.DefaultSteps + " for dense data and " + dataset.DefaultStepsSparse + " for sparse"
+
+// normalizeSteps checks the flag --normalize and returns its value.
+func normalizeSteps(c *cli.Context) (string, error) {
+	steps := c.String("normalize")
+	if steps != "auto" {
+		if _, err := dataset.ParseSteps(steps); err != nil {
+			return "", usagef(c, "--normalize: %v", err)
+		}
+	}
+	return steps, nil
+}
+
+// prepare fits the preparation that --normalize asks for to d and applies it. The
+// raw features are given up, for they and the prepared ones may not fit in memory
+// for long. Data that were prepared before stay as they are, and --normalize must
+// not ask for anything else.
+func prepare(steps string, d *dataset.Dataset) error {
+	if steps == "auto" && d.Prepared != nil {
+		return nil
+	}
+	if steps == "auto" {
+		steps = dataset.DefaultStepsFor(d.Examples)
+	}
+	s, err := dataset.ParseSteps(steps)
+	if err != nil {
+		return err
+	}
+	if d.Prepared == nil {
+		return d.Prepare(s)
+	}
+	if s != d.Prepared.Steps {
+		return fmt.Errorf("%s: found examples that were prepared by %s when they were converted, wanted %s as --normalize says; leave --normalize out, or give the original data",
+			d.Path, d.Prepared.Steps, s)
+	}
+	return nil
+}
+
+// checkRaw refuses prepared data where their preparation would not suit what
+// comes out.
+func checkRaw(d *dataset.Dataset, what string) error {
+	if d.Prepared == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s", d.Path, d.Prepared.Steps, what)
+}

@@ -1,0 +1,102 @@
+package simd
+
+import "github.com/uma-gpu/uma-gpu/host/dataset"
+
+// dense is how the kernels see dense examples: in blocks of 16 rows of at least
+// four columns, so that no kernel has to ask what is there.
+type dense struct {
+	d     int       // columns of a row
+	whole []float32 // the whole blocks: the caller's memory, if it has four columns
+	last  []float32 // a copy of the block that is not whole, filled up with zeros; nil if there is none
+}
+
+func newDense(x dataset.Examples) dense {
+	v := dense{d: max(x.D, 4)}
+	blocks := blocksOf(x.N)
+	if x.D < v.d {
+		v.whole = make([]float32, blocks*lanes*v.d)
+		for i := range x.N {
+			copy(v.whole[i*v.d:], x.Row(i))
+		}
+		return v
+	}
+	rest := x.N / lanes * lanes * x.D
+	v.whole = x.X[:rest]
+	if rest < len(x.X) {
+		v.last = make([]float32, lanes*x.D)
+		copy(v.last, x.X[rest:])
+	}
+	return v
+}
+
+// packed returns how many values pack writes for n classes.
+func (v dense) packed(n int) int { return (v.d + 3) / 4 * 4 * n }
+
+// pack writes the weights of n classes, rows of w, as the dense kernels want them:
+// the weights of all classes for one column side by side, columns in groups of
+// four. The last group ends with the row; the columns that it shares with the
+// group before have weight 0 in it, and so have those that pad a row to four.
+func (v dense) pack(dst []float32, w [][]float32) {
+	n, d := len(w), len(w[0])
+	last := (v.d+3)/4*4 - 4
+	whole := min(last, d)
+	for c, row := range w {
+		for j, value := range row[:whole] {
+			dst[j*n+c] = value
+		}
+		for j := last; j < last+4; j++ {
+			column := j - (last + 4 - v.d)
+			dst[j*n+c] = 0
+			if column >= last && column < d {
+				dst[j*n+c] = row[column]
+			}
+		}
+	}
+}
+
+const (
+	// taskBytes is about what one call of a dense kernel reads: it stays in a
+	// second-level cache for the next classes, and a goroutine that is to stop
+	// soon can.
+	taskBytes = 256 << 10
+	// minAhead is how early examples are fetched at least.
+	minAhead = 4 << 10
+)
+
+// blocksPerTask returns how many blocks one task of Rescore takes.
+func (v dense) blocksPerTask() int { return max(1, taskBytes/(4*lanes*v.d)) }
+
+// ahead returns how many bytes before their use examples are fetched: a block,
+// because a block is read in another order than that of memory.
+func (v dense) ahead() int {
+	block := 4 * lanes * v.d
+	if block > taskBytes {
+		return 0 // it would not stay in the cache; rows so long are foreseen by the processor
+	}
+	return max(block, minAhead)
+}
+
+// denseTask computes the scores of all passes for the blocks of one task.
+func (r *resident) denseTask(task int, _ []float32) {
+	v := &r.dense
+	per := v.blocksPerTask()
+	from, to := task*per, min((task+1)*per, r.blocks)
+	whole := to
+	if to == r.blocks && v.last != nil {
+		whole--
+	}
+	step, ahead := r.q*lanes, v.ahead()
+	for _, p := range r.passes {
+		kernel := r.k.denseWide
+		if len(p.lines) == r.k.few {
+			kernel = r.k.denseFew
+		}
+		if whole > from {
+			kernel(v.whole[from*lanes*v.d:], v.d, whole-from, p.w, p.lines, r.scores[from*step:], step, ahead)
+		}
+		if whole < to {
+			kernel(v.last, v.d, 1, p.w, p.lines, r.scores[whole*step:], step, 0)
+		}
+		ahead = 0 // the next pass finds it in the cache
+	}
+}

@@ -1,0 +1,13 @@
+// Package simd is the engine for processors: the bits of cpuref, computed with
+// AVX-512 or with AVX2 and FMA where the processor has them, else by plain Go
+// loops. It needs neither OpenCL nor cgo. The tag purego leaves the assembly out.
+//
+// Where a result depends on the order of its operations (clauses 1, 4 and 6 of
+// the numerics contract), each vector lane owns one result and goes through
+// its operations in the order that the contract fixes: lanes are examples in
+// scores and predictions, classes in norms. Examples are used where they are.
+//
+// The assembly is generated from internal/gen, a module of its own.
+package simd
+
+//go:generate go run -C internal/gen . -out ../../kernels_amd64.s -stubs ../../kernels_amd64.go -pkg simd

@@ -1,0 +1,64 @@
+// Command gen writes the assembly of package simd. It is a module of its own, so
+// that nobody who uses uma-gpu needs avo. Run it by go generate in cpuref/simd.
+//
+// What each function computes is said by its twin in Go, in kernels.go; here
+// stands only how. No function reads or writes outside the slices it is given.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("amd64,!purego")
+	dense512(2)
+	dense512(8)
+	denseAVX2(2)
+	denseAVX2(4)
+	sparse(2)
+	sparse(8)
+	region512()
+	regionAVX2()
+	for _, sub := range []bool{false, true} {
+		accumulate512(sub)
+		accumulateAVX2(sub)
+		accumulateSparse(sub)
+	}
+	toFloat512()
+	toFloatAVX2()
+	combine("AVX512", 64)
+	combine("AVX2", 32)
+	norms512()
+	normsAVX2()
+	Generate()
+}
+
+const (
+	chunk = 256 // columns (clause 1)
+	lanes = 16  // examples in a block, classes in a group of norms
+)
+
+func comment(format string, a ...any) { Comment(fmt.Sprintf(format, a...)) }
+
+// length loads the length of a slice parameter.
+func length(name string) GPVirtual { return Load(Param(name).Len(), GP64()).(GPVirtual) }
+
+// base loads the first address of a slice parameter.
+func base(name string) GPVirtual { return Load(Param(name).Base(), GP64()).(GPVirtual) }
+
+// value loads a parameter of 8 bytes.
+func value(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+
+// address returns where a parameter lies, to use or change it in place.
+func address(c gotypes.Component) Mem {
+	b, err := c.Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}

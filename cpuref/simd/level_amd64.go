@@ -1,0 +1,40 @@
+//go:build !purego
+
+package simd
+
+import "golang.org/x/sys/cpu"
+
+// assembly lists the kernels that the processor, and the operating system, which
+// has to save the registers, can run.
+func assembly() []*kernels {
+	var all []*kernels
+	x := cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		all = append(all, &avx2)
+		if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasBMI2 {
+			all = append(all, &avx512)
+		}
+	}
+	return all
+}
+
+var avx2 = kernels{
+	level: AVX2,
+	few:   2, denseFew: dense2AVX2, wide: 4, denseWide: dense4AVX2,
+	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
+	region: regionAVX2,
+	add:    addAVX2, sub: subAVX2,
+	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
+	toFloat: toFloatAVX2, combine: combineAVX2, norms: normsAVX2,
+}
+
+// avx512 shares the sparse kernels: their vectors hold 2 or 8 classes.
+var avx512 = kernels{
+	level: AVX512,
+	few:   2, denseFew: dense2AVX512, wide: 8, denseWide: dense8AVX512,
+	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
+	region: regionAVX512,
+	add:    addAVX512, sub: subAVX512,
+	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
+	toFloat: toFloatAVX512, combine: combineAVX512, norms: normsAVX512,
+}

@@ -1,0 +1,136 @@
+package simd
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// cells is what an assignment needs and brings up to date.
+type cells struct {
+	place     []int32  // of each example: 2·prediction, plus 1 if it is in the region; -1 before the first assignment
+	now       []int32  // the same for the assignment under way
+	changed   []uint16 // one bit for each example: whether they differ
+	alpha     float32  // of the assignment under way
+	moves     []move   // of the assignment under way
+	regions   []int64  // N, Q×Q
+	predicted []int64  // N at α = 0, Q×Q
+	sums      []int64  // Γ, Q×Q×d: [(p·Q+k)·d + j]
+	norms     norms
+}
+
+func newCells(blocks, d, q int) *cells {
+	c := &cells{
+		place: make([]int32, blocks*lanes), now: make([]int32, blocks*lanes), changed: make([]uint16, blocks),
+		regions: make([]int64, q*q), predicted: make([]int64, q*q),
+		sums:  make([]int64, q*q*d),
+		norms: newNorms(q),
+	}
+	for i := range c.place {
+		c.place[i] = -1
+	}
+	return c
+}
+
+// noCell stands for being in no region.
+const noCell = -1
+
+// move says that an example left one cell for another; either may be noCell.
+type move struct {
+	example  int32
+	from, to int32
+}
+
+// Predict: clause 4.
+func (r *resident) Predict(dst []int32) error {
+	if err := r.check("predict"); err != nil {
+		return err
+	}
+	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
+		return err
+	}
+	const per = 64 // blocks at a time
+	if r.places == nil {
+		r.places, r.changed = make([]int32, per*lanes), make([]uint16, per)
+	}
+	for from := 0; from < r.blocks; from += per {
+		n := min(per, r.blocks-from)
+		r.k.region(r.scores[from*r.q*lanes:], r.q, 0, r.places, r.places, r.changed[:n])
+		some := dst[from*lanes:]
+		for i, place := range r.places[:min(n*lanes, len(some))] {
+			some[i] = place >> 1
+		}
+	}
+	return nil
+}
+
+// Assign: clauses 4 and 5. The class sums are kept up to date by moving only
+// the examples whose cell changed; integer sums do not care in what order.
+func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.checkSums("assign"); err != nil {
+		return engine.Assignment{}, err
+	}
+	c := r.cells
+	c.alpha = alpha
+	r.run((*resident).placeTask, (r.blocks+placeBlocks-1)/placeBlocks, r.blocks*lanes*r.q*placeCost, 0)
+	c.moves = c.moves[:0]
+	for b, mask := range c.changed {
+		if mask != 0 {
+			r.follow(b, mask)
+		}
+	}
+	r.moveSums()
+	return engine.Assignment{
+		Regions:   slices.Clone(c.regions),
+		Predicted: slices.Clone(c.predicted),
+		Moved:     len(c.moves),
+	}, nil
+}
+
+const (
+	placeBlocks = 256 // blocks of a task that finds places
+	placeCost   = 4   // of a score, beside the multiplication of a dense value
+)
+
+// placeTask finds the places of the examples of one task.
+func (r *resident) placeTask(task int, _ []float32) {
+	c := r.cells
+	from, to := task*placeBlocks, min((task+1)*placeBlocks, r.blocks)
+	r.k.region(r.scores[from*r.q*lanes:], r.q, c.alpha, c.place[from*lanes:], c.now[from*lanes:], c.changed[from:to])
+}
+
+// follow brings places and counts up to date for the examples of a block that
+// mask names, and notes the moves.
+func (r *resident) follow(block int, mask uint16) {
+	c := r.cells
+	for ; mask != 0; mask &= mask - 1 {
+		i := block*lanes + bits.TrailingZeros16(mask)
+		if i >= r.x.N {
+			return // a lane without an example
+		}
+		k := int32(r.y[i])
+		from, to := c.count(c.place[i], k, r.q, -1), c.count(c.now[i], k, r.q, +1)
+		c.place[i] = c.now[i]
+		if from != to {
+			c.moves = append(c.moves, move{int32(i), from, to})
+			c.norms.touch(from, r.q)
+			c.norms.touch(to, r.q)
+		}
+	}
+}
+
+// count counts an example of label k at a place, or takes it off the counts, and
+// returns its cell.
+func (c *cells) count(place, k int32, q int, by int64) (cell int32) {
+	if place < 0 {
+		return noCell // before the first assignment
+	}
+	cell = place>>1*int32(q) + k
+	c.predicted[cell] += by
+	if place&1 == 0 {
+		return noCell // predicted, but short of the margin
+	}
+	c.regions[cell] += by
+	return cell
+}

@@ -1,0 +1,101 @@
+package simd
+
+import (
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// pass is one use of a kernel on all examples: as many classes as it takes at
+// once. If there are too few, the last stands for the missing ones.
+type pass struct {
+	classes []int
+	lines   []int     // where the scores of each class lie in a block
+	w       []float32 // packed
+}
+
+// Rescore: clause 1.
+func (r *resident) Rescore(w engine.Weights, classes []int) error {
+	if err := r.check("rescore"); err != nil {
+		return err
+	}
+	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
+		return err
+	}
+	if len(classes) == 0 {
+		return nil
+	}
+	few, wide := r.k.few, r.k.wide
+	if r.x.Sparse() {
+		few, wide = 2, 8
+	}
+	r.plan(classes, few, wide)
+	r.pack(w)
+	work := r.x.Stored() * len(classes)
+	if r.x.Sparse() {
+		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost, lanes*sparseMost)
+		return nil
+	}
+	per := r.dense.blocksPerTask()
+	r.run((*resident).denseTask, (r.blocks+per-1)/per, work, 0)
+	return nil
+}
+
+// plan cuts the classes in passes of few or wide classes.
+func (r *resident) plan(classes []int, few, wide int) {
+	used := 0
+	for len(classes) > 0 {
+		n := wide
+		if len(classes) <= few {
+			n = few
+		}
+		if used == len(r.passes) {
+			r.passes = append(r.passes, pass{})
+		}
+		p := &r.passes[used]
+		used++
+		p.classes, p.lines = p.classes[:0], p.lines[:0]
+		for c := range n {
+			class := classes[min(c, len(classes)-1)]
+			p.classes, p.lines = append(p.classes, class), append(p.lines, class*lanes)
+		}
+		classes = classes[min(n, len(classes)):]
+	}
+	r.passes = r.passes[:used]
+}
+
+// pack packs the weights of all passes.
+func (r *resident) pack(w engine.Weights) {
+	for i := range r.passes {
+		p := &r.passes[i]
+		r.rows = r.rows[:0]
+		for _, c := range p.classes {
+			r.rows = append(r.rows, w.Row(c))
+		}
+		if r.x.Sparse() {
+			p.w = resize(p.w, r.x.D*len(p.classes))
+			packSparse(p.w, r.rows)
+		} else {
+			p.w = resize(p.w, r.dense.packed(len(p.classes)))
+			r.dense.pack(p.w, r.rows)
+		}
+	}
+}
+
+// resize returns a slice of n values, in the memory of s if it suffices.
+func resize(s []float32, n int) []float32 { return slices.Grow(s[:0], n)[:n] }
+
+func (r *resident) Scores(dst []float32, from, to int) error {
+	if err := r.check("scores"); err != nil {
+		return err
+	}
+	if err := engine.CheckScores(dst, from, to, r.x.N, r.q); err != nil {
+		return err
+	}
+	for i := from; i < to; i++ {
+		for c := range r.q {
+			dst[(i-from)*r.q+c] = r.scores[(i/lanes*r.q+c)*lanes+i%lanes]
+		}
+	}
+	return nil
+}

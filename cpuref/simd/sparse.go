@@ -1,0 +1,51 @@
+package simd
+
+const (
+	// sparseBlocks are the blocks of a task of Rescore.
+	sparseBlocks = 32
+	// sparseCost is how much longer a stored value takes than a dense one.
+	sparseCost = 8
+	// sparseMost is the most classes a sparse kernel takes at once.
+	sparseMost = 8
+)
+
+// packSparse writes the weights of all classes for one column side by side.
+func packSparse(dst []float32, w [][]float32) {
+	n := len(w)
+	if n == 2 {
+		w0, w1 := w[0], w[1]
+		for j, v := range w0 {
+			dst[2*j], dst[2*j+1] = v, w1[j]
+		}
+		return
+	}
+	for c, row := range w {
+		for j, v := range row {
+			dst[j*n+c] = v
+		}
+	}
+}
+
+// sparseTask computes the scores of all passes for the blocks of one task.
+func (r *resident) sparseTask(task int, scratch []float32) {
+	from, to := task*sparseBlocks, min((task+1)*sparseBlocks, r.blocks)
+	for _, p := range r.passes {
+		n := len(p.classes)
+		kernel := r.k.sparseMany
+		if n == 2 {
+			kernel = r.k.sparseFew
+		}
+		for b := from; b < to; b++ {
+			first, end := b*lanes, min((b+1)*lanes, r.x.N)
+			out := scratch[:(end-first)*n]
+			kernel(r.x.Starts[first:end+1], r.x.Columns, r.x.Values, p.w, out)
+			for c, at := range p.lines {
+				line := r.scores[b*r.q*lanes+at:]
+				line = line[:end-first]
+				for l := range line {
+					line[l] = out[l*n+c]
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package simd
+
+import (
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+const (
+	moveAhead      = 4   // how many moves before its own an example is fetched
+	moveColumns    = 256 // columns of a task that moves dense examples
+	moveCost       = 4   // of a dense value that moves, beside the multiplication of one
+	moveSparseCost = 16  // of a stored one
+	sparseOwners   = 31  // tasks that move sparse examples; a prime, so that they share out rows and columns of the table alike
+)
+
+// moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns
+// of dense examples, and cells of sparse ones, whose values lie anywhere.
+func (r *resident) moveSums() {
+	moves := len(r.cells.moves)
+	if r.x.Sparse() {
+		stored := (r.x.Stored() + r.x.N - 1) / r.x.N // of one example
+		r.run((*resident).moveSparseTask, sparseOwners, moves*stored*moveSparseCost, 0)
+		return
+	}
+	r.run((*resident).moveTask, (r.x.D+moveColumns-1)/moveColumns, moves*r.x.D*moveCost, 0)
+}
+
+// moveTask brings the class sums of some columns up to date.
+func (r *resident) moveTask(task int, _ []float32) {
+	from, to := task*moveColumns, min((task+1)*moveColumns, r.x.D)
+	scale, moves := r.fixed.Scale(), r.cells.moves
+	for i, m := range moves {
+		x := r.x.Row(int(m.example))[from:to]
+		next := r.x.Row(int(moves[min(i+moveAhead, len(moves)-1)].example))[from:to]
+		if m.from != noCell {
+			r.k.sub(r.sum(m.from)[from:to], x, scale, next)
+		}
+		if m.to != noCell {
+			r.k.add(r.sum(m.to)[from:to], x, scale, next)
+		}
+	}
+}
+
+// moveSparseTask brings the class sums of every sparseOwners-th cell up to date.
+func (r *resident) moveSparseTask(task int, _ []float32) {
+	scale := r.fixed.Scale()
+	for _, m := range r.cells.moves {
+		columns, values := r.x.SparseRow(int(m.example))
+		if m.from != noCell && int(m.from)%sparseOwners == task {
+			r.k.subSparse(r.sum(m.from), columns, values, scale)
+		}
+		if m.to != noCell && int(m.to)%sparseOwners == task {
+			r.k.addSparse(r.sum(m.to), columns, values, scale)
+		}
+	}
+}
+
+// sum returns the class sum of a cell.
+func (r *resident) sum(cell int32) []int64 {
+	at := int(cell) * r.x.D
+	return r.cells.sums[at : at+r.x.D]
+}
+
+func (r *resident) ClassSums(dst []int64, p int) error {
+	const op = "class sums"
+	if err := r.checkSums(op); err != nil {
+		return err
+	}
+	if err := engine.CheckClass(op, p, r.q); err != nil {
+		return err
+	}
+	if err := engine.CheckLen(op, "dst", len(dst), r.q*r.x.D); err != nil {
+		return err
+	}
+	copy(dst, r.cells.sums[p*r.q*r.x.D:])
+	return nil
+}

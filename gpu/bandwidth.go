@@ -1,0 +1,55 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// CopyBandwidth measures how fast a device of this package copies within its own
+// memory, in bytes per second read and written together: the best of several
+// copies of up to 256 MiB. The memory for it is freed before it returns. Errors:
+// engine.ErrMemory, engine.ErrClosed, and those of an engine of another package.
+func CopyBandwidth(e engine.Engine) (bytesPerSecond float64, err error) {
+	g, ok := e.(*gpuEngine)
+	if !ok {
+		return 0, fmt.Errorf("copy bandwidth: %s is no OpenCL device", e.Device().ID)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.program == nil {
+		return 0, fmt.Errorf("copy bandwidth: %w", engine.ErrClosed)
+	}
+	const most = 256 << 20
+	size := max(leastBuffer, min(most, g.maxAlloc, (g.q.memory-g.q.inUse)/4)/4*4)
+	var buffers [2]*buffer[float32]
+	defer func() { err = errors.Join(err, buffers[0].free(), buffers[1].free()) }()
+	for k := range buffers {
+		if buffers[k], err = alloc[float32](g.q, "bandwidth test", int(size/4)); err != nil {
+			return 0, err
+		}
+		if err := buffers[k].fill(1); err != nil { // memory that was never written to may not be there
+			return 0, err
+		}
+	}
+	// Several copies in a row, lest it be the time of starting one.
+	const rounds, copies = 6, 8
+	best := time.Duration(1<<63 - 1)
+	for range rounds {
+		start := time.Now()
+		for range copies {
+			if err := done(g.q.queue.EnqueueCopyBuffer(buffers[0].mem, buffers[1].mem, 0, 0, int(size), nil)); err != nil {
+				return 0, fmt.Errorf("copy %d bytes on the device: %w", size, err)
+			}
+		}
+		if err := g.q.queue.Finish(); err != nil {
+			return 0, fmt.Errorf("copy %d bytes on the device: %w", size, err)
+		}
+		best = min(best, time.Since(start))
+	}
+	return float64(copies*2*size) / max(best.Seconds(), 1e-9), nil
+}

@@ -1,0 +1,208 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/jgillich/go-opencl/cl"
+)
+
+// move says that example i of a tile leaves one cell for another, p·Q+k; either may
+// be noCell.
+type move struct{ i, from, to int32 }
+
+// noCell stands for being in no region.
+const noCell = -1
+
+// groupRows is the number of examples in a group of moves, at most: few enough for
+// many groups to be summed at once.
+const groupRows = 64
+
+// moveRoom is what moving examples takes: the length of the list, the groups summed at
+// once (dense examples only), and the terms that they and the list come to.
+type moveRoom struct{ list, groups, terms int }
+
+func (e *gpuEngine) moveRoom(sparse bool, d, rows int) (moveRoom, error) {
+	if sparse {
+		return moveRoom{list: 2 * rows, terms: 2 * rows}, nil
+	}
+	most, err := fit("the sums of a group", d, 8, e.maxAlloc)
+	if err != nil {
+		return moveRoom{}, err
+	}
+	groups := min(most, max(1, 4<<20/(8*d)), rows)
+	return moveRoom{list: rows, groups: groups, terms: 2 * groups}, nil
+}
+
+// count brings the counts up to date and notes which examples change their cell, from
+// triples (example, old place, new place).
+func (r *resident) count(t *tile, places []int32) {
+	c := r.cells
+	c.moves = c.moves[:0]
+	for m := 0; m < len(places); m += 3 {
+		i, before, now := places[m], places[m+1], places[m+2]
+		k := int(c.y[t.example(int(i))])
+		from, to := c.leave(before, k, r.q), c.enter(now, k, r.q)
+		if from != to {
+			c.moves = append(c.moves, move{i, int32(from), int32(to)})
+			for _, cell := range []int{from, to} {
+				if cell != noCell {
+					c.stale[cell/r.q] = true
+				}
+			}
+		}
+	}
+}
+
+// leave takes an example with label k off the counts of its old place, as kernel
+// assign encodes it, and returns its old cell.
+func (c *cells) leave(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, -1) }
+
+// enter is the opposite of leave.
+func (c *cells) enter(place int32, k, q int) (cell int) { return c.countPlace(place, k, q, +1) }
+
+func (c *cells) countPlace(place int32, k, q int, by int64) (cell int) {
+	if place < 0 {
+		return noCell // before the first assignment
+	}
+	cell = int(place>>1)*q + k
+	c.predicted[cell] += by
+	if place&1 == 0 {
+		return noCell // predicted, but short of the margin
+	}
+	c.regions[cell] += by
+	return cell
+}
+
+// moveSums brings the class sums up to date with the moves of a tile. Of a tile that
+// is streamed it brings the moved examples alone, unless they are many.
+func (r *resident) moveSums(t *tile) error {
+	if len(r.cells.moves) == 0 {
+		return nil
+	}
+	r.e.q.work.ExampleBytes += int64(len(r.cells.moves)) * (t.bytes(r.d) / int64(t.rows))
+	if t.sparse != nil {
+		return r.moveSparse(t)
+	}
+	list, groups := r.cells.sorter.group(r.cells.moves)
+	if err := r.cells.list.write(0, list); err != nil {
+		return err
+	}
+	on, local := r.onDevice, int32(0)
+	if t.streamed() && len(list) <= t.rows/4 {
+		local = 1
+		on = func(t *tile, f func(arrays) (*cl.Event, error)) error { return r.gather(t, list, f) }
+	}
+	err := on(t, func(x arrays) (last *cl.Event, err error) {
+		for room := r.cells.groups.n / 2; len(groups) > 0; {
+			n := min(len(groups), room)
+			done(last, nil)
+			if last, err = r.sumGroups(x, groups[:n], local); err != nil {
+				return last, err
+			}
+			if err := r.addGroups(groups[:n]); err != nil {
+				return last, err
+			}
+			groups = groups[n:]
+		}
+		return last, nil
+	})
+	return errors.Join(err, r.drain())
+}
+
+// sumGroups enqueues the sums of some groups and returns the event.
+func (r *resident) sumGroups(x arrays, groups []group, local int32) (*cl.Event, error) {
+	c := r.cells
+	index := make([]int32, 0, 2*len(groups))
+	for _, g := range groups {
+		index = append(index, g.begin, g.end)
+	}
+	if err := c.groups.write(0, index); err != nil {
+		return nil, err
+	}
+	small := int32(0)
+	if bits.Len(uint(r.n)) >= 62-51 { // clause 3: integers stay below 2^62 / 2^bits
+		small = 1
+	}
+	return r.e.sumGroups.enqueue(r.e.sumItems(r.d), len(groups), x.values, c.list, c.groups, c.partial,
+		r.fixed.Scale(), int32(r.d), small, local)
+}
+
+// sumItems returns how many work-items take the d columns of a sum.
+func (e *gpuEngine) sumItems(d int) int {
+	if e.cpu {
+		return (d + sumColumns - 1) / sumColumns
+	}
+	return d
+}
+
+// addGroups adds the sums of groups to the class sums.
+func (r *resident) addGroups(groups []group) error {
+	c := r.cells
+	c.sorter.reset()
+	for g, group := range groups {
+		c.sorter.addMove(group.from, group.to, int32(g))
+	}
+	terms, triples := c.sorter.sorted()
+	if err := c.terms.write(0, terms); err != nil {
+		return err
+	}
+	return r.eachSums(triples, func(n int, sums *buffer[int64]) error {
+		return r.e.addGroups.launch(r.e.sumItems(r.d), n, c.partial, c.terms, c.triples, sums, int32(r.d))
+	})
+}
+
+// eachSums calls f for each buffer of class sums that triples concern, with their
+// number, when it has brought them to the device.
+func (r *resident) eachSums(triples []int32, f func(n int, sums *buffer[int64]) error) error {
+	c := r.cells
+	perBuffer := int32(c.perBuffer * r.q) // cells in a buffer of sums
+	for len(triples) > 0 {
+		b := triples[0] / perBuffer
+		n := 0
+		for n < len(triples) && triples[n]/perBuffer == b {
+			triples[n] -= b * perBuffer
+			n += 3
+		}
+		if err := c.triples.write(0, triples[:n]); err != nil {
+			return err
+		}
+		if err := f(n/3, c.sums[b]); err != nil {
+			return err
+		}
+		triples = triples[n:]
+	}
+	return nil
+}
+
+// moveSparse is moveSums for sparse examples, which are added and taken off one by one.
+func (r *resident) moveSparse(t *tile) error {
+	c := r.cells
+	c.sorter.reset()
+	for _, m := range c.moves {
+		c.sorter.addMove(m.from, m.to, m.i)
+	}
+	list, triples := c.sorter.sorted()
+	on := r.onDevice
+	if t.streamed() {
+		if rows, local := localRows(list); len(rows) <= t.rows/4 {
+			list = local
+			on = func(t *tile, f func(arrays) (*cl.Event, error)) error { return r.gather(t, rows, f) }
+		}
+	}
+	if err := c.list.write(0, list); err != nil {
+		return err
+	}
+	err := on(t, func(x arrays) (last *cl.Event, err error) {
+		err = r.eachSums(triples, func(n int, sums *buffer[int64]) (err error) {
+			done(last, nil)
+			last, err = r.e.moveSumsSparse.enqueue(n*r.e.moveSumsSparse.local, 1,
+				x.columns, x.values, x.slices, x.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
+			return err
+		})
+		return last, err
+	})
+	return errors.Join(err, r.drain())
+}

@@ -1,0 +1,179 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"unsafe"
+)
+
+// The binary format holds examples as engines take them, so that a file is
+// mapped into memory instead of read. It is
+//
+//	one line: "uma-gpu binary 1", the length of the header in 12 digits, and the
+//	    SHA-256 of the header in hexadecimal, one space between them
+//	the header: a JSON object, binaryHeader
+//	zeros up to a multiple of 4096
+//	the sections, each from a multiple of 4096 on, zeros between them
+//
+// All numbers are little-endian. The sections are, in this order,
+//
+//	x        dense: float32, examples × columns, row by row
+//	starts   sparse: int64, examples + 1; see Examples.Starts
+//	columns  sparse: int32
+//	values   sparse: float32
+//	y        int32, the classes; none without labels
+//
+// and the file ends with the last one. 4096 is a page of memory almost
+// everywhere, and what OpenCL devices want of memory that they share.
+const (
+	binaryMagic   = "uma-gpu binary "
+	binaryVersion = "1"
+	binaryDigits  = 12 // of the length of the header
+	binaryLine    = len(binaryMagic) + len(binaryVersion) + 1 + binaryDigits + 1 + 2*sha256.Size + 1
+	binaryAlign   = 4096
+)
+
+// binaryHeader says all that is known of the examples beside their numbers.
+type binaryHeader struct {
+	Examples int    `json:"examples"`
+	Columns  int    `json:"columns"` // prepared ones, if they are
+	Storage  string `json:"storage"` // "dense" or "sparse"
+
+	Classes     []string `json:"classes"`
+	Features    []string `json:"features,omitempty"` // names, before preparation
+	Label       string   `json:"label,omitempty"`
+	LabelColumn int      `json:"label_column,omitempty"`
+
+	// Preparation is what the examples went through, nil if they are raw.
+	Preparation *Preparation `json:"preparation,omitempty"`
+	// DataSHA256 is the Hash before preparation, "" if it is not known.
+	DataSHA256 string `json:"data_sha256"`
+	// ContentSHA256 is the Hash of what stands in the file.
+	ContentSHA256 string `json:"content_sha256"`
+
+	Subnormals int      `json:"subnormals"`
+	Notes      []string `json:"notes,omitempty"`
+
+	Sections binarySections `json:"sections"`
+}
+
+// binarySections are the sections, nil those that there are not.
+type binarySections struct {
+	X       *binarySection `json:"x,omitempty"`
+	Starts  *binarySection `json:"starts,omitempty"`
+	Columns *binarySection `json:"columns,omitempty"`
+	Values  *binarySection `json:"values,omitempty"`
+	Y       *binarySection `json:"y,omitempty"`
+}
+
+type binarySection struct {
+	Offset int64 `json:"offset"` // from the beginning of the file
+	Bytes  int64 `json:"bytes"`
+}
+
+// namedSection is a section that there is.
+type namedSection struct {
+	name string
+	*binarySection
+}
+
+// list returns the sections that there are, in their order.
+func (s binarySections) list() []namedSection {
+	var there []namedSection
+	for _, n := range []namedSection{{"x", s.X}, {"starts", s.Starts}, {"columns", s.Columns}, {"values", s.Values}, {"y", s.Y}} {
+		if n.binarySection != nil {
+			there = append(there, n)
+		}
+	}
+	return there
+}
+
+// binaryFile is what a Dataset keeps of the binary file in which it lies.
+type binaryFile struct {
+	raw     []byte             // all of it
+	unmap   func([]byte) error // nil if raw is of the Go heap
+	written Dataset            // as it stands there, whatever Options made of it
+	content string             // the hash of written, if the header is right
+}
+
+// Close gives back the memory into which a binary file was mapped. The Examples
+// and the labels of d, and whatever shares them, must not be used any more: an
+// engine that was handed them is closed first. Of a Dataset that owns its memory
+// nothing happens. It may be called twice.
+func (d *Dataset) Close() error {
+	f := d.file
+	if f == nil {
+		return nil
+	}
+	// What is nil cannot be read by mistake.
+	d.file, d.Examples, d.Y = nil, Examples{N: d.N, D: d.D}, nil
+	return f.close()
+}
+
+func (f *binaryFile) close() error {
+	if f.unmap == nil {
+		return nil
+	}
+	return f.unmap(f.raw)
+}
+
+// Verify reads all of the binary file in which d lies and returns an error if a
+// value is not finite, or if the content has not the hash that was stored with
+// it. Read does not do that, for it would take as long as reading. Of other files
+// Read has looked at every value, and Verify returns nil.
+func (d *Dataset) Verify() error {
+	if d.file == nil {
+		return nil
+	}
+	w := &d.file.written
+	if err := w.checkFinite(); err != nil {
+		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
+	}
+	if hash := w.Hash(); hash != d.file.content {
+		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header says; convert the original data again",
+			d.Path, hash, d.file.content)
+	}
+	return nil
+}
+
+// isBinary recognises every version.
+func isBinary(head []byte) bool {
+	return len(head) >= len(binaryMagic) && string(head[:len(binaryMagic)]) == binaryMagic
+}
+
+// firstLine returns the line that goes before a header.
+func firstLine(header []byte) string {
+	sum := sha256.Sum256(header)
+	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, binaryVersion, binaryDigits, len(header), hex.EncodeToString(sum[:]))
+}
+
+// littleEndian says whether this machine's memory looks like the file.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// checkEndian refuses machines whose memory does not look like the file. There
+// are few (s390x), and for them the text formats remain.
+func checkEndian(path string) error {
+	if littleEndian {
+		return nil
+	}
+	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another format", path)
+}
+
+// element is what sections are made of.
+type element interface{ int32 | int64 | float32 }
+
+// viewOf returns the elements of which raw, aligned to their size, consists,
+// sharing memory.
+func viewOf[T element](raw []byte) []T {
+	if len(raw) == 0 {
+		return []T{}
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(*new(T))))
+}
+
+// bytesOf is the inverse of viewOf.
+func bytesOf[T element](list []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(*new(T))))
+}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package dataset
+
+import "os"
+
+// mapFile reads where files cannot be mapped.
+func mapFile(f *os.File, size int) (raw []byte, unmap func([]byte) error, err error) {
+	raw, err = readAligned(f, size)
+	return raw, nil, err
+}

@@ -1,0 +1,101 @@
+//go:build unix
+
+package dataset
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// holeyFile writes a binary file of n·d zeros and n labels that takes no room on
+// the disk, and returns its path and size.
+func holeyFile(t testing.TB, n, d int) (string, int64) {
+	t.Helper()
+	if ^uint(0)>>32 == 0 {
+		t.Skip("the address space of this machine has 32 bits, too few for the file")
+	}
+	h := &binaryHeader{Examples: n, Columns: d, Storage: "dense", Classes: []string{"a", "b"},
+		DataSHA256: strings.Repeat("0", 64), ContentSHA256: strings.Repeat("0", 64)}
+	h.Sections.X, h.Sections.Y = &binarySection{Bytes: 4 * int64(n) * int64(d)}, &binarySection{Bytes: 4 * int64(n)}
+	text, err := h.place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "holes.umab")
+	if err := os.WriteFile(path, append([]byte(firstLine(text)), text...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	size := h.Sections.Y.Offset + h.Sections.Y.Bytes
+	if err := os.Truncate(path, size); err != nil {
+		t.Skipf("this file system has no files of %d bytes: %v", size, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int64(s.Blocks)*512 > size/2 {
+		t.Skip("this file system has no files with holes")
+	}
+	return path, size
+}
+
+// A file far larger than the heap opens at once.
+func TestBinaryOpensInPlace(t *testing.T) {
+	n, d := 2_600_000, 1024 // variables: their product is too large for a 32-bit constant
+	path, size := holeyFile(t, n, d)
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, best := heap(), time.Hour
+	var data *Dataset
+	for range 5 { // the machine may be busy
+		if data != nil {
+			if err := data.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		start := time.Now()
+		var err error
+		if data, err = Read(path, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		best = min(best, time.Since(start))
+	}
+	grown := int64(heap()) - int64(before)
+	t.Logf("%d bytes opened in %v, the heap grew by %d bytes", size, best, grown)
+	if data.N != n || data.D != d || len(data.X) != n*d || data.X[n*d-1] != 0 || data.Y[n-1] != 0 {
+		t.Fatalf("found %d×%d", data.N, data.D)
+	}
+	if grown > 1<<20 {
+		t.Errorf("the heap grew by %d bytes, wanted at most 1 MiB", grown)
+	}
+	if best > time.Second { // reading 10 GB takes several
+		t.Errorf("opening took %v, wanted less than a second", best)
+	}
+	runtime.KeepAlive(data)
+	if err := data.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkOpenBinary(b *testing.B) {
+	path, size := holeyFile(b, 2_600_000, 1024)
+	b.SetBytes(size)
+	for b.Loop() {
+		d, err := Read(path, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := d.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+)
+
+// writeBinary writes the header and then the slices of d as they are, so that no
+// second copy of them is made. It reads d twice: the hash goes before the data.
+func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
+	if err := checkEndian(w.path); err != nil {
+		return err
+	}
+	h, err := headerOf(d)
+	if err != nil {
+		return err
+	}
+	text, err := h.place()
+	if err != nil {
+		return err
+	}
+	p := placedWriter{w: w.w}
+	if err := p.write([]byte(firstLine(text))); err != nil {
+		return err
+	}
+	if err := p.write(text); err != nil {
+		return err
+	}
+	data := map[string][]byte{
+		"x": bytesOf(d.X), "starts": bytesOf(d.Starts), "columns": bytesOf(d.Columns), "values": bytesOf(d.Values), "y": bytesOf(d.Y),
+	}
+	for _, n := range h.Sections.list() {
+		if err := p.write(make([]byte, n.Offset-p.at)); err != nil { // of zeros, less than a page each
+			return err
+		}
+		if err := p.write(data[n.name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headerOf describes d; where the sections lie is for place to say.
+func headerOf(d *Dataset) (*binaryHeader, error) {
+	for _, name := range append(d.Features[:len(d.Features):len(d.Features)], d.Label) {
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the data to UTF-8 (iconv -t UTF-8)", name)
+		}
+	}
+	h := &binaryHeader{
+		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label, LabelColumn: d.LabelColumn,
+		Preparation: d.Prepared, ContentSHA256: d.Hash(), Subnormals: d.Subnormals, Notes: d.Notes,
+	}
+	// The labels may have been changed since d.SHA256 was found.
+	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {
+		h.DataSHA256 = d.SHA256
+	}
+	if bad := len(d.Skipped.At); bad > 0 {
+		h.Notes = append(h.Notes[:len(h.Notes):len(h.Notes)], fmt.Sprintf("%s: %d bad examples were skipped when it was converted", d.Path, bad))
+	}
+	if s := &h.Sections; d.Sparse() {
+		h.Storage = "sparse"
+		s.Starts = &binarySection{Bytes: 8 * int64(len(d.Starts))}
+		s.Columns = &binarySection{Bytes: 4 * int64(len(d.Columns))}
+		s.Values = &binarySection{Bytes: 4 * int64(len(d.Values))}
+	} else {
+		s.X = &binarySection{Bytes: 4 * int64(len(d.X))}
+	}
+	if d.Y != nil {
+		h.Sections.Y = &binarySection{Bytes: 4 * int64(len(d.Y))}
+	}
+	return h, nil
+}
+
+// place says where the sections of h lie and returns the header's text. The
+// offsets stand in the text, which stands before the sections: with the longest
+// ones it is as long as it can get.
+func (h *binaryHeader) place() ([]byte, error) {
+	for _, n := range h.Sections.list() {
+		n.Offset = math.MaxInt64
+	}
+	text, err := h.encode()
+	if err != nil {
+		return nil, err
+	}
+	end := int64(binaryLine + len(text))
+	for _, n := range h.Sections.list() {
+		n.Offset = (end + binaryAlign - 1) / binaryAlign * binaryAlign
+		end = n.Offset + n.Bytes
+	}
+	return h.encode()
+}
+
+// encode returns the text of h, without HTML's escapes.
+func (h *binaryHeader) encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(h); err != nil {
+		return nil, fmt.Errorf("dataset: cannot write the header: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// placedWriter knows how far it is.
+type placedWriter struct {
+	w  io.Writer
+	at int64
+}
+
+func (p *placedWriter) write(b []byte) error {
+	n, err := p.w.Write(b)
+	p.at += int64(n)
+	return err
+}

@@ -1,0 +1,119 @@
+package timing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// Run is a training run of UMA from W = 0, without loading the examples.
+type Run struct {
+	Steps          int         `json:"steps"`
+	Stop           host.Stop   `json:"stop"`
+	EstimatedError float64     `json:"estimated_error"`
+	Whole          Operation   `json:"whole"`
+	Step           Operation   `json:"step"`
+	Phases         []Operation `json:"phases"` // of a step, of which only the times are known
+
+	BytesReadShare *float64 `json:"bytes_read_share"` // Whole.BytesRead / (Steps × bytes of all examples)
+	RescoredShare  *float64 `json:"rescored_share"`   // examples whose scores were computed / (Steps × all examples)
+}
+
+// tolerance is the default of uma-gpu train --tol.
+const tolerance = 1e-9
+
+// warmSteps is the length of the run that warms up.
+const warmSteps = 30
+
+// warmUp makes a short run and returns the weights around its last step.
+func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
+	steps := min(s.Steps, warmSteps)
+	s.say("warming up with a run of %d steps", steps)
+	last := &lastStep{}
+	res, err := s.train(ctx, steps, host.Last, nil, func(l learners.Learner) learners.Learner {
+		last.Learner = l
+		return last
+	}, func(f func() error) error { return f() })
+	if err == nil && res.Steps == 0 {
+		err = errors.New("there is no step to make: the labels agree with W = 0, give other examples")
+	}
+	last.after = res.W
+	return last, err
+}
+
+// train loads the examples and makes one run, which timed calls.
+func (s Setup) train(ctx context.Context, steps int, rule host.Rule, n note,
+	wrap func(learners.Learner) learners.Learner, timed func(func() error) error) (res host.Result, err error) {
+	examples, err := s.Engine.Load(s.X, s.Y, s.Inverse.Q)
+	if err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, examples.Close()) }()
+	learner, err := uma.New(uma.Config{Inverse: s.Inverse, Tol: tolerance})
+	if err != nil {
+		return res, err
+	}
+	o := host.Options{MaxSteps: steps, Weights: rule, Inverse: s.Inverse}
+	last := time.Now()
+	if n != nil {
+		examples = recorded{examples, n}
+		o.OnStep = func(host.Report) {
+			now := time.Now()
+			n(stepSpan, last, now)
+			last = now
+		}
+	}
+	err = timed(func() (err error) {
+		last = time.Now()
+		res, err = host.Run(ctx, examples, wrap(learner), o)
+		return err
+	})
+	if err == nil {
+		err = ctx.Err() // an interrupted run has a result too
+	}
+	return res, err
+}
+
+// runs measures s.Repeat runs.
+func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
+	w := &watch{e: s.Engine}
+	n := note(s.Trace.Track(hostTrack))
+	spans := map[string][]float64{}
+	for k := range s.Repeat {
+		s.Trace.Reset()
+		res, err := s.train(ctx, s.Steps, host.Best, n, func(l learners.Learner) learners.Learner {
+			return recordedLearner{l, n}
+		}, w.time)
+		if err != nil {
+			return r, err
+		}
+		w.end(1)
+		r.Steps, r.Stop, r.EstimatedError = res.Steps, res.Stop, res.EstimatedError
+		for _, name := range []string{stepSpan, assignSpan, chooseSpan, normsSpan, updateVectorsSpan, rescoreSpan} {
+			spans[name] = append(spans[name], s.Trace.Seconds(hostTrack, name)...)
+		}
+		s.say("run %d of %d: %d steps in %.3f s", k+1, s.Repeat, res.Steps, w.samples[k])
+	}
+	steps := int64(r.Steps)
+	r.Whole = w.operation(fmt.Sprintf("run of %d steps", r.Steps), steps*bytes)
+	if _, counts := s.Engine.(engine.Counting); counts {
+		all := float64(steps) * float64(s.Repeat)
+		read := float64(w.work.ExampleBytes) / (all * float64(bytes))
+		rescored := float64(w.work.Rescored) / (all * float64(s.X.N))
+		r.BytesReadShare, r.RescoredShare = &read, &rescored
+	}
+	// The work of a step is the mean of all, its time the median.
+	step := &watch{e: s.Engine, samples: spans[stepSpan], work: w.work, calls: len(spans[stepSpan])}
+	r.Step = step.operation(stepSpan, bytes)
+	for _, name := range []string{assignSpan, chooseSpan, normsSpan, updateVectorsSpan, rescoreSpan} {
+		phase := &watch{samples: spans[name]}
+		r.Phases = append(r.Phases, phase.operation(name, -1))
+	}
+	return r, nil
+}

@@ -97,3 +97,13 @@ func (f *faults) fatal(err error) error {
 	}
 	return &BadExamples{Errs: append(f.errs, err), Stopped: true}
 }
+
+// missingFile is the error of a data file that does not exist. The system's words
+// for it would only repeat ours.
+type missingFile struct {
+	path  string
+	cause error
+}
+
+func (e *missingFile) Error() string { return e.path + ": no such data file; check the path" }
+func (e *missingFile) Unwrap() error { return e.cause }

@@ -97,16 +97,6 @@ func openSource(path string, stdin io.Reader) (*source, func(), error) {
 	return s, func() { s.close(); f.Close() }, nil
 }
 
-// missingFile is the error of a data file that does not exist. The system's words
-// for it would only repeat ours.
-type missingFile struct {
-	path  string
-	cause error
-}
-
-func (e *missingFile) Error() string { return e.path + ": no such data file; check the path" }
-func (e *missingFile) Unwrap() error { return e.cause }
-
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
 // and passes over a UTF-8 byte order mark. path is for errors and file name
 // rules.

@@ -92,6 +92,8 @@ func TestReadTablesBad(t *testing.T) {
 		{"arff no data", relation, Options{}, "f: found no line @data"},
 		{"arff no example", relation + "@attribute c {a,b}\n@data\n% \n", Options{}, "f: found no example"},
 		{"arff text feature", relation + "@attribute y {p,q}\n@attribute c {a,b}\n@data\n", Options{}, "f:5: column 2 (y) is nominal, wanted numeric features; leave it out"},
+		{"arff without attributes", "@relation r\n@data\n", Options{LabelColumn: "first"}, "f:2: found no column at all, wanted features and a label"},
+		{"arff without attributes", "@relation r\n@data\n", Options{NoLabels: true, Ignore: []string{"last"}}, "f:2: found no column at all, wanted features and a label"},
 		{"arff label", relation + "@attribute c {a,b}\n@data\n", Options{LabelColumn: "d"}, `f:4: found the columns "x", "c", wanted the label column "d"`},
 		{"arff fields", relation + "@attribute c {a,b}\n@data\n1\n", Options{}, "f:5:2: found 1 fields, wanted 2, one per attribute"},
 		{"arff missing", relation + "@attribute c {a,b}\n@data\n?,a\n", Options{}, `f:5:1: column 1 (x): found "?", wanted a decimal number`},

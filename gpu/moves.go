@@ -32,7 +32,8 @@ func (e *gpuEngine) moveRoom(sparse bool, d, rows int) (moveRoom, error) {
 	if err != nil {
 		return moveRoom{}, err
 	}
-	groups := min(most, max(1, 4<<20/(8*d)), rows)
+	bytes := min(4<<20, e.q.memory/32)
+	groups := min(most, max(1, int(bytes)/(8*d)), rows)
 	return moveRoom{list: rows, groups: groups, terms: 2 * groups}, nil
 }
 

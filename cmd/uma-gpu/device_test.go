@@ -77,6 +77,9 @@ func TestSelectDevice(t *testing.T) {
 	}
 }
 
+// many are examples that auto does not leave to the processor.
+var many = dataset.Examples{N: processorValues, D: 1, X: make([]float32, processorValues)}
+
 // Without OpenCL only auto goes on, and says why; everything else is exit code 3.
 func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
@@ -86,7 +89,7 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 			t.Errorf("auto: %+v, %v", s, err)
 		}
 		var said strings.Builder
-		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, dataset.Examples{N: 10, D: 2, X: make([]float32, 20)})
+		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, many)
 		if err != nil || e.Device().ID != "cpu" || !strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
@@ -104,10 +107,10 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
 	var said strings.Builder
 	n := notes{w: &said}
-	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, dataset.Examples{N: 10, D: 2, X: make([]float32, 20)}); err == nil {
+	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, many); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: simd.New, auto: true}}).open(n, dataset.Examples{N: 10, D: 2, X: make([]float32, 20)})
+	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: simd.New, auto: true}}).open(n, many)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}

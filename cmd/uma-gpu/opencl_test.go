@@ -171,7 +171,7 @@ func TestDryRunOnOpenCL(t *testing.T) {
 			r := decode[planReport](t, stdout)
 			p := r.Plan
 			if r.Device.ID != i.ID() || p.Examples != 4*61*20000 || p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch > p.Limit ||
-				(limit != "0") != (p.TilesAside > 0) || r.Estimate.SecondsPerPass <= 0 {
+				(limit != "0" || p.InPlace) != (p.TilesAside > 0) || r.Estimate.SecondsPerPass <= 0 {
 				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
 			}
 		}

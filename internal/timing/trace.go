@@ -72,12 +72,15 @@ type event struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// Write writes the trace; time 0 is the beginning of the first span.
+// Write writes the trace without empty tracks; time 0 is the beginning of the first span.
 func (t *Trace) Write(w io.Writer) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	events := make([]event, 0, len(t.tracks)+len(t.spans))
 	for k, name := range t.tracks {
+		if !slices.ContainsFunc(t.spans, func(s span) bool { return s.track == k }) {
+			continue
+		}
 		events = append(events, event{Name: "thread_name", Phase: "M", Process: 1, Thread: k + 1, Args: map[string]any{"name": name}})
 	}
 	// A span that holds others comes before them.

@@ -21,7 +21,7 @@ func CopyBandwidth(e engine.Engine) (bytesPerSecond float64, err error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.program == nil {
+	if g.programs == nil {
 		return 0, fmt.Errorf("copy bandwidth: %w", engine.ErrClosed)
 	}
 	const most = 256 << 20

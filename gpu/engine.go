@@ -3,7 +3,6 @@
 package gpu
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"sync"
@@ -14,44 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
-
-//go:embed kernels/*.cl
-var kernelFiles embed.FS
-
-// The kernel files in the order in which they are compiled.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "sparse.cl", "update.cl"}
-
-// program puts the kernel files together. score.cl goes in once for each number of
-// classes that a work-item computes at once.
-func program(files []string) []string {
-	var sources []string
-	for i, text := range files {
-		if kernelNames[i] != "score.cl" {
-			sources = append(sources, text)
-			continue
-		}
-		for _, classes := range []int{few, many} {
-			sources = append(sources, fmt.Sprintf("#define CLASSES %d\n", classes), text, "#undef CLASSES\n")
-		}
-	}
-	return sources
-}
-
-// The classes that a work-item of kernels score_4 and score_16 computes at once.
-const few, many = 4, 16
-
-// kernelSources reads the embedded kernels.
-func kernelSources() ([]string, error) {
-	sources := make([]string, len(kernelNames))
-	for i, name := range kernelNames {
-		text, err := kernelFiles.ReadFile("kernels/" + name)
-		if err != nil {
-			return nil, err
-		}
-		sources[i] = string(text)
-	}
-	return sources, nil
-}
 
 // lanes is what the length of a line of scores is a multiple of, and the number of
 // sparse examples in a slice.
@@ -69,9 +30,9 @@ type gpuEngine struct {
 	info       Info
 	conforming bool
 	q          *queue
-	program    *cl.Program
-	cpu        bool // kernels are built for a processor, else for a GPU
-	shares     bool // the device uses host memory in place
+	programs   []*cl.Program // nil when closed
+	cpu        bool          // kernels are built for a processor, else for a GPU
+	shares     bool          // the device uses host memory in place
 	maxAlloc   int64
 	build      build
 
@@ -166,35 +127,25 @@ func (e *gpuEngine) start(b build) (err error) {
 	for group > most {
 		group /= 2
 	}
-	style, heavy, wide := 0, group, group // where work-items take more on a CPU
+	style := 0
 	if e.cpu {
-		style, heavy, wide = 1, 8, 1
+		style = 1
 	}
 	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
-	if e.program, err = e.q.build(program(b.sources), options); err != nil {
-		return err
-	}
-	for _, k := range []struct {
-		to    **kernel
-		name  string
-		local int
-	}{
-		{&e.scoreFew, "score_4", heavy},
-		{&e.scoreMany, "score_16", heavy},
-		{&e.scoreSparse, "score_sparse", group},
-		{&e.predict, "predict", group},
-		{&e.assign, "assign", group},
-		{&e.bound, "bound", heavy},
-		{&e.assignListed, "assign_listed", group},
-		{&e.sumGroups, "sum_groups", wide},
-		{&e.addGroups, "add_groups", wide},
-		// One work-group a cell; a CPU runs a work-group on one core anyway.
-		{&e.moveSumsSparse, "move_sums_sparse", heavy},
-		{&e.updateVectors, "update_vectors", group},
-		{&e.norms, "norms", 8},
-	} {
-		if *k.to, err = e.q.kernel(e.program, k.name, k.local); err != nil {
+	for _, p := range programs {
+		program, err := e.q.build(p.text(b.sources), options)
+		if err != nil {
 			return err
+		}
+		e.programs = append(e.programs, program)
+		for _, k := range p.kernels(e) {
+			local := group
+			if e.cpu {
+				local = min(local, k.onCPU)
+			}
+			if *k.to, err = e.q.kernel(program, k.name, local); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -208,13 +159,15 @@ func (e *gpuEngine) Device() engine.Device {
 }
 
 func (e *gpuEngine) Close() error {
-	for _, k := range []*kernel{e.scoreFew, e.scoreMany, e.scoreSparse, e.predict, e.assign, e.bound, e.assignListed, e.sumGroups, e.addGroups, e.moveSumsSparse, e.updateVectors, e.norms} {
-		if k != nil {
-			k.cl.Release()
+	for _, p := range programs {
+		for _, k := range p.kernels(e) {
+			if *k.to != nil {
+				(*k.to).cl.Release()
+			}
 		}
 	}
-	if e.program != nil {
-		e.program.Release()
+	for _, p := range e.programs {
+		p.Release()
 	}
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
 		if q != nil {
@@ -235,7 +188,7 @@ func (e *gpuEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Res
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.program == nil {
+	if e.programs == nil {
 		return nil, fmt.Errorf("load: %w", engine.ErrClosed)
 	}
 	r, err := newResident(e, x, y, classes, numerics.NewFixedPoint(maxAbs, x.N))

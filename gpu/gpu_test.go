@@ -133,7 +133,7 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, ju
 func (e *gpuEngine) fresh() *gpuEngine {
 	q := *e.q
 	q.inUse = 0
-	return &gpuEngine{info: e.info, q: &q, program: e.program, cpu: e.cpu, shares: e.shares, maxAlloc: e.maxAlloc, build: e.build}
+	return &gpuEngine{info: e.info, q: &q, programs: e.programs, cpu: e.cpu, shares: e.shares, maxAlloc: e.maxAlloc, build: e.build}
 }
 
 // TestMoreThanFits has examples that no single buffer of the device holds, or

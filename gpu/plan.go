@@ -16,7 +16,7 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.program == nil {
+	if e.programs == nil {
 		return engine.Plan{}, fmt.Errorf("plan: %w", engine.ErrClosed)
 	}
 	tiles, err := e.cut(x, classes)

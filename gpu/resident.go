@@ -149,7 +149,7 @@ func (r *resident) Close() error {
 		return nil
 	}
 	r.closed = true
-	if r.e.program == nil {
+	if r.e.programs == nil {
 		r.unpin()
 		return nil // the engine went first and took the memory with it
 	}
@@ -159,7 +159,7 @@ func (r *resident) Close() error {
 // enter locks the engine for one operation; the caller unlocks r.e.mu.
 func (r *resident) enter(op string) error {
 	r.e.mu.Lock()
-	if r.closed || r.e.program == nil {
+	if r.closed || r.e.programs == nil {
 		r.e.mu.Unlock()
 		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}

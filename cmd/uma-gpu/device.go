@@ -30,6 +30,7 @@ func deviceFlags() []cli.Flag {
 			Usage: "largest OpenCL allocation in `BYTES`, with suffix K, M or G for powers of 1024; 0 is the device's own limit; more examples than fit are cut in tiles"},
 		&cli.StringFlag{Name: "memory-limit", Value: "0",
 			Usage: "most OpenCL memory to use, in `BYTES` as above; 0 is all of the device's; examples that do not fit stay in host memory and are streamed or used in place"},
+		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step, where OpenCL would spare those whose region cannot have changed; the weights are the same"},
 		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; its weights may differ from everybody else's, and the model says so"},
 	}
 }
@@ -166,7 +167,7 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &device{s, gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, AllowNonconforming: c.Bool("allow-nonconforming")}}, nil
+	return &device{s, gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"), AllowNonconforming: c.Bool("allow-nonconforming")}}, nil
 }
 
 // processorValues is how many stored values are too many for auto to take the processor

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/verify"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -35,6 +36,7 @@ func trainCommand() *cli.Command {
 	flags = append(flags, deviceFlags()...)
 	flags = append(flags, jsonFlag(), quietFlag(),
 		&cli.BoolFlag{Name: "dry-run", Usage: "read and prepare the data, print what training would take of the device and of time, and stop"},
+		&cli.BoolFlag{Name: "verify", Usage: "compute everything from scratch as well, at each step, and compare bits: for those who doubt a device or change an engine; slow"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print one line for each step on stderr"})
 	return &cli.Command{
 		Name:  "train",
@@ -131,6 +133,9 @@ func train(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	t.mark(&t.seconds.Open)
+	if c.Bool("verify") {
+		e = verify.Engine(e)
+	}
 	if c.Bool("dry-run") {
 		return t.dryRun(c, e, d.Examples, d.Y, len(d.Classes))
 	}

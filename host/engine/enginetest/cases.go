@@ -175,7 +175,7 @@ func (p problem) check(e engine.Engine) error {
 			if round == 0 {
 				alpha = 0
 			}
-			if err := p.round(r, v, w, changed, alpha, ginv, rng); err != nil {
+			if err := p.round(r, v, w, changed, alpha, ginv, rng, fmt.Sprintf("%v, weights %d", p.dense(), round)); err != nil {
 				return fmt.Errorf("weights %d: %w", round, err)
 			}
 		}
@@ -183,8 +183,15 @@ func (p problem) check(e engine.Engine) error {
 	})
 }
 
-// round compares every operation at one weight matrix.
-func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32, rng *rand.Rand) error {
+// dense is p with dense examples, of which the same is expected.
+func (p problem) dense() problem {
+	p.sparse = false
+	return p
+}
+
+// round compares every operation at one weight matrix. name is that of this step of
+// the problem.
+func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32, rng *rand.Rand, name string) error {
 	before := w.Clone()
 	if err := r.Rescore(w, changed); err != nil {
 		return err
@@ -242,8 +249,9 @@ func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []
 	// Another inverse in between: an engine may remember the norms of one.
 	other := slices.Clone(inv)
 	slices.Reverse(other)
-	for _, inv := range [][]float32{inv, other, inv} {
-		if err := into(v.norms(inv), "norm", sameFloats, func(dst []float32) error { return r.Norms(dst, inv) }); err != nil {
+	for k, inv := range [][]float32{inv, other, inv} {
+		want := expected.norms(fmt.Sprintf("%s, inverse %d", name, k%2), func() []float32 { return v.norms(inv) })
+		if err := into(want, "norm", sameFloats, func(dst []float32) error { return r.Norms(dst, inv) }); err != nil {
 			return err
 		}
 	}

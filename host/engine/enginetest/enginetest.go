@@ -222,7 +222,7 @@ func checkTwoResidents(e engine.Engine) error {
 	if err := b.check(e); err != nil {
 		return err
 	}
-	if err := a.round(ra, va, w, nil, 0, inv, rng); err != nil {
+	if err := a.round(ra, va, w, nil, 0, inv, rng, "two residents"); err != nil {
 		return fmt.Errorf("after another data set was used: %w", err)
 	}
 	return ra.Close()

@@ -26,7 +26,7 @@ func walks() []walk {
 		{name: "walk", n: 400, d: 40, q: 4, noise: 0.05, stride: 0.3},
 		{name: "walk with margin", n: 400, d: 40, q: 4, alpha: 0.5, noise: 0.05, stride: 0.3},
 		{name: "walk among noise", n: 300, d: 24, q: 3, noise: 1, stride: 0.1},
-		{name: "walk of two classes", n: 333, d: 270, q: 2, noise: 0.1, stride: 0.2},
+		{name: "walk of two classes", n: 150, d: 270, q: 2, noise: 0.1, stride: 0.2},
 		{name: "walk of many examples", n: 2100, d: 9, q: 3, noise: 0.2, stride: 0.3},
 		{name: "walk of many classes", n: 150, d: 30, q: 21, noise: 0.1, stride: 0.3},
 		{name: "drift", n: 600, d: 40, q: 3, noise: 0.5, stride: 0.02, drift: true},

@@ -1,0 +1,85 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/verify"
+	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// TestStepsFromScratch trains with everything recomputed and compared at each step, and
+// compares the weights with cpuref's.
+func TestStepsFromScratch(t *testing.T) {
+	const n, d, q = 700, 30, 4
+	values, labels, err := synth.Generate(n, d, q, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for k := range values { // classes that overlap take many steps
+		values[k] += float32(2 * rng.NormFloat64())
+	}
+	c, err := confusion.Pairwise([]string{"a", "b", "c", "d"}, 0.4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := c.Inject(labels, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inverse, err := c.Invert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := dataset.ParseSteps(dataset.DefaultSteps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := dataset.Examples{N: n, D: d, X: values}
+	p, err := dataset.Fit(steps, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := p.Apply(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := func(e engine.Engine) []float32 {
+		l, err := uma.New(uma.Config{Inverse: inverse, Tol: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := e.Load(x, y, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		result, err := host.Run(context.Background(), r, l, host.Options{MaxSteps: 120, Weights: host.Average, Inverse: inverse})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Steps < 100 {
+			t.Errorf("only %d steps", result.Steps)
+		}
+		return result.W.W
+	}
+	want := train(cpuref.New())
+	eachDevice(t, func(i Info) {
+		for _, b := range []build{{}, {bounds: "at once"}, {bounds: "at once", style: "gpu", copies: true}} {
+			if got := train(verify.Engine(openTest(t, i, Options{}, b))); !slices.Equal(got, want) {
+				t.Errorf("%s, %+v: the weights differ from cpuref's", i.ID(), b.bounds)
+			}
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package verify
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+)
+
+// A verified engine is an engine.
+func TestConformance(t *testing.T) {
+	enginetest.Run(t, Engine(simd.New()), enginetest.TinyCases())
+}
+
+// broken is an engine that falsifies one operation from the second assignment on.
+type broken struct {
+	engine.Engine
+	what string
+}
+
+func (b broken) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
+	r, err := b.Engine.Load(x, y, classes)
+	return &brokenResident{Resident: r, what: b.what}, err
+}
+
+type brokenResident struct {
+	engine.Resident
+	what    string
+	assigns int
+}
+
+func (r *brokenResident) breaks(what string) bool { return r.what == what && r.assigns > 1 }
+
+func (r *brokenResident) Assign(alpha float32) (engine.Assignment, error) {
+	a, err := r.Resident.Assign(alpha)
+	r.assigns++
+	if r.breaks("assign: predicted") {
+		a.Predicted[0]++
+	}
+	if r.breaks("assign: regions") {
+		a.Regions[len(a.Regions)-1]--
+	}
+	return a, err
+}
+
+func (r *brokenResident) ClassSums(dst []int64, p int) error {
+	err := r.Resident.ClassSums(dst, p)
+	if r.breaks("class sums of region 1") && p == 1 {
+		dst[len(dst)-1]++
+	}
+	return err
+}
+
+func (r *brokenResident) Norms(dst, inv []float32) error {
+	err := r.Resident.Norms(dst, inv)
+	if r.breaks("norms") {
+		dst[len(dst)-1]++
+	}
+	return err
+}
+
+func (r *brokenResident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	err := r.Resident.UpdateVectors(dst, pairs, inv)
+	if r.breaks("update vectors") && len(dst) > 0 {
+		dst[len(dst)-1]++
+	}
+	return err
+}
+
+func TestNotices(t *testing.T) {
+	for _, what := range []string{"assign: predicted", "assign: regions", "class sums of region 1", "norms", "update vectors"} {
+		found := false
+		for _, c := range enginetest.TinyCases() {
+			err := c.Check(Engine(broken{cpuref.New(), what}))
+			found = found || errors.Is(err, ErrDiffers) && strings.Contains(err.Error(), what)
+		}
+		if !found {
+			t.Errorf("%s: nothing noticed", what)
+		}
+	}
+}

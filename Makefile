@@ -59,7 +59,7 @@ portable:
 
 race: deps
 	go test -race -short ./host/... ./cpuref/... ./internal/... ./learners/... ./cmd/...
-	go test -race -run 'Conformance/.*/(as_opened|tiles)|Tiny' ./gpu
+	go test -race -short -run 'Conformance/.*/as_opened|Tiny|Scratch' ./gpu
 
 # oclgrind exits with 0 whatever it finds. Its search for uninitialised values
 # knows no freeze instruction, which the optimiser makes.

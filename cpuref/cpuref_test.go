@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the known answers of the self-tes
 const golden = "../host/engine/selftest.golden"
 
 func TestConformance(t *testing.T) {
-	enginetest.Run(t, cpuref.New(), append(enginetest.Cases(), enginetest.WideCases()...))
+	enginetest.Run(t, cpuref.New(), enginetest.AllCases())
 }
 
 func TestSelfTestAnswers(t *testing.T) {

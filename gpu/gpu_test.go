@@ -63,7 +63,7 @@ func TestConformance(t *testing.T) {
 			b     build
 			cases []enginetest.Case
 		}{
-			{"as opened", Options{}, build{}, append(enginetest.Cases(), enginetest.WideCases()...)},
+			{"as opened", Options{}, build{}, enginetest.AllCases()},
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
 			{"with bounds", Options{}, build{bounds: "at once"}, enginetest.Cases()},

@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 	for _, l := range simd.Levels() {
 		t.Run(string(l), func(t *testing.T) {
 			t.Parallel()
-			enginetest.Run(t, atLevel(t, l), append(enginetest.Cases(), enginetest.WideCases()...))
+			enginetest.Run(t, atLevel(t, l), enginetest.AllCases())
 		})
 	}
 }

@@ -19,6 +19,11 @@ typedef float16 lanes_t;
 typedef int16 mask_t;
 #define BLOCK LANES
 #define LINE(r) (b * Q + (r))
+#define EACH_LANE(k)                                                            \
+	(float16)(error[0][k], error[1][k], error[2][k], error[3][k],           \
+	          error[4][k], error[5][k], error[6][k], error[7][k],           \
+	          error[8][k], error[9][k], error[10][k], error[11][k],         \
+	          error[12][k], error[13][k], error[14][k], error[15][k])
 #else
 typedef float lanes_t;
 typedef int mask_t;
@@ -97,12 +102,7 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 	for (int r = 0; r < Q; r++) {
 		const lanes_t s = score[LINE(r)];
 #if CPU
-		float etas[LANES], thetas[LANES];
-		for (int l = 0; l < LANES; l++) {
-			etas[l] = error[l][2 * r];
-			thetas[l] = error[l][2 * r + 1];
-		}
-		const lanes_t eta = vload16(0, etas), theta = vload16(0, thetas);
+		const lanes_t eta = EACH_LANE(2 * r), theta = EACH_LANE(2 * r + 1);
 #else
 		const lanes_t eta = error[2 * r], theta = error[2 * r + 1];
 #endif

@@ -48,6 +48,27 @@ func WideCases() []Case {
 	return []Case{dense, {p.String(), p.check}}
 }
 
+// ShortCases are for what makes an engine many times slower and looks for other faults
+// than wrong bits, such as the race detector: the tiny cases, one with enough examples
+// to be shared out, and misuse.
+func ShortCases() []Case {
+	all := append(TinyCases(), Case{"errors", checkErrors}, Case{"two residents", checkTwoResidents})
+	for _, w := range walks() {
+		if w.n > 2000 {
+			all = append(all, Case{w.name, w.check})
+		}
+	}
+	return all
+}
+
+// AllCases are Cases and WideCases, or with go test -short ShortCases.
+func AllCases() []Case {
+	if testing.Short() {
+		return ShortCases()
+	}
+	return append(Cases(), WideCases()...)
+}
+
 // TinyCases are some cases small enough for an interpreter of kernels.
 func TinyCases() []Case {
 	var all []Case

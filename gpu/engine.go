@@ -24,6 +24,9 @@ const scoreRows = 8
 // sumColumns is the number of columns that a work-item of sum_groups takes on a CPU.
 const sumColumns = 128
 
+// pocl is the platform whose compiler is known to fetch ahead when told.
+const pocl = "Portable Computing Language"
+
 // gpuEngine is one opened device with its compiled kernels.
 type gpuEngine struct {
 	mu         sync.Mutex // kernels hold their arguments: one launch at a time
@@ -127,11 +130,14 @@ func (e *gpuEngine) start(b build) (err error) {
 	for group > most {
 		group /= 2
 	}
-	style := 0
+	style := "0"
 	if e.cpu {
-		style = 1
+		style = "1"
+		if e.info.PlatformName == pocl {
+			style += " -DFETCHES"
+		}
 	}
-	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
+	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
 	for _, p := range programs {
 		program, err := e.q.build(p.text(b.sources), options)
 		if err != nil {

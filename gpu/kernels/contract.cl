@@ -18,6 +18,7 @@
 //           take neighbouring ones
 //   LANES   examples side by side in a block of scores or a slice of sparse examples, 16
 //   GROUP   on a GPU, work-items in a work-group of score, a power of two
+//   FETCHES defined where the compiler has __builtin_prefetch
 //   CHUNK   columns of a chunk of a dot product, 256 (clause 1)
 //
 // Clause numbers are those of the numerics contract in package host/engine.

@@ -30,12 +30,9 @@
 // The next rows are not where a processor expects them, least of all listed ones.
 // A compiler that knows how to fetch ahead is told; the bits do not depend on it.
 #define AHEAD (2 * ROWS)
-#ifdef __has_builtin
-#if __has_builtin(__builtin_prefetch)
+#ifdef FETCHES
 #define FETCH(address) __builtin_prefetch((const void *)(address));
-#endif
-#endif
-#ifndef FETCH
+#else
 #define FETCH(address)
 #endif
 

@@ -176,10 +176,7 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 	if err := b.numbers.write(0, numbers); err != nil {
 		return err
 	}
-	items := t.stride
-	if e.cpu {
-		items /= lanes
-	}
+	items := e.blocks(t)
 	m, now := len(b.shifts), int32(b.history.Round())
 	err := e.bound.launch(items, 1, t.bounds.sketch, t.bounds.about, b.numbers, b.which, b.errors, t.scores, t.bounds.scored, t.place, b.list, r.ints,
 		uint64(items), int32(t.rows), int32(r.q), int32(b.depth), int32(m), int32(b.history.Span), now, alpha)

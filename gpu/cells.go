@@ -185,7 +185,7 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 		if err := r.assignBounded(t, alpha); err != nil {
 			return nil, err
 		}
-	} else if err := r.e.assign.launch(t.rows, 1, t.scores, t.place, r.ints,
+	} else if err := r.e.assign.launch(r.e.blocks(t), 1, t.scores, t.place, r.ints,
 		int32(t.rows), int32(r.q), alpha); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ var programs = []program{
 		return []kernelUse{{&e.scoreFew, "score_4", 8}, {&e.scoreMany, "score_16", 8}}
 	}},
 	{[]string{"region.cl", "bound.cl"}, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", 64}, {&e.bound, "bound", 8}, {&e.assignListed, "assign_listed", 64}}
+		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", 8}, {&e.bound, "bound", 8}, {&e.assignListed, "assign_listed", 64}}
 	}},
 	{[]string{"sums.cl"}, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.sumGroups, "sum_groups", 1}, {&e.addGroups, "add_groups", 1}}

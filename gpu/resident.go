@@ -288,6 +288,15 @@ func (e *gpuEngine) scoreItems(rows int, listed int32) int {
 	return min(rows, e.crowd())
 }
 
+// blocks returns how many work-items take the examples of a tile, of which a CPU takes
+// a block at a time.
+func (e *gpuEngine) blocks(t *tile) int {
+	if e.cpu {
+		return t.stride / lanes
+	}
+	return t.stride
+}
+
 // crowd is the number of work-items that keep the device busy with things of which
 // there may be few.
 func (e *gpuEngine) crowd() int {

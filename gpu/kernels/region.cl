@@ -4,7 +4,7 @@
 //   scores  of the tile (see contract.cl)
 //   rows    examples of the tile
 //
-// Work-item i takes example i.
+// Work-item i takes example i, if nothing else is said.
 
 // predict_one scans classes upwards: prediction, and margin to the runner-up.
 int predict_one(__global const float *scores, int Q, size_t i, float *margin)
@@ -36,13 +36,9 @@ __kernel void predict(__global const float *restrict scores, __global int *restr
 	prediction[i] = predict_one(scores, Q, i, &margin);
 }
 
-// assign_one brings the place of example i up to date and notes it if it moved.
-void assign_one(__global const float *scores, __global int *place, volatile __global int *moved,
-                int Q, float alpha, size_t i)
+// place_one brings the place of example i up to date and notes it if it moved.
+void place_one(__global int *place, volatile __global int *moved, size_t i, int now)
 {
-	float margin;
-	const int p = predict_one(scores, Q, i, &margin);
-	const int now = 2 * p + (margin >= alpha ? 1 : 0);
 	const int before = place[i];
 	if (now != before) {
 		const size_t at = 2 + 3 * (size_t)atomic_inc(moved);
@@ -53,17 +49,47 @@ void assign_one(__global const float *scores, __global int *place, volatile __gl
 	}
 }
 
+// assign_one finds the place of example i from its scores.
+void assign_one(__global const float *scores, __global int *place, volatile __global int *moved,
+                int Q, float alpha, size_t i)
+{
+	float margin;
+	const int p = predict_one(scores, Q, i, &margin);
+	place_one(place, moved, i, 2 * p + (margin >= alpha ? 1 : 0));
+}
+
 //   place  what the last assignment said of each example: 2·prediction, plus 1 if
 //          its margin reached alpha, which puts it in the region; -1 before the
 //          first. Brought up to date.
 //   moved  how many examples changed their place, 0 before the call; a number that
 //          only kernels of bound.cl use; and then room for rows triples (example,
 //          old place, new place), written for those examples in no particular order
+// On a CPU work-item b takes the examples of block b.
 __kernel void assign(__global const float *restrict scores, __global int *restrict place,
                      volatile __global int *restrict moved,
                      int rows, int Q, float alpha)
 {
+#if CPU
+	const size_t b = get_global_id(0);
+	if (b * LANES >= (size_t)rows)
+		return;
+	__global const float16 *score = (__global const float16 *)scores + b * Q;
+	float16 best = -INFINITY, second = -INFINITY;
+	int16 class = 0;
+	for (int r = 0; r < Q; r++) { // as predict_one, for all lanes
+		const float16 s = score[r];
+		const int16 leads = s > best;
+		second = select(select(second, s, s > second), best, leads);
+		best = select(best, s, leads);
+		class = select(class, (int16)(r), leads);
+	}
+	int now[LANES];
+	vstore16(2 * class - (best - second >= alpha), 0, now); // true is -1
+	for (size_t l = 0; l < LANES && b * LANES + l < (size_t)rows; l++)
+		place_one(place, moved, b * LANES + l, now[l]);
+#else
 	const size_t i = get_global_id(0);
 	if (i < (size_t)rows)
 		assign_one(scores, place, moved, Q, alpha, i);
+#endif
 }

@@ -33,6 +33,14 @@
 #error "LANES must be 16, the width of the widest vectors"
 #endif
 
+// What is read next is not always where a processor expects it. A compiler that knows
+// how to fetch ahead is told; the bits do not depend on it.
+#ifdef FETCHES
+#define FETCH(address) __builtin_prefetch((const void *)(address))
+#else
+#define FETCH(address)
+#endif
+
 #define SCORE(i, r) (((size_t)(i) / LANES * Q + (r)) * LANES + (size_t)(i) % LANES)
 
 // integer_of is the integer of x in fixed point, scale = 2^s: x·2^s rounded to the

@@ -27,14 +27,8 @@
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 #define ROWS 8
 
-// The next rows are not where a processor expects them, least of all listed ones.
-// A compiler that knows how to fetch ahead is told; the bits do not depend on it.
+// The rows that are fetched while others are computed.
 #define AHEAD (2 * ROWS)
-#ifdef FETCHES
-#define FETCH(address) __builtin_prefetch((const void *)(address));
-#else
-#define FETCH(address)
-#endif
 
 #define ROW(u) (size_t)(listed == 1 ? list[min(u, end - 1)] : min(u, end - 1))
 #define BEGIN_ROW(k)                                                            \
@@ -42,7 +36,7 @@
 	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
 	vec_t total##k = 0.0f;
 #define BEGIN_CHUNK(k) vec_t acc##k = 0.0f;
-#define FETCH_NEXT(k) FETCH(next##k + sizeof(float) * j)
+#define FETCH_NEXT(k) FETCH(next##k + sizeof(float) * j);
 #define STEP(k) acc##k = fma((vec_t)(x##k[j]), v, acc##k);
 #define END_CHUNK(k) total##k = total##k + acc##k;
 #define END_ROW(k)                                                              \
@@ -86,7 +80,6 @@ __kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global c
 #undef EACH_ROW
 #undef ROWS
 #undef AHEAD
-#undef FETCH
 #undef ROW
 #undef BEGIN_ROW
 #undef BEGIN_CHUNK

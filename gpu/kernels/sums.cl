@@ -47,6 +47,10 @@ __kernel void sum_groups(__global const float *restrict x, __global const int *r
 			sum[done / 8] = 0;
 		for (int at = begin; at < end; at++) {
 			__global const float *xi = x + (size_t)(local_x ? at : list[at]) * d + from;
+			const int next = min(at + 4, end - 1);
+			const size_t ahead = (size_t)(x + (size_t)(local_x ? next : list[next]) * d + from);
+			for (int j = 0; j < done; j += 16)
+				FETCH(ahead + sizeof(float) * j);
 			for (int j = 0; j < done; j += 8)
 				sum[j / 8] += as_long8(fma(convert_double8(vload8(0, xi + j)), (double8)(scale), (double8)(MAGIC)));
 		}

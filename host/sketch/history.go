@@ -146,15 +146,22 @@ func (h *History) forget(k *class) {
 func (h *History) measure(c int) {
 	versions := h.classes[c].versions
 	now := versions[len(versions)-1]
-	for n, v := range versions[:len(versions)-1] {
-		eta := distance(v.rest, v.rest2, now.rest, now.rest2)
-		theta := distance(v.shift, v.shift2, now.shift, now.shift2)*(h.error+h.basis.skew*h.spread) + now.rounding - v.rounding
-		// A few roundings more, for a device that adds it up in float32.
-		eta32, theta32 := up32(eta), up32(theta)
-		for round := max(v.round, h.Oldest()); round < versions[n+1].round; round++ {
-			at := round%h.Span*h.Q + c
-			h.Eta[at], h.Theta[at] = eta32, theta32
+	parallel(len(versions)-1, 32, func(from, to int) {
+		for n := from; n < to; n++ {
+			h.measureOne(c, versions[n], now, versions[n+1].round)
 		}
+	})
+}
+
+// measureOne is measure for the rounds of one version, from its own up to end.
+func (h *History) measureOne(c int, v, now version, end int) {
+	eta := distance(v.rest, v.rest2, now.rest, now.rest2)
+	theta := distance(v.shift, v.shift2, now.shift, now.shift2)*(h.error+h.basis.skew*h.spread) + now.rounding - v.rounding
+	// A few roundings more, for a device that adds it up in float32.
+	eta32, theta32 := up32(eta), up32(theta)
+	for round := max(v.round, h.Oldest()); round < end; round++ {
+		at := round%h.Span*h.Q + c
+		h.Eta[at], h.Theta[at] = eta32, theta32
 	}
 }
 

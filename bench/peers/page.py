@@ -155,8 +155,8 @@ runs on one core, on pixels divided by 255.
 
 ## How the cost of a step grows
 
-`uma-gpu bench --synthetic n,d,Q` on `opencl`, median step of a run. It should grow no faster than n·d, and from Q = 10 to Q = 50 by a
-factor of at most 1.2, because a step changes two classes.
+`uma-gpu bench --synthetic n,d,Q` on `opencl`, median step of a run. The goal is growth no faster than n·d, and from Q = 10 to Q = 50 by a
+factor of at most 1.2 where few classes change; the table says how far it is met. In these sets many examples change their class in each step, which the cost follows.
 
 {self.scaling()}
 """

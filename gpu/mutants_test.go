@@ -39,7 +39,7 @@ var mutants = []struct {
 	{"tie goes to the highest class of a lane", "region.cl", "s > best;", "s >= best;"},
 	{"runner-up forgotten", "region.cl", "select(select(second, s, s > second), best, leads)", "select(second, s, s > second)"},
 	{"runner-up below the best only", "region.cl", "select(select(second, s, s > second), best, leads)", "select(second, best, leads)"},
-	{"margin strictly above alpha", "region.cl", "(best - second >= alpha)", "(best - second > alpha)"},
+	{"margin strictly above alpha", "region.cl", "margins[l] >= alpha", "margins[l] > alpha"},
 	{"last lane dropped in assign", "region.cl", "b * LANES + l < (size_t)rows", "b * LANES + l + 1 < (size_t)rows"},
 	{"one too many lanes", "region.cl", "b * LANES + l < (size_t)rows", "b * LANES + l <= (size_t)rows"},
 	{"place not remembered", "region.cl", "place[i] = now;", ""},

@@ -75,18 +75,19 @@ __kernel void assign(__global const float *restrict scores, __global int *restri
 		return;
 	__global const float16 *score = (__global const float16 *)scores + b * Q;
 	float16 best = -INFINITY, second = -INFINITY;
-	int16 class = 0;
+	float16 class = 0.0f; // a number below 2^24, and so exact
 	for (int r = 0; r < Q; r++) { // as predict_one, for all lanes
 		const float16 s = score[r];
 		const int16 leads = s > best;
 		second = select(select(second, s, s > second), best, leads);
 		best = select(best, s, leads);
-		class = select(class, (int16)(r), leads);
+		class = select(class, (float16)(r), leads);
 	}
-	int now[LANES];
-	vstore16(2 * class - (best - second >= alpha), 0, now); // true is -1
+	float classes[LANES], margins[LANES];
+	vstore16(class, 0, classes);
+	vstore16(best - second, 0, margins);
 	for (size_t l = 0; l < LANES && b * LANES + l < (size_t)rows; l++)
-		place_one(place, moved, b * LANES + l, now[l]);
+		place_one(place, moved, b * LANES + l, 2 * (int)classes[l] + (margins[l] >= alpha ? 1 : 0));
 #else
 	const size_t i = get_global_id(0);
 	if (i < (size_t)rows)

@@ -116,7 +116,7 @@ func all(q int) []int {
 // for a while, and longer the next time.
 func (r *resident) prepareBounds() error {
 	r.steps++
-	if r.bounds == nil && r.e.build.wantsBounds(r) {
+	if r.bounds == nil && r.wantsBounds() {
 		if err := r.startBounds(); err != nil {
 			return err
 		}

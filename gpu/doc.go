@@ -1,7 +1,7 @@
 // Package gpu is the engine on OpenCL 1.2 devices: it cuts the examples in tiles
-// no larger than the device allows, keeps those in device memory that fit and
-// streams the others, and runs the kernels of gpu/kernels on them. It is the only
-// importer of go-opencl.
+// no larger than the device allows, keeps those in device memory that fit, streams
+// the others or, on a device that shares the host's memory, uses them in place, and
+// runs the kernels of gpu/kernels on them. It is the only importer of go-opencl.
 //
 // Built without cgo, or with the tag noopencl, the package has the same names
 // and every use says that OpenCL is not built in.
@@ -55,7 +55,8 @@ type Options struct {
 	// MaxAlloc bounds one buffer, in bytes; 0 means the device's own limit.
 	MaxAlloc int64
 	// MemoryLimit bounds all buffers together, in bytes; 0 means the device's
-	// memory. Examples that do not fit are streamed from host memory.
+	// memory. Examples that do not fit are streamed from host memory. A device that
+	// shares the host's memory uses dense examples where they are, which takes none.
 	MemoryLimit int64
 	// AllowNonconforming accepts a device that fails the self-test. Its weights
 	// may differ from everybody else's; Device().Conforming says so.

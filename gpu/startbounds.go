@@ -20,11 +20,11 @@ const (
 )
 
 // wantsBounds says whether it is time to make bounds.
-func (b build) wantsBounds(r *resident) bool {
-	switch {
-	case r.unbounded || r.x.Sparse() || b.bounds == "never":
+func (r *resident) wantsBounds() bool {
+	switch when := r.e.build.bounds; {
+	case r.unbounded || r.x.Sparse() || when == "never":
 		return false
-	case b.bounds == "at once":
+	case when == "at once":
 		return true
 	}
 	return r.steps > boundAfter && r.n*r.d >= boundFrom && r.d >= boundColumn

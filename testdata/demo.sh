@@ -4,9 +4,12 @@
 # matrix and the same learner without it, and compares both on clean test data.
 #
 # usage: demo.sh UMA-GPU [DEVICE]
+#   DEVICE is the first OpenCL device, if there is one: auto would leave so few
+#   examples to the processor
 set -eu
 program=$(realpath "$1")
-device=${2:-auto}
+device=${2:-$("$program" devices | sed -n 's/^\(opencl:[0-9.]*\) .*/\1/p' | head -n 1)}
+device=${device:-auto}
 digits=$(realpath "$(dirname "$0")/digits.csv.gz")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -2,7 +2,7 @@
 // score_4 and score_16: the scores of chosen classes for examples of a tile, of all
 // or of those listed (clause 1). The host puts this file into the program once for
 // each number of CLASSES that a work-item computes at once; one reading of an
-// example serves them all, and neighbouring columns of W lie side by side.
+// example serves them all, and the classes of a group lie side by side in w.
 //
 //   x        examples of the tile (see contract.cl)
 //   w        the m chosen rows of W in groups of CLASSES, transposed, the last group

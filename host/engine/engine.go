@@ -115,7 +115,8 @@ type Assignment struct {
 	Moved     int     // examples whose cell is not that of the last assignment
 }
 
-// Plan is what a data set takes on an engine. All sizes are in bytes.
+// Plan is what a data set takes on an engine when it is loaded. All sizes are in
+// bytes. What an engine takes later, if there is room, to spare itself work is not in it.
 type Plan struct {
 	Examples  int64 `json:"examples_bytes"` // the features, wherever they are
 	Aside     int64 `json:"aside_bytes"`    // those of them that stay in host memory, used in place or streamed
@@ -134,7 +135,7 @@ type Work struct {
 	Launches     int64 `json:"launches"`      // kernels started; 0 for an engine without kernels
 	Transfers    int64 `json:"transfers"`     // copies between host and device that the host waited for
 	ExampleBytes int64 `json:"example_bytes"` // bytes of examples that were read, and of what is kept to avoid reading them
-	Rescored     int64 `json:"rescored"`      // examples whose scores were computed by clause 1, counted once per step
+	Rescored     int64 `json:"rescored"`      // examples whose scores were computed by clause 1, counted once for each reading
 }
 
 // Sub returns the work done between before and w.

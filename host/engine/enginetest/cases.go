@@ -21,7 +21,7 @@ type problem struct {
 	edit    func(x dataset.Examples, y []int32)
 }
 
-// edges are the sizes around the widths that kernels like: interleaving of 16,
+// edges are the sizes around the widths that kernels like: blocks of 16,
 // chunks and work groups of 256.
 var edges = []int{1, 2, 15, 16, 17, 255, 256, 257, 1023}
 

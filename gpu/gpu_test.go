@@ -229,3 +229,36 @@ func BenchmarkEngine(b *testing.B) {
 		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
 	})
 }
+
+// BenchmarkStreamed compares a reading of examples on the device with one of three
+// times as many as its memory may take, streamed, on a device that is told not to use
+// host memory in place.
+func BenchmarkStreamed(b *testing.B) {
+	const n, d, q = 60000, 784, 10
+	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+	for j := range x.X {
+		x.X[j] = float32(j%255) / 255
+	}
+	w := engine.NewWeights(q, d)
+	eachDevice(b, func(i Info) {
+		for _, c := range []struct {
+			name  string
+			limit int64
+		}{{"resident", 0}, {"streamed", 4 * n * d / 3}} {
+			b.Run(i.ID()+"/"+c.name, func(b *testing.B) {
+				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true, guard: noGuard}).Load(x, nil, q)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer r.Close()
+				score := make([]float32, q)
+				b.SetBytes(4 * n * d)
+				for b.Loop() {
+					if err := errors.Join(r.Rescore(w, []int{0, 1}), r.Scores(score, 0, 1)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	})
+}

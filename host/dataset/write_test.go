@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -257,5 +258,26 @@ func TestHashDistinguishes(t *testing.T) {
 	big := &Dataset{Examples: Examples{N: 70000, D: 1, X: make([]float32, 70000)}}
 	if h := big.Hash(); len(h) != 64 || h == (&Dataset{Examples: Examples{N: 1, D: 70000, X: big.X}}).Hash() {
 		t.Errorf("hash of 70000 values is %q", h)
+	}
+}
+
+// TestWriteWideSparse writes two examples of 10^9 features in the formats for
+// sparse examples: what they take is what they store, not a row of all features.
+func TestWriteWideSparse(t *testing.T) {
+	d := &Dataset{
+		Examples: Examples{N: 2, D: 1e9, Starts: []int64{0, 1, 2}, Columns: []int32{5, 999999999}, Values: []float32{1, 2}},
+		Y:        []int32{0, 1}, Classes: []string{"1", "2"},
+	}
+	for _, name := range []string{"a.svm", "a.npz", "a.umab"} {
+		path := filepath.Join(t.TempDir(), name)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := Write(path, d, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
+			t.Errorf("%s: writing took %d bytes, wanted at most 8 MiB", name, took)
+		}
 	}
 }

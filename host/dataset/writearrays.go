@@ -49,9 +49,11 @@ func writeNPY(w *lineWriter, d *Dataset, _ WriteOptions) error {
 // writeNPZ writes a zip archive whose members are stored, not packed, all of the
 // oldest date that zip knows: the same data, the same bytes.
 func writeNPZ(w *lineWriter, d *Dataset, _ WriteOptions) error {
-	arrays := []array{matrixArray(d.Examples)}
+	var arrays []array
 	if d.Sparse() {
 		arrays = sparseArrays(d.Examples)
+	} else {
+		arrays = []array{matrixArray(d.Examples)}
 	}
 	if d.Y != nil {
 		y, err := labelArray(d)
@@ -73,7 +75,7 @@ func writeNPZ(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	return z.Close()
 }
 
-// matrixArray is the dense matrix of the features.
+// matrixArray is the dense matrix of the features. It holds a whole row.
 func matrixArray(e Examples) array {
 	buffer := make([]float32, e.D)
 	return array{"X", "<f4", []int{e.N, e.D}, e.N, func(b []byte, i int) []byte { return appendFloats(b, e.denseRow(buffer, i)) }}

@@ -122,6 +122,9 @@ func (e *gpuEngine) start(b build) (err error) {
 			return fmt.Errorf("create command queue: %w", err)
 		}
 	}
+	if e.q.staging, err = newStaging(); err != nil {
+		return err
+	}
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
@@ -180,6 +183,7 @@ func (e *gpuEngine) Close() error {
 			q.Release()
 		}
 	}
+	e.q.staging.free()
 	if e.q.context != nil {
 		e.q.context.Release()
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// queue is the binding with its traps mended: an in-order command queue whose
-// transfers block, so that no Go memory is in use after a call; events are
-// released at once; empty transfers do nothing; kernels are launched with all
-// their arguments or not at all.
+// queue is the binding with its traps mended: an in-order command queue that uses no
+// Go memory after a call, since large transfers block and small ones go by way of
+// staging; events are released at once; empty transfers do nothing; kernels are
+// launched with all their arguments or not at all.
 type queue struct {
 	context *cl.Context
 	queue   *cl.CommandQueue
@@ -27,6 +27,7 @@ type queue struct {
 	inUse     int64 // bytes of all buffers
 	memory    int64 // of the device
 	guard     int   // bytes after each buffer that nothing may write to (tests)
+	staging   staging
 
 	work  engine.Work
 	trace func(name string, start, end time.Time) // of Options; nil for none
@@ -45,7 +46,7 @@ func (q *queue) span(name string, do func() error) error {
 }
 
 // element is what buffers hold.
-type element interface{ int8 | int32 | int64 | float32 }
+type element interface{ uint8 | int8 | int32 | int64 | float32 }
 
 // buffer is n values of type T in device memory.
 type buffer[T element] struct {
@@ -133,10 +134,22 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("write to %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	b.q.work.Transfers++
+	from, staged := unsafe.Pointer(&v[0]), []byte(nil)
+	if queue == b.q.queue {
+		if staged = b.q.staging.take(len(v) * size); staged != nil {
+			copy(staged, unsafe.Slice((*byte)(from), len(staged)))
+			from = unsafe.Pointer(&staged[0])
+		}
+	}
+	if staged == nil {
+		b.q.work.Transfers++
+	}
 	err := b.q.span("write "+b.name, func() error {
-		return done(queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil))
+		return done(queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil))
 	})
+	if staged == nil && queue == b.q.queue {
+		b.q.staging.reset()
+	}
 	if err != nil {
 		return fmt.Errorf("write to %s: %w", b.name, err)
 	}
@@ -156,6 +169,7 @@ func (b *buffer[T]) read(v []T, at int) error {
 	err := b.q.span("read "+b.name, func() error {
 		return done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil))
 	})
+	b.q.staging.reset()
 	if err != nil {
 		return fmt.Errorf("read from %s: %w", b.name, err)
 	}

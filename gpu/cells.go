@@ -202,7 +202,7 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	if r.bounds != nil {
 		r.bounds.listed += listed
 		r.e.q.work.Rescored += int64(listed)
-		r.e.q.work.ExampleBytes += int64(listed) * 4 * int64(r.d)
+		r.e.q.work.ExampleBytes += int64(listed) * (t.bytes(r.d) / int64(t.rows))
 	}
 	if have := len(moves); head+3*n > have {
 		moves = append(moves, make([]int32, head+3*n-have)...)

@@ -5,6 +5,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/jgillich/go-opencl/cl"
@@ -38,8 +39,11 @@ type gpuEngine struct {
 	shares     bool          // the device uses host memory in place
 	maxAlloc   int64
 	build      build
+	options    string // of the compiler
+	group      int    // work-items in a work-group, at most
 
-	scoreFew, scoreMany, scoreSparse, predict, assign, bound, assignListed, sumGroups, addGroups, moveSumsSparse, updateVectors, norms *kernel
+	dense                                                                                              [3]denseKernels // by width
+	scoreSparse, predict, assign, bound, assignListed, addGroups, moveSumsSparse, updateVectors, norms *kernel
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
@@ -75,6 +79,7 @@ type build struct {
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
 	bounds  string // "never"; "at once", whatever the size; "": when they pay
+	narrow  string // "always"; "": where it pays
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -140,15 +145,21 @@ func (e *gpuEngine) start(b build) (err error) {
 			style += " -DFETCHES"
 		}
 	}
-	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
+	e.group = group
+	e.options = fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
+	return e.compile(slices.Concat(programs, densePrograms(0)))
+}
+
+// compile compiles programs.
+func (e *gpuEngine) compile(programs []program) error {
 	for _, p := range programs {
-		program, err := e.q.build(p.text(b.sources), options)
+		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d", e.options, p.narrow))
 		if err != nil {
 			return err
 		}
 		e.programs = append(e.programs, program)
 		for _, k := range p.kernels(e) {
-			local := group
+			local := e.group
 			if e.cpu {
 				local = min(local, k.onCPU)
 			}
@@ -160,6 +171,15 @@ func (e *gpuEngine) start(b build) (err error) {
 	return nil
 }
 
+// useWidth compiles the kernels for narrow examples of a width when they are first
+// wanted.
+func (e *gpuEngine) useWidth(width int) error {
+	if e.dense[width].sumGroups != nil {
+		return nil
+	}
+	return e.compile(densePrograms(width))
+}
+
 func (e *gpuEngine) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
@@ -168,7 +188,11 @@ func (e *gpuEngine) Device() engine.Device {
 }
 
 func (e *gpuEngine) Close() error {
-	for _, p := range programs {
+	all := programs
+	for _, w := range widths {
+		all = slices.Concat(all, densePrograms(w))
+	}
+	for _, p := range all {
 		for _, k := range p.kernels(e) {
 			if *k.to != nil {
 				(*k.to).cl.Release()
@@ -200,6 +224,9 @@ func (e *gpuEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Res
 	defer e.mu.Unlock()
 	if e.programs == nil {
 		return nil, fmt.Errorf("load: %w", engine.ErrClosed)
+	}
+	if err := e.useWidth(e.narrowWidth(x)); err != nil {
+		return nil, fmt.Errorf("load: %w", err)
 	}
 	r, err := newResident(e, x, y, classes, numerics.NewFixedPoint(maxAbs, x.N))
 	if err != nil {

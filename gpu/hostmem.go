@@ -40,8 +40,8 @@ func freeHost[T element](v []T) {
 // holds ends the program, and a resident that somebody forgot to close should not.
 var pins sync.Map // *resident → *runtime.Pinner
 
-// pin keeps the caller's examples in place while the device uses them.
-func (r *resident) pin(first *float32) {
+// pin keeps the caller's examples, at first, in place while the device uses them.
+func (r *resident) pin(first unsafe.Pointer) {
 	p := new(runtime.Pinner)
 	if other, there := pins.LoadOrStore(r, p); there {
 		p = other.(*runtime.Pinner)

@@ -12,7 +12,7 @@ import (
 var kernelFiles embed.FS
 
 // kernelNames are the kernel files. The first is put before all others.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "sparse.cl", "update.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl"}
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {
@@ -31,6 +31,7 @@ func kernelSources() ([]string, error) {
 // a driver that remembers what it compiled has less to compile when a file changes.
 type program struct {
 	files   []string
+	narrow  int // macro NARROW
 	kernels func(*gpuEngine) []kernelUse
 }
 
@@ -42,23 +43,41 @@ type kernelUse struct {
 	onCPU int
 }
 
+// programs are those that every data set needs, but for the kernels that read dense
+// examples.
 var programs = []program{
-	{[]string{"score.cl"}, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.scoreFew, "score_4", 8}, {&e.scoreMany, "score_16", 8}}
-	}},
-	{[]string{"region.cl", "bound.cl"}, func(e *gpuEngine) []kernelUse {
+	{[]string{"region.cl", "bound.cl"}, 0, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", 8}, {&e.bound, "bound", 8}, {&e.assignListed, "assign_listed", 64}}
 	}},
-	{[]string{"sums.cl"}, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.sumGroups, "sum_groups", 1}, {&e.addGroups, "add_groups", 1}}
+	{[]string{"add.cl"}, 0, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.addGroups, "add_groups", 1}}
 	}},
-	{[]string{"sparse.cl"}, func(e *gpuEngine) []kernelUse {
+	{[]string{"sparse.cl"}, 0, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
 		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse", 8}}
 	}},
-	{[]string{"update.cl"}, func(e *gpuEngine) []kernelUse {
+	{[]string{"update.cl"}, 0, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", 8}}
 	}},
+}
+
+// denseKernels are the kernels that read dense examples of one width.
+type denseKernels struct{ scoreFew, scoreMany, sumGroups *kernel }
+
+// widths are the bytes of a value of narrow examples, 0 for those in float32.
+var widths = []int{0, 1, 2}
+
+// densePrograms are those of a width.
+func densePrograms(width int) []program {
+	return []program{
+		{[]string{"score.cl"}, width, func(e *gpuEngine) []kernelUse {
+			k := &e.dense[width]
+			return []kernelUse{{&k.scoreFew, "score_4", 8}, {&k.scoreMany, "score_16", 8}}
+		}},
+		{[]string{"sums.cl"}, width, func(e *gpuEngine) []kernelUse {
+			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", 1}}
+		}},
+	}
 }
 
 // The classes that a work-item of kernels score_4 and score_16 computes at once.

@@ -100,7 +100,7 @@ func (r *resident) moveSums(t *tile) error {
 		for room := r.cells.groups.n / 2; len(groups) > 0; {
 			n := min(len(groups), room)
 			done(last, nil)
-			if last, err = r.sumGroups(x, groups[:n], local); err != nil {
+			if last, err = r.sumGroups(t, x, groups[:n], local); err != nil {
 				return last, err
 			}
 			if err := r.addGroups(groups[:n]); err != nil {
@@ -114,7 +114,7 @@ func (r *resident) moveSums(t *tile) error {
 }
 
 // sumGroups enqueues the sums of some groups and returns the event.
-func (r *resident) sumGroups(x arrays, groups []group, local int32) (*cl.Event, error) {
+func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) (*cl.Event, error) {
 	c := r.cells
 	index := make([]int32, 0, 2*len(groups))
 	for _, g := range groups {
@@ -127,8 +127,8 @@ func (r *resident) sumGroups(x arrays, groups []group, local int32) (*cl.Event, 
 	if bits.Len(uint(r.n)) >= 62-51 { // clause 3: integers stay below 2^62 / 2^bits
 		small = 1
 	}
-	return r.e.sumGroups.enqueue(r.e.sumItems(r.d), len(groups), x.values, c.list, c.groups, c.partial,
-		r.fixed.Scale(), int32(r.d), small, local)
+	return r.e.dense[t.width].sumGroups.enqueue(r.e.sumItems(r.d), len(groups), append(r.examples(t, x), c.list, c.groups, c.partial,
+		r.fixed.Scale(), int32(r.d), small, local)...)
 }
 
 // sumItems returns how many work-items take the d columns of a sum.

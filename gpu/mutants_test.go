@@ -18,8 +18,16 @@ var mutants = []struct {
 	file     string // kernel file that is changed
 	from, to string // text replaced, all occurrences
 }{
-	{"relaxed: unfused multiply-add in score", "score.cl", "fma((vec_t)(x##k[j]), v, acc##k)", "(vec_t)(x##k[j]) * v + acc##k"},
+	{"relaxed: unfused multiply-add in score", "score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k"},
 	{"GPU: unfused multiply-add in score", "score.cl", "fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc)", "(vec_t)(part[l * (WIDTH + 1) + k]) * wg[j + k] + acc"},
+	{"narrow: least code forgotten", "contract.cl", "(fma((v) + least, a, b) * (r))", "(fma((v), a, b) * (r))"},
+	{"narrow: length forgotten", "contract.cl", "(fma((v) + least, a, b) * (r))", "fma((v) + least, a, b)"},
+	{"narrow: unfused preparation", "contract.cl", "(fma((v) + least, a, b) * (r))", "((((v) + least) * (a) + (b)) * (r))"},
+	{"narrow: offsets of the wrong column", "contract.cl", "vload16(0, map + d + j)", "vload16(0, map + d + j - 1)"},
+	{"narrow: map of the first chunk", "score.cl", "map + from, to - from", "map, to - from"},
+	{"narrow: length of the first example", "score.cl", "min(first + k, end - 1)];\n#define VALUE", "min(first, end - 1)];\n#define VALUE"},
+	{"narrow: sums with the length of another example", "sums.cl", "unit[list[at]]", "unit[list[begin]]"},
+	{"narrow: sums with the map of the first columns", "sums.cl", "vload8(0, map + from + j)", "vload8(0, map + j)"},
 	{"unfused multiply-add in norms", "update.cl", "acc = fma(z, z, acc)", "acc = z * z + acc"},
 	{"no chunks in score", "score.cl", "from += CHUNK", "from += 0x10000000"},
 	{"chunk of 128 in score", "score.cl", "CHUNK", "128"},
@@ -43,15 +51,17 @@ var mutants = []struct {
 	{"last lane dropped in assign", "region.cl", "b * LANES + l < (size_t)rows", "b * LANES + l + 1 < (size_t)rows"},
 	{"one too many lanes", "region.cl", "b * LANES + l < (size_t)rows", "b * LANES + l <= (size_t)rows"},
 	{"place not remembered", "region.cl", "place[i] = now;", ""},
-	{"first group dropped", "sums.cl", "int at = cells[c + 1]", "int at = cells[c + 1] + 1"},
+	{"first group dropped", "add.cl", "int at = cells[c + 1]", "int at = cells[c + 1] + 1"},
 	{"first of a group dropped", "sums.cl", "int at = begin", "int at = begin + 1"},
-	{"leaving not subtracted", "sums.cl", "cell[j] -= sum[j]", ""},
+	{"leaving not subtracted", "add.cl", "cell[j] -= sum[j]", ""},
 	{"truncated instead of rounded", "contract.cl", "(v + big) - big", "trunc(v)"},
 	{"away from zero instead of to even", "contract.cl", "(v + big) - big", "round(v)"},
+	{"last column added dropped", "add.cl", "min(COLUMNS, d - from)", "min(COLUMNS, d - 1 - from)"},
+	{"GPU: narrow: length of the first example", "score.cl", "X(example[r], row[r],", "X(example[0], row[r],"},
 	{"sums in 32 bits", "sums.cl", "long sum = 0", "int sum = 0"},
 	{"sums in float", "sums.cl", "long sum = 0", "float sum = 0"},
-	{"sums overwritten", "sums.cl", "cell[j] += sum[j]", "cell[j] = sum[j]"},
-	{"eight sums by truncation", "sums.cl", "as_long8(fma(convert_double8(vload8(0, xi + j)), (double8)(scale), (double8)(MAGIC)))", "as_long8(trunc(convert_double8(vload8(0, xi + j)) * (double8)(scale)) + (double8)(MAGIC))"},
+	{"sums overwritten", "add.cl", "cell[j] += sum[j]", "cell[j] = sum[j]"},
+	{"eight sums by truncation", "sums.cl", "as_long8(fma(convert_double8(VALUES(j)), (double8)(scale), (double8)(MAGIC)))", "as_long8(trunc(convert_double8(VALUES(j)) * (double8)(scale)) + (double8)(MAGIC))"},
 	{"eight sums with a little magic left", "sums.cl", "(ulong)(end - begin)", "(ulong)(end - begin - 1)"},
 	{"eight sums whatever their size", "sums.cl", "if (small)", "if (1)"},
 	{"last column of the sums dropped", "sums.cl", "min(COLUMNS, d - from)", "min(COLUMNS, d - 1 - from)"},
@@ -105,7 +115,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range mutants {
 			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {
-				b := build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"}
+				b := build{sources: mutate(t, m.file, m.from, m.to), style: "cpu", narrow: "always"}
 				if strings.HasPrefix(m.name, "GPU: ") {
 					b.style = "gpu"
 				}
@@ -134,7 +144,7 @@ func TestMutantsAreCaught(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range []struct{ file, from, to, want string }{
-			{"score.cl", "fma((vec_t)(x##k[j]), v, acc##k)", "(vec_t)(x##k[j]) * v + acc##k", "self-test: score differs from the known answer at index "},
+			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
 			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
 			{"update.cl", "acc = fma(part[k], part[k], acc)", "acc = part[k] * part[k] + acc", "self-test: norms differs from the known answer at index "},
 		} {

@@ -31,6 +31,9 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 		largest = max(largest, t.bytes(d))
 		p.Examples += t.bytes(d)
 		p.Scores += size(t.stride*q, 4)
+		if t.width != 0 {
+			p.Scratch += size(t.rows, 4)
+		}
 		if y != nil {
 			p.Scratch += size(t.rows, 4)
 		}
@@ -43,6 +46,9 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
 	}
 	p.Scratch += size(packed*d, 4) + size(batch, 4) + size(head+3*rows, 4)
+	if tiles[0].width != 0 {
+		p.Scratch += size(2*d, 4)
+	}
 	if y != nil {
 		per := max(1, min(q, int(e.maxAlloc/(8*int64(d)*int64(q)))))
 		for from := 0; from < q; from += per {
@@ -66,7 +72,7 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 		p.TilesAside, p.Aside = len(tiles), p.Examples
 	case e.streams(p.Examples, used):
 		if !e.shares {
-			slots := 2 * size(int(largest/4), 4)
+			slots := 2 * size(int(largest), 1)
 			if x.Sparse() {
 				slots = 2 * (2*size(int(largest/8), 4) + size((rows+lanes-1)/lanes, 4) + size(rows, 4))
 			}

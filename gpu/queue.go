@@ -46,7 +46,9 @@ func (q *queue) span(name string, do func() error) error {
 }
 
 // element is what buffers hold.
-type element interface{ uint8 | int8 | int32 | int64 | float32 }
+type element interface {
+	uint8 | int8 | int32 | int64 | float32
+}
 
 // buffer is n values of type T in device memory.
 type buffer[T element] struct {
@@ -124,7 +126,12 @@ func (b *buffer[T]) write(at int, v []T) error { return b.writeOn(b.q.queue, at,
 
 // writeAside copies v to the beginning of the buffer, which no enqueued kernel
 // uses, while kernels run.
-func (b *buffer[T]) writeAside(v []T) error { return b.writeOn(b.q.transfers, 0, v) }
+func (b *buffer[T]) writeAside(v []T) error {
+	if len(v) == 0 {
+		return nil // to a buffer that need not be there
+	}
+	return b.writeOn(b.q.transfers, 0, v)
+}
 
 func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 	if len(v) == 0 {

@@ -34,6 +34,7 @@ type resident struct {
 	steps  int     // assignments so far
 
 	x         dataset.Examples // the caller's
+	maps      *buffer[float32] // of narrow examples
 	w         engine.Weights   // of the last Rescore; dense examples only
 	unbounded bool             // there is no room for bounds
 	slots     []*slot          // for tiles that are streamed, else empty
@@ -80,6 +81,11 @@ func (r *resident) allocate(labelled bool) error {
 		if err := t.scores.fill(0); err != nil {
 			return err
 		}
+		if t.width != 0 {
+			if t.unit, err = upload(q, "lengths", r.x.Narrow.Unit[t.from:t.from+t.rows]); err != nil {
+				return err
+			}
+		}
 		if !labelled {
 			continue
 		}
@@ -100,6 +106,11 @@ func (r *resident) allocate(labelled bool) error {
 	if r.classes, err = alloc[int32](q, "classes", batch); err != nil {
 		return err
 	}
+	if r.tiles[0].width != 0 {
+		if r.maps, err = upload(q, "column maps", r.x.Narrow.Map); err != nil {
+			return err
+		}
+	}
 	r.ints, err = alloc[int32](q, "moved examples", head+3*r.mostRows)
 	return err
 }
@@ -113,7 +124,7 @@ func (r *resident) free() error {
 	for _, s := range r.slots {
 		errs = append(errs, s.free())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.cells.free(), r.bounds.free())
+	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(), r.bounds.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -268,12 +279,21 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) (*cl.Event, error) {
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
 func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) (*cl.Event, error) {
-	k, group := r.e.scoreFew, groupSize(m)
+	k, group := r.e.dense[t.width].scoreFew, groupSize(m)
 	if group == many {
-		k = r.e.scoreMany
+		k = r.e.dense[t.width].scoreMany
 	}
-	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group, x.values, r.weights, r.classes, list, r.ints, t.scores,
-		int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)
+	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group, append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
+		int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
+}
+
+// examples are the arguments of a kernel that reads dense examples (EXAMPLES of
+// kernels/contract.cl).
+func (r *resident) examples(t *tile, x arrays) []any {
+	if t.width == 0 {
+		return []any{x.values}
+	}
+	return []any{x.codes, r.maps, t.unit, r.x.Narrow.Least}
 }
 
 // scoreItems returns how many work-items of score take rows examples, or those of

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/jgillich/go-opencl/cl"
 
@@ -55,14 +56,32 @@ func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
 	switch {
 	case t.sparse != nil:
 		return r.loadSparse(t, x, aside)
+	case t.width != 0:
+		return r.loadNarrow(t, x, aside)
 	case r.e.shares: // they are where they should be
-		r.pin(&x.X[0])
 		t.values.host = t.dense(x)
+		r.pin(unsafe.Pointer(&t.values.host[0]))
 		t.values.dev, err = share(q, "examples", t.values.host)
 	case aside:
 		t.values.host = t.dense(x)
 	default:
 		t.values.dev, err = upload(q, "examples", t.dense(x))
+	}
+	return err
+}
+
+// loadNarrow is load for narrow examples.
+func (r *resident) loadNarrow(t *tile, x dataset.Examples, aside bool) (err error) {
+	q := r.e.q
+	switch {
+	case r.e.shares:
+		t.codes.host = t.narrow(x)
+		r.pin(unsafe.Pointer(&t.codes.host[0]))
+		t.codes.dev, err = share(q, "examples", t.codes.host)
+	case aside:
+		t.codes.host = t.narrow(x)
+	default:
+		t.codes.dev, err = upload(q, "examples", t.narrow(x))
 	}
 	return err
 }
@@ -106,7 +125,11 @@ type slot struct {
 
 func (r *resident) newSlot(bytes int64) (s *slot, err error) {
 	s, q := &slot{}, r.e.q
-	if r.tiles[0].sparse == nil {
+	switch {
+	case r.tiles[0].width != 0:
+		s.codes, err = alloc[uint8](q, "slot", int(bytes))
+		return s, err
+	case r.tiles[0].sparse == nil:
 		s.values, err = alloc[float32](q, "slot", int(bytes/4))
 		return s, err
 	}
@@ -127,7 +150,7 @@ func (s *slot) free() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.wait(), s.values.free(), s.columns.free(), s.slices.free(), s.lengths.free())
+	return errors.Join(s.wait(), s.values.free(), s.codes.free(), s.columns.free(), s.slices.free(), s.lengths.free())
 }
 
 // wait waits for the kernel that reads the slot.
@@ -156,7 +179,7 @@ func (s *slot) reads(event *cl.Event) {
 // enqueues one kernel and returns its event.
 func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 	if !t.streamed() {
-		a := arrays{values: t.values.dev}
+		a := arrays{values: t.values.dev, codes: t.codes.dev}
 		if s := t.sparse; s != nil {
 			a.columns, a.slices, a.lengths = s.columns.dev, s.slices, s.lengths
 		}
@@ -167,7 +190,7 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 			if err := s.columns.writeAside(t.sparse.columns.host); err != nil {
 				return err
 			}
-			a := arrays{s.values, s.columns, t.sparse.slices, t.sparse.lengths}
+			a := arrays{values: s.values, columns: s.columns, slices: t.sparse.slices, lengths: t.sparse.lengths}
 			if err := s.values.writeAside(t.values.host); err != nil {
 				return err
 			}
@@ -177,7 +200,7 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 			}
 			return err
 		}
-		if err := s.values.writeAside(t.values.host); err != nil {
+		if err := errors.Join(s.values.writeAside(t.values.host), s.codes.writeAside(t.codes.host)); err != nil {
 			return err
 		}
 		event, err := f(s.arrays)
@@ -211,15 +234,16 @@ func (r *resident) drain() error {
 // own, and calls f with it. rows increase; row rows[k] becomes row k.
 func (r *resident) gather(t *tile, rows []int32, f func(arrays) (*cl.Event, error)) error {
 	return r.inSlot(func(s *slot) error {
-		if t.sparse == nil {
-			stage := make([]float32, 0, len(rows)*r.d)
-			for _, row := range rows {
-				stage = append(stage, t.values.host[int(row)*r.d:(int(row)+1)*r.d]...)
-			}
-			if err := s.values.writeAside(stage); err != nil {
-				return err
-			}
-		} else if err := s.gatherSparse(t, rows); err != nil {
+		var err error
+		switch {
+		case t.sparse != nil:
+			err = s.gatherSparse(t, rows)
+		case t.width != 0:
+			err = s.codes.writeAside(gathered(t.codes.host, rows, t.width*r.d))
+		default:
+			err = s.values.writeAside(gathered(t.values.host, rows, r.d))
+		}
+		if err != nil {
 			return err
 		}
 		event, err := f(s.arrays)
@@ -228,6 +252,15 @@ func (r *resident) gather(t *tile, rows []int32, f func(arrays) (*cl.Event, erro
 		}
 		return err
 	})
+}
+
+// gathered returns some rows of d values.
+func gathered[T element](values []T, rows []int32, d int) []T {
+	some := make([]T, 0, len(rows)*d)
+	for _, row := range rows {
+		some = append(some, values[int(row)*d:(int(row)+1)*d]...)
+	}
+	return some
 }
 
 // gatherSparse is gather's part for sparse examples. Rows increase, so their

@@ -5,6 +5,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -17,8 +18,11 @@ type tile struct {
 	from, rows int
 	stride     int // rows rounded up to a multiple of lanes
 
-	values part[float32] // the features, row by row, or the stored values
-	sparse *sparseTile   // nil for dense examples
+	values part[float32]    // the features, row by row, or the stored values; or
+	codes  part[uint8]      // those of narrow examples
+	unit   *buffer[float32] // of narrow examples, what scales each
+	width  int              // bytes of a value of narrow examples, else 0
+	sparse *sparseTile      // nil for dense examples
 
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
@@ -46,6 +50,7 @@ func (p *part[T]) free() error {
 // only sparse examples have are nil for dense ones.
 type arrays struct {
 	values  *buffer[float32]
+	codes   *buffer[uint8]
 	columns *buffer[int32]
 	slices  *buffer[int32]
 	lengths *buffer[int32]
@@ -60,18 +65,36 @@ func (t *tile) example(r int) int {
 }
 
 // streamed says whether the examples have to be brought to the device for each use.
-func (t *tile) streamed() bool { return t.values.dev == nil }
+func (t *tile) streamed() bool { return t.values.dev == nil && t.codes.dev == nil }
 
 // bytes is what the tile's examples take.
 func (t *tile) bytes(d int) int64 {
 	if t.sparse != nil {
 		return 8 * int64(t.sparse.padded)
 	}
-	return 4 * int64(t.rows) * int64(d)
+	return valueBytes(t.width) * int64(t.rows) * int64(d)
+}
+
+// narrowWidth returns the bytes of a value of x if the device is to have it narrow, else
+// 0. A device that uses the host's memory finds both forms there, and a processor is
+// the slower for preparing what it reads.
+func (e *gpuEngine) narrowWidth(x dataset.Examples) int {
+	if x.Narrow == nil || e.shares && e.build.narrow != "always" {
+		return 0
+	}
+	return x.Narrow.Width()
+}
+
+// valueBytes is what a value of dense examples of a width takes.
+func valueBytes(width int) int64 {
+	if width == 0 {
+		return 4
+	}
+	return int64(width)
 }
 
 func (t *tile) free() error {
-	return errors.Join(t.values.free(), t.sparse.free(), t.scores.free(), t.place.free(), t.bounds.free())
+	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(), t.place.free(), t.bounds.free())
 }
 
 // fit returns how many groups of count things of size bytes fit into limit bytes.
@@ -87,8 +110,8 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed.
 func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err error) {
-	limit := e.maxAlloc
-	room, need := e.q.memory-e.q.inUse, 5*int64(x.Stored())+8*int64(x.N)*int64(classes)
+	limit, width := e.maxAlloc, e.narrowWidth(x)
+	room, need := e.q.memory-e.q.inUse, (1+valueBytes(width))*int64(x.Stored())+8*int64(x.N)*int64(classes)
 	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))
 	}
@@ -105,10 +128,10 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err err
 		if _, err := fit("an example", x.D, 4, e.maxAlloc); err != nil {
 			return nil, err
 		}
-		most = min(most, max(1, int(limit/(4*int64(x.D)))))
+		most = min(most, max(1, int(limit/(valueBytes(width)*int64(x.D)))))
 	}
 	for from := 0; from < x.N; {
-		t := &tile{from: from, rows: min(most, x.N-from)}
+		t := &tile{from: from, rows: min(most, x.N-from), width: width}
 		if x.Sparse() {
 			if t.rows, err = fitSparse(x, from, t.rows, limit, e.maxAlloc); err != nil {
 				return nil, err
@@ -125,4 +148,14 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err err
 // dense returns the features of a tile of dense examples, in host memory.
 func (t *tile) dense(x dataset.Examples) []float32 {
 	return x.X[t.from*x.D : (t.from+t.rows)*x.D]
+}
+
+// narrow returns the codes of a tile of narrow examples, as bytes, in host memory.
+func (t *tile) narrow(x dataset.Examples) []uint8 {
+	from, to := t.from*x.D, (t.from+t.rows)*x.D
+	if x.Narrow.Codes8 != nil {
+		return x.Narrow.Codes8[from:to]
+	}
+	codes := x.Narrow.Codes16[from:to]
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(codes))), 2*len(codes))
 }

@@ -18,8 +18,6 @@
 // needs several sums under way to be busy; for one at a time on a GPU. Where more
 // examples are listed than there are work-items, they go round.
 
-#define PASTE(a, b) a##b
-#define NAME(a, b) PASTE(a, b)
 #define vec_t NAME(float, CLASSES)
 
 #if CPU
@@ -32,12 +30,23 @@
 
 #define ROW(u) (size_t)(listed == 1 ? list[min(u, end - 1)] : min(u, end - 1))
 #define BEGIN_ROW(k)                                                            \
-	__global const float *x##k = x + ROW(first + k) * d;                    \
+	__global const x_t *x##k = x + ROW(first + k) * d;                      \
 	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
 	vec_t total##k = 0.0f;
+#if NARROW
+// A chunk of each row is prepared at a time.
+#define BEGIN_CHUNK(k)                                                          \
+	prepare(part + k * CHUNK, x##k + from, map + from, to - from, d, least, unit##k); \
+	vec_t acc##k = 0.0f;
+#define UNIT(k) const float unit##k = unit[listed ? list[min(first + k, end - 1)] : min(first + k, end - 1)];
+#define VALUE(k) part[k * CHUNK + j - from]
+#else
 #define BEGIN_CHUNK(k) vec_t acc##k = 0.0f;
-#define FETCH_NEXT(k) FETCH(next##k + sizeof(float) * j);
-#define STEP(k) acc##k = fma((vec_t)(x##k[j]), v, acc##k);
+#define UNIT(k)
+#define VALUE(k) x##k[j]
+#endif
+#define FETCH_NEXT(k) FETCH(next##k + sizeof(x_t) * j);
+#define STEP(k) acc##k = fma((vec_t)(VALUE(k)), v, acc##k);
 #define END_CHUNK(k) total##k = total##k + acc##k;
 #define END_ROW(k)                                                              \
 	if (first + k < end) {                                                  \
@@ -47,7 +56,7 @@
 			scores[SCORE(i, classes[c])] = score[c];                \
 	}
 
-__kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
+__kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                                     __global const int *restrict classes, __global const int *restrict list,
                                     __global const int *restrict head, __global float *restrict scores,
                                     int rows, int d, int Q, int m, int listed)
@@ -58,15 +67,19 @@ __kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global c
 	classes += g * CLASSES;
 	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
 	float score[CLASSES];
+#if NARROW
+	float part[ROWS * CHUNK];
+#endif
 
 	for (int first = ROWS * (int)get_global_id(0); first < end; first += ROWS * (int)get_global_size(0)) {
 		EACH_ROW(BEGIN_ROW)
+		EACH_ROW(UNIT)
 		for (int from = 0; from < d; from += CHUNK) {
 			const int to = min(from + CHUNK, d);
 			EACH_ROW(BEGIN_CHUNK)
 			for (int j = from; j < to; j++) {
 				const vec_t v = wg[j];
-				if (j % 16 == 0) {
+				if (j % (64 / sizeof(x_t)) == 0) {
 					EACH_ROW(FETCH_NEXT)
 				}
 				EACH_ROW(STEP)
@@ -83,6 +96,8 @@ __kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global c
 #undef ROW
 #undef BEGIN_ROW
 #undef BEGIN_CHUNK
+#undef UNIT
+#undef VALUE
 #undef FETCH_NEXT
 #undef STEP
 #undef END_CHUNK
@@ -96,13 +111,18 @@ __kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global c
 #define WIDTH (GROUP < 32 ? GROUP : 32)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
+void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                            __global const int *restrict classes, __global const int *restrict list,
                            __global const int *restrict head, __global float *restrict scores,
                            int rows, int d, int Q, int m, int listed)
 {
 	__local float part[GROUP * (WIDTH + 1)];
+	__local int row[GROUP];
+#if NARROW
 	__local int example[GROUP];
+#else
+#define example row
+#endif
 	const int end = listed ? min(head[1], rows) : rows;
 	const int l = (int)get_local_id(0);
 	const int g = (int)get_global_id(1);
@@ -110,7 +130,10 @@ void NAME(score_, CLASSES)(__global const float *restrict x, __global const floa
 
 	// All of a group go round together: u - l is the first of its examples.
 	for (int u = (int)get_global_id(0); u - l < end; u += (int)get_global_size(0)) {
-		example[l] = listed == 1 ? list[min(u, end - 1)] : min(u, end - 1);
+		row[l] = listed == 1 ? list[min(u, end - 1)] : min(u, end - 1);
+#if NARROW
+		example[l] = listed ? list[min(u, end - 1)] : min(u, end - 1);
+#endif
 		vec_t total = 0.0f;
 		for (int from = 0; from < d; from += CHUNK) {
 			const int to = min(from + CHUNK, d);
@@ -120,7 +143,7 @@ void NAME(score_, CLASSES)(__global const float *restrict x, __global const floa
 				barrier(CLK_LOCAL_MEM_FENCE);
 				for (int r = l / WIDTH; r < GROUP; r += GROUP / WIDTH)
 					if (l % WIDTH < width)
-						part[r * (WIDTH + 1) + l % WIDTH] = x[(size_t)example[r] * d + j + l % WIDTH];
+						part[r * (WIDTH + 1) + l % WIDTH] = X(example[r], row[r], j + l % WIDTH);
 				barrier(CLK_LOCAL_MEM_FENCE);
 				for (int k = 0; k < width; k++)
 					acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
@@ -138,9 +161,8 @@ void NAME(score_, CLASSES)(__global const float *restrict x, __global const floa
 }
 
 #undef WIDTH
+#undef example
 
 #endif
 
-#undef PASTE
-#undef NAME
 #undef vec_t

@@ -1,14 +1,8 @@
 #pragma OPENCL FP_CONTRACT OFF
-// sum_groups and add_groups: keep the class sums of some regions up to date by moving
-// examples between cells (clauses 3 and 5). An example that moves is read once: all
-// that go from one cell to another are summed first, and the sum then taken from the
-// one and given to the other. Integers, so neither order nor grouping matters.
-
-#if CPU
-#define COLUMNS 128
-#else
-#define COLUMNS 1
-#endif
+// sum_groups: the first half of keeping class sums up to date when examples move
+// between cells (clauses 3 and 5). An example that moves is read once: all that go from
+// one cell to another are summed here; kernel add_groups then takes the sum from the one
+// and gives it to the other. Integers, so neither order nor grouping matters.
 
 #if CPU && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -26,7 +20,7 @@
 //   small    1 if all |x·2^s| < 2^51
 // Work-item (b, g) sums columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
 // group g.
-__kernel void sum_groups(__global const float *restrict x, __global const int *restrict list,
+__kernel void sum_groups(EXAMPLES, __global const int *restrict list,
                          __global const int *restrict groups, __global long *restrict partial,
                          float scale, int d, int small, int local_x)
 {
@@ -46,13 +40,19 @@ __kernel void sum_groups(__global const float *restrict x, __global const int *r
 		for (; done + 8 <= columns; done += 8)
 			sum[done / 8] = 0;
 		for (int at = begin; at < end; at++) {
-			__global const float *xi = x + (size_t)(local_x ? at : list[at]) * d + from;
+			__global const x_t *xi = x + (size_t)(local_x ? at : list[at]) * d + from;
 			const int next = min(at + 4, end - 1);
 			const size_t ahead = (size_t)(x + (size_t)(local_x ? next : list[next]) * d + from);
-			for (int j = 0; j < done; j += 16)
-				FETCH(ahead + sizeof(float) * j);
+			for (int j = 0; j < done; j += 64 / sizeof(x_t))
+				FETCH(ahead + sizeof(x_t) * j);
+#if NARROW
+			const float r = unit[list[at]];
+#define VALUES(j) PREPARE(VLOAD_X(8, xi + j), vload8(0, map + from + j), vload8(0, map + d + from + j), r)
+#else
+#define VALUES(j) vload8(0, xi + j)
+#endif
 			for (int j = 0; j < done; j += 8)
-				sum[j / 8] += as_long8(fma(convert_double8(vload8(0, xi + j)), (double8)(scale), (double8)(MAGIC)));
+				sum[j / 8] += as_long8(fma(convert_double8(VALUES(j)), (double8)(scale), (double8)(MAGIC)));
 		}
 		const ulong magic = (ulong)as_long(MAGIC) * (ulong)(end - begin);
 		for (int j = 0; j < done; j += 8)
@@ -62,35 +62,7 @@ __kernel void sum_groups(__global const float *restrict x, __global const int *r
 	for (int j = done; j < columns; j++) {
 		long sum = 0;
 		for (int at = begin; at < end; at++)
-			sum += integer_of(x[(size_t)(local_x ? at : list[at]) * d + from + j], scale);
+			sum += integer_of(X(list[at], local_x ? at : list[at], from + j), scale);
 		out[j] = sum;
-	}
-}
-
-//   terms   groups by cell: group g is added to the cell if g >= 0, group ~g is
-//           taken off it
-//   cells   triples (cell, from, to): terms[from..to-1] belong to that cell of sums,
-//           0 <= cell < regions·Q; each cell is named once
-//   sums    class sums, changed
-// Work-item (b, c) owns columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
-// the cell in triple c.
-__kernel void add_groups(__global const long *restrict partial, __global const int *restrict terms,
-                         __global const int *restrict cells, __global long *restrict sums, int d)
-{
-	const int from = COLUMNS * (int)get_global_id(0);
-	if (from >= d)
-		return;
-	const int columns = min(COLUMNS, d - from);
-	const size_t c = 3 * get_global_id(1);
-	__global long *cell = sums + (size_t)cells[c] * d + from;
-	for (int at = cells[c + 1]; at < cells[c + 2]; at++) {
-		const int term = terms[at];
-		__global const long *sum = partial + (size_t)(term >= 0 ? term : ~term) * d + from;
-		if (term >= 0)
-			for (int j = 0; j < columns; j++)
-				cell[j] += sum[j];
-		else
-			for (int j = 0; j < columns; j++)
-				cell[j] -= sum[j];
 	}
 }

@@ -15,8 +15,9 @@ import (
 // Whoever holds an Examples shares its slices; no function of this project
 // writes to examples it was handed.
 type Examples struct {
-	N, D int
-	X    []float32 // dense: N·D values
+	N, D   int
+	X      []float32 // dense: N·D values
+	Narrow *Narrow   // dense: what X was prepared from, if that is small integers, else nil
 
 	Starts  []int64   // sparse: N+1 places in Columns and Values, from 0, not decreasing
 	Columns []int32   // 0 ≤ column < D
@@ -67,6 +68,9 @@ func (e Examples) Check() error {
 	if !e.Sparse() {
 		if len(e.X) != e.N*e.D || e.Columns != nil || e.Values != nil {
 			return fmt.Errorf("dataset: dense examples of shape %d×%d hold %d values, wanted their product", e.N, e.D, len(e.X))
+		}
+		if e.Narrow != nil {
+			return e.Narrow.check(e.N, e.D)
 		}
 		return nil
 	}

@@ -146,13 +146,17 @@ func (p *Preparation) Apply(e Examples) (Examples, error) {
 	if e.Sparse() {
 		return p.applySparse(e)
 	}
-	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width)}
+	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width), Narrow: p.newNarrow(e)}
 	workers := parts(e.N, 64)
 	bad := make([]int, workers) // per part: index in X + 1 of its first value that is not finite
 	split(e.N, workers, func(part, from, to int) {
 		for i := from; i < to && bad[part] == 0; i++ {
-			if j := p.row(out.Row(i), e.Row(i)); j >= 0 {
+			unit, j := p.row(out.Row(i), e.Row(i))
+			if j >= 0 {
 				bad[part] = i*width + j + 1
+			}
+			if out.Narrow != nil {
+				out.Narrow.enter(i, width, e.Row(i), unit)
 			}
 		}
 	})
@@ -166,9 +170,9 @@ func (p *Preparation) Apply(e Examples) (Examples, error) {
 	return out, nil
 }
 
-// row prepares one example; it returns the first column that is not finite, -1
-// if all are.
-func (p *Preparation) row(dst, src []float32) int {
+// row prepares one example; it returns what scaled it, and the first column that is
+// not finite, -1 if all are.
+func (p *Preparation) row(dst, src []float32) (scale float32, bad int) {
 	if p.A == nil {
 		copy(dst, src)
 	} else {
@@ -180,26 +184,28 @@ func (p *Preparation) row(dst, src []float32) int {
 	if p.Steps.Bias {
 		dst[len(src)] = 1
 	}
+	scale = 1
 	if p.Steps.L2 {
-		unit(dst)
+		scale = unit(dst)
 	}
-	return firstNotFinite(dst)
+	return scale, firstNotFinite(dst)
 }
 
-// unit scales a row to length 1. The values of a sparse row do: a +0 changes
-// neither the sum nor, times r, itself.
-func unit(row []float32) {
+// unit scales a row to length 1 and returns by what. The values of a sparse row do: a
+// +0 changes neither the sum nor, times r, itself.
+func unit(row []float32) (r float32) {
 	var sum float64
 	for _, v := range row {
 		sum += float64(float64(v) * float64(v))
 	}
-	r := float32(1)
+	r = 1
 	if sum != 0 {
 		r = float32(1 / math.Sqrt(sum))
 	}
 	for j, v := range row {
 		row[j] = v * r
 	}
+	return r
 }
 
 // firstNotFinite returns the place of the first value that is not finite, -1 if

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // The known answers, in the order of selfTest's questions, little-endian. A test
@@ -42,6 +43,9 @@ func SelfTest(e Engine) error {
 	if err == nil && len(answers) != 0 {
 		err = fmt.Errorf("%d bytes of known answers are left over", len(answers))
 	}
+	for width := 1; width <= 2 && err == nil; width++ {
+		err = selfTestNarrow(e, width)
+	}
 	if err != nil {
 		return fmt.Errorf("self-test: %w", err)
 	}
@@ -59,9 +63,65 @@ func SelfTestAnswers(e Engine) ([]byte, error) {
 	return all, err
 }
 
+// selfTestNarrow compares what an engine makes of narrow examples with what it makes of
+// the same in float32, by then known to be right.
+func selfTestNarrow(e Engine, width int) error {
+	_, y, w, inv := selfTestProblem()
+	x := dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD), Narrow: &dataset.Narrow{
+		Least: -3, Map: make([]float32, 2*selfTestD), Unit: make([]float32, selfTestN),
+	}}
+	if width == 1 {
+		x.Narrow.Codes8 = make([]uint8, len(x.X))
+	} else {
+		x.Narrow.Codes16 = make([]uint16, len(x.X))
+	}
+	copy(x.Narrow.Map, w.W) // full mantissas
+	for i := range x.N {
+		x.Narrow.Unit[i] = w.W[i] + 1
+		for j := range x.D {
+			code := uint16(i*x.D+j) * 40503 // Knuth's multiplicative hash
+			if width == 1 {
+				code >>= 8
+				x.Narrow.Codes8[i*x.D+j] = uint8(code)
+			} else {
+				x.Narrow.Codes16[i*x.D+j] = code
+			}
+			x.Row(i)[j] = numerics.FMA(float32(code)+x.Narrow.Least, x.Narrow.Map[j], x.Narrow.Map[x.D+j]) * x.Narrow.Unit[i]
+		}
+	}
+	type answer struct {
+		op   string
+		bits []byte
+	}
+	var known []answer
+	plain := x
+	plain.Narrow = nil
+	err := askSelfTest(e, plain, y, w, inv, func(op string, got []byte, _ int) error {
+		known = append(known, answer{op, got})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return askSelfTest(e, x, y, w, inv, func(op string, got []byte, size int) error {
+		want := known[0]
+		known = known[1:]
+		for i := 0; i < len(got); i += size {
+			if !bytes.Equal(got[i:i+size], want.bits[i:i+size]) {
+				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index %d: bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
+			}
+		}
+		return nil
+	})
+}
+
 // selfTest hands the bytes of each operation's result to judge.
-func selfTest(e Engine, judge func(op string, got []byte, width int) error) (err error) {
+func selfTest(e Engine, judge func(op string, got []byte, width int) error) error {
 	x, y, w, inv := selfTestProblem()
+	return askSelfTest(e, x, y, w, inv, judge)
+}
+
+func askSelfTest(e Engine, x dataset.Examples, y []int32, w Weights, inv []float32, judge func(op string, got []byte, width int) error) (err error) {
 	r, err := e.Load(x, y, selfTestQ)
 	if err != nil {
 		return err

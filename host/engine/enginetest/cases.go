@@ -14,6 +14,7 @@ import (
 type problem struct {
 	name    string
 	sparse  bool // the engine gets the examples in sparse form
+	narrow  int  // bytes of a value of narrow examples; 0 for others
 	n, d, q int
 	alpha   float32
 	value   func(*rand.Rand) float32 // one feature value
@@ -68,6 +69,12 @@ func problems() []problem {
 		problem{name: "all zero", n: 40, d: 18, q: 3, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
 			clear(x.X)
 		}},
+		problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1, value: normal, weight: normal},
+		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1, value: normal, weight: normal},
+		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1, value: normal, weight: normal},
+		problem{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1, value: normal, weight: normal},
+		problem{name: "halves", n: 301, d: 259, q: 7, narrow: 2, value: normal, weight: normal},
+		problem{name: "halves of many classes", n: 95, d: 40, q: 40, narrow: 2, value: normal, weight: normal},
 		problem{name: "one class only", n: 100, d: 18, q: 6, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
 			for i := range y {
 				y[i] = 4
@@ -112,8 +119,11 @@ func midpoints(r *rand.Rand) float32 {
 
 func (p problem) String() string {
 	form := ""
-	if p.sparse {
+	switch {
+	case p.sparse:
 		form = ", sparse"
+	case p.narrow != 0:
+		form = fmt.Sprintf(", %d bytes a value", p.narrow)
 	}
 	return fmt.Sprintf("%s (n=%d d=%d Q=%d%s)", p.name, p.n, p.d, p.q, form)
 }
@@ -124,6 +134,9 @@ func (p problem) build() (x dataset.Examples, y []int32, inv []float32, rng *ran
 	x = dataset.Examples{N: p.n, D: p.d, X: make([]float32, p.n*p.d)}
 	for i := range x.X {
 		x.X[i] = p.value(rng)
+	}
+	if p.narrow != 0 {
+		x = narrowed(x, p.narrow, rng)
 	}
 	y = make([]int32, p.n)
 	for i := range y {

@@ -9,7 +9,7 @@ import (
 )
 
 // same compares two slices bit for bit and names the first difference.
-func same[T int32 | int64](what string, got, want []T) error {
+func same[T uint8 | uint16 | int32 | int64](what string, got, want []T) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d values, want %d", what, len(got), len(want))
 	}
@@ -39,11 +39,21 @@ func sameFloats(what string, got, want []float32) error {
 // guard is how many sentinel values lie on either side of a slice under test.
 const guard = 64
 
-// sentinel is a value no computation here arrives at.
-func sentinel[T int32 | int64 | float32]() T { return T(-123456792) }
+type value interface {
+	uint8 | uint16 | int32 | int64 | float32
+}
 
-// fence copies v to the middle of a larger slice filled with sentinels.
-func fence[T int32 | int64 | float32](v []T) (whole, middle []T) {
+// sentinel is a value no computation here arrives at.
+func sentinel[T value]() T {
+	far := int32(-123456792) // of which codes have the last bits
+	return T(far)
+}
+
+// fence copies v to the middle of a larger slice filled with sentinels; nil stays nil.
+func fence[T value](v []T) (whole, middle []T) {
+	if v == nil {
+		return nil, nil
+	}
 	whole = make([]T, len(v)+2*guard)
 	for i := range whole {
 		whole[i] = sentinel[T]()
@@ -53,7 +63,7 @@ func fence[T int32 | int64 | float32](v []T) (whole, middle []T) {
 	return whole, middle
 }
 
-func intact[T int32 | int64 | float32](what string, whole []T) error {
+func intact[T value](what string, whole []T) error {
 	for i := range min(guard, len(whole)) { // nothing, where there was no slice
 		if whole[i] != sentinel[T]() || whole[len(whole)-1-i] != sentinel[T]() {
 			return fmt.Errorf("%s: wrote outside the slice it was given", what)
@@ -63,7 +73,7 @@ func intact[T int32 | int64 | float32](what string, whole []T) error {
 }
 
 // into lets f fill a fenced slice as long as want and compares it.
-func into[T int32 | int64 | float32](want []T, what string, equal func(string, []T, []T) error, f func(dst []T) error) error {
+func into[T value](want []T, what string, equal func(string, []T, []T) error, f func(dst []T) error) error {
 	whole, dst := fence(make([]T, len(want)))
 	for i := range dst {
 		dst[i] = sentinel[T]() // a value that is not written shows
@@ -91,14 +101,27 @@ func guarded(x dataset.Examples, y []int32, inv []float32, f func(x dataset.Exam
 	} else {
 		wx, g.X = fence(x.X)
 	}
+	var w8 []uint8
+	var w16 []uint16
+	if x.Narrow != nil {
+		narrow := *x.Narrow
+		w8, narrow.Codes8 = fence(x.Narrow.Codes8)
+		w16, narrow.Codes16 = fence(x.Narrow.Codes16)
+		g.Narrow = &narrow
+	}
 	wy, gy := fence(y)
 	wi, gi := fence(inv)
 	if err := f(g, gy, gi); err != nil {
 		return err
 	}
+	if x.Narrow != nil {
+		if err := errors.Join(same("bytes after use", g.Narrow.Codes8, x.Narrow.Codes8), same("halves after use", g.Narrow.Codes16, x.Narrow.Codes16)); err != nil {
+			return err
+		}
+	}
 	return errors.Join(
 		intact("examples", wx), intact("row starts", ws), intact("columns", wc), intact("values", wv),
-		intact("labels", wy), intact("inverse", wi),
+		intact("bytes", w8), intact("halves", w16), intact("labels", wy), intact("inverse", wi),
 		sameFloats("examples after use", g.X, x.X), same("row starts after use", g.Starts, x.Starts),
 		same("columns after use", g.Columns, x.Columns), sameFloats("values after use", g.Values, x.Values),
 		same("labels after use", gy, y), sameFloats("inverse after use", gi, inv),

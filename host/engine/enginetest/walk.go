@@ -18,6 +18,7 @@ type walk struct {
 	alpha         float32
 	noise, stride float64 // of the examples around a few axes; of the weights, at first
 	sparse        bool
+	narrow        int
 	drift         bool // after a leap always on in one direction, so that errors add up
 }
 
@@ -31,6 +32,8 @@ func walks() []walk {
 		{name: "walk of many classes", n: 150, d: 30, q: 21, noise: 0.1, stride: 0.3},
 		{name: "drift", n: 600, d: 40, q: 3, noise: 0.5, stride: 0.02, drift: true},
 		{name: "drift in few dimensions", n: 600, d: 12, q: 3, noise: 0.5, stride: 0.02, drift: true},
+		{name: "walk of bytes", n: 400, d: 40, q: 4, noise: 0.05, stride: 0.3, narrow: 1},
+		{name: "walk of halves", n: 300, d: 270, q: 3, noise: 0.05, stride: 0.3, narrow: 2},
 		{name: "walk, sparse", n: 200, d: 40, q: 4, noise: 0.05, stride: 0.3, sparse: true},
 	}
 }
@@ -41,6 +44,9 @@ const walkSteps = 40
 func (k walk) check(e engine.Engine) error {
 	rng := rand.New(rand.NewPCG(uint64(k.n), uint64(k.d)))
 	x, y := k.draw(rng)
+	if k.narrow != 0 {
+		x = narrowed(x, k.narrow, rng)
+	}
 	form := x
 	if k.sparse {
 		form = x.Compressed()

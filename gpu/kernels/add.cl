@@ -1,0 +1,32 @@
+#pragma OPENCL FP_CONTRACT OFF
+// add_groups: brings the class sums of some regions up to date with the sums of groups
+// of examples that go from one cell to another, of kernel sum_groups (clause 5).
+//
+//   partial the sum of group g in column j is partial[g * d + j]
+//   terms   groups by cell: group g is added to the cell if g >= 0, group ~g is
+//           taken off it
+//   cells   triples (cell, from, to): terms[from..to-1] belong to that cell of sums,
+//           0 <= cell < regions·Q; each cell is named once
+//   sums    class sums, changed
+// Work-item (b, c) owns columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
+// the cell in triple c.
+__kernel void add_groups(__global const long *restrict partial, __global const int *restrict terms,
+                         __global const int *restrict cells, __global long *restrict sums, int d)
+{
+	const int from = COLUMNS * (int)get_global_id(0);
+	if (from >= d)
+		return;
+	const int columns = min(COLUMNS, d - from);
+	const size_t c = 3 * get_global_id(1);
+	__global long *cell = sums + (size_t)cells[c] * d + from;
+	for (int at = cells[c + 1]; at < cells[c + 2]; at++) {
+		const int term = terms[at];
+		__global const long *sum = partial + (size_t)(term >= 0 ? term : ~term) * d + from;
+		if (term >= 0)
+			for (int j = 0; j < columns; j++)
+				cell[j] += sum[j];
+		else
+			for (int j = 0; j < columns; j++)
+				cell[j] -= sum[j];
+	}
+}

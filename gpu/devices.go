@@ -73,7 +73,9 @@ func describe(p, d int, platform *cl.Platform, dev *cl.Device) (device, error) {
 		if bits, err := dev.GetInfoUlong(singleFPConfig); err == nil {
 			fp = cl.FPConfig(bits)
 		}
+		shares, err := recovered(dev.HostUnifiedMemory)
 		return device{cl: dev, info: Info{
+			SharesMemory: err == nil && shares,
 			Platform: p, Device: d,
 			PlatformName: platform.Name(), Name: dev.Name(), Vendor: dev.Vendor(),
 			Type: dev.Type().String(), Version: dev.Version(), Driver: dev.DriverVersion(),

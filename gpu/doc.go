@@ -35,6 +35,7 @@ type Info struct {
 	Memory       int64  `json:"memory_bytes"`
 	MaxAlloc     int64  `json:"max_allocation_bytes"` // of one buffer
 	ComputeUnits int    `json:"compute_units"`
+	SharesMemory bool   `json:"shares_memory"` // with the host
 	FP           FP     `json:"float32"`
 }
 

@@ -79,7 +79,6 @@ type build struct {
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
 	bounds  string // "never"; "at once", whatever the size; "": when they pay
-	narrow  string // "always"; "": where it pays
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -97,8 +96,7 @@ func open(i Info, o Options, b build) (*gpuEngine, error) {
 
 func (d device) open(o Options, b build) (*gpuEngine, error) {
 	e := &gpuEngine{info: d.info, conforming: true, maxAlloc: d.info.MaxAlloc, build: b}
-	shares, err := recovered(d.cl.HostUnifiedMemory)
-	e.shares = err == nil && shares && !b.copies
+	e.shares = d.info.SharesMemory && !b.copies
 	if o.NoBounds {
 		e.build.bounds = "never"
 	}
@@ -225,7 +223,7 @@ func (e *gpuEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Res
 	if e.programs == nil {
 		return nil, fmt.Errorf("load: %w", engine.ErrClosed)
 	}
-	if err := e.useWidth(e.narrowWidth(x)); err != nil {
+	if err := e.useWidth(narrowWidth(x)); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
 	r, err := newResident(e, x, y, classes, numerics.NewFixedPoint(maxAbs, x.N))

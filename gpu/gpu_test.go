@@ -64,15 +64,15 @@ func TestConformance(t *testing.T) {
 			cases []enginetest.Case
 		}{
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
-			{"as on a GPU", Options{}, build{style: "gpu", narrow: "always"}, enginetest.Cases()},
-			{"as on a CPU", Options{}, build{style: "cpu", narrow: "always"}, enginetest.Cases()},
-			{"with bounds", Options{}, build{bounds: "at once", narrow: "always"}, enginetest.Cases()},
-			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once", narrow: "always"}, enginetest.Cases()},
+			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
+			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
+			{"with bounds", Options{}, build{bounds: "at once"}, enginetest.Cases()},
+			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, enginetest.Cases()},
 			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}, enginetest.Cases()},
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
-			{"tiles", Options{MaxAlloc: 70000}, build{narrow: "always"}, enginetest.Cases()},
+			{"tiles", Options{MaxAlloc: 70000}, build{}, enginetest.Cases()},
 			{"in host memory", Options{}, build{stream: true}, enginetest.Cases()},
 			{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}, enginetest.Cases()},
 		} {

@@ -115,7 +115,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range mutants {
 			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {
-				b := build{sources: mutate(t, m.file, m.from, m.to), style: "cpu", narrow: "always"}
+				b := build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"}
 				if strings.HasPrefix(m.name, "GPU: ") {
 					b.style = "gpu"
 				}

@@ -75,11 +75,9 @@ func (t *tile) bytes(d int) int64 {
 	return valueBytes(t.width) * int64(t.rows) * int64(d)
 }
 
-// narrowWidth returns the bytes of a value of x if the device is to have it narrow, else
-// 0. A device that uses the host's memory finds both forms there, and a processor is
-// the slower for preparing what it reads.
-func (e *gpuEngine) narrowWidth(x dataset.Examples) int {
-	if x.Narrow == nil || e.shares && e.build.narrow != "always" {
+// narrowWidth returns the bytes of a value of narrow examples, 0 for others.
+func narrowWidth(x dataset.Examples) int {
+	if x.Narrow == nil {
 		return 0
 	}
 	return x.Narrow.Width()
@@ -110,7 +108,7 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed.
 func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err error) {
-	limit, width := e.maxAlloc, e.narrowWidth(x)
+	limit, width := e.maxAlloc, narrowWidth(x)
 	room, need := e.q.memory-e.q.inUse, (1+valueBytes(width))*int64(x.Stored())+8*int64(x.N)*int64(classes)
 	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))

@@ -18,7 +18,7 @@ func TestTiny(t *testing.T) {
 	runtime.LockOSThread() // oclgrind keeps its state by thread
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{style: "gpu", bounds: "at once", narrow: "always"}, {style: "cpu", bounds: "at once", narrow: "always"}} {
+		for _, b := range []build{{style: "gpu", bounds: "at once"}, {style: "cpu", bounds: "at once"}} {
 			b.guard = noGuard
 			e := openTest(t, i, Options{MaxAlloc: 18000}, b)
 			for _, c := range enginetest.TinyCases() {

@@ -45,7 +45,7 @@ func classify(c *cli.Context) (r classified, err error) {
 	preparation := &m.Meta.Preparation
 	n := newNotes(c)
 	options.NoLabels, options.Features, options.Classes = c.Bool("no-labels"), preparation.D, m.Meta.Classes
-	if preparation.Steps.NeedsDense() {
+	if preparation.Steps.NeedsDense() && options.Storage != "narrow" {
 		options.Storage = "dense"
 	}
 	if r.data, err = readData(c.Context, c.String("data"), options, n); err != nil {
@@ -57,6 +57,9 @@ func classify(c *cli.Context) (r classified, err error) {
 		}
 	}()
 	if err := r.data.PrepareBy(preparation); err != nil {
+		return r, err
+	}
+	if err := checkNarrow(options.Storage == "narrow", r.data); err != nil {
 		return r, err
 	}
 	if err := interrupted(c.Context); err != nil {

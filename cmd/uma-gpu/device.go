@@ -180,6 +180,11 @@ const processorValues = 1 << 20
 // a device has begun.
 func processorSuffices(x dataset.Examples) bool { return x.Stored() < processorValues }
 
+// wantsNarrow reports whether narrow examples pay: on a device with memory of its own,
+// of which they save much. A processor finds both forms in the host's memory, and on
+// few cores is the slower for preparing what it reads.
+func (d *device) wantsNarrow() bool { return len(d.try) > 0 && !d.try[0].SharesMemory }
+
 // open opens the device for the examples x and says which one it is. The caller
 // closes the engine.
 func (d *device) open(n notes, x dataset.Examples) (engine.Engine, error) {

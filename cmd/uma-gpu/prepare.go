@@ -23,11 +23,28 @@ func normalizeSteps(c *cli.Context) (string, error) {
 	return steps, nil
 }
 
-// prepare fits the preparation that --normalize asks for to d and applies it. The
-// raw features are given up, for they and the prepared ones may not fit in memory
-// for long. Data that were prepared before stay as they are, and --normalize must
-// not ask for anything else.
-func prepare(steps string, d *dataset.Dataset) error {
+// prepare fits the preparation that --normalize asks for to d and applies it, for the
+// device where. The raw features are given up, for they and the prepared ones may not
+// fit in memory for long. Data that were prepared before stay as they are, and
+// --normalize must not ask for anything else.
+func prepare(steps string, d *dataset.Dataset, where *device) error {
+	asked := d.KeepNarrow
+	d.KeepNarrow = asked || where != nil && where.wantsNarrow()
+	if err := prepareSteps(steps, d); err != nil {
+		return err
+	}
+	return checkNarrow(asked, d)
+}
+
+// checkNarrow refuses data that are not narrow if --storage asked for that.
+func checkNarrow(asked bool, d *dataset.Dataset) error {
+	if asked && d.Narrow == nil {
+		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
+	}
+	return nil
+}
+
+func prepareSteps(steps string, d *dataset.Dataset) error {
 	if steps == "auto" && d.Prepared != nil {
 		return nil
 	}

@@ -116,7 +116,7 @@ func train(c *cli.Context) (err error) {
 	t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
 	t.mark(&t.seconds.Read)
 
-	if err := prepare(t.steps, d); err != nil {
+	if err := prepare(t.steps, d, t.device); err != nil {
 		return err
 	}
 	// What no model can hold is refused now, rather than when it is to be written.

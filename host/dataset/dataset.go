@@ -29,6 +29,9 @@ type Dataset struct {
 	// Prepared is the preparation that the Examples have gone through, of whose
 	// Width they are; nil if they are raw.
 	Prepared *Preparation
+	// KeepNarrow asks Prepare and PrepareBy for Examples.Narrow too, where the raw
+	// values are small integers. Read sets it for Options.Storage "narrow".
+	KeepNarrow bool
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was
 	// read without labels.

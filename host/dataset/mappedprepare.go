@@ -30,10 +30,10 @@ func (d *Dataset) PrepareBy(p *Preparation) error {
 			return fmt.Errorf("%s: found examples prepared otherwise than wanted: %s; take the original data", d.Path, why)
 		}
 		return nil
-	case p.Steps == Steps{} && p.D == d.D:
+	case p.Steps == Steps{} && p.D == d.D && !d.KeepNarrow:
 		// Apply would copy them and change nothing.
 	default:
-		x, err := p.Apply(d.Examples)
+		x, err := p.apply(d.Examples, d.KeepNarrow)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}

@@ -204,7 +204,7 @@ func (d *Dataset) choose(s *source, o Options) error {
 		}
 	}
 	switch {
-	case o.Storage == "dense" && d.Sparse():
+	case (o.Storage == "dense" || o.Storage == "narrow") && d.Sparse():
 		if err := (&builder{src: s, n: d.N, width: d.D}).checkDense(); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func TestNarrow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x, err := p.Apply(e)
+				x, err := p.ApplyNarrow(e)
 				if err != nil {
 					t.Fatal(err)
 				}

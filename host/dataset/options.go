@@ -19,6 +19,7 @@ type Options struct {
 	// of the memory, which outweighs that a stored value is the dearer one to
 	// work with: two words instead of one, and a weight looked up, not streamed.
 	// A binary file has one already, and another than that is a copy in memory.
+	// "narrow" is "dense" with Dataset.KeepNarrow set.
 	Storage string
 
 	// LabelColumn is where a table (CSV, ARFF, Parquet) keeps the label: "last"
@@ -87,8 +88,8 @@ func (o Options) check() error {
 		return fmt.Errorf("dataset: asked for %d features, wanted 0 (any) or more", o.Features)
 	case o.MaxErrors < 0:
 		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
-	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse":
-		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense or sparse", quote(o.Storage))
+	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" && o.Storage != "narrow":
+		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense, sparse or narrow", quote(o.Storage))
 	case o.NoLabels && o.Labels != "":
 		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other", o.Labels)
 	}

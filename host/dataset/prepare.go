@@ -129,7 +129,12 @@ func (p *Preparation) fitMaxAbs(e Examples, from, to int) {
 // error if e has another width than D, if it is sparse and p standardizes, or if
 // a prepared value is not finite, which the first such example and column are
 // named for.
-func (p *Preparation) Apply(e Examples) (Examples, error) {
+func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false) }
+
+// ApplyNarrow is Apply, and fills Narrow too if e is dense and of small integers.
+func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true) }
+
+func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if err := p.check(); err != nil {
 		return Examples{}, err
 	}
@@ -146,7 +151,10 @@ func (p *Preparation) Apply(e Examples) (Examples, error) {
 	if e.Sparse() {
 		return p.applySparse(e)
 	}
-	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width), Narrow: p.newNarrow(e)}
+	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width)}
+	if narrow {
+		out.Narrow = p.newNarrow(e)
+	}
 	workers := parts(e.N, 64)
 	bad := make([]int, workers) // per part: index in X + 1 of its first value that is not finite
 	split(e.N, workers, func(part, from, to int) {

@@ -112,7 +112,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
-	d.Path, d.Format = s.path, f.name
+	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
 	if d.file == nil { // else the file says it, and hashing would read all of it
 		d.SHA256 = d.Hash()
 	}

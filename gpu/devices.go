@@ -76,7 +76,7 @@ func describe(p, d int, platform *cl.Platform, dev *cl.Device) (device, error) {
 		shares, err := recovered(dev.HostUnifiedMemory)
 		return device{cl: dev, info: Info{
 			SharesMemory: err == nil && shares,
-			Platform: p, Device: d,
+			Platform:     p, Device: d,
 			PlatformName: platform.Name(), Name: dev.Name(), Vendor: dev.Vendor(),
 			Type: dev.Type().String(), Version: dev.Version(), Driver: dev.DriverVersion(),
 			Memory: dev.GlobalMemSize(), MaxAlloc: dev.MaxMemAllocSize(), ComputeUnits: dev.MaxComputeUnits(),

@@ -25,6 +25,9 @@ const scoreRows = 8
 // sumColumns is the number of columns that a work-item of sum_groups takes on a CPU.
 const sumColumns = 128
 
+// normClasses is the number of classes whose norms a work-item of norms takes on a CPU.
+const normClasses = 4
+
 // pocl is the platform whose compiler is known to fetch ahead when told.
 const pocl = "Portable Computing Language"
 

@@ -28,7 +28,7 @@ var mutants = []struct {
 	{"narrow: length of the first example", "score.cl", "min(first + k, end - 1)];\n#define VALUE", "min(first, end - 1)];\n#define VALUE"},
 	{"narrow: sums with the length of another example", "sums.cl", "unit[list[at]]", "unit[list[begin]]"},
 	{"narrow: sums with the map of the first columns", "sums.cl", "vload8(0, map + from + j)", "vload8(0, map + j)"},
-	{"unfused multiply-add in norms", "update.cl", "acc = fma(z, z, acc)", "acc = z * z + acc"},
+	{"unfused multiply-add in norms", "update.cl", "acc3 = fma(z3, z3, acc3)", "acc3 = z3 * z3 + acc3"},
 	{"no chunks in score", "score.cl", "from += CHUNK", "from += 0x10000000"},
 	{"chunk of 128 in score", "score.cl", "CHUNK", "128"},
 	{"columns backwards in score", "score.cl", "for (int j = from; j < to; j++)", "for (int j = to - 1; j >= from; j--)"},
@@ -70,8 +70,10 @@ var mutants = []struct {
 	{"sums rounded towards zero", "update.cl", "convert_float(", "convert_float_rtz("},
 	{"transposed inverse", "update.cl", "inv + (size_t)pairs[2 * t + 1] * Q", "inv + (size_t)pairs[2 * t] * Q"},
 	{"writes past the end of z", "update.cl", "if (j >= d)\n\t\treturn;\n\tconst size_t t", "const size_t t"},
-	{"sixteen components unfused", "update.cl", "fma((float16)(inv_q[k]), convert_float16(vload16(0, sums_p + (size_t)k * d + j)), z)", "(float16)(inv_q[k]) * convert_float16(vload16(0, sums_p + (size_t)k * d + j)) + z"},
-	{"sixteen squares backwards", "update.cl", "acc = fma(part[k], part[k], acc)", "acc = fma(part[15 - k], part[15 - k], acc)"},
+	{"sixteen components unfused", "update.cl", "fma((float16)(inv2[k]), g, z2)", "(float16)(inv2[k]) * g + z2"},
+	{"sixteen squares backwards", "update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)", "acc0 = fma(part[0][15 - k], part[0][15 - k], acc0)"},
+	{"norms of the last class for that before", "update.cl", "q2 = min(first + 2, Q - 1)", "q2 = Q - 1"},
+	{"GPU: unfused multiply-add in norms", "update.cl", "acc = fma(z, z, acc)", "acc = z * z + acc"},
 	{"norm skips the last column", "update.cl", "min((c + 1) * CHUNK, d)", "min((c + 1) * CHUNK, d - 1)"},
 	{"bounds: what the sketch leaves ignored", "bound.cl", "fma(rho, eta, nu * (theta + slack[r]))", "nu * (theta + slack[r])"},
 	{"bounds: the error of the sketch ignored", "bound.cl", "nu * (theta + slack[r])", "nu * slack[r]"},
@@ -146,7 +148,7 @@ func TestSelfTestRefuses(t *testing.T) {
 		for _, m := range []struct{ file, from, to, want string }{
 			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
 			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
-			{"update.cl", "acc = fma(part[k], part[k], acc)", "acc = part[k] * part[k] + acc", "self-test: norms differs from the known answer at index "},
+			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
 		} {
 			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
 			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {

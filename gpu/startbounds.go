@@ -76,7 +76,7 @@ func (r *resident) makeBounds(b *bounds) (err error) {
 	if b.numbers, err = alloc[float32](q, "changes", r.q*(b.depth+1)); err != nil {
 		return err
 	}
-	span := max(16, min(512, 1<<15/r.q))
+	span := max(16, min(256, 1<<14/r.q))
 	if r.e.build.bounds == "at once" {
 		span = 9 // so that a test sees rounds grow too old
 	}

@@ -145,8 +145,12 @@ func (r *resident) normsOf(regions []int) error {
 	sums, _ := c.region(regions[0])
 	per := chunks(r.d)
 	pairs := len(regions) * r.q
-	err := r.e.norms.launch(pairs, per, sums, c.inv, c.chosen, c.squares,
-		r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(per), int32(pairs))
+	items := pairs
+	if r.e.cpu {
+		items = len(regions) * ((r.q + normClasses - 1) / normClasses)
+	}
+	err := r.e.norms.launch(items, per, sums, c.inv, c.chosen, c.squares,
+		r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(per), int32(len(regions)))
 	if err != nil {
 		return err
 	}

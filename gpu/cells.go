@@ -36,6 +36,7 @@ type cells struct {
 	stale   []bool // regions whose class sums changed since
 
 	moves  []move // of the assignment under way
+	usual  int    // examples of a tile that moved lately
 	sorter sorter
 }
 
@@ -189,13 +190,13 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 		int32(t.rows), int32(r.q), alpha); err != nil {
 		return nil, err
 	}
-	// In most steps the triples are few and come with their number.
-	const usual = 3 * 500
-	moves := make([]int32, min(head+usual, r.ints.n))
+	// About as many move as in the step before: their triples come with their number.
+	moves := make([]int32, min(head+3*(r.cells.usual+r.cells.usual/4+100), r.ints.n))
 	if err := r.ints.read(moves, 0); err != nil {
 		return nil, err
 	}
 	n, listed := int(moves[0]), int(moves[1])
+	r.cells.usual = min(max(n, 0), 1<<14)
 	if n < 0 || n > t.rows || listed < 0 || listed > t.rows {
 		return nil, fmt.Errorf("kernels moved %d and listed %d of %d examples", n, listed, t.rows)
 	}

@@ -18,12 +18,6 @@ import (
 // sparse examples in a slice.
 const lanes = 16
 
-// scoreRows is the number of examples that a work-item of score takes on a CPU.
-const scoreRows = 8
-
-// sumColumns is the number of columns that a work-item of sum_groups takes on a CPU.
-const sumColumns = 128
-
 // pocl is the platform whose compiler is known to fetch ahead when told.
 const pocl = "Portable Computing Language"
 
@@ -38,6 +32,7 @@ type gpuEngine struct {
 	shares     bool          // the device uses host memory in place
 	maxAlloc   int64
 	build      build
+	tuning     Tuning // complete
 
 	scoreFew, scoreMany, scoreSparse, predict, assign, bound, assignListed, sumGroups, addGroups, moveSumsSparse, updateVectors, norms *kernel
 }
@@ -104,6 +99,10 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
 	e.cpu = b.style == "cpu" || b.style == "" && d.cl.Type()&cl.DeviceTypeCPU != 0
+	if err := o.Tuning.Check(); err != nil {
+		return nil, err
+	}
+	e.tuning = o.Tuning.or(defaultTuning(e.cpu))
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
 	if err := e.start(b); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -126,10 +125,7 @@ func (e *gpuEngine) start(b build) (err error) {
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
-	group := 64 // work-items in a work-group
-	for group > most {
-		group /= 2
-	}
+	e.tuning = e.tuning.within(most)
 	style := "0"
 	if e.cpu {
 		style = "1"
@@ -137,19 +133,15 @@ func (e *gpuEngine) start(b build) (err error) {
 			style += " -DFETCHES"
 		}
 	}
-	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
+	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DCHUNK=%d %s", style, lanes, numerics.Chunk, b.options)
 	for _, p := range programs {
-		program, err := e.q.build(p.text(b.sources), options)
+		program, err := e.q.build(p.text(b.sources), options+p.macros(e.tuning))
 		if err != nil {
 			return err
 		}
 		e.programs = append(e.programs, program)
 		for _, k := range p.kernels(e) {
-			local := group
-			if e.cpu {
-				local = min(local, k.onCPU)
-			}
-			if *k.to, err = e.q.kernel(program, k.name, local); err != nil {
+			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most)); err != nil {
 				return err
 			}
 		}

@@ -280,7 +280,7 @@ func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], lis
 // them that are listed.
 func (e *gpuEngine) scoreItems(rows int, listed int32) int {
 	if e.cpu {
-		rows = (rows + scoreRows - 1) / scoreRows
+		rows = (rows + e.tuning.ScoreRows - 1) / e.tuning.ScoreRows
 	}
 	if listed == 0 {
 		return rows

@@ -17,7 +17,6 @@
 //           and computes with vectors; 0 on a GPU, where neighbouring work-items
 //           take neighbouring ones
 //   LANES   examples side by side in a block of scores or a slice of sparse examples, 16
-//   GROUP   on a GPU, work-items in a work-group of score, a power of two
 //   FETCHES defined where the compiler has __builtin_prefetch
 //   CHUNK   columns of a chunk of a dot product, 256 (clause 1)
 //
@@ -25,8 +24,8 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 
-#if !defined(CPU) || !defined(LANES) || !defined(GROUP) || !defined(CHUNK)
-#error "the host must define CPU, LANES, GROUP and CHUNK"
+#if !defined(CPU) || !defined(LANES) || !defined(CHUNK)
+#error "the host must define CPU, LANES and CHUNK"
 #endif
 
 #if LANES != 16

@@ -17,6 +17,15 @@
 // Work-item (u, g) computes group g for ROWS examples at a time on a CPU, whose fma
 // needs several sums under way to be busy; for one at a time on a GPU. Where more
 // examples are listed than there are work-items, they go round.
+//
+// Macros of the tuning (Tuning in gpu/tuning.go):
+//   ROWS   on a CPU, as above: 2, 4, 8 or 16
+//   GROUP  on a GPU, work-items in a work-group, a power of two
+//   WIDTH  on a GPU, columns that a work-group reads at once, a power of two, at most GROUP
+
+#if !defined(ROWS) || !defined(GROUP) || !defined(WIDTH)
+#error "the host must define ROWS, GROUP and WIDTH"
+#endif
 
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b)
@@ -24,8 +33,21 @@
 
 #if CPU
 
-#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-#define ROWS 8
+#define EACH_ROW_2(F) F(0) F(1)
+#define EACH_ROW_4(F) EACH_ROW_2(F) F(2) F(3)
+#define EACH_ROW_8(F) EACH_ROW_4(F) F(4) F(5) F(6) F(7)
+#define EACH_ROW_16(F) EACH_ROW_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
+#if ROWS == 2
+#define EACH_ROW EACH_ROW_2
+#elif ROWS == 4
+#define EACH_ROW EACH_ROW_4
+#elif ROWS == 8
+#define EACH_ROW EACH_ROW_8
+#elif ROWS == 16
+#define EACH_ROW EACH_ROW_16
+#else
+#error "ROWS must be 2, 4, 8 or 16"
+#endif
 
 // The rows that are fetched while others are computed.
 #define AHEAD (2 * ROWS)
@@ -33,7 +55,7 @@
 #define ROW(u) (size_t)(listed == 1 ? list[min(u, end - 1)] : min(u, end - 1))
 #define BEGIN_ROW(k)                                                            \
 	__global const float *x##k = x + ROW(first + k) * d;                    \
-	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
+	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d); \
 	vec_t total##k = 0.0f;
 #define BEGIN_CHUNK(k) vec_t acc##k = 0.0f;
 #define FETCH_NEXT(k) FETCH(next##k + sizeof(float) * j);
@@ -78,7 +100,10 @@ __kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global c
 }
 
 #undef EACH_ROW
-#undef ROWS
+#undef EACH_ROW_2
+#undef EACH_ROW_4
+#undef EACH_ROW_8
+#undef EACH_ROW_16
 #undef AHEAD
 #undef ROW
 #undef BEGIN_ROW
@@ -93,7 +118,6 @@ __kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global c
 // A work-group of GROUP reads its examples WIDTH columns at a time, so that
 // neighbouring work-items read neighbouring columns, and each work-item finds its
 // own example in local memory, in lines one longer than WIDTH to spread the banks.
-#define WIDTH (GROUP < 32 ? GROUP : 32)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
@@ -136,8 +160,6 @@ void NAME(score_, CLASSES)(__global const float *restrict x, __global const floa
 		}
 	}
 }
-
-#undef WIDTH
 
 #endif
 

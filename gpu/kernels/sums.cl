@@ -3,11 +3,12 @@
 // examples between cells (clauses 3 and 5). An example that moves is read once: all
 // that go from one cell to another are summed first, and the sum then taken from the
 // one and given to the other. Integers, so neither order nor grouping matters.
+//
+// Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
+// on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
 
-#if CPU
-#define COLUMNS 128
-#else
-#define COLUMNS 1
+#ifndef COLUMNS
+#error "the host must define COLUMNS"
 #endif
 
 #if CPU && defined(cl_khr_fp64)

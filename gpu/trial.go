@@ -169,10 +169,13 @@ func (t *trial) replay(s *series, from, to int, judge func(k int, a engine.Assig
 	return time.Since(start).Seconds(), err
 }
 
+// mostRounds is how often a trial is timed at most, if fewer rounds are asked for.
+const mostRounds = 100
+
 // timeAll checks trials against the reference and times those that pass in turn, at
-// least rounds times, and more often where that is over too soon to tell. Each round
-// begins with another of them.
-func timeAll(ctx context.Context, trials []*trial, s *series, reference *trial, rounds int) error {
+// least rounds times, and more often where that takes less than enough seconds for
+// each. Each round begins with another of them.
+func timeAll(ctx context.Context, trials []*trial, s *series, reference *trial, rounds int, enough float64) error {
 	for kind := range kinds {
 		var alive []*trial
 		for _, t := range trials {
@@ -201,18 +204,12 @@ func timeAll(ctx context.Context, trials []*trial, s *series, reference *trial, 
 				}
 			}
 			if round == 0 {
-				end = max(rounds, min(mostRounds, int(enoughSeconds*float64(len(alive))/time.Since(start).Seconds())))
+				end = max(rounds, min(mostRounds, int(enough*float64(len(alive))/time.Since(start).Seconds())))
 			}
 		}
 	}
 	return nil
 }
-
-// A trial is timed for about enoughSeconds, but not in more rounds than mostRounds.
-const (
-	enoughSeconds = 0.5
-	mostRounds    = 100
-)
 
 // startBounds lets the engine keep bounds and says whether it will.
 func (t *trial) startBounds() bool {

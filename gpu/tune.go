@@ -23,43 +23,47 @@ func Tune(ctx context.Context, i Info, o Options, p Problem) (TuneReport, error)
 	if err != nil {
 		return TuneReport{}, err
 	}
-	return tune(ctx, i, o, p, func(Tuning) build { return build{sources: sources} })
+	t := &tuner{Problem: p, info: i, options: o, enough: 0.5, parameters: parameters,
+		builds: func(Tuning) build { return build{sources: sources} }}
+	err = t.run(ctx)
+	return t.report, err
 }
 
 // tuner is a search under way.
 type tuner struct {
 	Problem
-	info      Info
-	options   Options
-	builds    func(Tuning) build
+	info       Info
+	options    Options
+	builds     func(Tuning) build // what to compile for a tuning
+	parameters []parameter        // to look at
+	enough     float64            // seconds that a trial is timed for, if Repeat is over sooner
+
 	series    *series
-	reference *trial // with the default
+	reference *trial // with the default, at the end of the series
 	report    TuneReport
 }
 
-// tune is Tune with a choice of what to compile for each tuning.
-func tune(ctx context.Context, i Info, o Options, p Problem, builds func(Tuning) build) (_ TuneReport, err error) {
-	t := &tuner{Problem: p, info: i, options: o, builds: builds}
+func (t *tuner) run(ctx context.Context) (err error) {
 	t.reference = t.open(Tuning{})
 	defer func() { err = errors.Join(err, t.reference.close()) }()
 	if err = t.reference.err; err == nil {
-		t.series, err = t.reference.record(p)
+		t.series, err = t.reference.record(t.Problem)
 	}
 	if err != nil {
-		return t.report, fmt.Errorf("tune %s with the default: %w", i.ID(), err)
+		return fmt.Errorf("tune %s with the default: %w", t.info.ID(), err)
 	}
 	e := t.reference.e
 	t.report = TuneReport{Device: e.Device(), Default: e.tuning, Best: e.tuning, Ratio: 1, Candidates: []Candidate{}}
-	for _, parameter := range parameters {
-		values := parameter.candidates(e.cpu, p.X.Sparse(), *parameter.of(&t.report.Best))
+	for _, parameter := range t.parameters {
+		values := parameter.candidates(e.cpu, t.X.Sparse(), *parameter.of(&t.report.Best))
 		if len(values) == 0 {
 			continue
 		}
 		if err := t.try(ctx, parameter, values); err != nil {
-			return t.report, err
+			return err
 		}
 	}
-	return t.report, t.confirm(ctx)
+	return t.confirm(ctx)
 }
 
 // candidates are the values of a parameter that are worth a try beside the value now.
@@ -115,7 +119,7 @@ func (t *tuner) timed(ctx context.Context, base Tuning, others []Tuning, rounds 
 		}
 		trials = append(trials, t.open(tuning))
 	}
-	if err := timeAll(ctx, append(slices.Clone(bases), trials...), t.series, t.reference, rounds); err != nil {
+	if err := timeAll(ctx, append(slices.Clone(bases), trials...), t.series, t.reference, rounds, t.enough); err != nil {
 		return bases, trials, err
 	}
 	for _, b := range bases {

@@ -23,7 +23,7 @@ func Tune(ctx context.Context, i Info, o Options, p Problem) (TuneReport, error)
 	if err != nil {
 		return TuneReport{}, err
 	}
-	t := &tuner{Problem: p, info: i, options: o, enough: 0.5, parameters: parameters,
+	t := &tuner{Problem: p, info: i, options: o, enough: 0.1 * float64(p.Repeat), parameters: parameters,
 		builds: func(Tuning) build { return build{sources: sources} }}
 	err = t.run(ctx)
 	return t.report, err

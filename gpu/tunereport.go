@@ -13,7 +13,7 @@ type Problem struct {
 	Y       []int32          // noisy labels, one for each example
 	Classes int
 	Inverse []float32 // B = float32(C⁻¹) of the noise, Classes×Classes row-major
-	Repeat  int       // times that everything is measured, at least 1
+	Repeat  int       // everything is measured so many times, at least once, or for as many tenths of a second
 
 	Say func(format string, args ...any) // tells how it goes on, if not nil
 }

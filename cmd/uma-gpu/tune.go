@@ -26,7 +26,7 @@ func tuneCommand() *cli.Command {
 	flags = append(flags,
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: "preparation `STEPS` of the features, as for train"},
 		seedFlag("the synthetic examples and of the label noise"),
-		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything at least `R` times"},
+		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, or for as many tenths of a second"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "measure, but store nothing"},
 		&cli.BoolFlag{Name: "forget", Usage: "remove what was stored, for all devices, instead of measuring"},
 	)

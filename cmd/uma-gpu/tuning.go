@@ -15,19 +15,27 @@ const defaultTuning = "default"
 // What is stored is never a reason to fail.
 func (d *device) openTuned(n notes, i gpu.Info, x dataset.Examples, classes int) (engine.Engine, error) {
 	d.tuning, d.options.Tuning = defaultTuning, gpu.Tuning{}
-	entry, found, err := storedTuning(i, x, classes)
+	entry, err := storedTuning(i, x, classes)
 	if err != nil && !d.noTuning {
 		n.warn("stored tunings are not used: %v", err)
 	}
-	if !found || d.noTuning || entry.Tuning == (gpu.Tuning{}) {
-		return gpu.Open(i, d.options)
+	if d.noTuning {
+		entry = tuned.Entry{}
+	}
+	return d.openWith(n, entry, func(o gpu.Options) (engine.Engine, error) { return gpu.Open(i, o) })
+}
+
+// openWith calls open with the tuning of an entry, and if that fails without it.
+func (d *device) openWith(n notes, entry tuned.Entry, open func(gpu.Options) (engine.Engine, error)) (engine.Engine, error) {
+	if entry.Tuning == (gpu.Tuning{}) {
+		return open(d.options)
 	}
 	o := d.options
 	o.Tuning, o.AllowNonconforming = entry.Tuning, false
-	e, err := gpu.Open(i, o)
+	e, err := open(o)
 	if err != nil {
 		n.warn("the tuning of %s is not used: %v", date(entry), err)
-		return gpu.Open(i, d.options)
+		return open(d.options)
 	}
 	d.tuning, d.options.Tuning = "tuned "+date(entry), entry.Tuning
 	return e, nil
@@ -35,22 +43,35 @@ func (d *device) openTuned(n notes, i gpu.Info, x dataset.Examples, classes int)
 
 func date(e tuned.Entry) string { return e.Date.Format("2006-01-02") }
 
-// storedTuning looks a tuning up.
-func storedTuning(i gpu.Info, x dataset.Examples, classes int) (entry tuned.Entry, found bool, err error) {
+// storedTuning looks a tuning up; where there is none the entry is empty.
+func storedTuning(i gpu.Info, x dataset.Examples, classes int) (entry tuned.Entry, err error) {
+	entries, err := storedTunings(i)
+	shape := shapeOf(x, classes)
+	for _, e := range entries {
+		if e.Shape == shape {
+			entry = e
+		}
+	}
+	return entry, err
+}
+
+// storedTunings returns those of a device, its driver and these kernels.
+func storedTunings(i gpu.Info) (entries []tuned.Entry, err error) {
 	path, err := tuned.Path()
 	if err != nil {
-		return entry, false, nil // no folder for it, and so no table
+		return nil, nil // no folder for a table, and so no table
 	}
-	entries, err := tuned.Read(path)
-	if err != nil || len(entries) == 0 {
-		return entry, false, err
+	all, err := tuned.Read(path)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
-	key, err := tuned.NewKey(i, shapeOf(x, classes))
-	if err != nil {
-		return entry, false, err
+	key, err := tuned.NewKey(i, "")
+	for _, e := range all {
+		if key.Shape = e.Shape; e.Key == key {
+			entries = append(entries, e)
+		}
 	}
-	entry, found = tuned.Find(entries, key)
-	return entry, found, nil
+	return entries, err
 }
 
 func shapeOf(x dataset.Examples, classes int) string {

@@ -53,8 +53,9 @@ func NewKey(i gpu.Info, shape string) (Key, error) {
 const cached = 32 << 20
 
 // Shape returns the class of examples of d features and so many classes that are
-// tuned alike: d by the power of two from which it is rounded down, classes up to 4, up to 16 or
-// more, and whether the examples, of which stored values are kept, fit into a cache.
+// tuned alike: by storage, by the power of two that d reaches, by classes up to 4, up to 16
+// or more, and by whether the examples, of which so many values are stored, fit into a
+// cache.
 func Shape(sparse bool, d, classes, stored int) string {
 	storage, q, size := "dense", "q>16", "small"
 	if sparse {
@@ -120,15 +121,6 @@ func Read(path string) ([]Entry, error) {
 		}
 	}
 	return t.Entries, nil
-}
-
-// Find returns the entry of a key.
-func Find(entries []Entry, k Key) (Entry, bool) {
-	at := slices.IndexFunc(entries, func(e Entry) bool { return e.Key == k })
-	if at < 0 {
-		return Entry{}, false
-	}
-	return entries[at], true
 }
 
 // Store puts an entry into the table at path, in place of that with the same key and

@@ -19,6 +19,9 @@ const gain = 0.03
 // measured once more against the default. o.Tuning is ignored. Errors: those of Open
 // and Load with the default, and ctx's.
 func Tune(ctx context.Context, i Info, o Options, p Problem) (TuneReport, error) {
+	if p.Repeat < 1 {
+		return TuneReport{}, fmt.Errorf("tune %s: everything is to be measured %d times, wanted at least 1", i.ID(), p.Repeat)
+	}
 	sources, err := kernelSources()
 	if err != nil {
 		return TuneReport{}, err

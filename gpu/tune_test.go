@@ -145,6 +145,11 @@ func TestTuneEnds(t *testing.T) {
 		if _, err := Tune(ctx, i, Options{}, p); !errors.Is(err, context.Canceled) {
 			t.Errorf("interrupted: %v", err)
 		}
+		p.Say, p.Repeat = nil, 0
+		if _, err := Tune(context.Background(), i, Options{}, p); err == nil || !strings.Contains(err.Error(), "wanted at least 1") {
+			t.Errorf("no measurement: %v", err)
+		}
+		p.Repeat = 1
 		clear(p.Y) // one class alone: W = 0 is as good as any
 		if _, err := Tune(context.Background(), i, Options{}, p); err == nil || !strings.Contains(err.Error(), "take other examples") {
 			t.Errorf("nothing to learn: %v", err)

@@ -55,7 +55,7 @@
 #define ROW(u) (size_t)(listed == 1 ? list[min(u, end - 1)] : min(u, end - 1))
 #define BEGIN_ROW(k)                                                            \
 	__global const float *x##k = x + ROW(first + k) * d;                    \
-	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d); \
+	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
 	vec_t total##k = 0.0f;
 #define BEGIN_CHUNK(k) vec_t acc##k = 0.0f;
 #define FETCH_NEXT(k) FETCH(next##k + sizeof(float) * j);

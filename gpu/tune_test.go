@@ -187,3 +187,29 @@ func TestTuningCheck(t *testing.T) {
 		t.Errorf("found %+v", got)
 	}
 }
+
+// Where all kernels but those of one tuning waste time, that one is found, and found
+// once more.
+func TestTuneFinds(t *testing.T) {
+	eachDevice(t, func(i Info) {
+		sources, err := kernelSources()
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := mutate(t, "score.cl", "float score[CLASSES];", "float score[CLASSES]; for (volatile int k = 0; k < 50000; k++);")
+		search := &tuner{Problem: tuneProblem(300, 7, 3), info: i, parameters: only("score_rows"), builds: func(of Tuning) build {
+			if of.ScoreRows == 4 {
+				return build{sources: sources, style: "cpu"}
+			}
+			return build{sources: slow, style: "cpu"}
+		}}
+		if err := search.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		want := search.report.Default
+		want.ScoreRows = 4
+		if r := search.report; r.Best != want || !(r.Ratio < 1-gain) || r.Candidates[0].Verdict != Faster {
+			t.Errorf("found %+v", r)
+		}
+	})
+}

@@ -19,12 +19,6 @@ import (
 // sparse examples in a slice.
 const lanes = 16
 
-// scoreRows is the number of examples that a work-item of score takes on a CPU.
-const scoreRows = 8
-
-// sumColumns is the number of columns that a work-item of sum_groups takes on a CPU.
-const sumColumns = 128
-
 // normClasses is the number of classes whose norms a work-item of norms takes on a CPU.
 const normClasses = 4
 
@@ -43,7 +37,7 @@ type gpuEngine struct {
 	maxAlloc   int64
 	build      build
 	options    string // of the compiler
-	group      int    // work-items in a work-group, at most
+	tuning     Tuning // complete
 
 	dense                                                                                              [3]denseKernels // by width
 	scoreSparse, predict, assign, bound, assignListed, addGroups, moveSumsSparse, updateVectors, norms *kernel
@@ -110,6 +104,10 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
 	e.cpu = b.style == "cpu" || b.style == "" && d.cl.Type()&cl.DeviceTypeCPU != 0
+	if err := o.Tuning.Check(); err != nil {
+		return nil, err
+	}
+	e.tuning = o.Tuning.or(defaultTuning(e.cpu))
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
 	if err := e.start(b); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -135,10 +133,7 @@ func (e *gpuEngine) start(b build) (err error) {
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
-	group := 64 // work-items in a work-group
-	for group > most {
-		group /= 2
-	}
+	e.tuning = e.tuning.within(most)
 	style := "0"
 	if e.cpu {
 		style = "1"
@@ -146,25 +141,24 @@ func (e *gpuEngine) start(b build) (err error) {
 			style += " -DFETCHES"
 		}
 	}
-	e.group = group
-	e.options = fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
+	e.options = fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DCHUNK=%d %s", style, lanes, numerics.Chunk, b.options)
 	return e.compile(slices.Concat(programs, densePrograms(0)))
 }
 
 // compile compiles programs.
 func (e *gpuEngine) compile(programs []program) error {
+	most, err := recovered(e.q.device.MaxWorkGroupSize)
+	if err != nil {
+		return fmt.Errorf("largest work-group: %w", err)
+	}
 	for _, p := range programs {
-		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d", e.options, p.narrow))
+		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options, p.narrow, p.macros(e.tuning)))
 		if err != nil {
 			return err
 		}
 		e.programs = append(e.programs, program)
 		for _, k := range p.kernels(e) {
-			local := e.group
-			if e.cpu {
-				local = min(local, k.onCPU)
-			}
-			if *k.to, err = e.q.kernel(program, k.name, local); err != nil {
+			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most)); err != nil {
 				return err
 			}
 		}

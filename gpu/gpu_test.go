@@ -56,6 +56,7 @@ func openTest(t testing.TB, i Info, o Options, b build) *gpuEngine {
 }
 
 func TestConformance(t *testing.T) {
+	short := enginetest.TinyCases()
 	eachDevice(t, func(i Info) {
 		for _, v := range []struct {
 			name  string
@@ -66,6 +67,8 @@ func TestConformance(t *testing.T) {
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
+			{"tuned", Options{Tuning: Tuning{ScoreRows: 4, ScoreGroup: 2, SumColumns: 32, SumRows: 4, Group: 16}}, build{style: "cpu"}, short},
+			{"tuned, as on a GPU", Options{Tuning: Tuning{ScoreGroup: 16, ScoreWidth: 4, SumRows: 16, Group: 32}}, build{style: "gpu"}, short},
 			{"with bounds", Options{}, build{bounds: "at once"}, enginetest.Cases()},
 			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, enginetest.Cases()},
 			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}, enginetest.Cases()},

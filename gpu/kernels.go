@@ -3,7 +3,9 @@
 package gpu
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"slices"
 )
@@ -27,37 +29,52 @@ func kernelSources() ([]string, error) {
 	return sources, nil
 }
 
+// KernelsHash identifies the kernels of this build: 64 hexadecimal digits.
+func KernelsHash() (string, error) {
+	sources, err := kernelSources()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, text := range sources {
+		fmt.Fprintf(h, "%d\n%s", len(text), text) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
 // program is some kernel files that are compiled together. There are several, so that
-// a driver that remembers what it compiled has less to compile when a file changes.
+// a driver that remembers what it compiled has less to compile when a file, or a macro
+// of the tuning, changes.
 type program struct {
 	files   []string
-	narrow  int // macro NARROW
+	narrow  int                 // macro NARROW
+	macros  func(Tuning) string // options of the compiler
 	kernels func(*gpuEngine) []kernelUse
 }
 
 // kernelUse is a kernel, where the engine keeps it, and how many work-items are in a
-// work-group on a CPU, where some take much.
+// work-group.
 type kernelUse struct {
 	to    **kernel
 	name  string
-	onCPU int
+	local int
 }
 
 // programs are those that every data set needs, but for the kernels that read dense
 // examples.
 var programs = []program{
-	{[]string{"region.cl", "bound.cl"}, 0, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", 8}, {&e.bound, "bound", 8}, {&e.assignListed, "assign_listed", 64}}
+	{[]string{"region.cl", "bound.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.tuning.Group}, {&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64}}
 	}},
-	{[]string{"add.cl"}, 0, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.addGroups, "add_groups", 1}}
+	{[]string{"add.cl"}, 0, sumMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.addGroups, "add_groups", e.sumGroup()}}
 	}},
-	{[]string{"sparse.cl"}, 0, func(e *gpuEngine) []kernelUse {
+	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
-		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse", 8}}
+		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse", e.tuning.Group}}
 	}},
-	{[]string{"update.cl"}, 0, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", 8}}
+	{[]string{"update.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.tuning.Group}}
 	}},
 }
 
@@ -70,15 +87,31 @@ var widths = []int{0, 1, 2}
 // densePrograms are those of a width.
 func densePrograms(width int) []program {
 	return []program{
-		{[]string{"score.cl"}, width, func(e *gpuEngine) []kernelUse {
+		{[]string{"score.cl"}, width, scoreMacros, func(e *gpuEngine) []kernelUse {
 			k := &e.dense[width]
-			return []kernelUse{{&k.scoreFew, "score_4", 8}, {&k.scoreMany, "score_16", 8}}
+			return []kernelUse{{&k.scoreFew, "score_4", e.tuning.ScoreGroup}, {&k.scoreMany, "score_16", e.tuning.ScoreGroup}}
 		}},
-		{[]string{"sums.cl"}, width, func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", 1}}
+		{[]string{"sums.cl"}, width, sumMacros, func(e *gpuEngine) []kernelUse {
+			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", e.sumGroup()}}
 		}},
 	}
 }
+
+// sumGroup is the size of work-groups of sums.
+func (e *gpuEngine) sumGroup() int {
+	if e.cpu {
+		return 1 // which takes many columns
+	}
+	return e.tuning.Group
+}
+
+func noMacros(Tuning) string { return "" }
+
+func scoreMacros(t Tuning) string {
+	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", t.ScoreGroup, t.ScoreRows, min(t.ScoreWidth, t.ScoreGroup))
+}
+
+func sumMacros(t Tuning) string { return fmt.Sprintf(" -DCOLUMNS=%d", t.SumColumns) }
 
 // The classes that a work-item of kernels score_4 and score_16 computes at once.
 const few, many = 4, 16

@@ -16,10 +16,6 @@ type move struct{ i, from, to int32 }
 // noCell stands for being in no region.
 const noCell = -1
 
-// groupRows is the number of examples in a group of moves, at most: few enough for
-// many groups to be summed at once.
-const groupRows = 64
-
 // moveRoom is what moving examples takes: the length of the list, the groups summed at
 // once (dense examples only), and the terms that they and the list come to.
 type moveRoom struct{ list, groups, terms int }
@@ -87,7 +83,7 @@ func (r *resident) moveSums(t *tile) error {
 	if t.sparse != nil {
 		return r.moveSparse(t)
 	}
-	list, groups := r.cells.sorter.group(r.cells.moves)
+	list, groups := r.cells.sorter.group(r.cells.moves, r.e.tuning.SumRows)
 	if err := r.cells.list.write(0, list); err != nil {
 		return err
 	}
@@ -133,10 +129,7 @@ func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) (*c
 
 // sumItems returns how many work-items take the d columns of a sum.
 func (e *gpuEngine) sumItems(d int) int {
-	if e.cpu {
-		return (d + sumColumns - 1) / sumColumns
-	}
-	return d
+	return (d + e.tuning.SumColumns - 1) / e.tuning.SumColumns
 }
 
 // addGroups adds the sums of groups to the class sums.

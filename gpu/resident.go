@@ -300,7 +300,7 @@ func (r *resident) examples(t *tile, x arrays) []any {
 // them that are listed.
 func (e *gpuEngine) scoreItems(rows int, listed int32) int {
 	if e.cpu {
-		rows = (rows + scoreRows - 1) / scoreRows
+		rows = (rows + e.tuning.ScoreRows - 1) / e.tuning.ScoreRows
 	}
 	if listed == 0 {
 		return rows

@@ -71,8 +71,8 @@ func (s *sorter) sorted() (list, triples []int32) {
 type group struct{ begin, end, from, to int32 }
 
 // group returns the examples of moves, those of equal moves together, and the groups
-// of at most groupRows that they make. It reorders the moves.
-func (s *sorter) group(moves []move) (list []int32, groups []group) {
+// of at most so many rows that they make. It reorders the moves.
+func (s *sorter) group(moves []move, rows int) (list []int32, groups []group) {
 	s.spare = slices.Grow(s.spare[:0], len(moves))[:len(moves)]
 	s.by(func(m move) int32 { return m.to }, moves, s.spare)
 	s.by(func(m move) int32 { return m.from }, s.spare, moves)
@@ -80,7 +80,7 @@ func (s *sorter) group(moves []move) (list []int32, groups []group) {
 	for k, m := range moves {
 		list[k] = m.i
 		last := len(groups) - 1
-		if last < 0 || groups[last].from != m.from || groups[last].to != m.to || k-int(groups[last].begin) == groupRows {
+		if last < 0 || groups[last].from != m.from || groups[last].to != m.to || k-int(groups[last].begin) == rows {
 			groups = append(groups, group{int32(k), int32(k), m.from, m.to})
 			last++
 		}

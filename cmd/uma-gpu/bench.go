@@ -79,11 +79,11 @@ func bench(c *cli.Context) (err error) {
 	if b.profile != "" {
 		b.device.options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = b.device.open(b.notes, s.X); err != nil {
+	if s.Engine, err = b.device.open(b.notes, s.X, r.Data.Classes); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
-	r.Device = s.Engine.Device()
+	r.Device, r.Tuning = s.Engine.Device(), b.device.tuning
 	r.BandwidthName, s.Bandwidth = b.device.bandwidth(s.Engine)
 	if r.Report, err = timing.Measure(ctx, s); err != nil {
 		if stopped := interrupted(ctx); stopped != nil {

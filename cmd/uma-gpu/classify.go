@@ -65,7 +65,7 @@ func classify(c *cli.Context) (r classified, err error) {
 	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}
-	e, err := where.open(n, r.data.Examples)
+	e, err := where.open(n, r.data.Examples, m.Q)
 	if err != nil {
 		return r, err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/gpu/tuned"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -20,7 +21,8 @@ import (
 // what only a process of its own has: signals, limits, closed pipes.
 const runVariable = "UMA_GPU_TEST_RUN"
 
-// The tests compute on the processor unless they name a device.
+// The tests compute on the processor unless they name a device, and with the default
+// tuning.
 func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
@@ -28,7 +30,16 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(deviceVariable, "cpu"); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "uma-gpu-test")
+	if err != nil {
+		panic(err)
+	}
+	if err := os.Setenv(tuned.PathVariable, filepath.Join(dir, "tuning.json")); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(dir) // if that fails there is nobody to tell
+	os.Exit(code)
 }
 
 // digits and letter are the real data sets of the repository.

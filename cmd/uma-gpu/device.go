@@ -31,6 +31,7 @@ func deviceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "memory-limit", Value: "0",
 			Usage: "most OpenCL memory to use, in `BYTES` as above; 0 is all of the device's; examples that do not fit stay in host memory and are streamed or used in place"},
 		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step, where OpenCL would spare those whose region cannot have changed; the weights are the same"},
+		&cli.BoolFlag{Name: "no-tuning", Usage: "use the default tuning, even if uma-gpu tune has stored a faster one; the weights are the same"},
 		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; its weights may differ from everybody else's, and the model says so"},
 	}
 }
@@ -149,7 +150,9 @@ func deviceList(all []gpu.Info) string {
 // device is where a command will compute.
 type device struct {
 	selection
-	options gpu.Options
+	options  gpu.Options
+	noTuning bool
+	tuning   string // in use, for people: "default" or "tuned DATE"; "" without OpenCL
 }
 
 // chooseDevice checks the flags of deviceFlags and finds the device, so that a
@@ -167,7 +170,8 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &device{s, gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"), AllowNonconforming: c.Bool("allow-nonconforming")}}, nil
+	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"), AllowNonconforming: c.Bool("allow-nonconforming")}
+	return &device{selection: s, options: options, noTuning: c.Bool("no-tuning")}, nil
 }
 
 // processorValues is how many stored values are too many for auto to take the processor
@@ -185,9 +189,9 @@ func processorSuffices(x dataset.Examples) bool { return x.Stored() < processorV
 // few cores is the slower for preparing what it reads.
 func (d *device) wantsNarrow() bool { return len(d.try) > 0 && !d.try[0].SharesMemory }
 
-// open opens the device for the examples x and says which one it is. The caller
-// closes the engine.
-func (d *device) open(n notes, x dataset.Examples) (engine.Engine, error) {
+// open opens the device for the examples x of so many classes, with the tuning that is
+// stored for such, and says which one it is. The caller closes the engine.
+func (d *device) open(n notes, x dataset.Examples, classes int) (engine.Engine, error) {
 	try := d.try
 	if d.auto && processorSuffices(x) {
 		try = nil
@@ -195,10 +199,10 @@ func (d *device) open(n notes, x dataset.Examples) (engine.Engine, error) {
 		n.warn("no OpenCL device, computing on the processor instead: %v", d.problem)
 	}
 	for _, i := range try {
-		e, err := gpu.Open(i, d.options)
+		e, err := d.openTuned(n, i, x, classes)
 		if err == nil {
 			about := e.Device()
-			n.say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
+			n.say("device: %s %s (%s, driver %s), tuning: %s", about.ID, about.Name, about.Platform, about.Driver, d.tuning)
 			if !about.Conforming {
 				n.warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
 			}

@@ -89,7 +89,7 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 			t.Errorf("auto: %+v, %v", s, err)
 		}
 		var said strings.Builder
-		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, many)
+		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, many, 3)
 		if err != nil || e.Device().ID != "cpu" || !strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
@@ -107,10 +107,10 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
 	var said strings.Builder
 	n := notes{w: &said}
-	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, many); err == nil {
+	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, many, 3); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: simd.New, auto: true}}).open(n, many)
+	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: simd.New, auto: true}}).open(n, many, 3)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}

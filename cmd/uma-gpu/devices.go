@@ -34,7 +34,8 @@ type deviceEntry struct {
 	Kind         string `json:"kind"`
 	Name         string `json:"name"`
 	ComputeUnits int    `json:"compute_units"`
-	SelfTest     string `json:"self_test"` // passed, or what went wrong
+	SelfTest     string `json:"self_test"`         // passed, or what went wrong
+	Tunings      int    `json:"tunings,omitempty"` // classes of shapes that uma-gpu tune was run for
 
 	*gpu.Info // nil for the processor; its fields stand beside the others
 }
@@ -63,13 +64,17 @@ func devices(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "OpenCL: %v\n", listErr)
 	}
 	for _, i := range infos {
+		tunings, err := storedTunings(i)
+		if err != nil {
+			fmt.Fprintf(c.App.ErrWriter, "warning: stored tunings are not used: %v\n", err)
+		}
 		e, err := gpu.Open(i, gpu.Options{})
 		if err == nil {
 			err = e.Close()
 		}
 		listing.Devices = append(listing.Devices, deviceEntry{
 			ID: i.ID(), Kind: "opencl", Name: i.Name,
-			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Info: &i,
+			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Tunings: len(tunings), Info: &i,
 		})
 	}
 	if c.Bool("json") {
@@ -87,14 +92,14 @@ func verdict(err error) string {
 
 func printDevices(w io.Writer, all []deviceEntry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
+	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\ttunings\tself-test")
 	for _, d := range all {
 		if d.Info == nil {
-			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
+			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%d\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
+			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.Tunings, d.SelfTest)
 	}
 	return t.Flush()
 }

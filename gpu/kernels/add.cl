@@ -2,6 +2,13 @@
 // add_groups: brings the class sums of some regions up to date with the sums of groups
 // of examples that go from one cell to another, of kernel sum_groups (clause 5).
 //
+// Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
+// on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
+
+#ifndef COLUMNS
+#error "the host must define COLUMNS"
+#endif
+
 //   partial the sum of group g in column j is partial[g * d + j]
 //   terms   groups by cell: group g is added to the cell if g >= 0, group ~g is
 //           taken off it

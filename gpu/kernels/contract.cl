@@ -23,7 +23,6 @@
 //           and computes with vectors; 0 on a GPU, where neighbouring work-items
 //           take neighbouring ones
 //   LANES   examples side by side in a block of scores or a slice of sparse examples, 16
-//   GROUP   on a GPU, work-items in a work-group of score, a power of two
 //   FETCHES defined where the compiler has __builtin_prefetch
 //   CHUNK   columns of a chunk of a dot product, 256 (clause 1)
 //   NARROW  bytes of a value of narrow examples, 1 or 2; 0 for those in float32.
@@ -33,8 +32,8 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 
-#if !defined(CPU) || !defined(LANES) || !defined(GROUP) || !defined(CHUNK) || !defined(NARROW)
-#error "the host must define CPU, LANES, GROUP, CHUNK and NARROW"
+#if !defined(CPU) || !defined(LANES) || !defined(CHUNK) || !defined(NARROW)
+#error "the host must define CPU, LANES, CHUNK and NARROW"
 #endif
 
 #if LANES != 16
@@ -47,13 +46,6 @@
 #define FETCH(address) __builtin_prefetch((const void *)(address))
 #else
 #define FETCH(address)
-#endif
-
-// Columns of a sum that a work-item takes.
-#if CPU
-#define COLUMNS 128
-#else
-#define COLUMNS 1
 #endif
 
 #define SCORE(i, r) (((size_t)(i) / LANES * Q + (r)) * LANES + (size_t)(i) % LANES)

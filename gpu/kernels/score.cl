@@ -17,13 +17,35 @@
 // Work-item (u, g) computes group g for ROWS examples at a time on a CPU, whose fma
 // needs several sums under way to be busy; for one at a time on a GPU. Where more
 // examples are listed than there are work-items, they go round.
+//
+// Macros of the tuning (Tuning in gpu/tuning.go):
+//   ROWS   on a CPU, as above: 2, 4, 8 or 16
+//   GROUP  on a GPU, work-items in a work-group, a power of two
+//   WIDTH  on a GPU, columns that a work-group reads at once, a power of two, at most GROUP
+
+#if !defined(ROWS) || !defined(GROUP) || !defined(WIDTH)
+#error "the host must define ROWS, GROUP and WIDTH"
+#endif
 
 #define vec_t NAME(float, CLASSES)
 
 #if CPU
 
-#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-#define ROWS 8
+#define EACH_ROW_2(F) F(0) F(1)
+#define EACH_ROW_4(F) EACH_ROW_2(F) F(2) F(3)
+#define EACH_ROW_8(F) EACH_ROW_4(F) F(4) F(5) F(6) F(7)
+#define EACH_ROW_16(F) EACH_ROW_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
+#if ROWS == 2
+#define EACH_ROW EACH_ROW_2
+#elif ROWS == 4
+#define EACH_ROW EACH_ROW_4
+#elif ROWS == 8
+#define EACH_ROW EACH_ROW_8
+#elif ROWS == 16
+#define EACH_ROW EACH_ROW_16
+#else
+#error "ROWS must be 2, 4, 8 or 16"
+#endif
 
 // The rows that are fetched while others are computed.
 #define AHEAD (2 * ROWS)
@@ -91,7 +113,10 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 }
 
 #undef EACH_ROW
-#undef ROWS
+#undef EACH_ROW_2
+#undef EACH_ROW_4
+#undef EACH_ROW_8
+#undef EACH_ROW_16
 #undef AHEAD
 #undef ROW
 #undef BEGIN_ROW
@@ -108,7 +133,6 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 // A work-group of GROUP reads its examples WIDTH columns at a time, so that
 // neighbouring work-items read neighbouring columns, and each work-item finds its
 // own example in local memory, in lines one longer than WIDTH to spread the banks.
-#define WIDTH (GROUP < 32 ? GROUP : 32)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
@@ -160,7 +184,6 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 	}
 }
 
-#undef WIDTH
 #undef example
 
 #endif

@@ -3,6 +3,13 @@
 // between cells (clauses 3 and 5). An example that moves is read once: all that go from
 // one cell to another are summed here; kernel add_groups then takes the sum from the one
 // and gives it to the other. Integers, so neither order nor grouping matters.
+//
+// Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
+// on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
+
+#ifndef COLUMNS
+#error "the host must define COLUMNS"
+#endif
 
 #if CPU && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

@@ -26,6 +26,7 @@ var rules = []struct {
 	{"host/sketch", []string{"host/dataset", "host/numerics"}, "a leaf: mathematics that any engine may use"},
 	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract, the loops that define it, and nothing above"},
 	{"cpuref", []string{"host/engine", "host/dataset", "host/numerics"}, "an engine knows the contract and nothing above it"},
+	{"gpu/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
 	{"gpu", []string{"host/engine", "host/dataset", "host/numerics", "host/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner on any engine; it names neither"},

@@ -22,6 +22,7 @@ type kernels struct {
 	sparseFew, sparseMany sparseKernel // for 2 and for 8 classes
 
 	region               func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)
+	bounds               boundKernels
 	add, sub             func(sum []int64, x []float32, scale float32, next []float32)
 	addSparse, subSparse func(sum []int64, columns []int32, values []float32, scale float32)
 	toFloat              func(dst []float32, src []int64)
@@ -38,8 +39,8 @@ var portable = kernels{
 	level: Go,
 	few:   2, denseFew: denseGo, wide: 8, denseWide: denseGo,
 	sparseFew: sparseGo, sparseMany: sparseGo,
-	region: regionGo,
-	add:    addGo, sub: subGo,
+	region: regionGo, bounds: boundKernels{estimateGo, boundGo, copyGo},
+	add: addGo, sub: subGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 }

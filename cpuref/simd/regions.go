@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -50,6 +51,7 @@ func (r *resident) Predict(dst []int32) error {
 	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
 		return err
 	}
+	r.settle()
 	const per = 64 // blocks at a time
 	if r.places == nil {
 		r.places, r.changed = make([]int32, per*lanes), make([]uint16, per)
@@ -71,13 +73,21 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 	if err := r.checkSums("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
+	if err := r.prepareBounds(); err != nil {
+		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+	}
 	c := r.cells
-	c.alpha = alpha
-	r.run((*resident).placeTask, (r.blocks+placeBlocks-1)/placeBlocks, r.blocks*lanes*r.q*placeCost, 0)
-	c.moves = c.moves[:0]
-	for b, mask := range c.changed {
-		if mask != 0 {
-			r.follow(b, mask)
+	c.alpha, c.moves = alpha, c.moves[:0]
+	if r.bounds != nil && r.bounds.pace.InUse {
+		r.assignBounded()
+	} else {
+		r.run((*resident).placeTask, r.placeTasks(), r.blocks*lanes*r.q*placeCost, 0)
+		for b, mask := range c.changed {
+			for ; mask != 0; mask &= mask - 1 {
+				if i := b*lanes + bits.TrailingZeros16(mask); i < r.x.N { // a lane with an example
+					r.follow(i, c.now[i])
+				}
+			}
 		}
 	}
 	r.moveSums()
@@ -93,6 +103,9 @@ const (
 	placeCost   = 4   // of a score, beside the multiplication of a dense value
 )
 
+// placeTasks returns the number of tasks that take placeBlocks blocks each.
+func (r *resident) placeTasks() int { return (r.blocks + placeBlocks - 1) / placeBlocks }
+
 // placeTask finds the places of the examples of one task.
 func (r *resident) placeTask(task int, _ []float32) {
 	c := r.cells
@@ -100,23 +113,15 @@ func (r *resident) placeTask(task int, _ []float32) {
 	r.k.region(r.scores[from*r.q*lanes:], r.q, c.alpha, c.place[from*lanes:], c.now[from*lanes:], c.changed[from:to])
 }
 
-// follow brings places and counts up to date for the examples of a block that
-// mask names, and notes the moves.
-func (r *resident) follow(block int, mask uint16) {
-	c := r.cells
-	for ; mask != 0; mask &= mask - 1 {
-		i := block*lanes + bits.TrailingZeros16(mask)
-		if i >= r.x.N {
-			return // a lane without an example
-		}
-		k := int32(r.y[i])
-		from, to := c.count(c.place[i], k, r.q, -1), c.count(c.now[i], k, r.q, +1)
-		c.place[i] = c.now[i]
-		if from != to {
-			c.moves = append(c.moves, move{int32(i), from, to})
-			c.norms.touch(from, r.q)
-			c.norms.touch(to, r.q)
-		}
+// follow brings place and counts of an example up to date, and notes its move.
+func (r *resident) follow(i int, now int32) {
+	c, k := r.cells, int32(r.y[i])
+	from, to := c.count(c.place[i], k, r.q, -1), c.count(now, k, r.q, +1)
+	c.place[i] = now
+	if from != to {
+		c.moves = append(c.moves, move{int32(i), from, to})
+		c.norms.touch(from, r.q)
+		c.norms.touch(to, r.q)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // atLevel opens the engine at a level that must be there.
 func atLevel(t testing.TB, l simd.Level) engine.Engine {
 	t.Helper()
-	e, err := simd.NewLevel(l)
+	e, err := simd.Open(simd.Options{Level: l})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,6 +23,16 @@ func TestConformance(t *testing.T) {
 		t.Run(string(l), func(t *testing.T) {
 			t.Parallel()
 			enginetest.Run(t, atLevel(t, l), enginetest.AllCases())
+		})
+	}
+}
+
+// Bounds that begin at once see sizes that no training would use them for.
+func TestConformanceWithBounds(t *testing.T) {
+	for _, l := range simd.Levels() {
+		t.Run(string(l), func(t *testing.T) {
+			t.Parallel()
+			enginetest.Run(t, simd.AtOnce(l), enginetest.AllCases())
 		})
 	}
 }

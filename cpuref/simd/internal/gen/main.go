@@ -24,6 +24,11 @@ func main() {
 	sparse(8)
 	region512()
 	regionAVX2()
+	estimate("AVX512", func() VecVirtual { return ZMM() })
+	estimate("AVX2", func() VecVirtual { return YMM() })
+	bound512()
+	boundAVX2()
+	copyRow()
 	for _, sub := range []bool{false, true} {
 		accumulate512(sub)
 		accumulateAVX2(sub)

@@ -10,35 +10,27 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Options of Open.
-type Options struct {
-	Level    Level // "" is the fastest there is; all give the same bits
-	NoBounds bool  // score every example in every step; the weights are the same
-}
-
 // New returns the engine at the fastest level there is. It never fails and holds
 // no resource.
-func New() engine.Engine {
+func New() engine.Engine { return fastest(whenTheyPay) }
+
+// NewUnbounded is New without the bounds that spare scoring examples whose region
+// cannot have changed (package host/sketch). The results are the same.
+func NewUnbounded() engine.Engine { return fastest(never) }
+
+func fastest(bounds when) engine.Engine {
 	all := available()
-	return &processor{k: all[len(all)-1]}
+	return &processor{k: all[len(all)-1], bounds: bounds}
 }
 
-// Open returns the engine with options. It fails if the level is not one that this
-// processor and this build have; the error says which these are.
-func Open(o Options) (engine.Engine, error) {
-	all := available()
-	k := all[len(all)-1]
-	if o.Level != "" {
-		var err error
-		if k, err = kernelsOf(o.Level); err != nil {
-			return nil, err
-		}
+// NewLevel returns the engine at a level, all of which give the same bits. The
+// error says which of them this processor and this build have.
+func NewLevel(l Level) (engine.Engine, error) {
+	k, err := kernelsOf(l)
+	if err != nil {
+		return nil, err
 	}
-	e := &processor{k: k}
-	if o.NoBounds {
-		e.bounds = never
-	}
-	return e, nil
+	return &processor{k: k}, nil
 }
 
 type processor struct {

@@ -11,7 +11,7 @@ import (
 // atLevel opens the engine at a level that must be there.
 func atLevel(t testing.TB, l simd.Level) engine.Engine {
 	t.Helper()
-	e, err := simd.Open(simd.Options{Level: l})
+	e, err := simd.NewLevel(l)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func TestLevels(t *testing.T) {
 	if len(slices.Compact(names)) != len(levels) {
 		t.Errorf("the names of the levels %v are %v, want them to differ", levels, names)
 	}
-	if e, err := simd.Open(simd.Options{Level: "SSE"}); err == nil || e != nil {
+	if e, err := simd.NewLevel("SSE"); err == nil || e != nil {
 		t.Errorf("level SSE gives %v, %v", e, err)
 	}
 }

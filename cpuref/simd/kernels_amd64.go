@@ -62,6 +62,12 @@ func subAVX2(sum []int64, x []float32, scale float32, next []float32)
 func subSparseAVX2(sum []int64, columns []int32, values []float32, scale float32)
 
 //go:noescape
+func transferAVX512(from []int64, to []int64, x []float32, scale float32, next []float32)
+
+//go:noescape
+func transferAVX2(from []int64, to []int64, x []float32, scale float32, next []float32)
+
+//go:noescape
 func toFloatAVX512(dst []float32, src []int64)
 
 //go:noescape

@@ -1846,6 +1846,111 @@ one:
 done:
 	RET
 
+// func transferAVX512(from []int64, to []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·transferAVX512(SB), NOSPLIT, $0-104
+	MOVQ         from_base+0(FP), AX
+	MOVQ         to_base+24(FP), CX
+	MOVQ         x_base+48(FP), DX
+	MOVQ         x_len+56(FP), BX
+	MOVQ         next_base+80(FP), SI
+	VBROADCASTSS scale+72(FP), Y0
+
+loop:
+	CMPQ       BX, $0x08
+	JLT        tail
+	PREFETCHT0 (SI)
+	VMULPS     (DX), Y0, Y1
+	VCVTPS2QQ  Y1, Z1
+	VMOVDQU64  (AX), Z2
+	VPSUBQ     Z1, Z2, Z2
+	VPADDQ     (CX), Z1, Z3
+	VMOVDQU64  Z2, (AX)
+	VMOVDQU64  Z3, (CX)
+	ADDQ       $0x20, DX
+	ADDQ       $0x20, SI
+	ADDQ       $0x40, AX
+	ADDQ       $0x40, CX
+	SUBQ       $0x08, BX
+	JMP        loop
+
+tail:
+	TESTQ       BX, BX
+	JE          done
+	MOVL        $0x00000001, SI
+	SHLXL       BX, SI, SI
+	DECL        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (DX), K1, Y1
+	VMULPS      Y1, Y0, Y1
+	VCVTPS2QQ   Y1, Z1
+	VMOVDQU64.Z (AX), K1, Z2
+	VPSUBQ      Z1, Z2, Z2
+	VMOVDQU64.Z (CX), K1, Z3
+	VPADDQ      Z3, Z1, Z3
+	VMOVDQU64   Z2, K1, (AX)
+	VMOVDQU64   Z3, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func transferAVX2(from []int64, to []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, MMX+
+TEXT ·transferAVX2(SB), NOSPLIT, $0-104
+	MOVQ   from_base+0(FP), AX
+	MOVQ   to_base+24(FP), CX
+	MOVQ   x_base+48(FP), DX
+	MOVQ   x_len+56(FP), BX
+	MOVQ   next_base+80(FP), SI
+	VMOVSS scale+72(FP), X0
+
+four:
+	CMPQ       BX, $0x04
+	JLT        few
+	PREFETCHT0 (SI)
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, (AX)
+	ADDQ       DI, (CX)
+	VMULSS     4(DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, 8(AX)
+	ADDQ       DI, 8(CX)
+	VMULSS     8(DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, 16(AX)
+	ADDQ       DI, 16(CX)
+	VMULSS     12(DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, 24(AX)
+	ADDQ       DI, 24(CX)
+	ADDQ       $0x10, DX
+	ADDQ       $0x10, SI
+	ADDQ       $0x20, AX
+	ADDQ       $0x20, CX
+	SUBQ       $0x04, BX
+	JMP        four
+
+few:
+one:
+	CMPQ       BX, $0x01
+	JLT        done
+	PREFETCHT0 (SI)
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, (AX)
+	ADDQ       DI, (CX)
+	ADDQ       $0x04, DX
+	ADDQ       $0x04, SI
+	ADDQ       $0x08, AX
+	ADDQ       $0x08, CX
+	SUBQ       $0x01, BX
+	JMP        one
+
+done:
+	RET
+
 // func toFloatAVX512(dst []float32, src []int64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·toFloatAVX512(SB), NOSPLIT, $0-48

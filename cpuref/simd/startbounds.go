@@ -17,6 +17,10 @@ const (
 	atOnce // whatever the size: for tests
 )
 
+// testSpan is how many rounds are remembered with atOnce, so that a test sees rounds grow
+// too old.
+const testSpan = 9
+
 // mayBound says whether there will be bounds if there are enough assignments.
 func (e *processor) mayBound(x dataset.Examples) bool {
 	switch {
@@ -65,7 +69,7 @@ func (r *resident) startBounds() error {
 	tile.Q, tile.Rho, tile.Nu = nil, nil, nil
 	span := sketch.Span(r.q)
 	if r.e.bounds == atOnce {
-		span = 9 // so that a test sees rounds grow too old
+		span = testSpan
 	}
 	b.history = sketch.NewHistory(basis, []*sketch.Tile{tile}, r.q, span, r.w.Row)
 	b.fresh()

@@ -34,6 +34,8 @@ func main() {
 		accumulateAVX2(sub)
 		accumulateSparse(sub)
 	}
+	transfer512()
+	transferAVX2()
 	toFloat512()
 	toFloatAVX2()
 	combine("AVX512", 64)

@@ -86,7 +86,7 @@ func (v dense) ahead() int {
 }
 
 // denseTask computes the scores of all passes for the blocks of one task.
-func (r *resident) denseTask(task int, _ []float32) { r.scoreBlocks(task, r.scores, r.q*lanes) }
+func (r *resident) denseTask(task int, _ *worker) { r.scoreBlocks(task, r.scores, r.q*lanes) }
 
 // scoreBlocks is denseTask with the scores of the next block step values further on.
 func (r *resident) scoreBlocks(task int, scores []float32, step int) {

@@ -114,7 +114,7 @@ type resident struct {
 	cells   *cells      // nil without labels
 	passes  []pass      // of the last Rescore; kept for their memory
 	rows    [][]float32 // weights of a pass
-	scratch [][]float32 // of each worker of run
+	workers []*worker   // of run
 	places  []int32     // of Predict, for some blocks
 	changed []uint16
 	closed  bool

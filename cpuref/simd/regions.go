@@ -14,7 +14,8 @@ type cells struct {
 	now       []int32  // the same for the assignment under way
 	changed   []uint16 // one bit for each example: whether they differ
 	alpha     float32  // of the assignment under way
-	moves     []move   // of the assignment under way
+	moved     int      // examples, in the assignment under way
+	moves     []move   // those of them whose values are still to be moved
 	regions   []int64  // N, Q×Q
 	predicted []int64  // N at α = 0, Q×Q
 	sums      []int64  // Γ, Q×Q×d: [(p·Q+k)·d + j]
@@ -77,7 +78,7 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
 	}
 	c := r.cells
-	c.alpha, c.moves = alpha, c.moves[:0]
+	c.alpha, c.moves, c.moved = alpha, c.moves[:0], 0
 	if r.bounds != nil && r.bounds.pace.InUse {
 		r.assignBounded()
 	} else {
@@ -85,7 +86,7 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 		for b, mask := range c.changed {
 			for ; mask != 0; mask &= mask - 1 {
 				if i := b*lanes + bits.TrailingZeros16(mask); i < r.x.N { // a lane with an example
-					r.follow(i, c.now[i])
+					r.follow(i, c.now[i], false)
 				}
 			}
 		}
@@ -94,7 +95,7 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 	return engine.Assignment{
 		Regions:   slices.Clone(c.regions),
 		Predicted: slices.Clone(c.predicted),
-		Moved:     len(c.moves),
+		Moved:     c.moved,
 	}, nil
 }
 
@@ -107,35 +108,45 @@ const (
 func (r *resident) placeTasks() int { return (r.blocks + placeBlocks - 1) / placeBlocks }
 
 // placeTask finds the places of the examples of one task.
-func (r *resident) placeTask(task int, _ []float32) {
+func (r *resident) placeTask(task int, _ *worker) {
 	c := r.cells
 	from, to := task*placeBlocks, min((task+1)*placeBlocks, r.blocks)
 	r.k.region(r.scores[from*r.q*lanes:], r.q, c.alpha, c.place[from*lanes:], c.now[from*lanes:], c.changed[from:to])
 }
 
-// follow brings place and counts of an example up to date, and notes its move.
-func (r *resident) follow(i int, now int32) {
+// follow brings place and counts of an example up to date, and notes its move unless
+// a group has it.
+func (r *resident) follow(i int, now int32, summed bool) {
 	c, k := r.cells, int32(r.y[i])
 	from, to := c.count(c.place[i], k, r.q, -1), c.count(now, k, r.q, +1)
 	c.place[i] = now
 	if from != to {
-		c.moves = append(c.moves, move{int32(i), from, to})
+		c.moved++
+		if !summed {
+			c.moves = append(c.moves, move{int32(i), from, to})
+		}
 		c.norms.touch(from, r.q)
 		c.norms.touch(to, r.q)
 	}
+}
+
+// cell returns the cell of an example of label k at a place.
+func (c *cells) cell(place, k int32, q int) int32 {
+	if place < 0 || place&1 == 0 {
+		return noCell // before the first assignment, or short of the margin
+	}
+	return place>>1*int32(q) + k
 }
 
 // count counts an example of label k at a place, or takes it off the counts, and
 // returns its cell.
 func (c *cells) count(place, k int32, q int, by int64) (cell int32) {
 	if place < 0 {
-		return noCell // before the first assignment
+		return noCell
 	}
-	cell = place>>1*int32(q) + k
-	c.predicted[cell] += by
-	if place&1 == 0 {
-		return noCell // predicted, but short of the margin
+	c.predicted[place>>1*int32(q)+k] += by
+	if cell = c.cell(place, k, q); cell != noCell {
+		c.regions[cell] += by
 	}
-	c.regions[cell] += by
 	return cell
 }

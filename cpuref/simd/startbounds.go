@@ -48,7 +48,7 @@ func (r *resident) startBounds() error {
 	r.plan(all(k), r.k.few, r.k.wide)
 	r.pack(engine.Weights{Q: k, D: r.x.D, W: basis.V})
 	products := make([]float32, n*k)
-	r.run(func(r *resident, task int, _ []float32) { r.scoreBlocks(task, products, k*lanes) }, r.denseTasks(), n*r.x.D*k, 0)
+	r.run(func(r *resident, task int, _ *worker) { r.scoreBlocks(task, products, k*lanes) }, r.denseTasks(), n*r.x.D*k, 0)
 	r.e.exampleBytes.Add(4 * int64(r.x.Stored()))
 	lines := make([]float32, k*n)
 	for at, v := range products {
@@ -58,7 +58,7 @@ func (r *resident) startBounds() error {
 	tile := basis.Sketch(r.x.X, lines, n)
 	b := &bounds{
 		tile: tile, depth: (k + 1) / 2 * 2, rho: padded(tile.Rho, n), nu: padded(tile.Nu, n), scored: make([]int32, n),
-		dirty: make([]bool, r.q), slack: make([]float32, r.q), open: make([]uint16, r.blocks), before: make([]int32, n),
+		dirty: make([]bool, r.q), slack: make([]float32, r.q), open: make([]uint16, r.blocks), before: make([]int32, n), summed: make([]uint16, r.blocks),
 	}
 	b.sketch = make([]int8, b.depth*n)
 	for t := range k {

@@ -78,7 +78,7 @@ func TestBench(t *testing.T) {
 // --no-bounds reaches the engine for processors.
 func TestBenchWithoutBounds(t *testing.T) {
 	rescored := func(flags ...string) float64 {
-		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,3", "--steps", "30", "--repeat", "1", "--json", "--quiet"}, flags...)
+		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--steps", "30", "--repeat", "1", "--json", "--quiet"}, flags...)
 		stdout, _ := succeed(t, args...)
 		return *decode[benchReport](t, stdout).Run.RescoredShare
 	}

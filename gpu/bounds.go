@@ -28,10 +28,8 @@ type bounds struct {
 	which   *buffer[int32]   // changed classes
 	list    *buffer[int32]   // examples of one tile to score
 
-	inUse  bool // in the assignment under way
-	listed int  // examples that it lists
-	rest   int  // assignments still to go without bounds
-	pause  int  // how many they were the last time
+	pace   sketch.Pace
+	listed int // examples that the assignment under way lists
 }
 
 // tileBounds is the sketch of a tile.
@@ -112,8 +110,7 @@ func all(q int) []int {
 }
 
 // prepareBounds begins an assignment: it makes the bounds when their time has come,
-// and decides whether to use them. Where they leave most examples open, they rest
-// for a while, and longer the next time.
+// and decides whether to use them.
 func (r *resident) prepareBounds() error {
 	r.steps++
 	if r.bounds == nil && r.wantsBounds() {
@@ -125,21 +122,14 @@ func (r *resident) prepareBounds() error {
 	if b == nil {
 		return nil
 	}
-	switch {
-	case b.inUse && b.listed > r.n/2:
-		b.pause = min(2*b.pause+1, 31)
-		b.rest = b.pause
-	case b.inUse:
-		b.pause = 0
-	}
-	b.listed, b.inUse = 0, b.rest == 0
-	if !b.inUse {
-		b.rest--
+	b.pace.Next(b.listed, r.n)
+	b.listed = 0
+	if !b.pace.InUse {
 		return r.settle()
 	}
 	classes, ok := b.changed(), false
 	if b.shifts, ok = b.history.Next(r.w.Row, classes); !ok {
-		b.inUse = false
+		b.pace.InUse = false
 		return r.settle()
 	}
 	clear(b.dirty)

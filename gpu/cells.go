@@ -182,7 +182,7 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	if err := r.ints.write(0, make([]int32, head)); err != nil {
 		return nil, err
 	}
-	if r.bounds != nil && r.bounds.inUse {
+	if r.bounds != nil && r.bounds.pace.InUse {
 		if err := r.assignBounded(t, alpha); err != nil {
 			return nil, err
 		}

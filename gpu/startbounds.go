@@ -11,14 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/sketch"
 )
 
-// When bounds begin to pay: the sketch is worth some readings of the examples, which
-// a short run does not have, and takes the less of them the wider they are.
-const (
-	boundAfter  = 8       // assignments
-	boundFrom   = 1 << 20 // values, n·d
-	boundColumn = 128     // columns
-)
-
 // wantsBounds says whether it is time to make bounds.
 func (r *resident) wantsBounds() bool {
 	switch when := r.e.build.bounds; {
@@ -27,18 +19,7 @@ func (r *resident) wantsBounds() bool {
 	case when == "at once":
 		return true
 	}
-	return r.steps > boundAfter && r.n*r.d >= boundFrom && r.d >= boundColumn
-}
-
-// directions returns how many directions are kept of examples of d columns.
-func directions(d int) int {
-	switch {
-	case d >= 512:
-		return 64
-	case d >= 256:
-		return 32
-	}
-	return min(d, 16)
+	return sketch.Pays(r.n, r.d, r.steps)
 }
 
 // startBounds makes the bounds; without room for them it leaves the resident as it is.
@@ -62,7 +43,7 @@ func (r *resident) startBounds() error {
 
 func (r *resident) makeBounds(b *bounds) (err error) {
 	q := r.e.q
-	if b.basis, err = sketch.NewBasis(r.x, directions(r.d)); err != nil {
+	if b.basis, err = sketch.NewBasis(r.x, sketch.Directions(r.d)); err != nil {
 		return err
 	}
 	b.depth = (b.basis.K + 3) / 4 * 4
@@ -76,7 +57,7 @@ func (r *resident) makeBounds(b *bounds) (err error) {
 	if b.numbers, err = alloc[float32](q, "changes", r.q*(b.depth+1)); err != nil {
 		return err
 	}
-	span := max(16, min(256, 1<<14/r.q))
+	span := sketch.Span(r.q)
 	if r.e.build.bounds == "at once" {
 		span = 9 // so that a test sees rounds grow too old
 	}

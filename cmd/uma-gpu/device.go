@@ -30,7 +30,7 @@ func deviceFlags() []cli.Flag {
 			Usage: "largest OpenCL allocation in `BYTES`, with suffix K, M or G for powers of 1024; 0 is the device's own limit; more examples than fit are cut in tiles"},
 		&cli.StringFlag{Name: "memory-limit", Value: "0",
 			Usage: "most OpenCL memory to use, in `BYTES` as above; 0 is all of the device's; examples that do not fit stay in host memory and are streamed or used in place"},
-		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step, where OpenCL would spare those whose region cannot have changed; the weights are the same"},
+		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step, instead of sparing those whose region cannot have changed; the weights are the same"},
 		&cli.BoolFlag{Name: "no-tuning", Usage: "use the default tuning, even if uma-gpu tune has stored a faster one; the weights are the same"},
 		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; its weights may differ from everybody else's, and the model says so"},
 	}
@@ -38,17 +38,27 @@ func deviceFlags() []cli.Flag {
 
 // selection is what --device stands for.
 type selection struct {
-	try     []gpu.Info           // OpenCL devices to open, the first that works is used
-	cpu     func() engine.Engine // the processor is used if none of them works, nil if it is not to be
-	auto    bool                 // nobody asked for one of them
-	problem error                // why there is nothing to try, if that is worth a word
+	try     []gpu.Info // OpenCL devices to open, the first that works is used
+	cpu     processor  // used if none of them works, nil if it is not to be
+	auto    bool       // nobody asked for one of them
+	problem error      // why there is nothing to try, if that is worth a word
 }
 
-// processors are the engines without OpenCL, by their id.
+// processor opens an engine without OpenCL, which cannot fail.
+type processor func(noBounds bool) engine.Engine
+
+// processors are these engines, by their id.
 var processors = []struct {
 	id  string
-	new func() engine.Engine
-}{{"cpu", simd.New}, {"cpu:plain", cpuref.New}}
+	new processor
+}{{"cpu", fastest}, {"cpu:plain", func(bool) engine.Engine { return cpuref.New() }}}
+
+func fastest(noBounds bool) engine.Engine {
+	if noBounds {
+		return simd.NewUnbounded()
+	}
+	return simd.New()
+}
 
 // selectDevice finds the devices that a name stands for. list lists the OpenCL
 // devices; it is not called if the name does not ask for one. Errors are
@@ -65,7 +75,7 @@ func selectDevice(name string, list func() ([]gpu.Info, error)) (selection, erro
 	if keyword == "auto" || keyword == "" {
 		// Stable: GPUs first, else the order of the listing.
 		slices.SortStableFunc(all, func(a, b gpu.Info) int { return rank(a) - rank(b) })
-		return selection{try: all, cpu: simd.New, auto: true, problem: err}, nil
+		return selection{try: all, cpu: fastest, auto: true, problem: err}, nil
 	}
 	if err != nil {
 		return selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
@@ -138,7 +148,7 @@ func deviceList(all []gpu.Info) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, p := range processors {
-		fmt.Fprintf(t, "  %s\t%s\n", p.id, p.new().Device().Name)
+		fmt.Fprintf(t, "  %s\t%s\n", p.id, p.new(false).Device().Name)
 	}
 	for _, i := range all {
 		fmt.Fprintf(t, "  %s\t%s (%s, %s)\n", i.ID(), i.Name, i.PlatformName, i.Type)
@@ -184,10 +194,13 @@ const processorValues = 1 << 20
 // a device has begun.
 func processorSuffices(x dataset.Examples) bool { return x.Stored() < processorValues }
 
-// wantsNarrow reports whether narrow examples pay: on a device with memory of its own,
-// of which they save much. A processor finds both forms in the host's memory, and on
-// few cores is the slower for preparing what it reads.
-func (d *device) wantsNarrow() bool { return len(d.try) > 0 && !d.try[0].SharesMemory }
+// wantsNarrow reports whether narrow examples pay where they will be computed on.
+func (d *device) wantsNarrow(x dataset.Examples) bool {
+	if len(d.try) == 0 || d.auto && processorSuffices(x) {
+		return false
+	}
+	return d.try[0].WantsNarrow(x.N, x.D)
+}
 
 // open opens the device for the examples x of so many classes, with the tuning that is
 // stored for such, and says which one it is. The caller closes the engine.
@@ -213,7 +226,7 @@ func (d *device) open(n notes, x dataset.Examples, classes int) (engine.Engine, 
 		}
 		n.warn("this device is passed over: %v", err)
 	}
-	e := d.cpu()
+	e := d.cpu(d.options.NoBounds)
 	n.say("device: %s %s", e.Device().ID, e.Device().Name)
 	return e, nil
 }

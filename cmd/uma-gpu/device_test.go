@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -52,7 +51,7 @@ func TestSelectDevice(t *testing.T) {
 			got = append(got, i.ID())
 		}
 		if s.cpu != nil {
-			got = append(got, s.cpu().Device().ID)
+			got = append(got, s.cpu(false).Device().ID)
 		}
 		if err != nil {
 			got = []string{err.Error()}
@@ -110,7 +109,7 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, many, 3); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: simd.New, auto: true}}).open(n, many, 3)
+	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}).open(n, many, 3)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}

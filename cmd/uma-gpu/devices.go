@@ -51,7 +51,7 @@ func devices(c *cli.Context) error {
 	}
 	var listing deviceListing
 	for _, p := range processors {
-		cpu := p.new()
+		cpu := p.new(false)
 		about := cpu.Device()
 		listing.Devices = append(listing.Devices, deviceEntry{
 			ID: about.ID, Kind: about.Kind, Name: about.Name,

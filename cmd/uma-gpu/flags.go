@@ -40,7 +40,7 @@ func dataFlags(usage string) []cli.Flag {
 		&cli.StringFlag{Name: "x-name", Usage: "`NAME` of the array with the features in an .npz (default: X, x, or the only matrix)"},
 		&cli.StringFlag{Name: "y-name", Usage: "`NAME` of the array with the labels in an .npz (default: y or Y)"},
 		&cli.BoolFlag{Name: "zero-based", Usage: "the indices of a LIBSVM file begin at 0, not at 1"},
-		&cli.StringFlag{Name: "storage", Value: "auto", Usage: "`HOW` the features lie in memory and on the device: auto (by density), dense, sparse, or narrow (small integers as such, prepared while they are read; auto does so too, for devices with memory of their own); the weights are the same"},
+		&cli.StringFlag{Name: "storage", Value: "auto", Usage: "`HOW` the features lie in memory and on the device: auto (by density), dense, sparse, or narrow (small integers as such, prepared while they are read; auto has them so too where that pays); the weights are the same"},
 		&cli.IntFlag{Name: "max-errors", Value: 1, Usage: "list the first `N` bad examples of the data, at least 1"},
 		&cli.BoolFlag{Name: "skip-bad", Usage: "pass over bad examples and say which; without it nothing is ever left out"},
 	}

@@ -29,7 +29,7 @@ func normalizeSteps(c *cli.Context) (string, error) {
 // --normalize must not ask for anything else.
 func prepare(steps string, d *dataset.Dataset, where *device) error {
 	asked := d.KeepNarrow
-	d.KeepNarrow = asked || where != nil && where.wantsNarrow()
+	d.KeepNarrow = asked || where != nil && where.wantsNarrow(d.Examples)
 	if err := prepareSteps(steps, d); err != nil {
 		return err
 	}

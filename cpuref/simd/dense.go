@@ -29,6 +29,15 @@ func newDense(x dataset.Examples) dense {
 	return v
 }
 
+// row returns the columns of an example.
+func (v dense) row(i int) []float32 {
+	if at := i * v.d; at < len(v.whole) {
+		return v.whole[at : at+v.d]
+	}
+	at := i*v.d - len(v.whole)
+	return v.last[at : at+v.d]
+}
+
 // packed returns how many values pack writes for n classes.
 func (v dense) packed(n int) int { return (v.d + 3) / 4 * 4 * n }
 
@@ -77,7 +86,10 @@ func (v dense) ahead() int {
 }
 
 // denseTask computes the scores of all passes for the blocks of one task.
-func (r *resident) denseTask(task int, _ []float32) {
+func (r *resident) denseTask(task int, _ *worker) { r.scoreBlocks(task, r.scores, r.q*lanes) }
+
+// scoreBlocks is denseTask with the scores of the next block step values further on.
+func (r *resident) scoreBlocks(task int, scores []float32, step int) {
 	v := &r.dense
 	per := v.blocksPerTask()
 	from, to := task*per, min((task+1)*per, r.blocks)
@@ -85,18 +97,23 @@ func (r *resident) denseTask(task int, _ []float32) {
 	if to == r.blocks && v.last != nil {
 		whole--
 	}
-	step, ahead := r.q*lanes, v.ahead()
+	ahead := v.ahead()
 	for _, p := range r.passes {
-		kernel := r.k.denseWide
-		if len(p.lines) == r.k.few {
-			kernel = r.k.denseFew
-		}
+		kernel := p.dense(r.k)
 		if whole > from {
-			kernel(v.whole[from*lanes*v.d:], v.d, whole-from, p.w, p.lines, r.scores[from*step:], step, ahead)
+			kernel(v.whole[from*lanes*v.d:], v.d, whole-from, p.w, p.lines, scores[from*step:], step, ahead)
 		}
 		if whole < to {
-			kernel(v.last, v.d, 1, p.w, p.lines, r.scores[whole*step:], step, 0)
+			kernel(v.last, v.d, 1, p.w, p.lines, scores[whole*step:], step, 0)
 		}
 		ahead = 0 // the next pass finds it in the cache
 	}
+}
+
+// dense returns the kernel for the classes of a pass.
+func (p *pass) dense(k *kernels) denseKernel {
+	if len(p.lines) == k.few {
+		return k.denseFew
+	}
+	return k.denseWide
 }

@@ -3,6 +3,7 @@ package simd
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -11,9 +12,15 @@ import (
 
 // New returns the engine at the fastest level there is. It never fails and holds
 // no resource.
-func New() engine.Engine {
+func New() engine.Engine { return fastest(whenTheyPay) }
+
+// NewUnbounded is New without the bounds that spare scoring examples whose region
+// cannot have changed (package host/sketch). The results are the same.
+func NewUnbounded() engine.Engine { return fastest(never) }
+
+func fastest(bounds when) engine.Engine {
 	all := available()
-	return processor{all[len(all)-1]}
+	return &processor{k: all[len(all)-1], bounds: bounds}
 }
 
 // NewLevel returns the engine at a level, all of which give the same bits. The
@@ -23,12 +30,17 @@ func NewLevel(l Level) (engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return processor{k}, nil
+	return &processor{k: k}, nil
 }
 
-type processor struct{ k *kernels }
+type processor struct {
+	k      *kernels
+	bounds when
 
-func (e processor) Device() engine.Device {
+	exampleBytes, rescored atomic.Int64 // of engine.Work
+}
+
+func (e *processor) Device() engine.Device {
 	name := fmt.Sprintf("Go on %s/%s", runtime.GOOS, runtime.GOARCH)
 	if e.k.level != Go {
 		name += ", " + string(e.k.level)
@@ -36,10 +48,15 @@ func (e processor) Device() engine.Device {
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
 }
 
-func (processor) Close() error { return nil }
+func (*processor) Close() error { return nil }
+
+// Work implements engine.Counting.
+func (e *processor) Work() engine.Work {
+	return engine.Work{ExampleBytes: e.exampleBytes.Load(), Rescored: e.rescored.Load()}
+}
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (*processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	if _, err := engine.CheckLoad(x, y, classes); err != nil {
 		return engine.Plan{}, err
 	}
@@ -52,19 +69,22 @@ func (processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, 
 	return p, nil
 }
 
-func (e processor) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
+func (e *processor) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
 	maxAbs, err := engine.CheckLoad(x, y, classes)
 	if err != nil {
 		return nil, err
 	}
 	blocks := blocksOf(x.N)
 	r := &resident{
-		k: e.k, x: x, y: y, q: classes, blocks: blocks,
+		e: e, k: e.k, x: x, y: y, q: classes, blocks: blocks,
 		fixed:  numerics.NewFixedPoint(maxAbs, x.N),
 		scores: make([]float32, blocks*lanes*classes),
 	}
 	if !x.Sparse() {
 		r.dense = newDense(x)
+	}
+	if y != nil && e.mayBound(x) {
+		r.w = engine.NewWeights(classes, x.D)
 	}
 	if y != nil {
 		r.cells = newCells(blocks, x.D, classes)
@@ -77,6 +97,7 @@ func blocksOf(n int) int { return (n + lanes - 1) / lanes }
 
 // resident holds the caller's examples and what is derived from them.
 type resident struct {
+	e      *processor
 	k      *kernels
 	x      dataset.Examples
 	y      []int32
@@ -86,10 +107,14 @@ type resident struct {
 	dense  dense
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
+	bounds *bounds        // nil as long as all scores are exact
+	steps  int            // assignments so far
+	w      engine.Weights // of the last Rescore; empty if there will be no bounds
+
 	cells   *cells      // nil without labels
 	passes  []pass      // of the last Rescore; kept for their memory
 	rows    [][]float32 // weights of a pass
-	scratch [][]float32 // of each worker of run
+	workers []*worker   // of run
 	places  []int32     // of Predict, for some blocks
 	changed []uint16
 	closed  bool

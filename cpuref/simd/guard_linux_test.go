@@ -9,7 +9,7 @@ import (
 // guarded copies v to memory between two pages that nobody may read or write,
 // right before the second one or right after the first. A kernel that leaves
 // its slice by a single byte in that direction kills the test.
-func guarded[T int32 | int64 | uint16 | float32](t *testing.T, v []T, atEnd bool) []T {
+func guarded[T int8 | int32 | int64 | uint16 | float32](t *testing.T, v []T, atEnd bool) []T {
 	t.Helper()
 	page := syscall.Getpagesize()
 	size := len(v) * int(unsafe.Sizeof(*new(T)))

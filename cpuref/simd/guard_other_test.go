@@ -8,6 +8,6 @@ import (
 )
 
 // guarded is a copy here; on Linux it lies between forbidden pages.
-func guarded[T int32 | int64 | uint16 | float32](t *testing.T, v []T, atEnd bool) []T {
+func guarded[T int8 | int32 | int64 | uint16 | float32](t *testing.T, v []T, atEnd bool) []T {
 	return slices.Clone(v)
 }

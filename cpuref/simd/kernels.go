@@ -22,7 +22,9 @@ type kernels struct {
 	sparseFew, sparseMany sparseKernel // for 2 and for 8 classes
 
 	region               func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)
+	bounds               boundKernels
 	add, sub             func(sum []int64, x []float32, scale float32, next []float32)
+	transfer             func(from, to []int64, x []float32, scale float32, next []float32)
 	addSparse, subSparse func(sum []int64, columns []int32, values []float32, scale float32)
 	toFloat              func(dst []float32, src []int64)
 	combine              func(z, g, b []float32, unit float32)
@@ -38,8 +40,8 @@ var portable = kernels{
 	level: Go,
 	few:   2, denseFew: denseGo, wide: 8, denseWide: denseGo,
 	sparseFew: sparseGo, sparseMany: sparseGo,
-	region: regionGo,
-	add:    addGo, sub: subGo,
+	region: regionGo, bounds: boundKernels{estimateGo, boundGo, copyGo},
+	add: addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 }
@@ -136,6 +138,12 @@ func subGo(sum []int64, x []float32, scale float32, next []float32) {
 	for j, v := range x {
 		sum[j] -= numerics.Quantize(v, scale)
 	}
+}
+
+// transferGo subtracts them from one sum and adds them to another.
+func transferGo(from, to []int64, x []float32, scale float32, next []float32) {
+	subGo(from, x, scale, next)
+	addGo(to, x, scale, next)
 }
 
 // addSparseGo adds the integer of each value to the sum of its column.

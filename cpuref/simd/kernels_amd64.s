@@ -1129,6 +1129,445 @@ done:
 	VZEROUPPER
 	RET
 
+// func estimateAVX512(sketch []int8, depth int, coef []float32, lines []int, scores []float32, step int)
+// Requires: AVX, AVX512F
+TEXT ·estimateAVX512(SB), NOSPLIT, $0-112
+	MOVQ sketch_base+0(FP), AX
+	MOVQ sketch_len+8(FP), CX
+	MOVQ coef_base+32(FP), DX
+	MOVQ scores_base+80(FP), BX
+	MOVQ depth+24(FP), SI
+	MOVQ lines_base+56(FP), R8
+	MOVQ (R8), R9
+	MOVQ 8(R8), R10
+
+block:
+	TESTQ  CX, CX
+	JE     done
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   DX, R8
+	MOVQ   SI, DI
+
+directions:
+	VPMOVSXBD        (AX), Z4
+	VCVTDQ2PS        Z4, Z4
+	VFMADD231PS.BCST (R8), Z4, Z0
+	VFMADD231PS.BCST 4(R8), Z4, Z1
+	VPMOVSXBD        16(AX), Z4
+	VCVTDQ2PS        Z4, Z4
+	VFMADD231PS.BCST 8(R8), Z4, Z2
+	VFMADD231PS.BCST 12(R8), Z4, Z3
+	ADDQ             $0x20, AX
+	ADDQ             $0x10, R8
+	SUBQ             $0x02, DI
+	JNE              directions
+
+	// Both classes are read before one is stored, because they may be the same.
+	VADDPS  Z2, Z0, Z0
+	VADDPS  (BX)(R9*4), Z0, Z0
+	VADDPS  Z3, Z1, Z1
+	VADDPS  (BX)(R10*4), Z1, Z1
+	VMOVUPS Z0, (BX)(R9*4)
+	VMOVUPS Z1, (BX)(R10*4)
+	MOVQ    step+104(FP), R8
+	LEAQ    (BX)(R8*4), BX
+	MOVQ    SI, R8
+	SHLQ    $0x04, R8
+	SUBQ    R8, CX
+	JMP     block
+
+done:
+	VZEROUPPER
+	RET
+
+// func estimateAVX2(sketch []int8, depth int, coef []float32, lines []int, scores []float32, step int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·estimateAVX2(SB), NOSPLIT, $0-112
+	MOVQ sketch_base+0(FP), AX
+	MOVQ sketch_len+8(FP), CX
+	MOVQ coef_base+32(FP), DX
+	MOVQ scores_base+80(FP), BX
+	MOVQ depth+24(FP), SI
+	MOVQ lines_base+56(FP), R8
+	MOVQ (R8), R9
+	MOVQ 8(R8), R10
+
+block:
+	TESTQ  CX, CX
+	JE     done
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   DX, R8
+	MOVQ   SI, DI
+
+directions:
+	VPMOVSXBD    (AX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VBROADCASTSS (R8), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VBROADCASTSS 4(R8), Y9
+	VFMADD231PS  Y9, Y8, Y2
+	VPMOVSXBD    8(AX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VBROADCASTSS (R8), Y9
+	VFMADD231PS  Y9, Y8, Y1
+	VBROADCASTSS 4(R8), Y9
+	VFMADD231PS  Y9, Y8, Y3
+	VPMOVSXBD    16(AX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VBROADCASTSS 8(R8), Y9
+	VFMADD231PS  Y9, Y8, Y4
+	VBROADCASTSS 12(R8), Y9
+	VFMADD231PS  Y9, Y8, Y6
+	VPMOVSXBD    24(AX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VBROADCASTSS 8(R8), Y9
+	VFMADD231PS  Y9, Y8, Y5
+	VBROADCASTSS 12(R8), Y9
+	VFMADD231PS  Y9, Y8, Y7
+	ADDQ         $0x20, AX
+	ADDQ         $0x10, R8
+	SUBQ         $0x02, DI
+	JNE          directions
+
+	// Both classes are read before one is stored, because they may be the same.
+	VADDPS  Y4, Y0, Y0
+	VADDPS  (BX)(R9*4), Y0, Y0
+	VADDPS  Y5, Y1, Y1
+	VADDPS  32(BX)(R9*4), Y1, Y1
+	VADDPS  Y6, Y2, Y2
+	VADDPS  (BX)(R10*4), Y2, Y2
+	VADDPS  Y7, Y3, Y3
+	VADDPS  32(BX)(R10*4), Y3, Y3
+	VMOVUPS Y0, (BX)(R9*4)
+	VMOVUPS Y1, 32(BX)(R9*4)
+	VMOVUPS Y2, (BX)(R10*4)
+	VMOVUPS Y3, 32(BX)(R10*4)
+	MOVQ    step+104(FP), R8
+	LEAQ    (BX)(R8*4), BX
+	MOVQ    SI, R8
+	SHLQ    $0x04, R8
+	SUBQ    R8, CX
+	JMP     block
+
+done:
+	VZEROUPPER
+	RET
+
+// func boundAVX512(scores []float32, q int, alpha float32, rho []float32, nu []float32, slack []float32, eta []float32, theta []float32, scored []int32, now int32, place []int32, open []uint16)
+// Requires: AVX, AVX512F
+TEXT ·boundAVX512(SB), NOSPLIT, $0-240
+	MOVQ         scores_base+0(FP), AX
+	MOVQ         q+24(FP), CX
+	MOVQ         rho_base+40(FP), DX
+	MOVQ         nu_base+64(FP), BX
+	MOVQ         scored_base+160(FP), SI
+	MOVQ         place_base+192(FP), DI
+	MOVQ         open_base+216(FP), R8
+	MOVQ         open_len+224(FP), R9
+	MOVL         $0xff800000, R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Z0
+	MOVL         $0x00000001, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Z1
+
+block:
+	TESTQ        R9, R9
+	JE           done
+	VMOVAPS      Z0, Z2
+	VMOVAPS      Z0, Z3
+	VMOVAPS      Z0, Z4
+	VMOVAPS      Z0, Z5
+	VMOVDQU32    (SI), Z6
+	MOVL         now+184(FP), R10
+	VPBROADCASTD R10, Z7
+	VPCMPEQD     Z7, Z6, K1
+	VMOVUPS      (DX), Z7
+	VMOVUPS      (BX), Z8
+	VPSRAD       $0x01, (DI), Z9
+	VPXORD       Z10, Z10, Z10
+	LEAQ         (AX), R10
+	MOVQ         slack_base+88(FP), R11
+	MOVQ         eta_base+112(FP), R12
+	MOVQ         theta_base+136(FP), R13
+	MOVQ         CX, R14
+
+class:
+	KXNORW      K2, K2, K2
+	VGATHERDPS  (R13)(Z6*4), K2, Z11
+	KXNORW      K2, K2, K2
+	VGATHERDPS  (R12)(Z6*4), K2, Z12
+	VADDPS.BCST (R11), Z11, Z11
+	VMULPS      Z8, Z11, Z11
+	VFMADD231PS Z7, Z12, Z11
+	VMOVUPS     (R10), Z13
+	VADDPS      Z11, Z13, Z14
+	VSUBPS      Z11, Z13, Z13
+	VCMPPS      $0x03, Z14, Z14, K3
+	KORW        K3, K1, K1
+	VPCMPEQD    Z10, Z9, K3
+	KNOTW       K3, K4
+	VMOVAPS     Z13, K3, Z2
+	VMOVAPS     Z14, K3, Z3
+	VMAXPS      Z4, Z13, K4, Z4
+	VMAXPS      Z5, Z14, K4, Z5
+	VPADDD      Z1, Z10, Z10
+	ADDQ        $0x40, R10
+	ADDQ        $0x04, R11
+	ADDQ        $0x04, R12
+	ADDQ        $0x04, R13
+	DECQ        R14
+	JNE         class
+	VCMPPS      $0x1e, Z5, Z2, K3
+	VSUBPS      Z5, Z2, Z2
+	VSUBPS      Z4, Z3, Z3
+	VCMPPS.BCST $0x1d, alpha+32(FP), Z2, K5
+	VCMPPS.BCST $0x11, alpha+32(FP), Z3, K6
+	VPTESTMD    (DI), Z1, K4
+	KANDW       K4, K5, K5
+	KANDNW      K6, K4, K6
+	KORW        K5, K6, K5
+	KANDW       K3, K5, K5
+	KANDNW      K5, K1, K5
+	KNOTW       K5, K5
+	KMOVW       K5, R10
+	MOVW        R10, (R8)
+	MOVQ        CX, R10
+	SHLQ        $0x06, R10
+	ADDQ        R10, AX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	ADDQ        $0x02, R8
+	DECQ        R9
+	JMP         block
+
+done:
+	VZEROUPPER
+	RET
+
+// func boundAVX2(scores []float32, q int, alpha float32, rho []float32, nu []float32, slack []float32, eta []float32, theta []float32, scored []int32, now int32, place []int32, open []uint16)
+// Requires: AVX, AVX2, FMA3
+TEXT ·boundAVX2(SB), NOSPLIT, $0-240
+	MOVQ         scores_base+0(FP), AX
+	MOVQ         q+24(FP), CX
+	MOVQ         rho_base+40(FP), DX
+	MOVQ         nu_base+64(FP), BX
+	MOVQ         scored_base+160(FP), SI
+	MOVQ         place_base+192(FP), DI
+	MOVQ         open_base+216(FP), R8
+	MOVQ         open_len+224(FP), R9
+	MOVL         $0xff800000, R10
+	VMOVD        R10, X0
+	VBROADCASTSS X0, Y0
+	MOVL         $0x00000001, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+
+block:
+	TESTQ        R9, R9
+	JE           done
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
+	VMOVAPS      Y0, Y5
+	VMOVDQU      (SI), Y6
+	MOVL         now+184(FP), R10
+	VMOVD        R10, X8
+	VPBROADCASTD X8, Y8
+	VPCMPEQD     Y6, Y8, Y8
+	VPXOR        Y7, Y7, Y7
+	LEAQ         (AX), R10
+	MOVQ         slack_base+88(FP), R11
+	MOVQ         eta_base+112(FP), R12
+	MOVQ         theta_base+136(FP), R13
+	MOVQ         CX, R14
+
+low:
+	VPCMPEQD     Y9, Y9, Y9
+	VGATHERDPS   Y9, (R13)(Y6*4), Y10
+	VPCMPEQD     Y9, Y9, Y9
+	VGATHERDPS   Y9, (R12)(Y6*4), Y11
+	VBROADCASTSS (R11), Y12
+	VADDPS       Y12, Y10, Y10
+	VMULPS       (BX), Y10, Y10
+	VFMADD231PS  (DX), Y11, Y10
+	VMOVUPS      (R10), Y12
+	VADDPS       Y10, Y12, Y13
+	VSUBPS       Y10, Y12, Y12
+	VCMPPS       $0x03, Y13, Y13, Y9
+	VORPS        Y9, Y8, Y8
+	VMOVDQU      (DI), Y9
+	VPSRAD       $0x01, Y9, Y9
+	VPCMPEQD     Y7, Y9, Y9
+	VBLENDVPS    Y9, Y12, Y2, Y2
+	VBLENDVPS    Y9, Y13, Y3, Y3
+	VMAXPS       Y4, Y12, Y11
+	VBLENDVPS    Y9, Y4, Y11, Y4
+	VMAXPS       Y5, Y13, Y11
+	VBLENDVPS    Y9, Y5, Y11, Y5
+	VPADDD       Y1, Y7, Y7
+	ADDQ         $0x40, R10
+	ADDQ         $0x04, R11
+	ADDQ         $0x04, R12
+	ADDQ         $0x04, R13
+	DECQ         R14
+	JNE          low
+	VCMPPS       $0x1e, Y5, Y2, Y6
+	VANDNPS      Y6, Y8, Y8
+	VSUBPS       Y5, Y2, Y2
+	VSUBPS       Y4, Y3, Y3
+	VBROADCASTSS alpha+32(FP), Y4
+	VCMPPS       $0x1d, Y4, Y2, Y2
+	VCMPPS       $0x11, Y4, Y3, Y3
+	VMOVDQU      (DI), Y4
+	VPSLLD       $0x1f, Y4, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y2
+	VANDPS       Y8, Y2, Y2
+	VMOVMSKPS    Y2, R10
+	XORQ         $0xff, R10
+	VMOVAPS      Y0, Y2
+	VMOVAPS      Y0, Y3
+	VMOVAPS      Y0, Y4
+	VMOVAPS      Y0, Y5
+	VMOVDQU      32(SI), Y6
+	MOVL         now+184(FP), R11
+	VMOVD        R11, X8
+	VPBROADCASTD X8, Y8
+	VPCMPEQD     Y6, Y8, Y8
+	VPXOR        Y7, Y7, Y7
+	LEAQ         32(AX), R11
+	MOVQ         slack_base+88(FP), R12
+	MOVQ         eta_base+112(FP), R13
+	MOVQ         theta_base+136(FP), R14
+	MOVQ         CX, R15
+
+high:
+	VPCMPEQD     Y9, Y9, Y9
+	VGATHERDPS   Y9, (R14)(Y6*4), Y14
+	VPCMPEQD     Y9, Y9, Y9
+	VGATHERDPS   Y9, (R13)(Y6*4), Y15
+	VBROADCASTSS (R12), Y12
+	VADDPS       Y12, Y14, Y14
+	VMULPS       32(BX), Y14, Y14
+	VFMADD231PS  32(DX), Y15, Y14
+	VMOVUPS      (R11), Y12
+	VADDPS       Y14, Y12, Y13
+	VSUBPS       Y14, Y12, Y12
+	VCMPPS       $0x03, Y13, Y13, Y9
+	VORPS        Y9, Y8, Y8
+	VMOVDQU      32(DI), Y9
+	VPSRAD       $0x01, Y9, Y9
+	VPCMPEQD     Y7, Y9, Y9
+	VBLENDVPS    Y9, Y12, Y2, Y2
+	VBLENDVPS    Y9, Y13, Y3, Y3
+	VMAXPS       Y4, Y12, Y15
+	VBLENDVPS    Y9, Y4, Y15, Y4
+	VMAXPS       Y5, Y13, Y15
+	VBLENDVPS    Y9, Y5, Y15, Y5
+	VPADDD       Y1, Y7, Y7
+	ADDQ         $0x40, R11
+	ADDQ         $0x04, R12
+	ADDQ         $0x04, R13
+	ADDQ         $0x04, R14
+	DECQ         R15
+	JNE          high
+	VCMPPS       $0x1e, Y5, Y2, Y6
+	VANDNPS      Y6, Y8, Y8
+	VSUBPS       Y5, Y2, Y2
+	VSUBPS       Y4, Y3, Y3
+	VBROADCASTSS alpha+32(FP), Y4
+	VCMPPS       $0x1d, Y4, Y2, Y2
+	VCMPPS       $0x11, Y4, Y3, Y3
+	VMOVDQU      32(DI), Y4
+	VPSLLD       $0x1f, Y4, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y2
+	VANDPS       Y8, Y2, Y2
+	VMOVMSKPS    Y2, R11
+	XORQ         $0xff, R11
+	SHLQ         $0x08, R11
+	ORQ          R11, R10
+	MOVW         R10, (R8)
+	MOVQ         CX, R10
+	SHLQ         $0x06, R10
+	ADDQ         R10, AX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	ADDQ         $0x40, DI
+	ADDQ         $0x02, R8
+	DECQ         R9
+	JMP          block
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyAVX2(dst []float32, x []float32, next []float32)
+// Requires: AVX, MMX+
+TEXT ·copyAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ x_len+32(FP), DX
+	MOVQ next_base+48(FP), BX
+
+loop:
+	CMPQ       DX, $0x10
+	JLT        tail
+	PREFETCHT0 (BX)
+	VMOVUPS    (CX), Y0
+	VMOVUPS    32(CX), Y1
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	ADDQ       $0x40, AX
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, BX
+	SUBQ       $0x10, DX
+	JMP        loop
+
+tail:
+four:
+	CMPQ   DX, $0x04
+	JLT    few
+	VMOVSS (CX), X0
+	VMOVSS X0, (AX)
+	VMOVSS 4(CX), X0
+	VMOVSS X0, 4(AX)
+	VMOVSS 8(CX), X0
+	VMOVSS X0, 8(AX)
+	VMOVSS 12(CX), X0
+	VMOVSS X0, 12(AX)
+	ADDQ   $0x10, CX
+	ADDQ   $0x10, AX
+	SUBQ   $0x04, DX
+	JMP    four
+
+few:
+one:
+	CMPQ   DX, $0x01
+	JLT    done
+	VMOVSS (CX), X0
+	VMOVSS X0, (AX)
+	ADDQ   $0x04, CX
+	ADDQ   $0x04, AX
+	SUBQ   $0x01, DX
+	JMP    one
+
+done:
+	VZEROUPPER
+	RET
+
 // func addAVX512(sum []int64, x []float32, scale float32, next []float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
 TEXT ·addAVX512(SB), NOSPLIT, $0-80
@@ -1401,6 +1840,111 @@ one:
 	SUBQ       SI, (AX)(DI*8)
 	ADDQ       $0x04, CX
 	ADDQ       $0x04, DX
+	SUBQ       $0x01, BX
+	JMP        one
+
+done:
+	RET
+
+// func transferAVX512(from []int64, to []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·transferAVX512(SB), NOSPLIT, $0-104
+	MOVQ         from_base+0(FP), AX
+	MOVQ         to_base+24(FP), CX
+	MOVQ         x_base+48(FP), DX
+	MOVQ         x_len+56(FP), BX
+	MOVQ         next_base+80(FP), SI
+	VBROADCASTSS scale+72(FP), Y0
+
+loop:
+	CMPQ       BX, $0x08
+	JLT        tail
+	PREFETCHT0 (SI)
+	VMULPS     (DX), Y0, Y1
+	VCVTPS2QQ  Y1, Z1
+	VMOVDQU64  (AX), Z2
+	VPSUBQ     Z1, Z2, Z2
+	VPADDQ     (CX), Z1, Z3
+	VMOVDQU64  Z2, (AX)
+	VMOVDQU64  Z3, (CX)
+	ADDQ       $0x20, DX
+	ADDQ       $0x20, SI
+	ADDQ       $0x40, AX
+	ADDQ       $0x40, CX
+	SUBQ       $0x08, BX
+	JMP        loop
+
+tail:
+	TESTQ       BX, BX
+	JE          done
+	MOVL        $0x00000001, SI
+	SHLXL       BX, SI, SI
+	DECL        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (DX), K1, Y1
+	VMULPS      Y1, Y0, Y1
+	VCVTPS2QQ   Y1, Z1
+	VMOVDQU64.Z (AX), K1, Z2
+	VPSUBQ      Z1, Z2, Z2
+	VMOVDQU64.Z (CX), K1, Z3
+	VPADDQ      Z3, Z1, Z3
+	VMOVDQU64   Z2, K1, (AX)
+	VMOVDQU64   Z3, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func transferAVX2(from []int64, to []int64, x []float32, scale float32, next []float32)
+// Requires: AVX, MMX+
+TEXT ·transferAVX2(SB), NOSPLIT, $0-104
+	MOVQ   from_base+0(FP), AX
+	MOVQ   to_base+24(FP), CX
+	MOVQ   x_base+48(FP), DX
+	MOVQ   x_len+56(FP), BX
+	MOVQ   next_base+80(FP), SI
+	VMOVSS scale+72(FP), X0
+
+four:
+	CMPQ       BX, $0x04
+	JLT        few
+	PREFETCHT0 (SI)
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, (AX)
+	ADDQ       DI, (CX)
+	VMULSS     4(DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, 8(AX)
+	ADDQ       DI, 8(CX)
+	VMULSS     8(DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, 16(AX)
+	ADDQ       DI, 16(CX)
+	VMULSS     12(DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, 24(AX)
+	ADDQ       DI, 24(CX)
+	ADDQ       $0x10, DX
+	ADDQ       $0x10, SI
+	ADDQ       $0x20, AX
+	ADDQ       $0x20, CX
+	SUBQ       $0x04, BX
+	JMP        four
+
+few:
+one:
+	CMPQ       BX, $0x01
+	JLT        done
+	PREFETCHT0 (SI)
+	VMULSS     (DX), X0, X1
+	VCVTSS2SIQ X1, DI
+	SUBQ       DI, (AX)
+	ADDQ       DI, (CX)
+	ADDQ       $0x04, DX
+	ADDQ       $0x04, SI
+	ADDQ       $0x08, AX
+	ADDQ       $0x08, CX
 	SUBQ       $0x01, BX
 	JMP        one
 

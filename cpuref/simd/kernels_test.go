@@ -153,6 +153,13 @@ func TestSums(t *testing.T) {
 					}
 					sum[j], columns[j] = rng.Int64()>>4, int32(n-1-j)
 				}
+				less, more := guarded(t, sum, atEnd), guarded(t, sum, atEnd)
+				k.transfer(less, more, guarded(t, x, atEnd), scale, x)
+				wantLess, wantMore := slices.Clone(sum), slices.Clone(sum)
+				transferGo(wantLess, wantMore, x, scale, x)
+				if !slices.Equal(less, wantLess) || !slices.Equal(more, wantMore) {
+					t.Fatalf("transfer of %d values at scale %v: %v %v, want %v %v", n, scale, less, more, wantLess, wantMore)
+				}
 				for _, c := range []struct {
 					what      string
 					got, want func(sum []int64)

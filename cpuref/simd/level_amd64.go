@@ -22,8 +22,8 @@ var avx2 = kernels{
 	level: AVX2,
 	few:   2, denseFew: dense2AVX2, wide: 4, denseWide: dense4AVX2,
 	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
-	region: regionAVX2,
-	add:    addAVX2, sub: subAVX2,
+	region: regionAVX2, bounds: boundKernels{estimateAVX2, boundAVX2, copyAVX2},
+	add: addAVX2, sub: subAVX2, transfer: transferAVX2,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX2, combine: combineAVX2, norms: normsAVX2,
 }
@@ -33,8 +33,8 @@ var avx512 = kernels{
 	level: AVX512,
 	few:   2, denseFew: dense2AVX512, wide: 8, denseWide: dense8AVX512,
 	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
-	region: regionAVX512,
-	add:    addAVX512, sub: subAVX512,
+	region: regionAVX512, bounds: boundKernels{estimateAVX512, boundAVX512, copyAVX2},
+	add: addAVX512, sub: subAVX512, transfer: transferAVX512,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX512, combine: combineAVX512, norms: normsAVX512,
 }

@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -13,7 +14,8 @@ type cells struct {
 	now       []int32  // the same for the assignment under way
 	changed   []uint16 // one bit for each example: whether they differ
 	alpha     float32  // of the assignment under way
-	moves     []move   // of the assignment under way
+	moved     int      // examples, in the assignment under way
+	moves     []move   // those of them whose values are still to be moved
 	regions   []int64  // N, Q×Q
 	predicted []int64  // N at α = 0, Q×Q
 	sums      []int64  // Γ, Q×Q×d: [(p·Q+k)·d + j]
@@ -50,6 +52,7 @@ func (r *resident) Predict(dst []int32) error {
 	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
 		return err
 	}
+	r.settle()
 	const per = 64 // blocks at a time
 	if r.places == nil {
 		r.places, r.changed = make([]int32, per*lanes), make([]uint16, per)
@@ -71,20 +74,28 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 	if err := r.checkSums("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
+	if err := r.prepareBounds(); err != nil {
+		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+	}
 	c := r.cells
-	c.alpha = alpha
-	r.run((*resident).placeTask, (r.blocks+placeBlocks-1)/placeBlocks, r.blocks*lanes*r.q*placeCost, 0)
-	c.moves = c.moves[:0]
-	for b, mask := range c.changed {
-		if mask != 0 {
-			r.follow(b, mask)
+	c.alpha, c.moves, c.moved = alpha, c.moves[:0], 0
+	if r.bounds != nil && r.bounds.pace.InUse {
+		r.assignBounded()
+	} else {
+		r.run((*resident).placeTask, r.placeTasks(), r.blocks*lanes*r.q*placeCost, 0)
+		for b, mask := range c.changed {
+			for ; mask != 0; mask &= mask - 1 {
+				if i := b*lanes + bits.TrailingZeros16(mask); i < r.x.N { // a lane with an example
+					r.follow(i, c.now[i], false)
+				}
+			}
 		}
 	}
 	r.moveSums()
 	return engine.Assignment{
 		Regions:   slices.Clone(c.regions),
 		Predicted: slices.Clone(c.predicted),
-		Moved:     len(c.moves),
+		Moved:     c.moved,
 	}, nil
 }
 
@@ -93,44 +104,49 @@ const (
 	placeCost   = 4   // of a score, beside the multiplication of a dense value
 )
 
+// placeTasks returns the number of tasks that take placeBlocks blocks each.
+func (r *resident) placeTasks() int { return (r.blocks + placeBlocks - 1) / placeBlocks }
+
 // placeTask finds the places of the examples of one task.
-func (r *resident) placeTask(task int, _ []float32) {
+func (r *resident) placeTask(task int, _ *worker) {
 	c := r.cells
 	from, to := task*placeBlocks, min((task+1)*placeBlocks, r.blocks)
 	r.k.region(r.scores[from*r.q*lanes:], r.q, c.alpha, c.place[from*lanes:], c.now[from*lanes:], c.changed[from:to])
 }
 
-// follow brings places and counts up to date for the examples of a block that
-// mask names, and notes the moves.
-func (r *resident) follow(block int, mask uint16) {
-	c := r.cells
-	for ; mask != 0; mask &= mask - 1 {
-		i := block*lanes + bits.TrailingZeros16(mask)
-		if i >= r.x.N {
-			return // a lane without an example
-		}
-		k := int32(r.y[i])
-		from, to := c.count(c.place[i], k, r.q, -1), c.count(c.now[i], k, r.q, +1)
-		c.place[i] = c.now[i]
-		if from != to {
+// follow brings place and counts of an example up to date, and notes its move unless
+// a group has it.
+func (r *resident) follow(i int, now int32, summed bool) {
+	c, k := r.cells, int32(r.y[i])
+	from, to := c.count(c.place[i], k, r.q, -1), c.count(now, k, r.q, +1)
+	c.place[i] = now
+	if from != to {
+		c.moved++
+		if !summed {
 			c.moves = append(c.moves, move{int32(i), from, to})
-			c.norms.touch(from, r.q)
-			c.norms.touch(to, r.q)
 		}
+		c.norms.touch(from, r.q)
+		c.norms.touch(to, r.q)
 	}
+}
+
+// cell returns the cell of an example of label k at a place.
+func (c *cells) cell(place, k int32, q int) int32 {
+	if place < 0 || place&1 == 0 {
+		return noCell // before the first assignment, or short of the margin
+	}
+	return place>>1*int32(q) + k
 }
 
 // count counts an example of label k at a place, or takes it off the counts, and
 // returns its cell.
 func (c *cells) count(place, k int32, q int, by int64) (cell int32) {
 	if place < 0 {
-		return noCell // before the first assignment
+		return noCell
 	}
-	cell = place>>1*int32(q) + k
-	c.predicted[cell] += by
-	if place&1 == 0 {
-		return noCell // predicted, but short of the margin
+	c.predicted[place>>1*int32(q)+k] += by
+	if cell = c.cell(place, k, q); cell != noCell {
+		c.regions[cell] += by
 	}
-	c.regions[cell] += by
 	return cell
 }

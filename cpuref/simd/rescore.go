@@ -22,23 +22,43 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
 		return err
 	}
-	if len(classes) == 0 {
+	if r.w.W != nil {
+		for _, c := range classes {
+			copy(r.w.Row(c), w.Row(c))
+		}
+	}
+	if r.bounds != nil {
+		r.bounds.note(classes) // Assign knows which examples it concerns
 		return nil
 	}
-	few, wide := r.k.few, r.k.wide
-	if r.x.Sparse() {
-		few, wide = 2, 8
-	}
-	r.plan(classes, few, wide)
-	r.pack(w)
-	work := r.x.Stored() * len(classes)
-	if r.x.Sparse() {
-		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost, lanes*sparseMost)
-		return nil
-	}
-	per := r.dense.blocksPerTask()
-	r.run((*resident).denseTask, (r.blocks+per-1)/per, work, 0)
+	r.rescore(w, classes)
 	return nil
+}
+
+// rescore computes the scores of some classes for all examples.
+func (r *resident) rescore(w engine.Weights, classes []int) {
+	if len(classes) == 0 {
+		return
+	}
+	work, stored := r.x.Stored()*len(classes), int64(r.x.Stored())
+	r.e.rescored.Add(int64(r.x.N))
+	if r.x.Sparse() {
+		r.e.exampleBytes.Add(8 * stored)
+		r.plan(classes, 2, 8)
+		r.pack(w)
+		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost, lanes*sparseMost)
+		return
+	}
+	r.e.exampleBytes.Add(4 * stored)
+	r.plan(classes, r.k.few, r.k.wide)
+	r.pack(w)
+	r.run((*resident).denseTask, r.denseTasks(), work, 0)
+}
+
+// denseTasks returns the number of tasks that scoreBlocks has.
+func (r *resident) denseTasks() int {
+	per := r.dense.blocksPerTask()
+	return (r.blocks + per - 1) / per
 }
 
 // plan cuts the classes in passes of few or wide classes.
@@ -92,6 +112,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 	if err := engine.CheckScores(dst, from, to, r.x.N, r.q); err != nil {
 		return err
 	}
+	r.settle()
 	for i := from; i < to; i++ {
 		for c := range r.q {
 			dst[(i-from)*r.q+c] = r.scores[(i/lanes*r.q+c)*lanes+i%lanes]

@@ -27,6 +27,16 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// Bounds that begin at once see sizes that no training would use them for.
+func TestConformanceWithBounds(t *testing.T) {
+	for _, l := range simd.Levels() {
+		t.Run(string(l), func(t *testing.T) {
+			t.Parallel()
+			enginetest.Run(t, simd.AtOnce(l), enginetest.AllCases())
+		})
+	}
+}
+
 func BenchmarkEngine(b *testing.B) {
 	for _, l := range simd.Levels() {
 		b.Run(string(l), func(b *testing.B) { enginetest.Benchmark(b, atLevel(b, l)) })

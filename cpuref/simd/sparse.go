@@ -27,7 +27,7 @@ func packSparse(dst []float32, w [][]float32) {
 }
 
 // sparseTask computes the scores of all passes for the blocks of one task.
-func (r *resident) sparseTask(task int, scratch []float32) {
+func (r *resident) sparseTask(task int, own *worker) {
 	from, to := task*sparseBlocks, min((task+1)*sparseBlocks, r.blocks)
 	for _, p := range r.passes {
 		n := len(p.classes)
@@ -37,7 +37,7 @@ func (r *resident) sparseTask(task int, scratch []float32) {
 		}
 		for b := from; b < to; b++ {
 			first, end := b*lanes, min((b+1)*lanes, r.x.N)
-			out := scratch[:(end-first)*n]
+			out := own.floats[:(end-first)*n]
 			kernel(r.x.Starts[first:end+1], r.x.Columns, r.x.Values, p.w, out)
 			for c, at := range p.lines {
 				line := r.scores[b*r.q*lanes+at:]

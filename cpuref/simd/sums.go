@@ -1,12 +1,14 @@
 package simd
 
 import (
+	"runtime"
+
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 const (
 	moveAhead      = 4   // how many moves before its own an example is fetched
-	moveColumns    = 256 // columns of a task that moves dense examples
+	moveColumns    = 128 // columns of a task that moves dense examples, at least if there are so many
 	moveCost       = 4   // of a dense value that moves, beside the multiplication of one
 	moveSparseCost = 16  // of a stored one
 	sparseOwners   = 31  // tasks that move sparse examples; a prime, so that they share out rows and columns of the table alike
@@ -21,27 +23,56 @@ func (r *resident) moveSums() {
 		r.run((*resident).moveSparseTask, sparseOwners, moves*stored*moveSparseCost, 0)
 		return
 	}
-	r.run((*resident).moveTask, (r.x.D+moveColumns-1)/moveColumns, moves*r.x.D*moveCost, 0)
+	grouped := 0
+	for _, w := range r.workers {
+		grouped += len(w.groups.pairs)
+	}
+	r.run((*resident).moveTask, r.moveTasks(), (moves+grouped)*r.x.D*moveCost, 0)
+	for _, w := range r.workers {
+		w.groups.pairs = w.groups.pairs[:0]
+	}
+}
+
+// moveTasks returns the number of tasks that share out the columns: few, because an
+// example is in one piece in memory.
+func (r *resident) moveTasks() int {
+	return max(1, min(runtime.GOMAXPROCS(0), r.x.D/moveColumns))
 }
 
 // moveTask brings the class sums of some columns up to date.
-func (r *resident) moveTask(task int, _ []float32) {
-	from, to := task*moveColumns, min((task+1)*moveColumns, r.x.D)
+func (r *resident) moveTask(task int, _ *worker) {
+	const line = 16 // values
+	tasks := r.moveTasks()
+	from, to := task*r.x.D/tasks/line*line, (task+1)*r.x.D/tasks
+	if task+1 < tasks {
+		to = to / line * line
+	}
+	for _, w := range r.workers {
+		for g, pair := range w.groups.pairs {
+			less, more := r.sum(pair[0])[from:to], r.sum(pair[1])[from:to]
+			for j, v := range w.groups.of(g, r.x.D)[from:to] {
+				less[j] -= v
+				more[j] += v
+			}
+		}
+	}
 	scale, moves := r.fixed.Scale(), r.cells.moves
 	for i, m := range moves {
 		x := r.x.Row(int(m.example))[from:to]
 		next := r.x.Row(int(moves[min(i+moveAhead, len(moves)-1)].example))[from:to]
-		if m.from != noCell {
-			r.k.sub(r.sum(m.from)[from:to], x, scale, next)
-		}
-		if m.to != noCell {
+		switch {
+		case m.from == noCell:
 			r.k.add(r.sum(m.to)[from:to], x, scale, next)
+		case m.to == noCell:
+			r.k.sub(r.sum(m.from)[from:to], x, scale, next)
+		default:
+			r.k.transfer(r.sum(m.from)[from:to], r.sum(m.to)[from:to], x, scale, next)
 		}
 	}
 }
 
 // moveSparseTask brings the class sums of every sparseOwners-th cell up to date.
-func (r *resident) moveSparseTask(task int, _ []float32) {
+func (r *resident) moveSparseTask(task int, _ *worker) {
 	scale := r.fixed.Scale()
 	for _, m := range r.cells.moves {
 		columns, values := r.x.SparseRow(int(m.example))

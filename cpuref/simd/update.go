@@ -95,9 +95,10 @@ func (r *resident) Norms(dst, inv []float32) error {
 }
 
 // normTask computes the chunk results of one chunk of one region.
-func (r *resident) normTask(task int, g []float32) {
+func (r *resident) normTask(task int, own *worker) {
 	n := &r.cells.norms
 	chunks, groups := (r.x.D+chunk-1)/chunk, blocksOf(r.q)
+	g := own.floats
 	columns := r.floats(g, n.batch[task/chunks], task%chunks)
 	for group := range groups {
 		at := (task*groups + group) * lanes

@@ -107,9 +107,13 @@ func (h *History) present() {
 // computed afresh.
 func (h *History) Next(w func(c int) []float32, changed []int) (shifts [][]float64, ok bool) {
 	next := make([]version, len(changed))
+	parallel(len(changed), 1, func(from, to int) {
+		for n := from; n < to; n++ {
+			next[n] = h.basis.version(w(changed[n]), h.round+1)
+		}
+	})
 	for n, c := range changed {
 		k := &h.classes[c]
-		next[n] = h.basis.version(w(c), h.round+1)
 		if next[n].large || k.versions[len(k.versions)-1].large {
 			return nil, false
 		}

@@ -34,6 +34,7 @@ func Cases() []Case {
 		all = append(all, Case{w.name, w.check})
 	}
 	return append(all,
+		Case{"rounding decides", checkRounding},
 		Case{"errors", checkErrors},
 		Case{"no labels", checkNoLabels},
 		Case{"two residents", checkTwoResidents},

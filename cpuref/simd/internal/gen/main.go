@@ -24,11 +24,18 @@ func main() {
 	sparse(8)
 	region512()
 	regionAVX2()
+	estimate("AVX512", func() VecVirtual { return ZMM() })
+	estimate("AVX2", func() VecVirtual { return YMM() })
+	bound512()
+	boundAVX2()
+	copyRow()
 	for _, sub := range []bool{false, true} {
 		accumulate512(sub)
 		accumulateAVX2(sub)
 		accumulateSparse(sub)
 	}
+	transfer512()
+	transferAVX2()
 	toFloat512()
 	toFloatAVX2()
 	combine("AVX512", 64)

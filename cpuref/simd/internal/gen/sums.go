@@ -50,6 +50,71 @@ func accumulate512(sub bool) {
 	RET()
 }
 
+// transfer512 generates transferAVX512: the integers of x leave one sum for another.
+func transfer512() {
+	TEXT("transferAVX512", NOSPLIT, "func(from, to []int64, x []float32, scale float32, next []float32)")
+	Pragma("noescape")
+	from, to, x, n, next := base("from"), base("to"), base("x"), length("x"), base("next")
+	scale := YMM()
+	VBROADCASTSS(address(Param("scale")), scale)
+	Label("loop")
+	CMPQ(n, Imm(8))
+	JLT(LabelRef("tail"))
+	PREFETCHT0(Mem{Base: next})
+	v, integers, less, more := YMM(), ZMM(), ZMM(), ZMM()
+	VMULPS(Mem{Base: x}, scale, v)
+	VCVTPS2QQ(v, integers)
+	VMOVDQU64(Mem{Base: from}, less)
+	VPSUBQ(integers, less, less)
+	VPADDQ(Mem{Base: to}, integers, more)
+	VMOVDQU64(less, Mem{Base: from})
+	VMOVDQU64(more, Mem{Base: to})
+	ADDQ(Imm(32), x)
+	ADDQ(Imm(32), next)
+	ADDQ(Imm(64), from)
+	ADDQ(Imm(64), to)
+	SUBQ(Imm(8), n)
+	JMP(LabelRef("loop"))
+
+	Label("tail")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	some := tailMask(n)
+	VMOVUPS_Z(Mem{Base: x}, some, v)
+	VMULPS(v, scale, v)
+	VCVTPS2QQ(v, integers)
+	VMOVDQU64_Z(Mem{Base: from}, some, less)
+	VPSUBQ(integers, less, less)
+	VMOVDQU64_Z(Mem{Base: to}, some, more)
+	VPADDQ(more, integers, more)
+	VMOVDQU64(less, some, Mem{Base: from})
+	VMOVDQU64(more, some, Mem{Base: to})
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// transferAVX2 is transfer512 without vectors, as accumulateAVX2.
+func transferAVX2() {
+	TEXT("transferAVX2", NOSPLIT, "func(from, to []int64, x []float32, scale float32, next []float32)")
+	Pragma("noescape")
+	from, to, x, n, next := base("from"), base("to"), base("x"), length("x"), base("next")
+	scale := XMM()
+	VMOVSS(address(Param("scale")), scale)
+	one := func(i int) {
+		v, integer := XMM(), GP64()
+		if i == 0 {
+			PREFETCHT0(Mem{Base: next})
+		}
+		VMULSS(Mem{Base: x, Disp: 4 * i}, scale, v)
+		VCVTSS2SIQ(v, integer)
+		SUBQ(integer, Mem{Base: from, Disp: 8 * i})
+		ADDQ(integer, Mem{Base: to, Disp: 8 * i})
+	}
+	scalar(n, one, step{x, 4}, step{next, 4}, step{from, 8}, step{to, 8})
+	RET()
+}
+
 // tailMask returns the mask of the first n lanes, n < 16. Lanes that are masked
 // off are neither read nor written.
 func tailMask(n GPVirtual) OpmaskVirtual {

@@ -1,0 +1,55 @@
+package sketch
+
+// When bounds begin to pay: a sketch is worth some readings of the examples, which a
+// short run does not have, and takes the less of them the wider they are.
+const (
+	payAfter  = 8       // assignments
+	payFrom   = 1 << 20 // values, n·d
+	payColumn = 128     // columns
+)
+
+// Pays says whether bounds pay for n dense examples of d columns in assignment number
+// steps, counted from 1, and those after it.
+func Pays(n, d, steps int) bool {
+	return steps > payAfter && n*d >= payFrom && d >= payColumn
+}
+
+// Directions returns how many directions are kept of examples of d columns.
+func Directions(d int) int {
+	switch {
+	case d >= 512:
+		return 64
+	case d >= 256:
+		return 32
+	}
+	return min(d, 16)
+}
+
+// Span returns how many rounds are remembered for q classes.
+func Span(q int) int { return max(16, min(256, 1<<14/q)) }
+
+// Pace says which assignments use bounds. Where they leave most examples open, they
+// rest for a while, and longer the next time.
+type Pace struct {
+	// InUse: in the assignment under way. An engine that finds that it cannot clears it.
+	InUse bool
+
+	rest  int // assignments still to go without bounds
+	pause int // how many they were the last time
+}
+
+// Next begins an assignment and sets InUse. open is how many of the n examples were
+// left open by the last one, if that used bounds.
+func (p *Pace) Next(open, n int) {
+	switch {
+	case p.InUse && open > n/2:
+		p.pause = min(2*p.pause+1, 31)
+		p.rest = p.pause
+	case p.InUse:
+		p.pause = 0
+	}
+	p.InUse = p.rest == 0
+	if !p.InUse {
+		p.rest--
+	}
+}

@@ -31,8 +31,12 @@ func Cases() []Case {
 	for _, w := range walks() {
 		all = append(all, Case{w.name, w.check})
 	}
+	for _, p := range projections() {
+		all = append(all, Case{p.String(), p.check})
+	}
 	return append(all,
 		Case{"errors", checkErrors},
+		Case{"errors of project", checkProjectErrors},
 		Case{"no labels", checkNoLabels},
 		Case{"two residents", checkTwoResidents},
 		Case{"self-test", engine.SelfTest},
@@ -52,7 +56,7 @@ func WideCases() []Case {
 // than wrong bits, such as the race detector: the tiny cases, one with enough examples
 // to be shared out, and misuse.
 func ShortCases() []Case {
-	all := append(TinyCases(), Case{"errors", checkErrors}, Case{"two residents", checkTwoResidents})
+	all := append(TinyCases(), Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
 	for _, w := range walks() {
 		if w.n > 2000 {
 			all = append(all, Case{w.name, w.check})
@@ -80,6 +84,9 @@ func TinyCases() []Case {
 	} {
 		all = append(all, Case{p.String(), p.check})
 		p.sparse = true
+		all = append(all, Case{p.String(), p.check})
+	}
+	for _, p := range tinyProjections() {
 		all = append(all, Case{p.String(), p.check})
 	}
 	tiny := walk{name: "tiny walk", n: 20, d: 5, q: 3, noise: 0.1, stride: 0.2}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -26,7 +27,7 @@ const (
 	productBlocks = 16                              // blocks of a work-item of it
 	productEach   = 16                              // rows of a work-item of it on a GPU
 	valuesBytes   = 64 << 20                        // more kernel values at once do not make it faster
-	valuesRows    = 8 * productRows * productBlocks // but as many rows are worth it
+	valuesRows    = 8 * productRows * productBlocks // as many rows as that are worth a large tile
 )
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
@@ -72,6 +73,7 @@ type projection struct {
 	squares         *buffer[float32] // ⟨x,x⟩ of a tile
 	lengths, offset *buffer[float32] // ⟨y,y⟩ of the landmarks; the offset; both up to whole panels
 	values, numbers *buffer[float32] // kernel values of a tile, and their products with the axes; whole panels a row
+	padded          []float32        // the result of a tile, whole panels a row
 }
 
 // begin brings both factors to the device and makes room for a tile.
@@ -125,7 +127,12 @@ func (j *projection) begin() (err error) {
 		return fmt.Errorf("%w: %d examples with their kernel values take %d bytes, the widest part %d; %d are free, one allocation may have %d",
 			engine.ErrMemory, productRows, 4*productRows*row, 4*productRows*wide, rest, j.e.maxAlloc)
 	}
-	j.rows = min(j.x.N, int(min(most, 1<<24)), max(valuesRows, valuesBytes/(4*len(yy))))
+	// Kernel values that stay in a processor's last cache; more to do at once for a GPU.
+	values := 64 << 20
+	if j.e.cpu {
+		values = 16 << 20
+	}
+	j.rows = min(j.x.N, int(min(most, 1<<24)), max(valuesRows, values/(4*len(yy))))
 	return j.allocate()
 }
 
@@ -186,12 +193,12 @@ func (j *projection) tile(from int) (next int, err error) {
 	if wide == width {
 		return from + rows, out.read(dst, 0)
 	}
-	padded := make([]float32, rows*wide)
-	if err := out.read(padded, 0); err != nil {
+	j.padded = slices.Grow(j.padded[:0], rows*wide)[:rows*wide]
+	if err := out.read(j.padded, 0); err != nil {
 		return 0, err
 	}
 	for i := range rows {
-		copy(dst[i*width:(i+1)*width], padded[i*wide:])
+		copy(dst[i*width:(i+1)*width], j.padded[i*wide:])
 	}
 	return from + rows, nil
 }
@@ -242,49 +249,4 @@ func (j *projection) multiply(f *factor, a *buffer[float32], columns, lda, rows 
 func (e *gpuEngine) productTile() int {
 	across := min(e.product.local, panelColumns/4)
 	return e.product.local / across * productEach
-}
-
-// sparseTile lays the next sparse examples out, computes their kernel values and returns how
-// many they are.
-func (j *projection) sparseTile(from int) (rows int, err error) {
-	q := j.e.q
-	room := (q.memory - q.inUse) / 3 // for columns and for values, and for what else there is
-	if rows, err = fitSparse(j.x, from, min(j.rows, j.x.N-from), min(j.e.maxAlloc, room), min(j.e.maxAlloc, room)); err != nil {
-		return 0, err
-	}
-	t := &tile{from: from, rows: rows, sparse: layOut(j.x, from, rows)}
-	columns, values := make([]int32, t.sparse.padded), make([]float32, t.sparse.padded)
-	t.fillSparse(j.x, columns, values)
-	var parts [4]*buffer[int32]
-	var stored *buffer[float32]
-	defer func() {
-		err = errors.Join(err, q.queue.Finish(), stored.free())
-		for _, b := range parts {
-			err = errors.Join(err, b.free())
-		}
-	}()
-	for k, v := range [][]int32{columns, t.sparse.starts, t.sparse.stored, t.sparse.order} {
-		if parts[k], err = upload(q, "sparse examples", v); err != nil {
-			return 0, err
-		}
-	}
-	if stored, err = upload(q, "sparse examples", values); err != nil {
-		return 0, err
-	}
-	if j.ending == endRBF {
-		if err := j.e.squaresSparse.launch(rows, 1, parts[0], stored, parts[1], parts[2], parts[3], j.squares, int32(rows)); err != nil {
-			return 0, err
-		}
-	}
-	width := 4
-	if j.e.cpu {
-		width = 16
-	}
-	k := j.p.Function
-	j.e.q.work.ExampleBytes += t.bytes(j.x.D)
-	return rows, j.landmarks.each(j.ending, func(b *buffer[float32], p piece, ending int32) error {
-		return j.e.productSparse.launch(rows, p.panels*panelColumns/width, parts[0], stored, parts[1], parts[2], parts[3],
-			b, int32(p.panel), int32(p.from), int32(p.to), j.values, int32(j.landmarks.panels*panelColumns), int32(rows),
-			ending, j.squares, j.lengths, k.Gamma, k.Coef0, int32(k.Degree))
-	})
 }

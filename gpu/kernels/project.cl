@@ -183,7 +183,6 @@ void product(__global const float *restrict a, int lda, __global const float *re
 		}
 		for (int low = from; low < to; low += CHUNK) {
 			const int high = min(low + CHUNK, to);
-#pragma unroll
 			for (int k = 0; k < EACH; k++)
 				acc[k] = 0.0f;
 			for (int j = low; j < high; j += STEPS) {
@@ -197,12 +196,10 @@ void product(__global const float *restrict a, int lda, __global const float *re
 				barrier(CLK_LOCAL_MEM_FENCE);
 				for (int s = 0; s < width; s++) {
 					const vec_t bs = LOAD(0, rb + s * COLUMNS + column);
-#pragma unroll
 					for (int k = 0; k < EACH; k++)
 						acc[k] = fma((vec_t)(ra[s * (TILE + GAP) + mine + k]), bs, acc[k]);
 				}
 			}
-#pragma unroll
 			for (int k = 0; k < EACH; k++)
 				total[k] = total[k] + acc[k];
 		}

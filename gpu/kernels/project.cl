@@ -24,10 +24,8 @@
 #define KERNEL_RBF 2
 #define OFFSET 3
 
-#if CPU
-#define WIDTH 16
-#else
-#define WIDTH 4
+#ifndef WIDTH
+#error "the host must define WIDTH, the values of a vector: 4, 8 or 16"
 #endif
 
 #define PASTE(a, b) a##b
@@ -80,17 +78,18 @@ vec_t ended(vec_t total, int ending, __global const float *xx, __global const fl
 
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5)
 #define ROWS 6
+#if WIDTH == 16 // and 32 registers; else 16
 #define EACH_VECTOR(F, k) F(k, 0) F(k, 1) F(k, 2) F(k, 3)
 #define VECTORS 4
+#else
+#define EACH_VECTOR(F, k) F(k, 0) F(k, 1)
+#define VECTORS 2
+#endif
 #define BLOCKS 16
 
-#if VECTORS * WIDTH != COLUMNS
-#error "the vectors must make a panel"
-#endif
-
-// Work-item (p, u) computes panel p for BLOCKS blocks of ROWS rows: a block has as many sums
-// as there are registers for, and a chunk of the panel stays in a cache for all blocks. The
-// last block of all begins as many rows early as it has too few, which are computed twice and
+// Work-item (p, u) computes panel p for BLOCKS blocks of ROWS rows: as many sums of a block at
+// a time as there are registers for, and a chunk of the panel stays in a cache for all blocks.
+// The last block of all begins as many rows early as it has too few, which are computed twice and
 // written once; a has ROWS rows at least.
 #define START(block) max(0, min(first + (block) * ROWS, rows - ROWS))
 #define BEGIN_ROW(k) __global const float *a##k = a + (size_t)(start + k) * lda;
@@ -101,7 +100,7 @@ vec_t ended(vec_t total, int ending, __global const float *xx, __global const fl
 #define STEPS(k)                                                                \
 	const vec_t value##k = (vec_t)(a##k[j]);                                \
 	EACH_VECTOR(STEP, k)
-#define END_SUM(k, v) total[block][k][v] = total[block][k][v] + acc##k##_##v;
+#define END_SUM(k, v) total[block][k][part + v] = total[block][k][part + v] + acc##k##_##v;
 #define END_SUMS(k) EACH_VECTOR(END_SUM, k)
 
 __kernel void product(__global const float *restrict a, int lda, __global const float *restrict b, int panel, int from, int to,
@@ -114,29 +113,31 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 	b += (size_t)p * (to - from) * COLUMNS;
 	out += (size_t)(panel + p) * COLUMNS;
 	more += (size_t)(panel + p) * COLUMNS;
-	vec_t total[BLOCKS][ROWS][VECTORS];
+	vec_t total[BLOCKS][ROWS][COLUMNS / WIDTH];
 
 	for (int block = 0; first + block * ROWS < end; block++)
 		for (int k = 0; k < ROWS; k++)
-			for (int v = 0; v < VECTORS; v++)
+			for (int v = 0; v < COLUMNS / WIDTH; v++)
 				total[block][k][v] = 0.0f;
 	if (from > 0)
 		for (int block = 0; first + block * ROWS < end; block++)
 			for (int k = 0; k < ROWS && START(block) + k < end; k++)
-				for (int v = 0; v < VECTORS; v++)
+				for (int v = 0; v < COLUMNS / WIDTH; v++)
 					total[block][k][v] = LOAD(v, out + (size_t)(START(block) + k) * ldo);
 	for (int low = from; low < to; low += CHUNK) {
 		const int high = min(low + CHUNK, to);
 		for (int block = 0; first + block * ROWS < end; block++) {
 			const int start = START(block);
-			__global const float *bj = b + (size_t)(low - from) * COLUMNS;
 			EACH_ROW(BEGIN_ROW)
-			EACH_ROW(BEGIN_SUMS)
-			for (int j = low; j < high; j++, bj += COLUMNS) {
-				EACH_VECTOR(LOAD_B, 0)
-				EACH_ROW(STEPS)
+			for (int part = 0; part < COLUMNS / WIDTH; part += VECTORS) {
+				__global const float *bj = b + (size_t)(low - from) * COLUMNS + part * WIDTH;
+				EACH_ROW(BEGIN_SUMS)
+				for (int j = low; j < high; j++, bj += COLUMNS) {
+					EACH_VECTOR(LOAD_B, 0)
+					EACH_ROW(STEPS)
+				}
+				EACH_ROW(END_SUMS)
 			}
-			EACH_ROW(END_SUMS)
 		}
 	}
 	for (int block = 0; first + block * ROWS < end; block++)
@@ -144,7 +145,7 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 			const int i = START(block) + k;
 			if (i < first + block * ROWS || i >= end)
 				continue;
-			for (int v = 0; v < VECTORS; v++)
+			for (int v = 0; v < COLUMNS / WIDTH; v++)
 				STORE(ended(total[block][k][v], ending, squares + i, more + v * WIDTH, gamma, coef0, degree), v, out + (size_t)i * ldo);
 		}
 }

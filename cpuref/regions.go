@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
@@ -20,19 +21,19 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	parallel(r.x.N, 64, func(from, to int) {
 		for i := from; i < to; i++ {
 			for _, c := range classes {
-				r.scores[i*r.q+c] = r.dot(i, w.Row(c))
+				r.scores[i*r.q+c] = dot(r.x, i, w.Row(c))
 			}
 		}
 	})
 	return nil
 }
 
-// dot is the score of example i with the weights w of one class.
-func (r *resident) dot(i int, w []float32) float32 {
-	if !r.x.Sparse() {
-		return numerics.Dot(r.x.Row(i), w)
+// dot is ⟨x_i, w⟩, such as the score of example i with the weights w of one class.
+func dot(x dataset.Examples, i int, w []float32) float32 {
+	if !x.Sparse() {
+		return numerics.Dot(x.Row(i), w)
 	}
-	columns, values := r.x.SparseRow(i)
+	columns, values := x.SparseRow(i)
 	return numerics.SparseDot(columns, values, w)
 }
 

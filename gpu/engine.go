@@ -34,6 +34,7 @@ type gpuEngine struct {
 	programs   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
 	shares     bool          // the device uses host memory in place
+	width      int           // values of a vector of kernels/project.cl
 	maxAlloc   int64
 	build      build
 	options    string // of the compiler
@@ -41,6 +42,7 @@ type gpuEngine struct {
 
 	dense                                                                                              [3]denseKernels // by width
 	scoreSparse, predict, assign, bound, assignListed, addGroups, moveSumsSparse, updateVectors, norms *kernel
+	product, productSparse, squares, squaresSparse                                                     *kernel
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
@@ -75,6 +77,7 @@ type build struct {
 	guard   int    // bytes behind each buffer
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
+	width   int    // values of a vector; 0: as the device has them
 	bounds  string // "never"; "at once", whatever the size; "": when they pay
 }
 
@@ -108,6 +111,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 		return nil, err
 	}
 	e.tuning = o.Tuning.or(defaultTuning(e.cpu))
+	e.width = vectorWidth(d.cl, e.cpu, b.width)
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
 	if err := e.start(b); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -152,7 +156,7 @@ func (e *gpuEngine) compile(programs []program) error {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
 	for _, p := range programs {
-		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options, p.narrow, p.macros(e.tuning)))
+		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options, p.narrow, p.macros(e)))
 		if err != nil {
 			return err
 		}

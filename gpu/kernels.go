@@ -14,7 +14,7 @@ import (
 var kernelFiles embed.FS
 
 // kernelNames are the kernel files. The first is put before all others.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl", "project.cl"}
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {
@@ -47,8 +47,8 @@ func KernelsHash() (string, error) {
 // of the tuning, changes.
 type program struct {
 	files   []string
-	narrow  int                 // macro NARROW
-	macros  func(Tuning) string // options of the compiler
+	narrow  int                     // macro NARROW
+	macros  func(*gpuEngine) string // options of the compiler
 	kernels func(*gpuEngine) []kernelUse
 }
 
@@ -67,7 +67,7 @@ var programs = []program{
 		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.tuning.Group}, {&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64}}
 	}},
 	{[]string{"add.cl"}, 0, sumMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.addGroups, "add_groups", e.sumGroup()}}
+		return []kernelUse{{&e.addGroups, "add_groups", e.wideGroup()}}
 	}},
 	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
@@ -75,6 +75,12 @@ var programs = []program{
 	}},
 	{[]string{"update.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.tuning.Group}}
+	}},
+	{[]string{"project.cl"}, 0, func(e *gpuEngine) string {
+		return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.width, e.tuning.Group)
+	}, func(e *gpuEngine) []kernelUse {
+		group := e.tuning.Group
+		return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.productSparse, "product_sparse", group}, {&e.squares, "squares", group}, {&e.squaresSparse, "squares_sparse", group}}
 	}},
 }
 
@@ -92,26 +98,27 @@ func densePrograms(width int) []program {
 			return []kernelUse{{&k.scoreFew, "score_4", e.tuning.ScoreGroup}, {&k.scoreMany, "score_16", e.tuning.ScoreGroup}}
 		}},
 		{[]string{"sums.cl"}, width, sumMacros, func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", e.sumGroup()}}
+			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", e.wideGroup()}}
 		}},
 	}
 }
 
-// sumGroup is the size of work-groups of sums.
-func (e *gpuEngine) sumGroup() int {
+// wideGroup is the size of work-groups of kernels whose work-item takes much on a CPU.
+func (e *gpuEngine) wideGroup() int {
 	if e.cpu {
-		return 1 // which takes many columns
+		return 1
 	}
 	return e.tuning.Group
 }
 
-func noMacros(Tuning) string { return "" }
+func noMacros(*gpuEngine) string { return "" }
 
-func scoreMacros(t Tuning) string {
+func scoreMacros(e *gpuEngine) string {
+	t := e.tuning
 	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", t.ScoreGroup, t.ScoreRows, min(t.ScoreWidth, t.ScoreGroup))
 }
 
-func sumMacros(t Tuning) string { return fmt.Sprintf(" -DCOLUMNS=%d", t.SumColumns) }
+func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.tuning.SumColumns) }
 
 // The classes that a work-item of kernels score_4 and score_16 computes at once.
 const few, many = 4, 16

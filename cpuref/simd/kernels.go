@@ -29,6 +29,8 @@ type kernels struct {
 	toFloat              func(dst []float32, src []int64)
 	combine              func(z, g, b []float32, unit float32)
 	norms                func(g []float32, columns int, bt []float32, unit float32, norm []float32)
+
+	projectKernels
 }
 
 type (
@@ -44,6 +46,7 @@ var portable = kernels{
 	add: addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
+	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
 }
 
 // denseGo computes the scores of n = len(lines) classes for 16·blocks examples

@@ -26,6 +26,7 @@ var avx2 = kernels{
 	add: addAVX2, sub: subAVX2, transfer: transferAVX2,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX2, combine: combineAVX2, norms: normsAVX2,
+	projectKernels: projectKernels{product: productAVX2, rbf: rbfAVX2, poly: polyAVX2},
 }
 
 // avx512 shares the sparse kernels: their vectors hold 2 or 8 classes.
@@ -37,4 +38,5 @@ var avx512 = kernels{
 	add: addAVX512, sub: subAVX512, transfer: transferAVX512,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX512, combine: combineAVX512, norms: normsAVX512,
+	projectKernels: projectKernels{product: productAVX512, rbf: rbfAVX512, poly: polyAVX512},
 }

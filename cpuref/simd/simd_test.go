@@ -42,3 +42,11 @@ func BenchmarkEngine(b *testing.B) {
 		b.Run(string(l), func(b *testing.B) { enginetest.Benchmark(b, atLevel(b, l)) })
 	}
 }
+
+func BenchmarkProject(b *testing.B) {
+	for _, l := range simd.Levels() {
+		if l != simd.Go { // a minute a product
+			b.Run(string(l), func(b *testing.B) { enginetest.BenchmarkProject(b, atLevel(b, l)) })
+		}
+	}
+}

@@ -37,9 +37,9 @@ func (e Examples) SparseRow(i int) (columns []int32, values []float32) {
 	return e.Columns[from:to:to], e.Values[from:to:to]
 }
 
-// denseRow returns the features of example i in dense form: its row if e is
+// DenseRow returns the features of example i in dense form: its row if e is
 // dense, else buffer, of D values, filled with them.
-func (e Examples) denseRow(buffer []float32, i int) []float32 {
+func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	if !e.Sparse() {
 		return e.Row(i)
 	}

@@ -158,7 +158,7 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 		if label >= 0 {
 			name = d.Classes[d.Y[i]]
 		}
-		x := d.denseRow(buffer, i)
+		x := d.DenseRow(buffer, i)
 		if err := row(func(j int) { w.number(x[j]) }, name); err != nil {
 			return err
 		}

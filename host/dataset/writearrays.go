@@ -78,7 +78,7 @@ func writeNPZ(w *lineWriter, d *Dataset, _ WriteOptions) error {
 // matrixArray is the dense matrix of the features. It holds a whole row.
 func matrixArray(e Examples) array {
 	buffer := make([]float32, e.D)
-	return array{"X", "<f4", []int{e.N, e.D}, e.N, func(b []byte, i int) []byte { return appendFloats(b, e.denseRow(buffer, i)) }}
+	return array{"X", "<f4", []int{e.N, e.D}, e.N, func(b []byte, i int) []byte { return appendFloats(b, e.DenseRow(buffer, i)) }}
 }
 
 // sparseArrays are the arrays of scipy.sparse.save_npz.

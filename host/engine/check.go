@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"math"
-	"sort"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -28,25 +27,7 @@ func CheckLoad(x dataset.Examples, y []int32, classes int) (maxAbs float32, err 
 			return 0, fmt.Errorf("load: %w: example %d has label %d, want 0..%d", ErrLabel, i, k, classes-1)
 		}
 	}
-	values := x.X
-	if x.Sparse() {
-		values = x.Values
-	}
-	// Bits without the sign are ordered as the absolute values are, NaN and ±Inf
-	// last; integers are compared four times as fast.
-	const sign = 1 << 31
-	largest := uint32(0)
-	for at, v := range values {
-		a := math.Float32bits(v) &^ sign
-		if largest = max(largest, a); a > math.MaxUint32&^sign-1<<23 {
-			i, j := at/x.D, at%x.D
-			if x.Sparse() {
-				i, j = sort.Search(x.N, func(i int) bool { return x.Starts[i+1] > int64(at) }), int(x.Columns[at])
-			}
-			return 0, fmt.Errorf("load: %w: example %d has %v in column %d", ErrValue, i, v, j)
-		}
-	}
-	return math.Float32frombits(largest), nil
+	return largestOf("load", "example", x)
 }
 
 // CheckRescore judges the arguments of Resident.Rescore.

@@ -56,6 +56,18 @@
 //     assignment of W_0 … W_T. average: Σ of W after each step in float64,
 //     divided by the number of steps, rounded to float32 (W_0 after no step);
 //     best: the W of least estimated error, the earliest on a tie.
-//  11. exp for kernel functions is our own (not used by this version's kernels).
+//  11. exp(x), at most 1 ulp from the true value: 0 for x < -0x1.5d589ep6 (results
+//     would be subnormal), +Inf for x > 0x1.62e42ep6, NaN for NaN. Else
+//     t = fma(x, 0x1.715476p0, 0x1.8p23); k = t - 0x1.8p23;
+//     r = fma(-k, 0x1.62e4p-1, x); r = fma(-k, 0x1.7f7d1cp-20, r); p = 0x1.6a23dp-10;
+//     p = fma(p, r, c) for c = 0x1.123a2p-7, 0x1.5558f2p-5, 0x1.555492p-3,
+//     0x1.fffffcp-2, 1, 1; the result has the bits of p plus 2^23 times those of t,
+//     in integers modulo 2^32: the last bits of t are k, which so joins p's exponent.
 //  12. A device that fails SelfTest when it is opened is refused.
+//  13. Projection. Kernel values, with ⟨x,y⟩, xx = ⟨x,x⟩ and yy = ⟨y,y⟩ by clause 1, y
+//     a landmark: linear ⟨x,y⟩; poly b = fma(γ, ⟨x,y⟩, c), the result starts as b and
+//     is multiplied by b degree-1 times; rbf t = fma(-2, ⟨x,y⟩, xx + yy), +0 in its
+//     place if t < 0 (NaN stays), exp(-(γ·t)). Number t of x is ⟨κ, a_t⟩ by clause 1,
+//     κ the m kernel values in the order of the landmarks as x and the axis a_t as w,
+//     plus o_t in one addition, which is left out if there is no offset.
 package engine

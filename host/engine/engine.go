@@ -39,6 +39,12 @@ type Engine interface {
 	// doing it. Errors: those of Load.
 	Plan(x dataset.Examples, y []int32, classes int) (Plan, error)
 
+	// Project maps each of the n examples of x, dense or sparse, by p (clause 13) and
+	// writes the numbers to dst, n×p.Width() row-major. Both forms of x and of the
+	// landmarks give the same bits. Nothing stays on the engine; no argument but dst is
+	// written to. Errors: ErrShape, ErrValue, ErrMemory, ErrClosed.
+	Project(dst []float32, x dataset.Examples, p Projection) error
+
 	// Close frees the device. Residents must be closed before.
 	Close() error
 }

@@ -263,7 +263,7 @@ func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []
 	other := slices.Clone(inv)
 	slices.Reverse(other)
 	for k, inv := range [][]float32{inv, other, inv} {
-		want := expected.norms(fmt.Sprintf("%s, inverse %d", name, k%2), func() []float32 { return v.norms(inv) })
+		want := expected.floats(fmt.Sprintf("%s, inverse %d", name, k%2), func() []float32 { return v.norms(inv) })
 		if err := into(want, "norm", sameFloats, func(dst []float32) error { return r.Norms(dst, inv) }); err != nil {
 			return err
 		}

@@ -33,9 +33,13 @@ func Cases() []Case {
 	for _, w := range walks() {
 		all = append(all, Case{w.name, w.check})
 	}
+	for _, p := range projections() {
+		all = append(all, Case{p.String(), p.check})
+	}
 	return append(all,
 		Case{"rounding decides", checkRounding},
 		Case{"errors", checkErrors},
+		Case{"errors of project", checkProjectErrors},
 		Case{"no labels", checkNoLabels},
 		Case{"two residents", checkTwoResidents},
 		Case{"self-test", engine.SelfTest},
@@ -55,7 +59,7 @@ func WideCases() []Case {
 // than wrong bits, such as the race detector: the tiny cases, one with enough examples
 // to be shared out, and misuse.
 func ShortCases() []Case {
-	all := append(TinyCases(), Case{"errors", checkErrors}, Case{"two residents", checkTwoResidents})
+	all := append(TinyCases(), Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
 	for _, w := range walks() {
 		if w.n > 2000 {
 			all = append(all, Case{w.name, w.check})
@@ -88,6 +92,9 @@ func TinyCases() []Case {
 			p.sparse = true
 			all = append(all, Case{p.String(), p.check})
 		}
+	}
+	for _, p := range tinyProjections() {
+		all = append(all, Case{p.String(), p.check})
 	}
 	tiny := walk{name: "tiny walk", n: 20, d: 5, q: 3, noise: 0.1, stride: 0.2}
 	return append(all, Case{tiny.name, tiny.check}, Case{"no labels", checkNoLabels})

@@ -2,7 +2,7 @@ package enginetest
 
 import "sync"
 
-// expected remembers the norms that the naive computation took longest for, since a
+// expected remembers what the naive computation takes longest for, norms and projections, since a
 // process puts the same problems to many engines.
 var expected = memory{m: map[string][]float32{}}
 
@@ -11,7 +11,7 @@ type memory struct {
 	m  map[string][]float32
 }
 
-func (m *memory) norms(name string, compute func() []float32) []float32 {
+func (m *memory) floats(name string, compute func() []float32) []float32 {
 	m.mu.Lock()
 	known, ok := m.m[name]
 	m.mu.Unlock()

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -15,7 +16,20 @@ import (
 )
 
 func main() {
+	project := flag.Bool("project", false, "write the kernels of projection, else all others")
+	flag.Parse()
 	ConstraintExpr("amd64,!purego")
+	if *project {
+		product("AVX512", ZMM, 12)
+		product("AVX2", YMM, 6)
+		kernelConstants()
+		rbf("AVX512", ZMM)
+		rbf("AVX2", YMM)
+		poly("AVX512", ZMM)
+		poly("AVX2", YMM)
+		Generate()
+		return
+	}
 	dense512(2)
 	dense512(8)
 	denseAVX2(2)

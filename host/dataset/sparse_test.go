@@ -243,7 +243,7 @@ func TestStorageIsChosenByDensity(t *testing.T) {
 			}
 		}
 	}
-	if _, err := readText("f", "1,a\n2,b\n", Options{Storage: "csr"}); err == nil || !strings.Contains(err.Error(), `unknown storage "csr", wanted auto, dense or sparse`) {
+	if _, err := readText("f", "1,a\n2,b\n", Options{Storage: "csr"}); err == nil || !strings.Contains(err.Error(), `unknown storage "csr", wanted auto, dense, sparse or narrow`) {
 		t.Errorf("unknown storage: %v", err)
 	}
 }

@@ -1,0 +1,278 @@
+package kernelpca
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// denseSize is the order up to which a matrix is decomposed as a whole.
+const denseSize = 600
+
+// Fit finds the kernel principal components of prepared examples x. It neither keeps nor
+// changes x. Errors before any work: ErrOptions, ErrMemory, ErrConstant; later those of the
+// engine, engine.ErrValue for kernel values that overflow, and ErrConstant.
+func Fit(e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
+	plan, err := NewPlan(x.N, x.D, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.check(x.N, x.D); err != nil {
+		return nil, err
+	}
+	if err := x.Check(); err != nil {
+		return nil, err
+	}
+	if o.Cosine {
+		if x, err = unitRows(x); err != nil {
+			return nil, err
+		}
+	}
+	if allEqual(x) {
+		return nil, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N)
+	}
+	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
+	b.Function = o.Function
+	if o.Landmarks == 0 {
+		return b, b.fitAll(e, x, o, plan.Kept)
+	}
+	return b, b.fitLandmarks(e, x, o)
+}
+
+// fitAll makes every example a landmark.
+func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool) (err error) {
+	b.Rows = make([]int, x.N)
+	for i := range b.Rows {
+		b.Rows[i] = i
+	}
+	b.Landmarks = rows(x, b.Rows)
+	kernel := engine.Projection{Function: o.Function, Landmarks: b.Landmarks}
+	var values []float32
+	var mean []float64
+	a := matrix{n: x.N, centred: true}
+	if keep {
+		values = make([]float32, x.N*x.N)
+		if err := e.Project(values, x, kernel); err != nil {
+			return err
+		}
+		mean = means(values, x.N)
+	} else {
+		ones := kernel
+		ones.Axes = engine.NewWeights(1, x.N)
+		for l := range ones.Axes.W {
+			ones.Axes.W[l] = 1
+		}
+		sums := make([]float32, x.N)
+		if err := e.Project(sums, x, ones); err != nil {
+			return err
+		}
+		for _, s := range sums {
+			mean = append(mean, float64(s)/float64(x.N))
+		}
+		a.multiply = func(dst []float32, v engine.Weights) error {
+			p := kernel
+			p.Axes = v
+			return e.Project(dst, x, p)
+		}
+	}
+	if err := b.setVariance(x, mean); err != nil {
+		return err
+	}
+	var found eigenpairs
+	if x.N <= denseSize {
+		found, err = b.dense(values, x.N, mean, o)
+	} else {
+		if keep {
+			r, err := e.Load(dataset.Examples{N: x.N, D: x.N, X: values}, nil, blockSize)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			a.multiply = func(dst []float32, v engine.Weights) error { return scores(dst, r, v) }
+		}
+		found, err = b.leading(e, a, o)
+	}
+	if err != nil {
+		return err
+	}
+	parallel(len(found.values), func(t int) {
+		row, sum := found.vectors[t*x.N:(t+1)*x.N], 0.0
+		for _, v := range row {
+			sum += float64(float64(v) * float64(v))
+		}
+		scale := 1 / math.Sqrt(float64(sum*found.values[t]))
+		for l := range row {
+			row[l] = float32(float64(row[l]) * scale)
+		}
+	})
+	b.setAxes(found.vectors, found.values, mean)
+	return nil
+}
+
+// setVariance sets the variance in feature space from the mean of each column of the matrix
+// of kernel values.
+func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
+	var squares, all float64
+	for i, m := range mean {
+		squares += b.selfValue(x, i)
+		all += m
+	}
+	if b.Variance = squares - all; math.IsNaN(b.Variance) || math.IsInf(b.Variance, 0) {
+		return fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, or take a smaller gamma, coef0 or degree", engine.ErrValue)
+	}
+	return b.checkVariance(squares)
+}
+
+// checkVariance refuses a variance that is rounding, given the sum of squared lengths.
+func (b *Basis) checkVariance(squares float64) error {
+	if !(b.Variance > 1e-6*math.Abs(squares)) {
+		return fmt.Errorf("%w: variance %.3g, squared lengths %.3g in all; kernel function %s with gamma %v tells none apart", ErrConstant, b.Variance, squares, b.Function.Kind, b.Function.Gamma)
+	}
+	return nil
+}
+
+// selfValue returns κ(x_i, x_i), with the bits that an engine gives it.
+func (b *Basis) selfValue(x dataset.Examples, i int) float64 {
+	var dot float32
+	if !x.Sparse() {
+		dot = numerics.Dot(x.Row(i), x.Row(i))
+	} else {
+		var acc float32
+		chunk := int32(0)
+		columns, values := x.SparseRow(i)
+		for k, v := range values {
+			if c := columns[k] / numerics.Chunk; c != chunk {
+				dot, acc, chunk = dot+acc, 0, c
+			}
+			acc = numerics.FMA(v, v, acc)
+		}
+		dot += acc
+	}
+	return float64(b.Function.Value(dot, dot, dot))
+}
+
+// dense decomposes the n×n matrix HMH as a whole; mean is that of each column of M, nil if
+// it is centred.
+func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs, error) {
+	all := 0.0
+	for _, v := range mean {
+		all += v / float64(n)
+	}
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			v := float64(m[i*n+j])
+			if mean != nil {
+				v = v - mean[i] - mean[j] + all
+			}
+			a.SetSym(i, j, v)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(a, true) {
+		return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of the %d×%d matrix of kernel values were found; are they finite?", n, n)
+	}
+	var u mat.Dense
+	eigen.VectorsTo(&u)
+	values := eigen.Values(nil)
+	slices.Reverse(values)
+	d, _ := o.count(values, b.Variance)
+	kept := above(values[:d], o.Tolerance)
+	b.DroppedAxes = d - kept
+	found := eigenpairs{values: values[:kept:kept], vectors: make([]float32, kept*n)}
+	for t := range kept {
+		for i := range n {
+			found.vectors[t*n+i] = float32(u.At(i, n-1-t))
+		}
+	}
+	return found, nil
+}
+
+// leading finds the leading eigenpairs of a large matrix.
+func (b *Basis) leading(e engine.Engine, a matrix, o Options) (eigenpairs, error) {
+	l, err := newLanczos(e, a, o.Seed)
+	if err != nil {
+		return eigenpairs{}, err
+	}
+	defer l.close()
+	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
+		for !l.exhausted && l.q.count < next {
+			if err := l.extend(); err != nil {
+				return eigenpairs{}, err
+			}
+		}
+		values := l.t.eigenvalues()
+		if math.IsNaN(values[0]) {
+			return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of a band matrix of order %d were found; are the kernel values finite?", l.t.n)
+		}
+		d, reached := o.count(values, b.Variance)
+		kept := above(values[:d], o.Tolerance)
+		if !l.exhausted && (!reached && kept == d || !l.settled(values[:kept])) {
+			continue
+		}
+		b.DroppedAxes, b.Steps = d-kept, l.q.count
+		vectors, err := l.q.combine(l.t.vectors(values[:kept]))
+		return eigenpairs{values[:kept:kept], vectors}, err
+	}
+}
+
+// settled says whether the least of the given eigenvalues, which come last, have come.
+func (l *lanczos) settled(values []float64) bool {
+	const last = 4
+	least := values[max(0, len(values)-last):]
+	for i, s := range l.t.vectors(least) {
+		if !(l.residual(s) <= max(converged*least[i], converged*converged*values[0])) {
+			return false
+		}
+	}
+	return true
+}
+
+// count returns how many components are asked for, given eigenvalues, and whether that
+// number is there.
+func (o *Options) count(values []float64, variance float64) (int, bool) {
+	if o.Components > 0 {
+		return min(o.Components, len(values)), len(values) >= o.Components
+	}
+	sum := 0.0
+	for t, v := range values {
+		if sum += v; sum >= o.Variance*variance {
+			return t + 1, true
+		}
+	}
+	return len(values), false
+}
+
+// above returns how many values, which decrease, are above tolerance times the first.
+func above(values []float64, tolerance float64) int {
+	kept := 0
+	for kept < len(values) && values[kept] > tolerance*values[0] {
+		kept++
+	}
+	return kept
+}
+
+// allEqual says whether all examples have the values of the first.
+func allEqual(x dataset.Examples) bool {
+	if x.Sparse() {
+		columns, values := x.SparseRow(0)
+		for i := 1; i < x.N; i++ {
+			if c, v := x.SparseRow(i); !slices.Equal(c, columns) || !slices.Equal(v, values) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := 1; i < x.N; i++ {
+		if !slices.Equal(x.Row(i), x.Row(0)) {
+			return false
+		}
+	}
+	return true
+}

@@ -40,9 +40,14 @@ func Fit(e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
 	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
 	b.Function = o.Function
 	if o.Landmarks == 0 {
-		return b, b.fitAll(e, x, o, plan.Kept)
+		err = b.fitAll(e, x, o, plan.Kept)
+	} else {
+		err = b.fitLandmarks(e, x, o)
 	}
-	return b, b.fitLandmarks(e, x, o)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // fitAll makes every example a landmark.
@@ -202,7 +207,7 @@ func (b *Basis) leading(e engine.Engine, a matrix, o Options) (eigenpairs, error
 	}
 	defer l.close()
 	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
-		for !l.exhausted && l.q.count < next {
+		for !l.exhausted && l.q.count < min(next, a.n) {
 			if err := l.extend(); err != nil {
 				return eigenpairs{}, err
 			}
@@ -213,7 +218,7 @@ func (b *Basis) leading(e engine.Engine, a matrix, o Options) (eigenpairs, error
 		}
 		d, reached := o.count(values, b.Variance)
 		kept := above(values[:d], o.Tolerance)
-		if !l.exhausted && (!reached && kept == d || !l.settled(values[:kept])) {
+		if !l.exhausted && l.q.count < a.n && (!reached && kept == d || !l.settled(values[:kept])) {
 			continue
 		}
 		b.DroppedAxes, b.Steps = d-kept, l.q.count

@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // T of the Lanczos process is QᵀMQ, Q is orthonormal, and the basis ends when it spans all.
@@ -180,5 +179,3 @@ func dot(x, y []float64) float64 {
 	}
 	return sum
 }
-
-var _ = numerics.Chunk

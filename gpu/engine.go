@@ -40,6 +40,7 @@ type gpuEngine struct {
 	build      build
 
 	scoreFew, scoreMany, scoreSparse, predict, assign, bound, assignListed, sumGroups, addGroups, moveSumsSparse, updateVectors, norms *kernel
+	product, productSparse, squares, squaresSparse                                                                                     *kernel
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs

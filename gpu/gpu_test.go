@@ -230,6 +230,14 @@ func BenchmarkEngine(b *testing.B) {
 	})
 }
 
+func BenchmarkProject(b *testing.B) {
+	eachDevice(b, func(i Info) {
+		b.Run(i.ID(), func(b *testing.B) {
+			enginetest.BenchmarkProject(b, openTest(b, i, Options{}, build{guard: noGuard}))
+		})
+	})
+}
+
 // BenchmarkStreamed compares a reading of examples on the device with one of three
 // times as many as its memory may take, streamed, on a device that is told not to use
 // host memory in place.

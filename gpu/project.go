@@ -4,12 +4,249 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Project: clause 13.
+// The endings of kernels/project.cl.
+const (
+	endNothing int32 = iota
+	endPoly
+	endRBF
+	endOffset
+)
+
+const (
+	productRows   = 6                               // rows of a block of product on a CPU; its least number of rows
+	productBlocks = 16                              // blocks of a work-item of it
+	productEach   = 16                              // rows of a work-item of it on a GPU
+	valuesBytes   = 64 << 20                        // more kernel values at once do not make it faster
+	valuesRows    = 8 * productRows * productBlocks // as many rows as that are worth a large tile
+)
+
+// Project: clause 13, for one tile of examples after the other. The device gets both factors
+// and the examples of a tile, which one that shares the host's memory uses in place.
 func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
-	return errors.ErrUnsupported
+	if err := engine.CheckProject(dst, x, p); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.programs == nil {
+		return fmt.Errorf("project: %w", engine.ErrClosed)
+	}
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	if !x.Sparse() {
+		pinner.Pin(&x.X[0])
+	}
+	j := &projection{e: e, dst: dst, x: x, p: p}
+	err := j.begin()
+	for from := 0; from < x.N && err == nil; {
+		from, err = j.tile(from)
+	}
+	if err = errors.Join(err, e.q.queue.Finish(), j.free()); err != nil {
+		return fmt.Errorf("project %d examples of %d features by %d landmarks on %d axes on %s: %w", x.N, x.D, p.Landmarks.N, p.Axes.Q, e.info.ID(), err)
+	}
+	return nil
+}
+
+// projection is one call of Project.
+type projection struct {
+	e   *gpuEngine
+	dst []float32
+	x   dataset.Examples
+	p   engine.Projection
+
+	landmarks, axes *factor // axes is nil without axes
+	ending          int32   // of the first product
+
+	copies          bool             // x goes to the device tile by tile
+	rows            int              // of a tile; of the largest, if x is sparse
+	examples        *buffer[float32] // a tile, if it is a copy; dense only
+	squares         *buffer[float32] // ⟨x,x⟩ of a tile
+	lengths, offset *buffer[float32] // ⟨y,y⟩ of the landmarks; the offset; both up to whole panels
+	values, numbers *buffer[float32] // kernel values of a tile, and their products with the axes; whole panels a row
+	padded          []float32        // the result of a tile, whole panels a row
+}
+
+// begin brings both factors to the device and makes room for a tile.
+func (j *projection) begin() (err error) {
+	q, d := j.e.q, j.x.D
+	free := q.memory - q.inUse
+	if j.landmarks, err = j.e.newFactor("landmarks", j.p.Landmarks.N, d, free/4, j.p.Landmarks.DenseRow); err != nil {
+		return err
+	}
+	if j.axes, err = j.e.axesFactor(j.p.Axes, free/4); err != nil {
+		return err
+	}
+	yy := make([]float32, j.landmarks.panels*panelColumns)
+	switch j.p.Function.Kind {
+	case mercer.Poly:
+		j.ending = endPoly
+	case mercer.RBF:
+		j.ending = endRBF
+		shareOut(j.p.Landmarks.N, func(from, to int) {
+			buffer := make([]float32, d)
+			for l := from; l < to; l++ {
+				y := j.p.Landmarks.DenseRow(buffer, l)
+				yy[l] = numerics.Dot(y, y)
+			}
+		})
+	}
+	if j.lengths, err = upload(q, "lengths of landmarks", yy); err != nil {
+		return err
+	}
+	wide, row := len(yy), 1+len(yy) // values in the widest buffer for an example, and in all
+	if j.axes != nil {
+		offset := make([]float32, j.axes.panels*panelColumns)
+		copy(offset, j.p.Offset)
+		if j.offset, err = upload(q, "offset", offset); err != nil {
+			return err
+		}
+		wide, row = max(wide, len(offset)), row+len(offset)
+	}
+	j.copies = !j.x.Sparse() && (!j.e.shares || j.x.N < productRows)
+	rest := q.memory - q.inUse
+	if j.x.Sparse() {
+		rest /= 2
+	} else {
+		wide = max(wide, d)
+	}
+	if j.copies {
+		row += d
+	}
+	most := min(j.e.maxAlloc/int64(wide), rest/int64(row)) / 4
+	if most < productRows {
+		return fmt.Errorf("%w: %d examples with their kernel values take %d bytes, the widest part %d; %d are free, one allocation may have %d",
+			engine.ErrMemory, productRows, 4*productRows*row, 4*productRows*wide, rest, j.e.maxAlloc)
+	}
+	// Kernel values that stay in a processor's last cache; more to do at once for a GPU.
+	values := 64 << 20
+	if j.e.cpu {
+		values = 16 << 20
+	}
+	j.rows = min(j.x.N, int(min(most, 1<<24)), max(valuesRows, values/(4*len(yy))))
+	return j.allocate()
+}
+
+// allocate makes room for a tile: for productRows rows at least, which are read and, beyond
+// the tile's, not used.
+func (j *projection) allocate() (err error) {
+	q, rows := j.e.q, max(j.rows, productRows)
+	make := func(b **buffer[float32], name string, n int) {
+		if err == nil && n > 0 {
+			if *b, err = alloc[float32](q, name, n); err == nil && j.rows < productRows {
+				err = (*b).fill(0)
+			}
+		}
+	}
+	make(&j.squares, "lengths of examples", rows)
+	make(&j.values, "kernel values", rows*j.landmarks.panels*panelColumns)
+	if j.axes != nil {
+		make(&j.numbers, "numbers", rows*j.axes.panels*panelColumns)
+	}
+	if j.copies {
+		make(&j.examples, "examples", rows*j.x.D)
+	}
+	return err
+}
+
+func (j *projection) free() error {
+	return errors.Join(j.landmarks.free(), j.axes.free(), j.examples.free(), j.squares.free(),
+		j.lengths.free(), j.offset.free(), j.values.free(), j.numbers.free())
+}
+
+// tile projects a tile of examples from the given one on and returns where the next begins. A
+// last tile of dense examples ends with them and begins among those that are done, since a
+// CPU wants a few rows at least.
+func (j *projection) tile(from int) (next int, err error) {
+	var rows int
+	if j.x.Sparse() {
+		rows, err = j.sparseTile(from)
+	} else {
+		rows, from = j.rows, min(from, j.x.N-j.rows)
+		err = j.denseTile(from)
+	}
+	if err != nil {
+		return 0, err
+	}
+	out, wide := j.values, j.landmarks.panels*panelColumns
+	if j.axes != nil {
+		out, wide = j.numbers, j.axes.panels*panelColumns
+		ending := endNothing
+		if j.p.Offset != nil {
+			ending = endOffset
+		}
+		if err := j.multiply(j.axes, j.values, j.p.Landmarks.N, j.landmarks.panels*panelColumns, rows, ending, j.numbers, j.offset); err != nil {
+			return 0, err
+		}
+	}
+	width := j.p.Width()
+	dst := j.dst[from*width : (from+rows)*width]
+	if wide == width {
+		return from + rows, out.read(dst, 0)
+	}
+	j.padded = slices.Grow(j.padded[:0], rows*wide)[:rows*wide]
+	if err := out.read(j.padded, 0); err != nil {
+		return 0, err
+	}
+	for i := range rows {
+		copy(dst[i*width:(i+1)*width], j.padded[i*wide:])
+	}
+	return from + rows, nil
+}
+
+// denseTile computes the kernel values of a tile of dense examples.
+func (j *projection) denseTile(from int) (err error) {
+	d := j.x.D
+	x, values := j.examples, j.x.X[from*d:(from+j.rows)*d]
+	if j.copies {
+		err = x.write(0, values)
+	} else {
+		x, err = share(j.e.q, "examples", values)
+	}
+	if err != nil {
+		return err
+	}
+	if j.ending == endRBF {
+		err = j.e.squares.launch(j.rows, 1, x, j.squares, int32(j.rows), int32(d))
+	}
+	if err == nil {
+		err = j.multiply(j.landmarks, x, d, d, j.rows, j.ending, j.values, j.lengths)
+	}
+	j.e.q.work.ExampleBytes += 4 * int64(len(values))
+	if j.copies {
+		return err
+	}
+	return errors.Join(err, j.e.q.queue.Finish(), x.free())
+}
+
+// multiply enqueues the product of rows rows of a, lda values apart, with a factor.
+func (j *projection) multiply(f *factor, a *buffer[float32], columns, lda, rows int, ending int32, out, more *buffer[float32]) error {
+	if columns != f.columns {
+		return fmt.Errorf("multiply %d columns by %d", columns, f.columns)
+	}
+	k := j.p.Function
+	return f.each(ending, func(b *buffer[float32], p piece, ending int32) error {
+		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)
+		if !j.e.cpu {
+			tile := j.e.productTile()
+			width, height = (rows+tile-1)/tile*j.e.product.local, p.panels
+		}
+		return j.e.product.launch(width, height, a, int32(lda), b, int32(p.panel), int32(p.from), int32(p.to),
+			out, int32(f.panels*panelColumns), int32(rows), ending, j.squares, more, k.Gamma, k.Coef0, int32(k.Degree))
+	})
+}
+
+// productTile returns the rows that a work-group of product takes on a GPU.
+func (e *gpuEngine) productTile() int {
+	across := min(e.product.local, panelColumns/4)
+	return e.product.local / across * productEach
 }

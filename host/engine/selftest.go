@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
 
 // The known answers, in the order of selfTest's questions, little-endian. A test
@@ -73,6 +74,8 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) (err
 	}()
 	scores, pred := make([]float32, selfTestN*selfTestQ), make([]int32, selfTestN)
 	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32, selfTestQ*selfTestQ), make([]float32, selfTestD)
+	landmarks := dataset.Examples{N: selfTestN / 2, D: x.D, X: x.X[:selfTestN/2*x.D]}
+	values, numbers := make([]float32, selfTestN*landmarks.N), make([]float32, selfTestN*selfTestQ)
 	var a Assignment
 	for _, question := range []struct {
 		op     string
@@ -97,6 +100,15 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) (err
 		}, func() any { return sums }},
 		{"norms", func() error { return r.Norms(norms, inv) }, func() any { return norms }},
 		{"update vector", func() error { return r.UpdateVectors(z, []Pair{{1, 2}}, inv) }, func() any { return z }},
+		{"kernel values", func() error {
+			f := mercer.Function{Kind: mercer.RBF, Gamma: 0x1p-4}
+			return e.Project(values, x, Projection{Function: f, Landmarks: landmarks})
+		}, func() any { return values }},
+		{"project", func() error {
+			f := mercer.Function{Kind: mercer.Poly, Gamma: 0x1p-4, Coef0: 0.7, Degree: 3}
+			axes := Weights{Q: selfTestQ, D: landmarks.N, W: w.W[:selfTestQ*landmarks.N]}
+			return e.Project(numbers, x, Projection{Function: f, Landmarks: landmarks, Axes: axes, Offset: inv[:selfTestQ]})
+		}, func() any { return numbers }},
 	} {
 		if err := question.ask(); err != nil {
 			return err

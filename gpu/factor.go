@@ -1,0 +1,148 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// panelColumns is the number of rows of the second factor side by side in a panel of
+// kernels/project.cl, COLUMNS there.
+const panelColumns = 64
+
+// factor is the second factor of a product: landmarks or axes. It is cut in pieces, each some
+// panels by some columns; all are on the device if there is room, else one at a time.
+type factor struct {
+	rows, columns int
+	row           func(buffer []float32, i int) []float32
+
+	panels  int // of all rows
+	pieces  []piece
+	shared  *buffer[float32] // for one piece after the other; nil if each has its own
+	present int              // which piece is in shared, or -1
+}
+
+// piece is panels panel..panel+panels-1 of columns from..to-1.
+type piece struct {
+	panel, panels, from, to int
+	own                     *buffer[float32]
+}
+
+func (p piece) values() int { return p.panels * panelColumns * (p.to - p.from) }
+
+// newFactor cuts a factor so that what is on the device takes at most budget bytes, and brings
+// all of it there if it can.
+func (e *gpuEngine) newFactor(what string, rows, columns int, budget int64, row func([]float32, int) []float32) (*factor, error) {
+	f := &factor{rows: rows, columns: columns, row: row, panels: (rows + panelColumns - 1) / panelColumns, present: -1}
+	limit := min(e.maxAlloc, budget)
+	width := columns
+	if limit < 4*panelColumns*int64(columns) {
+		width = min(columns, numerics.Chunk)
+		n, err := fit(what, panelColumns*width, 4, limit)
+		if err != nil {
+			return f, err
+		}
+		width *= n
+	}
+	per := max(1, min(f.panels, int(limit/(4*panelColumns*int64(width)))))
+	total := int64(0)
+	for panel := 0; panel < f.panels; panel += per {
+		for from := 0; from < columns; from += width {
+			p := piece{panel: panel, panels: min(per, f.panels-panel), from: from, to: min(from+width, columns)}
+			f.pieces = append(f.pieces, p)
+			total += max(4*int64(p.values()), leastBuffer)
+		}
+	}
+	if total > budget {
+		var err error
+		f.shared, err = alloc[float32](e.q, what, f.pieces[0].values())
+		return f, err
+	}
+	for k := range f.pieces {
+		p := &f.pieces[k]
+		var err error
+		if p.own, err = upload(e.q, what, f.pack(*p)); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// each calls f with each piece where a kernel can read it, panel by panel and then by
+// columns. ending is what becomes of a total after the last columns.
+func (f *factor) each(ending int32, launch func(b *buffer[float32], p piece, ending int32) error) error {
+	for k, p := range f.pieces {
+		b := p.own
+		if b == nil {
+			b = f.shared
+			if f.present != k {
+				f.present = -1
+				if err := b.write(0, f.pack(p)); err != nil {
+					return err
+				}
+				f.present = k
+			}
+		}
+		then := ending
+		if p.to < f.columns {
+			then = endNothing
+		}
+		if err := launch(b, p, then); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pack returns a piece in the lay-out of kernels/project.cl.
+func (f *factor) pack(p piece) []float32 {
+	packed := make([]float32, p.values())
+	width := p.to - p.from
+	shareOut(p.panels, func(from, to int) {
+		buffer := make([]float32, f.columns)
+		for panel := from; panel < to; panel++ {
+			at := packed[panel*panelColumns*width:]
+			first := (p.panel + panel) * panelColumns
+			for c := range min(panelColumns, f.rows-first) {
+				for j, v := range f.row(buffer, first+c)[p.from:p.to] {
+					at[j*panelColumns+c] = v
+				}
+			}
+		}
+	})
+	return packed
+}
+
+func (f *factor) free() error {
+	if f == nil {
+		return nil
+	}
+	errs := []error{f.shared.free()}
+	for _, p := range f.pieces {
+		errs = append(errs, p.own.free())
+	}
+	return errors.Join(errs...)
+}
+
+// axesFactor returns the axes as a factor, or nil if there are none.
+func (e *gpuEngine) axesFactor(axes engine.Weights, budget int64) (*factor, error) {
+	if axes.Q == 0 {
+		return nil, nil
+	}
+	return e.newFactor("axes", axes.Q, axes.D, budget, func(_ []float32, i int) []float32 { return axes.Row(i) })
+}
+
+// shareOut calls f on consecutive ranges that cover 0..n-1, one for each processor of the host.
+func shareOut(n int, f func(from, to int)) {
+	var wg sync.WaitGroup
+	workers := min(n, runtime.GOMAXPROCS(0))
+	for w := range workers {
+		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
+	}
+	wg.Wait()
+}

@@ -1,0 +1,90 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+)
+
+// drawProjection has more rows than a tile of a small memory, more landmarks than a chunk.
+func drawProjection() (x dataset.Examples, p engine.Projection) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	draw := func(n, d int) dataset.Examples {
+		e := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+		for k := range e.X {
+			if rng.IntN(3) > 0 {
+				e.X[k] = float32(rng.NormFloat64())
+			}
+		}
+		return e
+	}
+	const n, d, m, axes = 1001, 300, 270, 70
+	a := draw(axes, m)
+	return draw(n, d), engine.Projection{
+		Function:  mercer.Function{Kind: mercer.RBF, Gamma: 0.01},
+		Landmarks: draw(m, d), Axes: engine.Weights{Q: axes, D: m, W: a.X}, Offset: draw(1, axes).X,
+	}
+}
+
+// TestProjectInLittleMemory has tiles and pieces of every size, down to what does not fit.
+func TestProjectInLittleMemory(t *testing.T) {
+	x, p := drawProjection()
+	want := make([]float32, x.N*p.Width())
+	if err := cpuref.New().Project(want, x, p); err != nil {
+		t.Fatal(err)
+	}
+	sparse := x.Compressed()
+	eachDevice(t, func(i Info) {
+		for _, copies := range []bool{false, true} {
+			fitted := 0
+			for _, o := range []Options{
+				{}, {MaxAlloc: 65536}, {MaxAlloc: 65535}, {MaxAlloc: 200000}, {MemoryLimit: 1 << 20}, {MemoryLimit: 3 << 20},
+				{MemoryLimit: 400000}, {MemoryLimit: 200000}, {MemoryLimit: 1}, {MaxAlloc: 1, MemoryLimit: 1 << 20},
+			} {
+				e := openTest(t, i, o, build{copies: copies})
+				for _, form := range []dataset.Examples{x, sparse} {
+					got := make([]float32, len(want))
+					err := e.Project(got, form, p)
+					switch {
+					case err == nil && !slices.Equal(got, want):
+						t.Errorf("%s, %+v, copies %v, sparse %v: the numbers differ from cpuref's", i.ID(), o, copies, form.Sparse())
+					case err == nil:
+						fitted++
+					case !errors.Is(err, engine.ErrMemory):
+						t.Errorf("%s, %+v, copies %v, sparse %v: %v", i.ID(), o, copies, form.Sparse(), err)
+					}
+					if e.q.inUse != 0 {
+						t.Errorf("%s, %+v: %d bytes are in use afterwards", i.ID(), o, e.q.inUse)
+					}
+				}
+			}
+			if fitted < 10 || fitted > 14 {
+				t.Errorf("%s, copies %v: %d projections fit, of 20", i.ID(), copies, fitted)
+			}
+		}
+	})
+}
+
+func TestProjectAfterClose(t *testing.T) {
+	x := dataset.Examples{N: 1, D: 1, X: []float32{1}}
+	p := engine.Projection{Function: mercer.Function{Kind: mercer.Linear}, Landmarks: x}
+	eachDevice(t, func(i Info) {
+		e := openTest(t, i, Options{}, build{})
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		dst := []float32{float32(math.Inf(1))}
+		if err := e.Project(dst, x, p); !errors.Is(err, engine.ErrClosed) || !math.IsInf(float64(dst[0]), 1) {
+			t.Errorf("%s: %v, want %v", i.ID(), err, engine.ErrClosed)
+		}
+	})
+}

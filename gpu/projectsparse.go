@@ -1,0 +1,50 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import "errors"
+
+// sparseTile lays the next sparse examples out, computes their kernel values and returns how
+// many they are.
+func (j *projection) sparseTile(from int) (rows int, err error) {
+	q := j.e.q
+	room := (q.memory - q.inUse) / 3 // for columns and for values, and for what else there is
+	if rows, err = fitSparse(j.x, from, min(j.rows, j.x.N-from), min(j.e.maxAlloc, room), min(j.e.maxAlloc, room)); err != nil {
+		return 0, err
+	}
+	t := &tile{from: from, rows: rows, sparse: layOut(j.x, from, rows)}
+	columns, values := make([]int32, t.sparse.padded), make([]float32, t.sparse.padded)
+	t.fillSparse(j.x, columns, values)
+	var parts [4]*buffer[int32]
+	var stored *buffer[float32]
+	defer func() {
+		err = errors.Join(err, q.queue.Finish(), stored.free())
+		for _, b := range parts {
+			err = errors.Join(err, b.free())
+		}
+	}()
+	for k, v := range [][]int32{columns, t.sparse.starts, t.sparse.stored, t.sparse.order} {
+		if parts[k], err = upload(q, "sparse examples", v); err != nil {
+			return 0, err
+		}
+	}
+	if stored, err = upload(q, "sparse examples", values); err != nil {
+		return 0, err
+	}
+	if j.ending == endRBF {
+		if err := j.e.squaresSparse.launch(rows, 1, parts[0], stored, parts[1], parts[2], parts[3], j.squares, int32(rows)); err != nil {
+			return 0, err
+		}
+	}
+	width := 4
+	if j.e.cpu {
+		width = 16
+	}
+	k := j.p.Function
+	j.e.q.work.ExampleBytes += t.bytes(j.x.D)
+	return rows, j.landmarks.each(j.ending, func(b *buffer[float32], p piece, ending int32) error {
+		return j.e.productSparse.launch(rows, p.panels*panelColumns/width, parts[0], stored, parts[1], parts[2], parts[3],
+			b, int32(p.panel), int32(p.from), int32(p.to), j.values, int32(j.landmarks.panels*panelColumns), int32(rows),
+			ending, j.squares, j.lengths, k.Gamma, k.Coef0, int32(k.Degree))
+	})
+}

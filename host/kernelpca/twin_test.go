@@ -15,13 +15,12 @@ import (
 // twin is kernel PCA by its definition, in float64 throughout: all kernel values, the
 // features of the landmarks by the symmetric root, centring, all eigenvectors.
 type twin struct {
-	kernel   func(x, y []float32) float64
-	root     *mat.Dense // K_mm^-1/2
-	vectors  mat.Dense
-	mean     *mat.Dense
-	values   []float64 // increasing
-	variance float64
-	lines    [][]float32 // the landmarks
+	kernel  func(x, y []float32) float64
+	root    *mat.Dense // K_mm^-1/2
+	vectors mat.Dense
+	mean    *mat.Dense
+	values  []float64   // increasing
+	lines   [][]float32 // the landmarks
 }
 
 func newTwin(x, landmarks [][]float32, kernel func(x, y []float32) float64) *twin {

@@ -24,6 +24,7 @@ var rules = []struct {
 	{"host/model", []string{"host/dataset", "internal/"}, "a leaf: a model file knows what was prepared, not who trained"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
+	{"host/kernelpca", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "fits on any engine through its interface and must not name one"},
 	{"host/sketch", []string{"host/dataset", "host/numerics"}, "a leaf: mathematics that any engine may use"},
 	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/mercer", "host/numerics", "host/sketch"}, "an engine knows the contract, the loops that define it, and nothing above"},
 	{"cpuref", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "an engine knows the contract and nothing above it"},
@@ -43,7 +44,7 @@ var foreign = map[string][]string{
 	// Only /cpu of it: which instructions there are, as far as the system allows.
 	"golang.org/x/sys":         {"cpuref/simd"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum":       {"host/confusion", "host/metric", "host/sketch"},
+	"gonum.org/v1/gonum":       {"host/confusion", "host/kernelpca", "host/metric", "host/sketch"},
 	"github.com/sbinet/npyio":  {"host/confusion", "host/model"},
 	// Not npyio for data: it panics on damaged headers and reads value by value.
 	"github.com/klauspost/compress":    {"host/dataset"},

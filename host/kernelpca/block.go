@@ -1,0 +1,171 @@
+package kernelpca
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// parallel calls f for the parts 0..n-1, in any order, several at a time.
+func parallel(n int, f func(part int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for {
+				part := int(next.Add(1)) - 1
+				if part >= n {
+					return
+				}
+				f(part)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// part is how many examples are worked on together. Sums over examples are added part by
+// part, so that their bits do not depend on the number of processors.
+const part = 1024
+
+// parts cuts n examples into parts.
+func parts(n int, f func(k, from, to int)) {
+	parallel((n+part-1)/part, func(k int) { f(k, k*part, min((k+1)*part, n)) })
+}
+
+// The blocks below are n × b row-major: column j is a vector, row i belongs to an example.
+
+// gram returns the b×b inner products of the columns of x.
+func gram(x []float64, b int) []float64 {
+	n := len(x) / b
+	sums := make([][]float64, (n+part-1)/part)
+	parts(n, func(k, from, to int) {
+		g := make([]float64, b*b)
+		for i := from; i < to; i++ {
+			row := x[i*b : (i+1)*b]
+			for r, v := range row {
+				for c, w := range row[:r+1] {
+					g[r*b+c] += float64(v * w)
+				}
+			}
+		}
+		sums[k] = g
+	})
+	total := make([]float64, b*b)
+	for _, g := range sums {
+		for r := range b {
+			for c := range r + 1 {
+				total[r*b+c] += g[r*b+c]
+				total[c*b+r] = total[r*b+c]
+			}
+		}
+	}
+	return total
+}
+
+// means returns the mean of each column of x.
+func means[T float32 | float64](x []T, b int) []float64 {
+	n := len(x) / b
+	sums := make([][]float64, (n+part-1)/part)
+	parts(n, func(k, from, to int) {
+		s := make([]float64, b)
+		for i := from; i < to; i++ {
+			for j, v := range x[i*b : (i+1)*b] {
+				s[j] += float64(v)
+			}
+		}
+		sums[k] = s
+	})
+	total := make([]float64, b)
+	for _, s := range sums {
+		for j, v := range s {
+			total[j] += v
+		}
+	}
+	for j := range total {
+		total[j] /= float64(n)
+	}
+	return total
+}
+
+// centre subtracts from each column of x its mean, which it returns.
+func centre[T float32 | float64](x []T, b int) []float64 {
+	mean := means(x, b)
+	parts(len(x)/b, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			row := x[i*b : (i+1)*b]
+			for j := range row {
+				row[j] = T(float64(row[j]) - mean[j])
+			}
+		}
+	})
+	return mean
+}
+
+// divide replaces x by x·r⁻¹, r upper triangular.
+func divide(x, r []float64, b int) {
+	parts(len(x)/b, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			row := x[i*b : (i+1)*b]
+			for j, v := range row {
+				v /= r[j*b+j]
+				row[j] = v
+				for c := j + 1; c < b; c++ {
+					row[c] -= float64(v * r[j*b+c])
+				}
+			}
+		}
+	})
+}
+
+// cholesky returns the upper triangular r with rᵀr = g. Where nothing is left of a
+// column, its row of r is that of a tiny multiple of the identity, or of the identity if
+// the column is 0.
+func cholesky(g []float64, b int) []float64 {
+	r := make([]float64, b*b)
+	for j := range b {
+		pivot := g[j*b+j]
+		for i := range j {
+			pivot -= float64(r[i*b+j] * r[i*b+j])
+		}
+		if !(pivot > 1e-15*g[j*b+j]) {
+			r[j*b+j] = math.Sqrt(1e-30 * g[j*b+j])
+			if r[j*b+j] == 0 {
+				r[j*b+j] = 1
+			}
+			continue
+		}
+		d := math.Sqrt(pivot)
+		r[j*b+j] = d
+		for c := j + 1; c < b; c++ {
+			v := g[j*b+c]
+			for i := range j {
+				v -= float64(r[i*b+j] * r[i*b+c])
+			}
+			r[j*b+c] = v / d
+		}
+	}
+	return r
+}
+
+// product returns x·y of b×b matrices.
+func product(x, y []float64, b int) []float64 {
+	z := make([]float64, b*b)
+	for i := range b {
+		for k := range b {
+			for j := range b {
+				z[i*b+j] += float64(x[i*b+k] * y[k*b+j])
+			}
+		}
+	}
+	return z
+}
+
+func identity(b int) []float64 {
+	e := make([]float64, b*b)
+	for i := range b {
+		e[i*b+i] = 1
+	}
+	return e
+}

@@ -1,0 +1,146 @@
+package kernelpca
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// lower is a lower triangular m×m matrix in float64, row-major.
+type lower struct {
+	m int
+	a []float64
+}
+
+// panelOf returns the number of rows of panel at, of at most panelSize.
+func (l lower) panelOf(at int) int { return min(panelSize, l.m-at) }
+
+// general returns the rows×columns part of l whose first entry is (i, j).
+func (l lower) general(i, j, rows, columns int) blas64.General {
+	return blas64.General{Rows: rows, Cols: columns, Stride: l.m, Data: l.a[min(i*l.m+j, len(l.a)):]}
+}
+
+// factor returns L with LLᵀ = K_mm after dropping landmarks of which no more than
+// tolerance, of the largest squared length, is left beside those before them.
+func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
+	m := len(b.Rows)
+	values := make([]float32, m*m)
+	if err := e.Project(values, b.Landmarks, engine.Projection{Function: b.Function, Landmarks: b.Landmarks}); err != nil {
+		return lower{}, err
+	}
+	l := lower{m: m, a: make([]float64, m*m)}
+	largest := 0.0
+	for i, v := range values {
+		l.a[i] = float64(v)
+		if i%(m+1) == 0 {
+			largest = max(largest, l.a[i])
+		}
+	}
+	kept := make([]int, 0, m)
+	for at := 0; at < m; at += panelSize {
+		p := l.panelOf(at)
+		if at > 0 { // what the panels before leave of this one
+			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(at, 0, m-at, at), l.general(at, 0, p, at), 1, l.general(at, at, m-at, p))
+		}
+		kept = l.factorPanel(at, p, tolerance*largest, kept)
+	}
+	// Dropped columns are 0, and nothing needs their rows.
+	k := len(kept)
+	r := lower{m: k, a: make([]float64, k*k)}
+	all := b.Rows
+	b.Rows = make([]int, k)
+	for i, row := range kept {
+		b.Rows[i] = all[row]
+		for j, column := range kept[:i+1] {
+			r.a[i*k+j] = l.a[row*m+column]
+		}
+	}
+	if b.DroppedLandmarks = m - k; k < m {
+		b.Landmarks = rows(b.Landmarks, kept)
+	}
+	return r, nil
+}
+
+// factorPanel makes columns at..at+p-1 those of the factor, or 0 for landmarks that are
+// dropped, and appends the others to kept.
+func (l lower) factorPanel(at, p int, least float64, kept []int) []int {
+	for j := at; j < at+p; j++ { // the square on the diagonal
+		row := l.a[j*l.m:]
+		pivot := row[j]
+		for c := at; c < j; c++ {
+			pivot -= float64(row[c] * row[c])
+		}
+		if !(pivot > least) {
+			row[j] = 0
+			for i := j + 1; i < at+p; i++ {
+				l.a[i*l.m+j] = 0
+			}
+			continue
+		}
+		kept = append(kept, j)
+		row[j] = math.Sqrt(pivot)
+		for i := j + 1; i < at+p; i++ {
+			l.a[i*l.m+j] = l.entry(i, j, at)
+		}
+	}
+	parallel(l.m-at-p, func(k int) { // the rows below
+		i := at + p + k
+		for j := at; j < at+p; j++ {
+			l.a[i*l.m+j] = l.entry(i, j, at)
+		}
+	})
+	return kept
+}
+
+// entry returns entry (i, j) of the factor, from its row up to column j and row j.
+func (l lower) entry(i, j, at int) float64 {
+	d := l.a[j*l.m+j]
+	if d == 0 {
+		return 0
+	}
+	v, other := l.a[i*l.m+j], l.a[j*l.m+at:j*l.m+j]
+	for c, w := range l.a[i*l.m+at : i*l.m+j] {
+		v -= float64(w * other[c])
+	}
+	return v / d
+}
+
+// inverse returns the inverse of the p×p triangle of l at (at, at).
+func (l lower) inverse(at, p int) blas64.General {
+	inv := blas64.General{Rows: p, Cols: p, Stride: p, Data: identity(p)}
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, l.triangle(at, p), inv)
+	return inv
+}
+
+func (l lower) triangle(at, p int) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: p, Stride: l.m, Data: l.a[at*l.m+at:]}
+}
+
+// axes returns the axes of eigenvectors of the Gram matrix of the features, rows of m:
+// A = V·L⁻¹.
+func (l lower) axes(found eigenpairs) []float32 {
+	d := len(found.values)
+	a := blas64.General{Rows: d, Cols: l.m, Stride: l.m, Data: make([]float64, d*l.m)}
+	for i, v := range found.vectors {
+		a.Data[i] = float64(v)
+	}
+	columns := func(at, p int) blas64.General {
+		return blas64.General{Rows: d, Cols: p, Stride: l.m, Data: a.Data[at:]}
+	}
+	last := (l.m - 1) / panelSize * panelSize
+	for at := last; at >= 0; at -= panelSize {
+		p := l.panelOf(at)
+		if after := at + p; after < l.m {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at, l.m-after, p), 1, columns(at, p))
+		}
+		blas64.Trsm(blas.Right, blas.NoTrans, 1, l.triangle(at, p), columns(at, p))
+	}
+	axes := make([]float32, len(a.Data))
+	for i, v := range a.Data {
+		axes[i] = float32(v)
+	}
+	return axes
+}

@@ -7,9 +7,8 @@
 //   b     the other factor in panels of COLUMNS of its rows, transposed, the last panel
 //         filled up with zeros: row c of panel p has in column j, from <= j < to, the value
 //             b[(p * (to - from) + j - from) * COLUMNS + c]
-//   out   row-major, ldo a multiple of COLUMNS: the product of row i of a and row c of
-//         panel p is out[i * ldo + (panel + p) * COLUMNS + c]. What fills up the last
-//         panel is written too, and not used.
+//   out   rows × ldo, row-major: the product of row i of a and row c of panel p is
+//         out[i * ldo + (panel + p) * COLUMNS + c], and is not written beyond ldo columns
 //   from  a multiple of CHUNK. If it is not 0, out has the totals of the columns before.
 //   ending  what becomes of a total, if to is the last column; else NOTHING. With KERNEL_POLY
 //         and KERNEL_RBF they become kernel values, of parameters gamma, coef0 and degree;
@@ -72,6 +71,29 @@ vec_t ended(vec_t total, int ending, __global const float *xx, __global const fl
 	return total;
 }
 
+// kept is the vector from a column of a row of out on, put writes it, as far as ldo.
+vec_t kept(__global const float *row, int column, int ldo)
+{
+	if (column + WIDTH <= ldo)
+		return LOAD(0, row + column);
+	float part[WIDTH];
+	for (int c = 0; c < WIDTH; c++)
+		part[c] = column + c < ldo ? row[column + c] : 0.0f;
+	return LOAD(0, part);
+}
+
+void put(vec_t v, __global float *row, int column, int ldo)
+{
+	if (column + WIDTH <= ldo) {
+		STORE(v, 0, row + column);
+		return;
+	}
+	float part[WIDTH];
+	STORE(v, 0, part);
+	for (int c = 0; column + c < ldo; c++)
+		row[column + c] = part[c];
+}
+
 #if CPU
 
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5)
@@ -108,9 +130,9 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 	const int p = (int)get_global_id(0);
 	const int first = ROWS * BLOCKS * (int)get_global_id(1);
 	const int end = min(first + ROWS * BLOCKS, rows);
+	const int column = (panel + p) * COLUMNS;
 	b += (size_t)p * (to - from) * COLUMNS;
-	out += (size_t)(panel + p) * COLUMNS;
-	more += (size_t)(panel + p) * COLUMNS;
+	more += column;
 	vec_t total[BLOCKS][ROWS][COLUMNS / WIDTH];
 
 	for (int block = 0; first + block * ROWS < end; block++)
@@ -121,7 +143,7 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 		for (int block = 0; first + block * ROWS < end; block++)
 			for (int k = 0; k < ROWS && START(block) + k < end; k++)
 				for (int v = 0; v < COLUMNS / WIDTH; v++)
-					total[block][k][v] = LOAD(v, out + (size_t)(START(block) + k) * ldo);
+					total[block][k][v] = kept(out + (size_t)(START(block) + k) * ldo, column + v * WIDTH, ldo);
 	for (int low = from; low < to; low += CHUNK) {
 		const int high = min(low + CHUNK, to);
 		for (int block = 0; first + block * ROWS < end; block++) {
@@ -144,7 +166,8 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 			if (i < first + block * ROWS || i >= end)
 				continue;
 			for (int v = 0; v < COLUMNS / WIDTH; v++)
-				STORE(ended(total[block][k][v], ending, squares + i, more + v * WIDTH, gamma, coef0, degree), v, out + (size_t)i * ldo);
+				put(ended(total[block][k][v], ending, squares + i, more + v * WIDTH, gamma, coef0, degree),
+				    out + (size_t)i * ldo, column + v * WIDTH, ldo);
 		}
 }
 
@@ -173,12 +196,12 @@ void product(__global const float *restrict a, int lda, __global const float *re
 	b += (size_t)p * (to - from) * COLUMNS;
 
 	for (int column = l % ACROSS * WIDTH; column < COLUMNS; column += ACROSS * WIDTH) {
-		const size_t at = (size_t)(panel + p) * COLUMNS + column;
+		const int at = (panel + p) * COLUMNS + column;
 		vec_t total[EACH], acc[EACH];
 		for (int k = 0; k < EACH; k++) {
 			total[k] = 0.0f;
 			if (from > 0 && first + mine + k < rows)
-				total[k] = LOAD(0, out + (size_t)(first + mine + k) * ldo + at);
+				total[k] = kept(out + (size_t)(first + mine + k) * ldo, at, ldo);
 		}
 		for (int low = from; low < to; low += CHUNK) {
 			const int high = min(low + CHUNK, to);
@@ -205,7 +228,7 @@ void product(__global const float *restrict a, int lda, __global const float *re
 		for (int k = 0; k < EACH; k++) {
 			const int i = first + mine + k;
 			if (i < rows)
-				STORE(ended(total[k], ending, squares + i, more + at, gamma, coef0, degree), 0, out + (size_t)i * ldo + at);
+				put(ended(total[k], ending, squares + i, more + at, gamma, coef0, degree), out + (size_t)i * ldo, at, ldo);
 		}
 	}
 }
@@ -227,13 +250,12 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 	const int u = (int)get_global_id(1) * WIDTH;
 	const size_t i = (size_t)order[r];
 	b += (size_t)(u / COLUMNS) * (to - from) * COLUMNS + u % COLUMNS;
-	out += i * ldo + (size_t)panel * COLUMNS + u;
-	more += (size_t)panel * COLUMNS + u;
+	const int column = panel * COLUMNS + u;
 	size_t at = (size_t)slices[r / LANES] * LANES + r % LANES;
 
 	vec_t total = 0.0f, acc = 0.0f;
 	if (from > 0)
-		total = LOAD(0, out);
+		total = kept(out + i * ldo, column, ldo);
 	int chunk = 0;
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const int j = columns[at];
@@ -248,7 +270,7 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 		}
 		acc = fma((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
 	}
-	STORE(ended(total + acc, ending, squares + i, more, gamma, coef0, degree), 0, out);
+	put(ended(total + acc, ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
 }
 
 // squares computes ⟨x,x⟩ of each row of a.

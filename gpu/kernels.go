@@ -6,6 +6,8 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+
+	"github.com/jgillich/go-opencl/cl"
 )
 
 //go:embed kernels/*.cl
@@ -82,4 +84,22 @@ func (p program) text(sources []string) []string {
 		}
 	}
 	return all
+}
+
+// vectorWidth returns how many values the vectors of kernels/project.cl have on a device: 4 on
+// a GPU, else what its vectors hold, or wanted of them.
+func vectorWidth(d *cl.Device, cpu bool, wanted int) int {
+	if !cpu {
+		return 4
+	}
+	if wanted == 0 {
+		wanted, _ = recovered(d.NativeVectorWidthFloat)
+	}
+	switch {
+	case wanted >= 16:
+		return 16
+	case wanted >= 8:
+		return 8
+	}
+	return 4
 }

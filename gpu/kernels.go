@@ -14,7 +14,7 @@ import (
 var kernelFiles embed.FS
 
 // kernelNames are the kernel files. The first is put before all others.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "sparse.cl", "update.cl", "project.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "sparse.cl", "update.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl"}
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {
@@ -61,8 +61,11 @@ var programs = []program{
 	{[]string{"update.cl"}, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", 8}}
 	}},
-	{[]string{"project.cl"}, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.product, "product", 1}, {&e.productSparse, "product_sparse", 8}, {&e.squares, "squares", 8}, {&e.squaresSparse, "squares_sparse", 8}}
+	{[]string{"kernelvalue.cl", "project.cl"}, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.product, "product", 1}, {&e.squares, "squares", 8}}
+	}},
+	{[]string{"kernelvalue.cl", "projectsparse.cl"}, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.productSparse, "product_sparse", 8}, {&e.squaresSparse, "squares_sparse", 8}}
 	}},
 }
 

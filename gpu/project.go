@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// The endings of kernels/project.cl.
+// The endings of kernels/kernelvalue.cl.
 const (
 	endNothing int32 = iota
 	endPoly

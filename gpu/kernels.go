@@ -8,13 +8,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+
+	"github.com/jgillich/go-opencl/cl"
 )
 
 //go:embed kernels/*.cl
 var kernelFiles embed.FS
 
 // kernelNames are the kernel files. The first is put before all others.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl", "project.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl"}
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {
@@ -76,11 +78,11 @@ var programs = []program{
 	{[]string{"update.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.tuning.Group}}
 	}},
-	{[]string{"project.cl"}, 0, func(e *gpuEngine) string {
-		return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.width, e.tuning.Group)
-	}, func(e *gpuEngine) []kernelUse {
-		group := e.tuning.Group
-		return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.productSparse, "product_sparse", group}, {&e.squares, "squares", group}, {&e.squaresSparse, "squares_sparse", group}}
+	{[]string{"kernelvalue.cl", "project.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group}}
+	}},
+	{[]string{"kernelvalue.cl", "projectsparse.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.productSparse, "product_sparse", e.tuning.Group}, {&e.squaresSparse, "squares_sparse", e.tuning.Group}}
 	}},
 }
 
@@ -118,6 +120,10 @@ func scoreMacros(e *gpuEngine) string {
 	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", t.ScoreGroup, t.ScoreRows, min(t.ScoreWidth, t.ScoreGroup))
 }
 
+func projectMacros(e *gpuEngine) string {
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.width, e.tuning.Group)
+}
+
 func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.tuning.SumColumns) }
 
 // The classes that a work-item of kernels score_4 and score_16 computes at once.
@@ -138,4 +144,22 @@ func (p program) text(sources []string) []string {
 		}
 	}
 	return all
+}
+
+// vectorWidth returns how many values the vectors of kernels/project.cl have on a device: 4 on
+// a GPU, else what its vectors hold, or wanted of them.
+func vectorWidth(d *cl.Device, cpu bool, wanted int) int {
+	if !cpu {
+		return 4
+	}
+	if wanted == 0 {
+		wanted, _ = recovered(d.NativeVectorWidthFloat)
+	}
+	switch {
+	case wanted >= 16:
+		return 16
+	case wanted >= 8:
+		return 8
+	}
+	return 4
 }

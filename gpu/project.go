@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// The endings of kernels/project.cl.
+// The endings of kernels/kernelvalue.cl.
 const (
 	endNothing int32 = iota
 	endPoly
@@ -228,24 +226,6 @@ func (j *projection) multiply(f *factor, a *buffer[float32], rows int, ending in
 		return j.e.product.launch(width, height, a, int32(f.columns), b, int32(p.panel), int32(p.from), int32(p.to),
 			out, int32(f.rows), int32(rows), ending, j.squares, more, k.Gamma, k.Coef0, int32(k.Degree))
 	})
-}
-
-// vectorWidth returns how many values the vectors of kernels/project.cl have on a device: 4 on
-// a GPU, else what its vectors hold, or wanted of them.
-func vectorWidth(d *cl.Device, cpu bool, wanted int) int {
-	if !cpu {
-		return 4
-	}
-	if wanted == 0 {
-		wanted, _ = recovered(d.NativeVectorWidthFloat)
-	}
-	switch {
-	case wanted >= 16:
-		return 16
-	case wanted >= 8:
-		return 8
-	}
-	return 4
 }
 
 // productTile returns the rows that a work-group of product takes on a GPU.

@@ -1,5 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-// product, product_sparse, squares and squares_sparse: projection on landmarks (clause 13).
+// product and squares: projection on landmarks (clause 13).
 // A projection is two products, of the examples with the landmarks and of the kernel values
 // with the axes, each with an ending of its own.
 //
@@ -15,84 +15,9 @@
 //         squares[i] is then ⟨x,x⟩ of row i, and more[(panel + p) * COLUMNS + c] ⟨y,y⟩ of
 //         the landmark. With OFFSET, more is added.
 
-// Work-groups on a CPU have one work-item, on a GPU GROUP of them.
-
-#define COLUMNS 64
-#define NOTHING 0
-#define KERNEL_POLY 1
-#define KERNEL_RBF 2
-#define OFFSET 3
-
-#ifndef WIDTH
-#error "the host must define WIDTH, the values of a vector: 4, 8 or 16"
-#endif
-
-#define vec_t NAME(float, WIDTH)
-#define bits_t NAME(uint, WIDTH)
-#define AS_BITS NAME(as_uint, WIDTH)
-#define AS_VEC NAME(as_float, WIDTH)
-#define LOAD NAME(vload, WIDTH)
-#define STORE NAME(vstore, WIDTH)
-
-// exponential is exp(x) for x <= 0 (clause 11), that is without its upper end.
-vec_t exponential(vec_t x)
-{
-	const vec_t t = fma(x, (vec_t)(0x1.715476p0f), (vec_t)(0x1.8p23f));
-	const vec_t k = t - (vec_t)(0x1.8p23f);
-	vec_t r = fma(-k, (vec_t)(0x1.62e4p-1f), x);
-	r = fma(-k, (vec_t)(0x1.7f7d1cp-20f), r);
-	vec_t p = (vec_t)(0x1.6a23dp-10f);
-	p = fma(p, r, (vec_t)(0x1.123a2p-7f));
-	p = fma(p, r, (vec_t)(0x1.5558f2p-5f));
-	p = fma(p, r, (vec_t)(0x1.555492p-3f));
-	p = fma(p, r, (vec_t)(0x1.fffffcp-2f));
-	p = fma(p, r, (vec_t)(1.0f));
-	p = fma(p, r, (vec_t)(1.0f));
-	const vec_t y = AS_VEC(AS_BITS(p) + (AS_BITS(t) << 23));
-	return select(select(y, (vec_t)(0.0f), x < (vec_t)(-0x1.5d589ep6f)), x, x != x);
-}
-
-// ended is the total with its ending; xx and more are those of its row and columns.
-vec_t ended(vec_t total, int ending, __global const float *xx, __global const float *more, float gamma, float coef0, int degree)
-{
-	if (ending == KERNEL_RBF) {
-		const vec_t t = fma((vec_t)(-2.0f), total, (vec_t)(*xx) + LOAD(0, more));
-		return exponential(-((vec_t)(gamma) * select(t, (vec_t)(0.0f), t < (vec_t)(0.0f))));
-	}
-	if (ending == KERNEL_POLY) {
-		const vec_t b = fma((vec_t)(gamma), total, (vec_t)(coef0));
-		vec_t v = b;
-		for (int k = 1; k < degree; k++)
-			v = v * b;
-		return v;
-	}
-	if (ending == OFFSET)
-		return total + LOAD(0, more);
-	return total;
-}
-
-// kept is the vector from a column of a row of out on, put writes it, as far as ldo.
-vec_t kept(__global const float *row, int column, int ldo)
-{
-	if (column + WIDTH <= ldo)
-		return LOAD(0, row + column);
-	float part[WIDTH];
-	for (int c = 0; c < WIDTH; c++)
-		part[c] = column + c < ldo ? row[column + c] : 0.0f;
-	return LOAD(0, part);
-}
-
-void put(vec_t v, __global float *row, int column, int ldo)
-{
-	if (column + WIDTH <= ldo) {
-		STORE(v, 0, row + column);
-		return;
-	}
-	float part[WIDTH];
-	STORE(v, 0, part);
-	for (int c = 0; column + c < ldo; c++)
-		row[column + c] = part[c];
-}
+// squares computes ⟨x,x⟩ of each row of a.
+//
+// Work-groups of product have one work-item on a CPU, GROUP of them on a GPU.
 
 #if CPU
 
@@ -235,45 +160,6 @@ void product(__global const float *restrict a, int lda, __global const float *re
 
 #endif
 
-//   columns, values, slices, lengths  as in sparse.cl
-//   order  row r of that order is row order[r] of out and squares
-// Work-item (r, u) computes columns WIDTH * u to WIDTH * u + WIDTH - 1 of the panels.
-__kernel void product_sparse(__global const int *restrict columns, __global const float *restrict values,
-                             __global const int *restrict slices, __global const int *restrict lengths, __global const int *restrict order,
-                             __global const float *restrict b, int panel, int from, int to,
-                             __global float *restrict out, int ldo, int rows, int ending, __global const float *restrict squares,
-                             __global const float *restrict more, float gamma, float coef0, int degree)
-{
-	const size_t r = get_global_id(0);
-	if (r >= (size_t)rows)
-		return;
-	const int u = (int)get_global_id(1) * WIDTH;
-	const size_t i = (size_t)order[r];
-	b += (size_t)(u / COLUMNS) * (to - from) * COLUMNS + u % COLUMNS;
-	const int column = panel * COLUMNS + u;
-	size_t at = (size_t)slices[r / LANES] * LANES + r % LANES;
-
-	vec_t total = 0.0f, acc = 0.0f;
-	if (from > 0)
-		total = kept(out + i * ldo, column, ldo);
-	int chunk = 0;
-	for (int k = lengths[r]; k > 0; k--, at += LANES) {
-		const int j = columns[at];
-		if (j < from)
-			continue;
-		if (j >= to)
-			break;
-		if (j / CHUNK != chunk) {
-			total = total + acc;
-			acc = 0.0f;
-			chunk = j / CHUNK;
-		}
-		acc = fma((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
-	}
-	put(ended(total + acc, ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
-}
-
-// squares computes ⟨x,x⟩ of each row of a.
 __kernel void squares(__global const float *restrict a, __global float *restrict squares, int rows, int lda)
 {
 	const size_t i = get_global_id(0);
@@ -289,26 +175,4 @@ __kernel void squares(__global const float *restrict a, __global float *restrict
 		total = total + acc;
 	}
 	squares[i] = total;
-}
-
-__kernel void squares_sparse(__global const int *restrict columns, __global const float *restrict values,
-                             __global const int *restrict slices, __global const int *restrict lengths, __global const int *restrict order,
-                             __global float *restrict squares, int rows)
-{
-	const size_t r = get_global_id(0);
-	if (r >= (size_t)rows)
-		return;
-	size_t at = (size_t)slices[r / LANES] * LANES + r % LANES;
-	float total = 0.0f, acc = 0.0f;
-	int chunk = 0;
-	for (int k = lengths[r]; k > 0; k--, at += LANES) {
-		const int j = columns[at];
-		if (j / CHUNK != chunk) {
-			total = total + acc;
-			acc = 0.0f;
-			chunk = j / CHUNK;
-		}
-		acc = fma(values[at], values[at], acc);
-	}
-	squares[order[r]] = total + acc;
 }

@@ -61,7 +61,7 @@ func TestTrain(t *testing.T) {
 
 	m := load(t, path)
 	want := model.Meta{
-		FormatVersion: model.FormatVersion, ToolVersion: version, Classes: r.Classes,
+		FormatVersion: 1, ToolVersion: version, Classes: r.Classes,
 		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(host.Best),
 		Preparation: m.Meta.Preparation,
 		DataSHA256:  m.Meta.DataSHA256,

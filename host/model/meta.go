@@ -19,7 +19,7 @@ import (
 // same file.
 type Meta struct {
 	// FormatVersion is the version of the file format. Write ignores what it finds
-	// here and writes the constant FormatVersion.
+	// here.
 	FormatVersion int `json:"format_version"`
 	// ToolVersion is the version of the program that trained the model.
 	ToolVersion string `json:"tool_version"`
@@ -41,6 +41,9 @@ type Meta struct {
 	// before predicting: from Features.Count features to the D columns of W. Its
 	// float32 numbers survive JSON bit for bit.
 	Preparation dataset.Preparation `json:"preparation"`
+	// Kernel is the kernel PCA that follows, whose components W has for columns; nil
+	// if W has those of the preparation.
+	Kernel *Kernel `json:"kernel,omitempty"`
 	// DataSHA256 is the hash of the training data, 64 hexadecimal digits in lower
 	// case, or empty if it is not known.
 	DataSHA256 string `json:"data_sha256"`
@@ -131,16 +134,21 @@ func (m *Meta) check() error {
 	if raw := bytes.TrimSpace(m.Parameters); len(m.Parameters) > 0 && (!json.Valid(raw) || raw[0] != '{' || !utf8.Valid(raw)) {
 		return fmt.Errorf("parameters: found %.40q, wanted one JSON object", raw)
 	}
-	if err := m.checkPreparation(); err != nil {
+	if err := checkPreparation(&m.Preparation, m.Features.Count, "the count of features"); err != nil {
 		return fmt.Errorf("preparation: %w", err)
+	}
+	if m.Kernel != nil {
+		if err := m.Kernel.check(); err != nil {
+			return fmt.Errorf("kernel: %w", err)
+		}
 	}
 	return m.checkText()
 }
 
-func (m *Meta) checkPreparation() error {
-	p := &m.Preparation
-	if p.D != m.Features.Count {
-		return fmt.Errorf("found one of %d features, wanted %d, the count of features", p.D, m.Features.Count)
+// checkPreparation judges a preparation of d numbers, which what names.
+func checkPreparation(p *dataset.Preparation, d int, what string) error {
+	if p.D != d {
+		return fmt.Errorf("found one of %d features, wanted %d, %s", p.D, d, what)
 	}
 	if len(p.A) != len(p.B) || len(p.A) != 0 && len(p.A) != p.D {
 		return fmt.Errorf("found %d factors a and %d offsets b, wanted %d of each or none", len(p.A), len(p.B), p.D)
@@ -189,10 +197,18 @@ func isHash(s string) bool {
 	return len(s) == 64
 }
 
+// version is the oldest version of the format that can hold m.
+func (m *Meta) version() int {
+	if m.Kernel != nil {
+		return 2
+	}
+	return 1
+}
+
 // encode returns the text of meta.json: one field to a line, for people, and each
 // field without spaces, for a file of many columns is long enough.
 func (m Meta) encode() ([]byte, error) {
-	m.FormatVersion = FormatVersion
+	m.FormatVersion = m.version()
 	if len(m.Parameters) == 0 {
 		m.Parameters = json.RawMessage("{}")
 	}
@@ -238,8 +254,8 @@ func decodeMeta(text []byte) (Meta, error) {
 		return Meta{}, errors.New("found no format_version: this is not a model of uma-gpu")
 	case *v > FormatVersion:
 		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written by a newer version of uma-gpu; update this one", *v, FormatVersion)
-	case *v != FormatVersion:
-		return Meta{}, fmt.Errorf("found format_version %d, wanted %d", *v, FormatVersion)
+	case *v < 1:
+		return Meta{}, fmt.Errorf("found format_version %d, wanted 1 to %d", *v, FormatVersion)
 	}
 	if !utf8.Valid(text) {
 		return Meta{}, errors.New("found bytes that are not UTF-8")
@@ -255,6 +271,9 @@ func decodeMeta(text []byte) (Meta, error) {
 	}
 	if len(m.Parameters) == 0 {
 		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
+	}
+	if m.FormatVersion != m.version() {
+		return Meta{}, fmt.Errorf("found format_version %d, wanted %d, which has these fields", m.FormatVersion, m.version())
 	}
 	return m, nil
 }

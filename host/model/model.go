@@ -1,11 +1,18 @@
 // Package model is the model file: the weights that predict, the confusion
 // matrix they were trained with, and what is needed to repeat the training.
 //
-// A model file is an .npz archive, a zip file of exactly three members:
+// A model file is an .npz archive, a zip file of exactly these members:
 //
 //	W.npy          float32 Q×d, C order: row r is the weight vector of class r
 //	confusion.npy  float64 Q×Q, C order: C[p][q] = P(noisy = p | true = q)
 //	meta.json      the fields of Meta, one to a line
+//
+// and, if the model has kernel PCA, before the last,
+//
+//	landmarks.npy  float32 m×d; or, if they are sparse, landmark_starts.npy (int64),
+//	               landmark_columns.npy (int32) and landmark_values.npy, of one row each
+//	axes.npy       float32 D×m
+//	offset.npy     float32 1×D
 //
 // In Python, numpy.load("m.npz")["W"] is the weight matrix, and
 // json.loads(numpy.load("m.npz")["meta.json"]) the rest.
@@ -24,10 +31,11 @@ import (
 	"math/bits"
 )
 
-// FormatVersion is the version of the file format that this package writes, and
-// the newest that it reads. It grows whenever a field or a member is added:
-// a reader that skipped one could predict wrongly without a word.
-const FormatVersion = 1
+// FormatVersion is the newest version of the file format that this package reads and
+// writes. It grows whenever a field or a member is added: a reader that skipped one could
+// predict wrongly without a word. Models without kernel PCA are still written as version
+// 1, which older programs read.
+const FormatVersion = 2
 
 // Model is a trained linear classifier of Q ≥ 2 classes over D ≥ 1 prepared
 // features (the bias column included). Score of class r: ⟨W[r], x⟩.
@@ -40,7 +48,10 @@ type Model struct {
 	// Entries are finite; whether they form a confusion matrix is package
 	// confusion's to judge, before training.
 	Confusion []float64
-	Meta      Meta
+	// Projection makes the columns of W from prepared features, if Meta.Kernel is not
+	// nil; else both are.
+	Projection *Projection
+	Meta       Meta
 }
 
 // check says what keeps m from being a model. It looks at all that Write and Read
@@ -64,7 +75,17 @@ func (m *Model) check() error {
 	if len(m.Meta.Classes) != m.Q {
 		return fmt.Errorf("meta.json: classes: found %d names, wanted %d, one for each row of W", len(m.Meta.Classes), m.Q)
 	}
-	if width := m.Meta.Preparation.Width(); width != m.D {
+	if (m.Projection == nil) != (m.Meta.Kernel == nil) {
+		return errNoProjection
+	}
+	width := m.Meta.Preparation.Width()
+	if k := m.Meta.Kernel; k != nil {
+		if err := m.Projection.check(k, width); err != nil {
+			return fmt.Errorf("kernel PCA: %w", err)
+		}
+		width = k.Preparation.Width()
+	}
+	if width != m.D {
 		return fmt.Errorf("meta.json: preparation: found one that gives %d columns, wanted %d, the columns of W", width, m.D)
 	}
 	for i, v := range m.W {

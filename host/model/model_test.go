@@ -19,7 +19,7 @@ import (
 func sample() *Model {
 	estimate := 0.125
 	m := &Model{Q: 3, D: 5, Confusion: []float64{0.75, 0, 0.25, 0.25, 1, 0, 0, 0, 0.75}, Meta: Meta{
-		FormatVersion: FormatVersion,
+		FormatVersion: 1,
 		ToolVersion:   "v0.1.0",
 		Classes:       []string{"a", "<=50K & \"more\"", "é\u2028"},
 		Features:      Features{Count: 4, Names: []string{"u", "v", "w", "x"}},

@@ -99,11 +99,13 @@ func parseShape(text string) (rows, cols int, ok bool) {
 	return rows, cols, err1 == nil && err2 == nil && rows > 0 && cols > 0
 }
 
-// float is an element of the arrays here.
-type float interface{ float32 | float64 }
+// number is an element of the arrays here.
+type number interface {
+	float32 | float64 | int32 | int64
+}
 
-// writeFloats writes v in little-endian order, a piece at a time.
-func writeFloats[T float](w io.Writer, v []T) error {
+// writeNumbers writes v in little-endian order, a piece at a time.
+func writeNumbers[T number](w io.Writer, v []T) error {
 	const piece = 4096
 	buf := make([]byte, 0, 8*min(piece, len(v)))
 	for len(v) > 0 {
@@ -115,6 +117,10 @@ func writeFloats[T float](w io.Writer, v []T) error {
 				buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(f))
 			case float64:
 				buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(f))
+			case int32:
+				buf = binary.LittleEndian.AppendUint32(buf, uint32(f))
+			case int64:
+				buf = binary.LittleEndian.AppendUint64(buf, uint64(f))
 			}
 		}
 		if _, err := w.Write(buf); err != nil {
@@ -125,8 +131,8 @@ func writeFloats[T float](w io.Writer, v []T) error {
 	return nil
 }
 
-// readFloats fills v with little-endian numbers of r.
-func readFloats[T float](r io.Reader, v []T) error {
+// readNumbers fills v with little-endian numbers of r.
+func readNumbers[T number](r io.Reader, v []T) error {
 	const piece = 4096
 	width := binary.Size(T(0))
 	buf := make([]byte, width*min(piece, len(v)))
@@ -141,6 +147,10 @@ func readFloats[T float](r io.Reader, v []T) error {
 				*p = math.Float32frombits(binary.LittleEndian.Uint32(buf[4*i:]))
 			case *float64:
 				*p = math.Float64frombits(binary.LittleEndian.Uint64(buf[8*i:]))
+			case *int32:
+				*p = int32(binary.LittleEndian.Uint32(buf[4*i:]))
+			case *int64:
+				*p = int64(binary.LittleEndian.Uint64(buf[8*i:]))
 			}
 		}
 		v = v[n:]

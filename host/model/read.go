@@ -8,14 +8,11 @@ import (
 	"io"
 )
 
-// Read reads a model file of size bytes from r and checks all of it: exactly the
-// three members, stored and with the right check sums, nothing after the
-// archive, a known format version, types, shapes and finite numbers. Whatever
-// the bytes are it does not panic, and it allocates at most a small multiple of
-// size. Errors say what was found and what was wanted.
-//
-// Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
-func Read(r io.ReaderAt, size int64) (*Model, error) {
+// archiveFiles are the members of an archive by name.
+type archiveFiles map[string]*zip.File
+
+// open reads the directory of an archive of size bytes.
+func open(r io.ReaderAt, size int64) (archiveFiles, error) {
 	if err := checkEnd(r, size); err != nil {
 		return nil, err
 	}
@@ -23,47 +20,67 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("found a damaged archive, wanted an .npz file: %w", err)
 	}
-	files := make(map[string]*zip.File, len(z.File))
+	files := make(archiveFiles, len(z.File))
 	for _, f := range z.File {
 		if files[f.Name] != nil {
 			return nil, fmt.Errorf("found member %q twice, wanted it once", f.Name)
 		}
 		files[f.Name] = f
 	}
+	return files, nil
+}
+
+// readText returns the bytes of a member and takes it out of files.
+func readText(files archiveFiles, name string, size int64) (text []byte, err error) {
+	err = withMember(files, name, size, func(r io.Reader, n uint64) error {
+		text = make([]byte, n)
+		_, err := io.ReadFull(r, text)
+		return err
+	})
+	delete(files, name)
+	return text, err
+}
+
+// Read reads a model file of size bytes from r and checks all of it: exactly the
+// members that belong to it, stored and with the right check sums, nothing after the
+// archive, a known format version, types, shapes and finite numbers. Whatever
+// the bytes are it does not panic, and it allocates at most a small multiple of
+// size. Errors say what was found and what was wanted.
+//
+// Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
+func Read(r io.ReaderAt, size int64) (*Model, error) {
+	files, err := open(r, size)
+	if err != nil {
+		return nil, err
+	}
 	m := new(Model)
 	// First the version: a file of a newer format may look wrong in any other way.
-	err = withMember(files, "meta.json", size, func(r io.Reader, n uint64) error {
-		text := make([]byte, n)
-		if _, err := io.ReadFull(r, text); err != nil {
-			return err
-		}
-		m.Meta, err = decodeMeta(text)
-		return err
-	})
+	text, err := readText(files, "meta.json", size)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range z.File {
-		if f.Name != "W.npy" && f.Name != "confusion.npy" && f.Name != "meta.json" {
-			return nil, fmt.Errorf("found member %q, wanted W.npy, confusion.npy and meta.json only", f.Name)
-		}
+	if m.Meta, err = decodeMeta(text); err != nil {
+		return nil, fmt.Errorf("meta.json: %w", err)
 	}
-	err = withMember(files, "W.npy", size, func(r io.Reader, n uint64) (err error) {
-		m.Q, m.D, m.W, err = readArray[float32](r, n, "<f4", 4)
-		return err
-	})
+	if m.Q, m.D, m.W, err = readMember[float32](files, "W.npy", size, "<f4", 4); err != nil {
+		return nil, err
+	}
+	rows, cols, c, err := readMember[float64](files, "confusion.npy", size, "<f8", 8)
+	if err == nil && (rows != m.Q || cols != m.Q) {
+		err = fmt.Errorf("confusion.npy: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows", rows, cols, m.Q, m.Q, m.Q)
+	}
 	if err != nil {
 		return nil, err
 	}
-	err = withMember(files, "confusion.npy", size, func(r io.Reader, n uint64) error {
-		rows, cols, c, err := readArray[float64](r, n, "<f8", 8)
-		if err == nil && (rows != m.Q || cols != m.Q) {
-			err = fmt.Errorf("found shape (%d, %d), wanted (%d, %d): W.npy has %d rows", rows, cols, m.Q, m.Q, m.Q)
+	m.Confusion = c
+	wanted := "W.npy, confusion.npy and meta.json"
+	if m.Meta.Kernel != nil {
+		wanted = "those of a model with kernel PCA"
+		if m.Projection, err = readProjection(files, size, m.Meta.Preparation.Width()); err != nil {
+			return nil, err
 		}
-		m.Confusion = c
-		return err
-	})
-	if err != nil {
+	}
+	if err := files.none(wanted); err != nil {
 		return nil, err
 	}
 	if err := m.check(); err != nil {
@@ -77,7 +94,7 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 // of any length, which it reads into memory before one can object.
 func checkEnd(r io.ReaderAt, size int64) error {
 	const end = 22            // bytes of the end record
-	const maxDirectory = 4096 // three entries of ours have 164 bytes
+	const maxDirectory = 4096 // eight entries of ours have 500 bytes
 	var b [end]byte
 	if size < end {
 		return fmt.Errorf("found %d bytes, wanted an .npz file: it is cut short, or no model", size)
@@ -105,7 +122,7 @@ func checkEnd(r io.ReaderAt, size int64) error {
 
 // withMember hands the bytes of a member and their number to read, and then makes
 // sure that nothing follows them and that their check sum is right.
-func withMember(files map[string]*zip.File, name string, size int64, read func(r io.Reader, n uint64) error) (err error) {
+func withMember(files archiveFiles, name string, size int64, read func(r io.Reader, n uint64) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -136,11 +153,11 @@ func withMember(files map[string]*zip.File, name string, size int64, read func(r
 	return nil
 }
 
-func readArray[T float](r io.Reader, size uint64, dtype string, width int) (rows, cols int, data []T, err error) {
+func readArray[T number](r io.Reader, size uint64, dtype string, width int) (rows, cols int, data []T, err error) {
 	rows, cols, err = readNpyHeader(r, size, dtype, width)
 	if err != nil {
 		return 0, 0, nil, err
 	}
 	data = make([]T, rows*cols)
-	return rows, cols, data, readFloats(r, data)
+	return rows, cols, data, readNumbers(r, data)
 }

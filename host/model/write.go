@@ -44,12 +44,19 @@ func (m *Model) members() ([]member, error) {
 	members := []member{
 		array("W.npy", "<f4", 4, m.Q, m.D, m.W),
 		array("confusion.npy", "<f8", 8, m.Q, m.Q, m.Confusion),
-		{"meta.json", uint64(len(meta)), func(w io.Writer) error {
-			_, err := w.Write(meta)
-			return err
-		}},
 	}
+	if m.Projection != nil {
+		members = append(members, m.Projection.members()...)
+	}
+	members = append(members, text("meta.json", meta))
 	return members, checkSize(members)
+}
+
+func text(name string, b []byte) member {
+	return member{name, uint64(len(b)), func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}}
 }
 
 func checkSize(members []member) error {
@@ -63,13 +70,13 @@ func checkSize(members []member) error {
 	return nil
 }
 
-func array[T float](name, dtype string, width, rows, cols int, data []T) member {
+func array[T number](name, dtype string, width, rows, cols int, data []T) member {
 	header := npyfile.Header(dtype, rows, cols)
 	return member{name, uint64(len(header)) + uint64(width)*uint64(len(data)), func(w io.Writer) error {
 		if _, err := w.Write(header); err != nil {
 			return err
 		}
-		return writeFloats(w, data)
+		return writeNumbers(w, data)
 	}}
 }
 

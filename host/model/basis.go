@@ -1,0 +1,117 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+)
+
+// Basis is a kernel PCA by itself, with the preparation before it: an .npz file of the
+// members of a Projection and basis.json, which has the other fields.
+type Basis struct {
+	FormatVersion int                 `json:"format_version"` // BasisVersion
+	ToolVersion   string              `json:"tool_version"`
+	Features      Features            `json:"features"`
+	Preparation   dataset.Preparation `json:"preparation"`
+	Kernel        Kernel              `json:"kernel"`
+	Eigenvalues   []float64           `json:"eigenvalues"` // decreasing, Σ_i z_it² over the training examples
+	Projection    *Projection         `json:"-"`
+}
+
+// BasisVersion is the version of the format of basis files.
+const BasisVersion = 1
+
+const basisName = "basis.json"
+
+func (b *Basis) check() error {
+	if b.FormatVersion != BasisVersion {
+		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another version of uma-gpu", basisName, b.FormatVersion, BasisVersion)
+	}
+	if b.Features.Count < 1 {
+		return fmt.Errorf("%s: features: found a count of %d, wanted at least 1", basisName, b.Features.Count)
+	}
+	if err := checkPreparation(&b.Preparation, b.Features.Count, "the count of features"); err != nil {
+		return fmt.Errorf("%s: preparation: %w", basisName, err)
+	}
+	if err := b.Kernel.check(); err != nil {
+		return fmt.Errorf("%s: kernel: %w", basisName, err)
+	}
+	if b.Projection == nil {
+		return errNoProjection
+	}
+	return b.Projection.check(&b.Kernel, b.Preparation.Width())
+}
+
+// Save writes the basis file path, by a temporary file: a failure leaves what was there.
+func (b *Basis) Save(path string) error {
+	if err := b.check(); err != nil {
+		return fmt.Errorf("basis file %s not written: %w", path, err)
+	}
+	meta, err := json.MarshalIndent(b, "", " ")
+	if err != nil {
+		return fmt.Errorf("basis file %s not written: %w", path, err)
+	}
+	members := append(b.Projection.members(), text(basisName, append(meta, '\n')))
+	if err := checkSize(members); err != nil {
+		return fmt.Errorf("basis file %s not written: %w", path, err)
+	}
+	if err := atomicfile.Write(path, func(w io.Writer) error { return writeZip(w, members) }); err != nil {
+		return fmt.Errorf("basis file %w", err)
+	}
+	return nil
+}
+
+// LoadBasis reads a basis file, as carefully as Load reads a model. The error names path.
+func LoadBasis(path string) (*Basis, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("basis file %s: %w: check the name", path, fileerr.Cause(err))
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
+		return nil, fmt.Errorf("basis file %s: found %s, wanted a regular file", path, fileerr.Kind(info.Mode()))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("basis file %s: %w: check that you may read it", path, fileerr.Cause(err))
+	}
+	defer f.Close() // only read: nothing can fail that matters
+	b, err := readBasis(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("basis file %s: %w", path, err)
+	}
+	return b, nil
+}
+
+func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
+	files, err := open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	if files[basisName] == nil {
+		return nil, errors.New("found no basis.json, wanted a file that uma-gpu kpca fit writes")
+	}
+	text, err := readText(files, basisName, size)
+	if err != nil {
+		return nil, err
+	}
+	b := &Basis{}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", basisName, err)
+	}
+	if b.Projection, err = readProjection(files, size, b.Preparation.Width()); err != nil {
+		return nil, err
+	}
+	if err := files.none("those of a basis file"); err != nil {
+		return nil, err
+	}
+	return b, b.check()
+}

@@ -1,0 +1,144 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+)
+
+// Kernel describes a kernel PCA: the numbers are in Projection.
+type Kernel struct {
+	Function mercer.Function `json:"function"`
+	// Cosine says that examples, and the landmarks already, are scaled to length 1 before.
+	Cosine bool `json:"cosine,omitempty"`
+	// Landmarks is m, Components D.
+	Landmarks  int `json:"landmarks"`
+	Components int `json:"components"`
+	// Explained is the share of the variance in feature space that the components have.
+	Explained float64 `json:"explained"`
+	// Preparation is what is applied to the components, of which it takes D.
+	Preparation dataset.Preparation `json:"preparation"`
+}
+
+func (k *Kernel) check() error {
+	if err := k.Function.Check(); err != nil {
+		return err
+	}
+	if k.Landmarks < 1 || k.Components < 1 {
+		return fmt.Errorf("found %d landmarks and %d components, wanted at least 1 of each", k.Landmarks, k.Components)
+	}
+	if !finite(k.Explained) {
+		return fmt.Errorf("explained: found %v, wanted a share of variance", k.Explained)
+	}
+	if err := checkPreparation(&k.Preparation, k.Components, "the components"); err != nil {
+		return fmt.Errorf("preparation: %w", err)
+	}
+	return nil
+}
+
+// Projection is the numbers of a kernel PCA: component t of a prepared example x is
+// Σ_l κ(x, landmark_l)·Axes[t*m+l] + Offset[t].
+type Projection struct {
+	Landmarks dataset.Examples // m × the columns that the preparation gives
+	Axes      []float32        // D×m, row-major
+	Offset    []float32        // D
+}
+
+// The members that hold a Projection: dense landmarks, or sparse ones.
+const (
+	landmarksName = "landmarks.npy"
+	startsName    = "landmark_starts.npy"
+	columnsName   = "landmark_columns.npy"
+	valuesName    = "landmark_values.npy"
+	axesName      = "axes.npy"
+	offsetName    = "offset.npy"
+)
+
+// check compares p with what k and the preparation before it, of width columns, say.
+func (p *Projection) check(k *Kernel, width int) error {
+	if err := p.Landmarks.Check(); err != nil {
+		return err
+	}
+	if p.Landmarks.N != k.Landmarks || p.Landmarks.D != width {
+		return fmt.Errorf("found landmarks of shape %d×%d, wanted %d×%d", p.Landmarks.N, p.Landmarks.D, k.Landmarks, width)
+	}
+	if !isProduct(len(p.Axes), k.Components, k.Landmarks) || len(p.Offset) != k.Components {
+		return fmt.Errorf("found %d numbers of axes and %d offsets, wanted %d×%d (components × landmarks) and %d",
+			len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
+	}
+	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X, valuesName: p.Landmarks.Values, axesName: p.Axes, offsetName: p.Offset} {
+		for i, v := range numbers {
+			if !finite(float64(v)) {
+				return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", name, v, i)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Projection) members() []member {
+	x, m, d := p.Landmarks, p.Landmarks.N, len(p.Offset)
+	landmarks := []member{array(landmarksName, "<f4", 4, m, x.D, x.X)}
+	if x.Sparse() {
+		landmarks = []member{
+			array(startsName, "<i8", 8, 1, m+1, x.Starts),
+			array(columnsName, "<i4", 4, 1, len(x.Columns), x.Columns),
+			array(valuesName, "<f4", 4, 1, len(x.Values), x.Values),
+		}
+	}
+	return append(landmarks, array(axesName, "<f4", 4, d, m, p.Axes), array(offsetName, "<f4", 4, 1, d, p.Offset))
+}
+
+// readProjection reads the members of a projection whose landmarks have width columns,
+// and takes them out of files.
+func readProjection(files archiveFiles, size int64, width int) (*Projection, error) {
+	p := &Projection{}
+	var err error
+	if files[landmarksName] != nil {
+		p.Landmarks.N, p.Landmarks.D, p.Landmarks.X, err = readMember[float32](files, landmarksName, size, "<f4", 4)
+	} else {
+		x := &p.Landmarks
+		var n int
+		_, n, x.Starts, err = readMember[int64](files, startsName, size, "<i8", 8)
+		x.N, x.D = n-1, width
+		if err == nil {
+			_, _, x.Columns, err = readMember[int32](files, columnsName, size, "<i4", 4)
+		}
+		if err == nil {
+			_, _, x.Values, err = readMember[float32](files, valuesName, size, "<f4", 4)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, _, p.Axes, err = readMember[float32](files, axesName, size, "<f4", 4); err != nil {
+		return nil, err
+	}
+	_, _, p.Offset, err = readMember[float32](files, offsetName, size, "<f4", 4)
+	return p, err
+}
+
+// readMember reads an array and takes it out of files.
+func readMember[T number](files archiveFiles, name string, size int64, dtype string, width int) (rows, cols int, data []T, err error) {
+	err = withMember(files, name, size, func(r io.Reader, n uint64) (err error) {
+		rows, cols, data, err = readArray[T](r, n, dtype, width)
+		return err
+	})
+	delete(files, name)
+	return rows, cols, data, err
+}
+
+// none refuses members that are left.
+func (f archiveFiles) none(wanted string) error {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		return fmt.Errorf("found member %q, wanted %s only", name, wanted)
+	}
+	return nil
+}
+
+var errNoProjection = errors.New("found kernel PCA without the numbers of its projection, or these without it")

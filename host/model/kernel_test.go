@@ -1,0 +1,121 @@
+package model
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+)
+
+// kernelSample is the sample model with kernel PCA of 3 landmarks and 4 components.
+func kernelSample(sparse bool) *Model {
+	m := sample()
+	m.Meta.FormatVersion = 2
+	m.Meta.Kernel = &Kernel{
+		Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.3}, Landmarks: 3, Components: 4, Explained: 0.75,
+		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true, L2: true}, D: 4},
+	}
+	m.Projection = &Projection{Landmarks: dataset.Examples{N: 3, D: 5}, Axes: make([]float32, 12), Offset: []float32{1, -2, 3, 0.5}}
+	for k := range m.Projection.Axes {
+		m.Projection.Axes[k] = float32(k) - 5.5
+	}
+	x := &m.Projection.Landmarks
+	if sparse {
+		x.Starts, x.Columns, x.Values = []int64{0, 1, 1, 3}, []int32{4, 0, 2}, []float32{1, 2, -3}
+	} else {
+		for k := range 15 {
+			x.X = append(x.X, float32(k*k))
+		}
+	}
+	return m
+}
+
+func TestKernelRoundTrip(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		want := kernelSample(sparse)
+		got, err := decode(encode(t, want))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("sparse %v: %+v, %v, wanted %+v", sparse, got, err, want)
+		}
+		b := &Basis{FormatVersion: BasisVersion, ToolVersion: "v", Features: want.Meta.Features, Preparation: want.Meta.Preparation,
+			Kernel: *want.Meta.Kernel, Eigenvalues: []float64{3, 2, 1, 0.5}, Projection: want.Projection}
+		path := filepath.Join(t.TempDir(), "b.npz")
+		if err := b.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := LoadBasis(path); err != nil || !reflect.DeepEqual(back, b) {
+			t.Errorf("basis, sparse %v: %+v, %v, wanted %+v", sparse, back, err, b)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), "meta.json: found no such member") {
+			t.Errorf("a basis read as a model: %v", err)
+		}
+		for at := range text { // every flipped bit is noticed, or changes nothing
+			text[at] ^= 4
+			if back, err := readBasis(bytes.NewReader(text), int64(len(text))); err == nil && !reflect.DeepEqual(back, b) {
+				t.Fatalf("byte %d changed: another basis is read", at)
+			}
+			text[at] ^= 4
+		}
+	}
+}
+
+func TestKernelRefuses(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		name   string
+		change func(*Model)
+		want   string
+	}{
+		{"no projection", func(m *Model) { m.Projection = nil }, "without the numbers"},
+		{"no kernel", func(m *Model) { m.Meta.Kernel = nil }, "without the numbers"},
+		{"gamma", func(m *Model) { m.Meta.Kernel.Function.Gamma = 0 }, "kernel: kernel function rbf: gamma is 0"},
+		{"kind", func(m *Model) { m.Meta.Kernel.Function.Kind = "sigmoid" }, `kind "sigmoid"`},
+		{"axes", func(m *Model) { m.Projection.Axes = m.Projection.Axes[1:] }, "11 numbers of axes"},
+		{"offset", func(m *Model) { m.Projection.Offset[1] = nan }, "offset.npy: found NaN at place 1"},
+		{"landmarks", func(m *Model) { m.Projection.Landmarks.D, m.Projection.Landmarks.X = 4, make([]float32, 12) }, "shape 3×4, wanted 3×5"},
+		{"landmark values", func(m *Model) { m.Projection.Landmarks.X[3] = nan }, "landmarks.npy: found NaN"},
+		{"components", func(m *Model) { m.Meta.Kernel.Components = 0 }, "3 landmarks and 0 components"},
+		{"preparation", func(m *Model) { m.Meta.Kernel.Preparation.D = 3 }, "found one of 3 features, wanted 4, the components"},
+		{"width", func(m *Model) { m.Meta.Kernel.Preparation.Steps.Bias = false }, "gives 4 columns, wanted 5"},
+	} {
+		m := kernelSample(false)
+		c.change(m)
+		var b bytes.Buffer
+		if err := m.Write(&b); err == nil || !strings.Contains(err.Error(), c.want) || b.Len() > 0 {
+			t.Errorf("%s: wrote %d bytes, %v; want …%s…", c.name, b.Len(), err, c.want)
+		}
+	}
+}
+
+func TestKernelReadRefuses(t *testing.T) {
+	members, err := kernelSample(true).members()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, m := range members {
+		without := append(append([]member(nil), members[:k]...), members[k+1:]...)
+		if _, err := decode(archive(t, without...)); err == nil || !strings.Contains(err.Error(), m.name) {
+			t.Errorf("without %s: %v", m.name, err)
+		}
+	}
+	if _, err := decode(archive(t, append(members, part("more.npy", "x"))...)); err == nil || !strings.Contains(err.Error(), `found member "more.npy"`) {
+		t.Errorf("one member more: %v", err)
+	}
+	plain, err := sample().members()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := decode(archive(t, append(plain, members[2])...)); err == nil || !strings.Contains(err.Error(), "found member") {
+		t.Errorf("a plain model with an array of a projection: %v", err)
+	}
+}

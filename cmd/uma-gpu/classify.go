@@ -71,7 +71,12 @@ func classify(c *cli.Context) (r classified, err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r.classes, r.device = m.Meta.Classes, e.Device()
-	r.predicted, err = host.Predict(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, r.data.Examples)
+	w := engine.Weights{Q: m.Q, D: m.D, W: m.W}
+	if m.Projection != nil {
+		r.predicted, err = kernelMap(m.Meta.Kernel, m.Projection).Predict(e, w, r.data.Examples)
+	} else {
+		r.predicted, err = host.Predict(e, w, r.data.Examples)
+	}
 	if err != nil {
 		return r, err
 	}

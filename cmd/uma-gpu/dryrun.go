@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 )
 
 // planReport is what train --dry-run --json prints.
@@ -106,4 +108,45 @@ func (d *device) reopen(id string, limit int64) (engine.Engine, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: %q cannot be opened again", errNoSuchDevice, id)
+}
+
+// kernelPlan is what train --kernel --dry-run --json prints.
+type kernelPlan struct {
+	Device     engine.Device  `json:"device"`
+	Examples   int            `json:"examples"`
+	Features   int            `json:"features"` // of the prepared examples
+	Landmarks  int            `json:"landmarks"`
+	Components int            `json:"components"` // 0: by --variance
+	Plan       kernelpca.Plan `json:"plan"`
+	Bytes      int64          `json:"component_bytes"` // of all examples, in host memory; twice while they are prepared
+}
+
+// kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
+func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset, plan kernelpca.Plan) error {
+	o := t.kernel.options
+	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks, Components: o.Components, Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
+	if r.Landmarks == 0 {
+		r.Landmarks = d.N
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, r)
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
+	line("device", "%s %s", where.ID, where.Name)
+	line("data", "%d examples × %d features", r.Examples, r.Features)
+	components := strconv.Itoa(r.Components)
+	if r.Components == 0 {
+		components = fmt.Sprintf("as many as have %v of the variance", o.Variance)
+	}
+	line("kernel PCA", "%d landmarks, components: %s", r.Landmarks, components)
+	kept := "kept"
+	if !plan.Kept {
+		kept = "computed for each product"
+	}
+	line("kernel values", "%s, %s", smallBytesText(plan.Kernel), kept)
+	line("vectors", "about %s", smallBytesText(plan.Vectors))
+	line("basis", "%s", smallBytesText(plan.Basis))
+	line("components", "%s, twice while they are prepared", smallBytesText(r.Bytes))
+	return w.Flush()
 }

@@ -72,7 +72,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), predictCommand(), evalCommand(), confusionCommand(),
-			infoCommand(), splitCommand(), convertCommand(), synthCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
+			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

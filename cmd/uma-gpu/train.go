@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/verify"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -31,8 +32,9 @@ func trainCommand() *cli.Command {
 		&cli.Float64Flag{Name: "tol", Value: 1e-9, Usage: "norm `T` of an update vector up to which its mistake is left alone, at least 0; one example of length 1 weighs 1/n, so the default overlooks none"},
 		&cli.IntFlag{Name: "max-steps", Value: 1000, Usage: "most `STEPS` (updates of the weights) to make, at least 0"},
 		&cli.StringFlag{Name: "weights", Value: string(host.Best), Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
-		seedFlag("--select random"),
+		seedFlag("--select random, landmarks and the search for gamma"),
 	)
+	flags = append(flags, trainKernelFlags()...)
 	flags = append(flags, deviceFlags()...)
 	flags = append(flags, jsonFlag(), quietFlag(),
 		&cli.BoolFlag{Name: "dry-run", Usage: "read and prepare the data, print what training would take of the device and of time, and stop"},
@@ -43,8 +45,10 @@ func trainCommand() *cli.Command {
 		Usage: "learn a classifier from noisy labels and write a model",
 		Description: "Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q), prepares the features, trains, and\n" +
 			"writes the model. The same data, flags and seed give the same bytes, and on every device the same weights.\n" +
+			"With --kernel the classifier is linear in kernel principal components, and curved in the features.\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; a second one ends the program at once.\n\n" +
-			"Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --max-steps 600",
+			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --max-steps 600\n" +
+			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --components 640 --gamma search",
 		Flags:  flags,
 		Action: train,
 	}
@@ -52,21 +56,25 @@ func trainCommand() *cli.Command {
 
 // training is what the flags of train ask for.
 type training struct {
-	data       string
-	options    dataset.Options
-	confusion  string // "" is the identity
-	trueRows   bool
-	model      string
-	steps      string // of the preparation, or auto
-	learner    string
-	uma        uma.Config // without the inverse
-	maxSteps   int
-	weights    host.Rule
-	device     *device
-	notes      notes
-	verbose    bool
-	start, lap time.Time
-	seconds    trainSeconds
+	data      string
+	options   dataset.Options
+	confusion string // "" is the identity
+	trueRows  bool
+	model     string
+	steps     string // of the preparation, or auto
+	learner   string
+	uma       uma.Config // without the inverse
+	maxSteps  int
+	weights   host.Rule
+	kernel    *kernelChoice   // nil for none
+	features  *host.KernelMap // fitted; nil for none
+	device    *device
+
+	componentSteps dataset.Steps // of the preparation of the kernel's components
+	notes          notes
+	verbose        bool
+	start, lap     time.Time
+	seconds        trainSeconds
 }
 
 // trainSeconds is where the time went. Total is all of it, from the checking of
@@ -75,6 +83,7 @@ type trainSeconds struct {
 	Read    float64 `json:"read"`    // data and confusion matrix
 	Prepare float64 `json:"prepare"` // fitting and applying
 	Open    float64 `json:"open"`    // the device, with compiling and the self-test
+	Kernel  float64 `json:"kernel"`  // fitting kernel PCA and projecting
 	Upload  float64 `json:"upload"`  // examples to the device
 	Train   float64 `json:"train"`
 	Total   float64 `json:"total"`
@@ -116,8 +125,18 @@ func train(c *cli.Context) (err error) {
 	t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
 	t.mark(&t.seconds.Read)
 
-	if err := prepare(t.steps, d, t.device); err != nil {
+	where := t.device
+	if t.kernel != nil {
+		where = nil // projection reads float32
+	}
+	if err := prepare(t.steps, d, where); err != nil {
 		return err
+	}
+	var plan kernelpca.Plan
+	if t.kernel != nil {
+		if plan, err = t.kernel.plan(d.N, d.D); err != nil {
+			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
+		}
 	}
 	// What no model can hold is refused now, rather than when it is to be written.
 	if err := t.metadata(d, inverse, engine.Device{}, host.Result{}).Check(); err != nil {
@@ -136,10 +155,16 @@ func train(c *cli.Context) (err error) {
 	if c.Bool("verify") {
 		e = verify.Engine(e)
 	}
+	if c.Bool("dry-run") && t.kernel != nil {
+		return t.kernelDryRun(c, e.Device(), d, plan)
+	}
 	if c.Bool("dry-run") {
 		return t.dryRun(c, e, d.Examples, d.Y, len(d.Classes))
 	}
 
+	if err := t.fitKernel(ctx, e, d, inverse); err != nil {
+		return err
+	}
 	result, err := t.run(ctx, e, d.Examples, d.Y, inverse, d.Classes)
 	if err != nil {
 		return err
@@ -147,6 +172,9 @@ func train(c *cli.Context) (err error) {
 	m := &model.Model{
 		Q: result.W.Q, D: result.W.D, W: result.W.W, Confusion: matrix.P,
 		Meta: *t.metadata(d, inverse, e.Device(), result),
+	}
+	if t.features != nil {
+		m.Meta.Kernel, m.Projection = kernelOf(t.features)
 	}
 	if err := m.Save(t.model); err != nil {
 		return err
@@ -200,6 +228,12 @@ func newTraining(c *cli.Context) (*training, error) {
 	}
 	if t.steps, err = normalizeSteps(c); err != nil {
 		return nil, err
+	}
+	if t.kernel, err = newKernelChoice(c, true); err != nil {
+		return nil, err
+	}
+	if t.componentSteps, err = dataset.ParseSteps(c.String("normalize-components")); err != nil {
+		return nil, usagef(c, "--normalize-components: %v", err)
 	}
 	if t.learner, err = oneOf(c, "learner", "uma"); err != nil {
 		return nil, err

@@ -20,8 +20,12 @@ func (r trainReport) print(c *cli.Context) error {
 	fmt.Fprintf(t, "steps\t%d (%s)\n", r.Steps, r.Stop)
 	fmt.Fprintf(t, "estimated error\t%.4f\n", r.EstimatedError)
 	s := r.Seconds
-	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f, upload %.3f, train %.3f\n",
-		s.Total, s.Read, s.Prepare, s.Open, s.Upload, s.Train)
+	kernel := ""
+	if s.Kernel > 0 {
+		kernel = fmt.Sprintf(", kernel %.3f", s.Kernel)
+	}
+	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f\n",
+		s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -51,6 +51,42 @@ func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	return buffer
 }
 
+// Part returns examples from..to-1 of e, sharing all but the Starts of sparse ones. It has
+// no Narrow.
+func (e Examples) Part(from, to int) Examples {
+	p := Examples{N: to - from, D: e.D}
+	if !e.Sparse() {
+		p.X = e.X[from*e.D : to*e.D : to*e.D]
+		return p
+	}
+	first, last := e.Starts[from], e.Starts[to]
+	p.Columns, p.Values = e.Columns[first:last:last], e.Values[first:last:last]
+	for _, start := range e.Starts[from : to+1] {
+		p.Starts = append(p.Starts, start-first)
+	}
+	return p
+}
+
+// Pick returns the examples of e that which names, in that order, sharing nothing with it.
+// It has no Narrow.
+func (e Examples) Pick(which []int) Examples {
+	p := Examples{N: len(which), D: e.D}
+	if !e.Sparse() {
+		p.X = make([]float32, 0, len(which)*e.D)
+		for _, i := range which {
+			p.X = append(p.X, e.Row(i)...)
+		}
+		return p
+	}
+	p.Starts, p.Columns, p.Values = make([]int64, 1, len(which)+1), []int32{}, []float32{}
+	for _, i := range which {
+		columns, values := e.SparseRow(i)
+		p.Columns, p.Values = append(p.Columns, columns...), append(p.Values, values...)
+		p.Starts = append(p.Starts, int64(len(p.Values)))
+	}
+	return p
+}
+
 // Stored returns the number of values in memory: N·D if dense.
 func (e Examples) Stored() int {
 	if e.Sparse() {

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+func kpcaCommand() *cli.Command {
+	fit := append(dataFlags("examples"), noLabelsFlag(),
+		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
+		&cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz, readable by numpy (required)"},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the basis keeps what was fitted"},
+		seedFlag("landmarks"))
+	fit = append(append(append(fit, kernelFlags()...), deviceFlags()...), jsonFlag(), quietFlag())
+	transform := append(dataFlags("examples"), noLabelsFlag(),
+		&cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"},
+		&cli.StringFlag{Name: "out", Usage: "`FILE` for the components: .npy, or with the labels .npz, .csv, .umab and the other formats of convert (required)"})
+	transform = append(append(transform, deviceFlags()...), quietFlag())
+	return &cli.Command{
+		Name:  "kpca",
+		Usage: "kernel principal components by themselves",
+		Subcommands: []*cli.Command{
+			{
+				Name:        "fit",
+				Usage:       "find the kernel principal components of a data set",
+				Description: "Labels are read and left aside.\n\nExample: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz",
+				Flags:       fit,
+				Action:      kpcaFit,
+			},
+			{
+				Name:        "transform",
+				Usage:       "write the kernel principal components of examples",
+				Description: "Example: uma-gpu kpca transform --basis B.npz --data test.csv --out Z.npy",
+				Flags:       transform,
+				Action:      kpcaTransform,
+			},
+		},
+	}
+}
+
+// kpcaReport is what kpca fit --json prints.
+type kpcaReport struct {
+	Basis       string        `json:"basis"`
+	Device      engine.Device `json:"device"`
+	Examples    int           `json:"examples"`
+	Features    int           `json:"features"`
+	Kernel      model.Kernel  `json:"kernel"`
+	Eigenvalues []float64     `json:"eigenvalues"`
+	Notes       []string      `json:"notes"`
+	Seconds     float64       `json:"seconds"` // of the fit, and of projecting what it was fitted to
+}
+
+func kpcaFit(c *cli.Context) (err error) {
+	if err := checkUsage(c, "data", "basis"); err != nil {
+		return err
+	}
+	options, err := dataOptions(c)
+	if err != nil {
+		return err
+	}
+	options.NoLabels = c.Bool("no-labels")
+	steps, err := normalizeSteps(c)
+	if err != nil {
+		return err
+	}
+	k, err := newKernelChoice(c, false)
+	if err != nil {
+		return err
+	}
+	where, err := chooseDevice(c)
+	if err != nil {
+		return err
+	}
+	path, n := c.String("basis"), newNotes(c)
+	if err := checkTarget(c, "basis", "data"); err != nil {
+		return err
+	}
+	d, err := readData(c.Context, c.String("data"), options, n)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	if err := prepare(steps, d, nil); err != nil {
+		return err
+	}
+	if _, err := k.plan(d.N, d.D); err != nil {
+		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
+	}
+	e, err := where.open(n, d.Examples, 2)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if err := k.findMedian(e, d.Examples, n); err != nil {
+		return err
+	}
+	start := time.Now()
+	fitted, _, err := k.fit(c.Context, e, d.Examples, dataset.Steps{}, n)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
+		Eigenvalues: fitted.Basis.Eigenvalues, Notes: fitted.Basis.Notes(), Seconds: time.Since(start).Seconds()}
+	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version, Features: model.Features{Count: d.FeatureCount(), Names: d.Features},
+		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
+	kernel, projection := kernelOf(fitted)
+	b.Kernel, b.Projection, r.Kernel = *kernel, projection, *kernel
+	if err := b.Save(path); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, r)
+	}
+	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "basis\t%s\n", path)
+	fmt.Fprintf(t, "kernel\t%s\n", kernelText(kernel))
+	fmt.Fprintf(t, "components\t%d of %d landmarks\n", kernel.Components, kernel.Landmarks)
+	fmt.Fprintf(t, "explained\t%.4f of the variance in feature space\n", kernel.Explained)
+	fmt.Fprintf(t, "seconds\t%.3f\n", r.Seconds)
+	return t.Flush()
+}
+
+// kernelText names a kernel function with its parameters.
+func kernelText(k *model.Kernel) string {
+	f := k.Function
+	switch {
+	case k.Cosine:
+		return cosine
+	case f.Kind == "poly":
+		return fmt.Sprintf("poly, gamma %v, coef0 %v, degree %d", f.Gamma, f.Coef0, f.Degree)
+	case f.Kind == "rbf":
+		return fmt.Sprintf("rbf, gamma %v", f.Gamma)
+	}
+	return f.Kind
+}
+
+func kpcaTransform(c *cli.Context) (err error) {
+	if err := checkUsage(c, "data", "basis", "out"); err != nil {
+		return err
+	}
+	options, err := dataOptions(c)
+	if err != nil {
+		return err
+	}
+	where, err := chooseDevice(c)
+	if err != nil {
+		return err
+	}
+	out := c.String("out")
+	format := dataset.FormatOfName(out)
+	if !slices.Contains(dataset.WriteFormats(), format) {
+		return usagef(c, "%s: wanted a name for %s", out, orList(dataset.WriteFormats()))
+	}
+	if err := checkTarget(c, "out", "data", "basis"); err != nil {
+		return err
+	}
+	b, err := model.LoadBasis(c.String("basis"))
+	if err != nil {
+		return err
+	}
+	n := newNotes(c)
+	options.Features = b.Preparation.D
+	options.NoLabels = c.Bool("no-labels")
+	if b.Preparation.Steps.NeedsDense() {
+		options.Storage = "dense"
+	}
+	d, err := readData(c.Context, c.String("data"), options, n)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	if err := d.PrepareBy(&b.Preparation); err != nil {
+		return err
+	}
+	e, err := where.open(n, d.Examples, 2)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	z, err := kernelMap(&b.Kernel, b.Projection).Apply(e, d.Examples)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
+	}
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	components := &dataset.Dataset{Examples: z, Y: d.Y, Classes: d.Classes}
+	if format == "npy" { // which has no place for labels
+		components.Y, components.Classes = nil, nil
+	}
+	return dataset.Write(out, components, dataset.WriteOptions{})
+}

@@ -36,6 +36,7 @@ type gpuEngine struct {
 	programs   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
 	shares     bool          // the device uses host memory in place
+	width      int           // values of a vector of kernels/project.cl
 	maxAlloc   int64
 	build      build
 
@@ -75,6 +76,7 @@ type build struct {
 	guard   int    // bytes behind each buffer
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
+	width   int    // values of a vector; 0: as the device has them
 	bounds  string // "never"; "at once", whatever the size; "": when they pay
 }
 
@@ -105,6 +107,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
 	e.cpu = b.style == "cpu" || b.style == "" && d.cl.Type()&cl.DeviceTypeCPU != 0
+	e.width = vectorWidth(d.cl, e.cpu, b.width)
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
 	if err := e.start(b); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -138,7 +141,7 @@ func (e *gpuEngine) start(b build) (err error) {
 			style += " -DFETCHES"
 		}
 	}
-	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DGROUP=%d -DCHUNK=%d %s", style, lanes, group, numerics.Chunk, b.options)
+	options := fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DGROUP=%d -DCHUNK=%d -DWIDTH=%d %s", style, lanes, group, numerics.Chunk, e.width, b.options)
 	for _, p := range programs {
 		program, err := e.q.build(p.text(b.sources), options)
 		if err != nil {

@@ -6,13 +6,15 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+
+	"github.com/jgillich/go-opencl/cl"
 )
 
 //go:embed kernels/*.cl
 var kernelFiles embed.FS
 
 // kernelNames are the kernel files. The first is put before all others.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "sparse.cl", "update.cl", "project.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "sparse.cl", "update.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl"}
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {
@@ -59,8 +61,11 @@ var programs = []program{
 	{[]string{"update.cl"}, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", 8}}
 	}},
-	{[]string{"project.cl"}, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.product, "product", 1}, {&e.productSparse, "product_sparse", 8}, {&e.squares, "squares", 8}, {&e.squaresSparse, "squares_sparse", 8}}
+	{[]string{"kernelvalue.cl", "project.cl"}, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.product, "product", 1}, {&e.squares, "squares", 8}}
+	}},
+	{[]string{"kernelvalue.cl", "projectsparse.cl"}, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.productSparse, "product_sparse", 8}, {&e.squaresSparse, "squares_sparse", 8}}
 	}},
 }
 
@@ -82,4 +87,22 @@ func (p program) text(sources []string) []string {
 		}
 	}
 	return all
+}
+
+// vectorWidth returns how many values the vectors of kernels/project.cl have on a device: 4 on
+// a GPU, else what its vectors hold, or wanted of them.
+func vectorWidth(d *cl.Device, cpu bool, wanted int) int {
+	if !cpu {
+		return 4
+	}
+	if wanted == 0 {
+		wanted, _ = recovered(d.NativeVectorWidthFloat)
+	}
+	switch {
+	case wanted >= 16:
+		return 16
+	case wanted >= 8:
+		return 8
+	}
+	return 4
 }

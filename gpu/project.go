@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -14,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// The endings of kernels/project.cl.
+// The endings of kernels/kernelvalue.cl.
 const (
 	endNothing int32 = iota
 	endPoly
@@ -72,8 +71,7 @@ type projection struct {
 	examples        *buffer[float32] // a tile, if it is a copy; dense only
 	squares         *buffer[float32] // ⟨x,x⟩ of a tile
 	lengths, offset *buffer[float32] // ⟨y,y⟩ of the landmarks; the offset; both up to whole panels
-	values, numbers *buffer[float32] // kernel values of a tile, and their products with the axes; whole panels a row
-	padded          []float32        // the result of a tile, whole panels a row
+	values, numbers *buffer[float32] // kernel values of a tile, m a row, and their products with the axes
 }
 
 // begin brings both factors to the device and makes room for a tile.
@@ -103,14 +101,14 @@ func (j *projection) begin() (err error) {
 	if j.lengths, err = upload(q, "lengths of landmarks", yy); err != nil {
 		return err
 	}
-	wide, row := len(yy), 1+len(yy) // values in the widest buffer for an example, and in all
+	m, axes := j.p.Landmarks.N, j.p.Axes.Q
+	wide, row := max(m, axes), 1+m+axes // values in the widest buffer for an example, and in all
 	if j.axes != nil {
 		offset := make([]float32, j.axes.panels*panelColumns)
 		copy(offset, j.p.Offset)
 		if j.offset, err = upload(q, "offset", offset); err != nil {
 			return err
 		}
-		wide, row = max(wide, len(offset)), row+len(offset)
 	}
 	j.copies = !j.x.Sparse() && (!j.e.shares || j.x.N < productRows)
 	rest := q.memory - q.inUse
@@ -132,7 +130,7 @@ func (j *projection) begin() (err error) {
 	if j.e.cpu {
 		values = 16 << 20
 	}
-	j.rows = min(j.x.N, int(min(most, 1<<24)), max(valuesRows, values/(4*len(yy))))
+	j.rows = min(j.x.N, int(min(most, 1<<24)), max(valuesRows, values/(4*m)))
 	return j.allocate()
 }
 
@@ -148,10 +146,8 @@ func (j *projection) allocate() (err error) {
 		}
 	}
 	make(&j.squares, "lengths of examples", rows)
-	make(&j.values, "kernel values", rows*j.landmarks.panels*panelColumns)
-	if j.axes != nil {
-		make(&j.numbers, "numbers", rows*j.axes.panels*panelColumns)
-	}
+	make(&j.values, "kernel values", rows*j.p.Landmarks.N)
+	make(&j.numbers, "numbers", rows*j.p.Axes.Q)
 	if j.copies {
 		make(&j.examples, "examples", rows*j.x.D)
 	}
@@ -177,30 +173,20 @@ func (j *projection) tile(from int) (next int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	out, wide := j.values, j.landmarks.panels*panelColumns
+	out := j.values
 	if j.axes != nil {
-		out, wide = j.numbers, j.axes.panels*panelColumns
+		out = j.numbers
 		ending := endNothing
 		if j.p.Offset != nil {
 			ending = endOffset
 		}
-		if err := j.multiply(j.axes, j.values, j.p.Landmarks.N, j.landmarks.panels*panelColumns, rows, ending, j.numbers, j.offset); err != nil {
+		if err := j.multiply(j.axes, j.values, rows, ending, j.numbers, j.offset); err != nil {
 			return 0, err
 		}
 	}
 	width := j.p.Width()
 	dst := j.dst[from*width : (from+rows)*width]
-	if wide == width {
-		return from + rows, out.read(dst, 0)
-	}
-	j.padded = slices.Grow(j.padded[:0], rows*wide)[:rows*wide]
-	if err := out.read(j.padded, 0); err != nil {
-		return 0, err
-	}
-	for i := range rows {
-		copy(dst[i*width:(i+1)*width], j.padded[i*wide:])
-	}
-	return from + rows, nil
+	return from + rows, out.read(dst, 0)
 }
 
 // denseTile computes the kernel values of a tile of dense examples.
@@ -219,7 +205,7 @@ func (j *projection) denseTile(from int) (err error) {
 		err = j.e.squares.launch(j.rows, 1, x, j.squares, int32(j.rows), int32(d))
 	}
 	if err == nil {
-		err = j.multiply(j.landmarks, x, d, d, j.rows, j.ending, j.values, j.lengths)
+		err = j.multiply(j.landmarks, x, j.rows, j.ending, j.values, j.lengths)
 	}
 	j.e.q.work.ExampleBytes += 4 * int64(len(values))
 	if j.copies {
@@ -228,11 +214,8 @@ func (j *projection) denseTile(from int) (err error) {
 	return errors.Join(err, j.e.q.queue.Finish(), x.free())
 }
 
-// multiply enqueues the product of rows rows of a, lda values apart, with a factor.
-func (j *projection) multiply(f *factor, a *buffer[float32], columns, lda, rows int, ending int32, out, more *buffer[float32]) error {
-	if columns != f.columns {
-		return fmt.Errorf("multiply %d columns by %d", columns, f.columns)
-	}
+// multiply enqueues the product of rows rows of a with a factor.
+func (j *projection) multiply(f *factor, a *buffer[float32], rows int, ending int32, out, more *buffer[float32]) error {
 	k := j.p.Function
 	return f.each(ending, func(b *buffer[float32], p piece, ending int32) error {
 		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)
@@ -240,8 +223,8 @@ func (j *projection) multiply(f *factor, a *buffer[float32], columns, lda, rows 
 			tile := j.e.productTile()
 			width, height = (rows+tile-1)/tile*j.e.product.local, p.panels
 		}
-		return j.e.product.launch(width, height, a, int32(lda), b, int32(p.panel), int32(p.from), int32(p.to),
-			out, int32(f.panels*panelColumns), int32(rows), ending, j.squares, more, k.Gamma, k.Coef0, int32(k.Degree))
+		return j.e.product.launch(width, height, a, int32(f.columns), b, int32(p.panel), int32(p.from), int32(p.to),
+			out, int32(f.rows), int32(rows), ending, j.squares, more, k.Gamma, k.Coef0, int32(k.Degree))
 	})
 }
 

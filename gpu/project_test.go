@@ -4,14 +4,17 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
 
@@ -85,6 +88,18 @@ func TestProjectAfterClose(t *testing.T) {
 		dst := []float32{float32(math.Inf(1))}
 		if err := e.Project(dst, x, p); !errors.Is(err, engine.ErrClosed) || !math.IsInf(float64(dst[0]), 1) {
 			t.Errorf("%s: %v, want %v", i.ID(), err, engine.ErrClosed)
+		}
+	})
+}
+
+// TestProjectVectors has vectors of the widths that this device does not have.
+func TestProjectVectors(t *testing.T) {
+	cases := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !strings.HasPrefix(c.Name, "project") })
+	eachDevice(t, func(i Info) {
+		for _, width := range []int{4, 8, 16} {
+			t.Run(fmt.Sprintf("%s/%d", i.ID(), width), func(t *testing.T) {
+				enginetest.Run(t, openTest(t, i, Options{}, build{style: "cpu", width: width}), cases)
+			})
 		}
 	})
 }

@@ -20,6 +20,7 @@
 //   GROUP   on a GPU, work-items in a work-group of score, a power of two
 //   FETCHES defined where the compiler has __builtin_prefetch
 //   CHUNK   columns of a chunk of a dot product, 256 (clause 1)
+//   WIDTH   values of a vector in project.cl: 4 on a GPU; 4, 8 or 16 on a processor
 //
 // Clause numbers are those of the numerics contract in package host/engine.
 

@@ -1,5 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-// product, product_sparse, squares and squares_sparse: projection on landmarks (clause 13).
+// product and squares: projection on landmarks (clause 13).
 // A projection is two products, of the examples with the landmarks and of the kernel values
 // with the axes, each with an ending of its own.
 //
@@ -7,90 +7,34 @@
 //   b     the other factor in panels of COLUMNS of its rows, transposed, the last panel
 //         filled up with zeros: row c of panel p has in column j, from <= j < to, the value
 //             b[(p * (to - from) + j - from) * COLUMNS + c]
-//   out   row-major, ldo a multiple of COLUMNS: the product of row i of a and row c of
-//         panel p is out[i * ldo + (panel + p) * COLUMNS + c]. What fills up the last
-//         panel is written too, and not used.
+//   out   rows × ldo, row-major: the product of row i of a and row c of panel p is
+//         out[i * ldo + (panel + p) * COLUMNS + c], and is not written beyond ldo columns
 //   from  a multiple of CHUNK. If it is not 0, out has the totals of the columns before.
 //   ending  what becomes of a total, if to is the last column; else NOTHING. With KERNEL_POLY
 //         and KERNEL_RBF they become kernel values, of parameters gamma, coef0 and degree;
 //         squares[i] is then ⟨x,x⟩ of row i, and more[(panel + p) * COLUMNS + c] ⟨y,y⟩ of
 //         the landmark. With OFFSET, more is added.
 
-// Work-groups on a CPU have one work-item, on a GPU GROUP of them.
-
-#define COLUMNS 64
-#define NOTHING 0
-#define KERNEL_POLY 1
-#define KERNEL_RBF 2
-#define OFFSET 3
-
-#if CPU
-#define WIDTH 16
-#else
-#define WIDTH 4
-#endif
-
-#define PASTE(a, b) a##b
-#define NAME(a, b) PASTE(a, b)
-#define vec_t NAME(float, WIDTH)
-#define bits_t NAME(uint, WIDTH)
-#define AS_BITS NAME(as_uint, WIDTH)
-#define AS_VEC NAME(as_float, WIDTH)
-#define LOAD NAME(vload, WIDTH)
-#define STORE NAME(vstore, WIDTH)
-
-// exponential is exp(x) for x <= 0 (clause 11), that is without its upper end.
-vec_t exponential(vec_t x)
-{
-	const vec_t t = fma(x, (vec_t)(0x1.715476p0f), (vec_t)(0x1.8p23f));
-	const vec_t k = t - (vec_t)(0x1.8p23f);
-	vec_t r = fma(-k, (vec_t)(0x1.62e4p-1f), x);
-	r = fma(-k, (vec_t)(0x1.7f7d1cp-20f), r);
-	vec_t p = (vec_t)(0x1.6a23dp-10f);
-	p = fma(p, r, (vec_t)(0x1.123a2p-7f));
-	p = fma(p, r, (vec_t)(0x1.5558f2p-5f));
-	p = fma(p, r, (vec_t)(0x1.555492p-3f));
-	p = fma(p, r, (vec_t)(0x1.fffffcp-2f));
-	p = fma(p, r, (vec_t)(1.0f));
-	p = fma(p, r, (vec_t)(1.0f));
-	const vec_t y = AS_VEC(AS_BITS(p) + (AS_BITS(t) << 23));
-	return select(select(y, (vec_t)(0.0f), x < (vec_t)(-0x1.5d589ep6f)), x, x != x);
-}
-
-// ended is the total with its ending; xx and more are those of its row and columns.
-vec_t ended(vec_t total, int ending, __global const float *xx, __global const float *more, float gamma, float coef0, int degree)
-{
-	if (ending == KERNEL_RBF) {
-		const vec_t t = fma((vec_t)(-2.0f), total, (vec_t)(*xx) + LOAD(0, more));
-		return exponential(-((vec_t)(gamma) * select(t, (vec_t)(0.0f), t < (vec_t)(0.0f))));
-	}
-	if (ending == KERNEL_POLY) {
-		const vec_t b = fma((vec_t)(gamma), total, (vec_t)(coef0));
-		vec_t v = b;
-		for (int k = 1; k < degree; k++)
-			v = v * b;
-		return v;
-	}
-	if (ending == OFFSET)
-		return total + LOAD(0, more);
-	return total;
-}
+// squares computes ⟨x,x⟩ of each row of a.
+//
+// Work-groups of product have one work-item on a CPU, GROUP of them on a GPU.
 
 #if CPU
 
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5)
 #define ROWS 6
+#if WIDTH == 16 // and 32 registers; else 16
 #define EACH_VECTOR(F, k) F(k, 0) F(k, 1) F(k, 2) F(k, 3)
 #define VECTORS 4
+#else
+#define EACH_VECTOR(F, k) F(k, 0) F(k, 1)
+#define VECTORS 2
+#endif
 #define BLOCKS 16
 
-#if VECTORS * WIDTH != COLUMNS
-#error "the vectors must make a panel"
-#endif
-
-// Work-item (p, u) computes panel p for BLOCKS blocks of ROWS rows: a block has as many sums
-// as there are registers for, and a chunk of the panel stays in a cache for all blocks. The
-// last block of all begins as many rows early as it has too few, which are computed twice and
+// Work-item (p, u) computes panel p for BLOCKS blocks of ROWS rows: as many sums of a block at
+// a time as there are registers for, and a chunk of the panel stays in a cache for all blocks.
+// The last block of all begins as many rows early as it has too few, which are computed twice and
 // written once; a has ROWS rows at least.
 #define START(block) max(0, min(first + (block) * ROWS, rows - ROWS))
 #define BEGIN_ROW(k) __global const float *a##k = a + (size_t)(start + k) * lda;
@@ -101,7 +45,7 @@ vec_t ended(vec_t total, int ending, __global const float *xx, __global const fl
 #define STEPS(k)                                                                \
 	const vec_t value##k = (vec_t)(a##k[j]);                                \
 	EACH_VECTOR(STEP, k)
-#define END_SUM(k, v) total[block][k][v] = total[block][k][v] + acc##k##_##v;
+#define END_SUM(k, v) total[block][k][part + v] = total[block][k][part + v] + acc##k##_##v;
 #define END_SUMS(k) EACH_VECTOR(END_SUM, k)
 
 __kernel void product(__global const float *restrict a, int lda, __global const float *restrict b, int panel, int from, int to,
@@ -111,32 +55,34 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 	const int p = (int)get_global_id(0);
 	const int first = ROWS * BLOCKS * (int)get_global_id(1);
 	const int end = min(first + ROWS * BLOCKS, rows);
+	const int column = (panel + p) * COLUMNS;
 	b += (size_t)p * (to - from) * COLUMNS;
-	out += (size_t)(panel + p) * COLUMNS;
-	more += (size_t)(panel + p) * COLUMNS;
-	vec_t total[BLOCKS][ROWS][VECTORS];
+	more += column;
+	vec_t total[BLOCKS][ROWS][COLUMNS / WIDTH];
 
 	for (int block = 0; first + block * ROWS < end; block++)
 		for (int k = 0; k < ROWS; k++)
-			for (int v = 0; v < VECTORS; v++)
+			for (int v = 0; v < COLUMNS / WIDTH; v++)
 				total[block][k][v] = 0.0f;
 	if (from > 0)
 		for (int block = 0; first + block * ROWS < end; block++)
 			for (int k = 0; k < ROWS && START(block) + k < end; k++)
-				for (int v = 0; v < VECTORS; v++)
-					total[block][k][v] = LOAD(v, out + (size_t)(START(block) + k) * ldo);
+				for (int v = 0; v < COLUMNS / WIDTH; v++)
+					total[block][k][v] = kept(out + (size_t)(START(block) + k) * ldo, column + v * WIDTH, ldo);
 	for (int low = from; low < to; low += CHUNK) {
 		const int high = min(low + CHUNK, to);
 		for (int block = 0; first + block * ROWS < end; block++) {
 			const int start = START(block);
-			__global const float *bj = b + (size_t)(low - from) * COLUMNS;
 			EACH_ROW(BEGIN_ROW)
-			EACH_ROW(BEGIN_SUMS)
-			for (int j = low; j < high; j++, bj += COLUMNS) {
-				EACH_VECTOR(LOAD_B, 0)
-				EACH_ROW(STEPS)
+			for (int part = 0; part < COLUMNS / WIDTH; part += VECTORS) {
+				__global const float *bj = b + (size_t)(low - from) * COLUMNS + part * WIDTH;
+				EACH_ROW(BEGIN_SUMS)
+				for (int j = low; j < high; j++, bj += COLUMNS) {
+					EACH_VECTOR(LOAD_B, 0)
+					EACH_ROW(STEPS)
+				}
+				EACH_ROW(END_SUMS)
 			}
-			EACH_ROW(END_SUMS)
 		}
 	}
 	for (int block = 0; first + block * ROWS < end; block++)
@@ -144,8 +90,9 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 			const int i = START(block) + k;
 			if (i < first + block * ROWS || i >= end)
 				continue;
-			for (int v = 0; v < VECTORS; v++)
-				STORE(ended(total[block][k][v], ending, squares + i, more + v * WIDTH, gamma, coef0, degree), v, out + (size_t)i * ldo);
+			for (int v = 0; v < COLUMNS / WIDTH; v++)
+				put(ended(total[block][k][v], ending, squares + i, more + v * WIDTH, gamma, coef0, degree),
+				    out + (size_t)i * ldo, column + v * WIDTH, ldo);
 		}
 }
 
@@ -174,12 +121,12 @@ void product(__global const float *restrict a, int lda, __global const float *re
 	b += (size_t)p * (to - from) * COLUMNS;
 
 	for (int column = l % ACROSS * WIDTH; column < COLUMNS; column += ACROSS * WIDTH) {
-		const size_t at = (size_t)(panel + p) * COLUMNS + column;
+		const int at = (panel + p) * COLUMNS + column;
 		vec_t total[EACH], acc[EACH];
 		for (int k = 0; k < EACH; k++) {
 			total[k] = 0.0f;
 			if (from > 0 && first + mine + k < rows)
-				total[k] = LOAD(0, out + (size_t)(first + mine + k) * ldo + at);
+				total[k] = kept(out + (size_t)(first + mine + k) * ldo, at, ldo);
 		}
 		for (int low = from; low < to; low += CHUNK) {
 			const int high = min(low + CHUNK, to);
@@ -206,53 +153,13 @@ void product(__global const float *restrict a, int lda, __global const float *re
 		for (int k = 0; k < EACH; k++) {
 			const int i = first + mine + k;
 			if (i < rows)
-				STORE(ended(total[k], ending, squares + i, more + at, gamma, coef0, degree), 0, out + (size_t)i * ldo + at);
+				put(ended(total[k], ending, squares + i, more + at, gamma, coef0, degree), out + (size_t)i * ldo, at, ldo);
 		}
 	}
 }
 
 #endif
 
-//   columns, values, slices, lengths  as in sparse.cl
-//   order  row r of that order is row order[r] of out and squares
-// Work-item (r, u) computes columns WIDTH * u to WIDTH * u + WIDTH - 1 of the panels.
-__kernel void product_sparse(__global const int *restrict columns, __global const float *restrict values,
-                             __global const int *restrict slices, __global const int *restrict lengths, __global const int *restrict order,
-                             __global const float *restrict b, int panel, int from, int to,
-                             __global float *restrict out, int ldo, int rows, int ending, __global const float *restrict squares,
-                             __global const float *restrict more, float gamma, float coef0, int degree)
-{
-	const size_t r = get_global_id(0);
-	if (r >= (size_t)rows)
-		return;
-	const int u = (int)get_global_id(1) * WIDTH;
-	const size_t i = (size_t)order[r];
-	b += (size_t)(u / COLUMNS) * (to - from) * COLUMNS + u % COLUMNS;
-	out += i * ldo + (size_t)panel * COLUMNS + u;
-	more += (size_t)panel * COLUMNS + u;
-	size_t at = (size_t)slices[r / LANES] * LANES + r % LANES;
-
-	vec_t total = 0.0f, acc = 0.0f;
-	if (from > 0)
-		total = LOAD(0, out);
-	int chunk = 0;
-	for (int k = lengths[r]; k > 0; k--, at += LANES) {
-		const int j = columns[at];
-		if (j < from)
-			continue;
-		if (j >= to)
-			break;
-		if (j / CHUNK != chunk) {
-			total = total + acc;
-			acc = 0.0f;
-			chunk = j / CHUNK;
-		}
-		acc = fma((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
-	}
-	STORE(ended(total + acc, ending, squares + i, more, gamma, coef0, degree), 0, out);
-}
-
-// squares computes ⟨x,x⟩ of each row of a.
 __kernel void squares(__global const float *restrict a, __global float *restrict squares, int rows, int lda)
 {
 	const size_t i = get_global_id(0);
@@ -268,26 +175,4 @@ __kernel void squares(__global const float *restrict a, __global float *restrict
 		total = total + acc;
 	}
 	squares[i] = total;
-}
-
-__kernel void squares_sparse(__global const int *restrict columns, __global const float *restrict values,
-                             __global const int *restrict slices, __global const int *restrict lengths, __global const int *restrict order,
-                             __global float *restrict squares, int rows)
-{
-	const size_t r = get_global_id(0);
-	if (r >= (size_t)rows)
-		return;
-	size_t at = (size_t)slices[r / LANES] * LANES + r % LANES;
-	float total = 0.0f, acc = 0.0f;
-	int chunk = 0;
-	for (int k = lengths[r]; k > 0; k--, at += LANES) {
-		const int j = columns[at];
-		if (j / CHUNK != chunk) {
-			total = total + acc;
-			acc = 0.0f;
-			chunk = j / CHUNK;
-		}
-		acc = fma(values[at], values[at], acc);
-	}
-	squares[order[r]] = total + acc;
 }

@@ -69,6 +69,8 @@ func projections() []projection {
 	for _, gamma := range []float32{0x1p-149, 1e-6, 1, 30, 1e6, math.MaxFloat32} {
 		add(projection{name: fmt.Sprintf("gamma %v", gamma), f: mercer.Function{Kind: mercer.RBF, Gamma: gamma}, n: 65, d: 2, m: 67, axes: 3, keep: 0.9})
 	}
+	add(projection{name: "many values", f: mercer.Function{Kind: mercer.RBF, Gamma: 1.3}, n: 131, d: 2, m: 257})
+	add(projection{name: "distances lost in rounding", f: mercer.Function{Kind: mercer.RBF, Gamma: 10}, n: 30, d: 5, m: 35, value: alike})
 	add(projection{name: "equal examples and landmarks", f: gauss, n: 70, d: 4, m: 70, value: digits})
 	for _, f := range []mercer.Function{linear, seventh, gauss} {
 		add(projection{name: f.Kind + ", wide exponents", f: f, n: 15, d: 270, m: 290, axes: 20, value: wide, axis: wide})
@@ -95,7 +97,8 @@ func tinyProjections() []projection {
 	return all
 }
 
-func zero(*rand.Rand) float32 { return 0 }
+func zero(*rand.Rand) float32    { return 0 }
+func alike(r *rand.Rand) float32 { return float32(1000 + 0.01*r.NormFloat64()) }
 
 func (p projection) String() string {
 	return fmt.Sprintf("project %s (%v n=%d d=%d m=%d axes=%d)", p.name, p.f, p.n, p.d, p.m, p.axes)
@@ -155,73 +158,6 @@ func (p projection) check(e engine.Engine) error {
 		}
 	}
 	return nil
-}
-
-// naiveProject: clause 13. x and the landmarks are dense.
-func naiveProject(x dataset.Examples, p engine.Projection) []float32 {
-	var all, yy []float32
-	for l := range p.Landmarks.N {
-		yy = append(yy, dot(p.Landmarks.Row(l), p.Landmarks.Row(l)))
-	}
-	for i := range x.N {
-		var k []float32
-		xx := dot(x.Row(i), x.Row(i))
-		for l := range p.Landmarks.N {
-			k = append(k, naiveKernel(p.Function, dot(x.Row(i), p.Landmarks.Row(l)), xx, yy[l]))
-		}
-		if p.Axes.Q == 0 {
-			all = append(all, k...)
-			continue
-		}
-		for t := range p.Axes.Q {
-			z := dot(k, p.Axes.Row(t))
-			if p.Offset != nil {
-				z += p.Offset[t]
-			}
-			all = append(all, z)
-		}
-	}
-	return all
-}
-
-func naiveKernel(f mercer.Function, dot, xx, yy float32) float32 {
-	switch f.Kind {
-	case "poly":
-		v := softFMA(f.Gamma, dot, f.Coef0)
-		b := v
-		for k := 1; k < f.Degree; k++ {
-			v = v * b
-		}
-		return v
-	case "rbf":
-		t := softFMA(-2, dot, xx+yy)
-		if t < 0 {
-			t = 0
-		}
-		g := f.Gamma * t
-		return softExp(-g)
-	}
-	return dot
-}
-
-// softExp: clause 11, the power of two multiplied instead of added to the bits.
-func softExp(x float32) float32 {
-	switch {
-	case x != x:
-		return x
-	case x < -0x1.5d589ep6:
-		return 0
-	case x > 0x1.62e42ep6:
-		return float32(math.Inf(1))
-	}
-	t := softFMA(x, 0x1.715476p0, 0x1.8p23)
-	k := t - 0x1.8p23
-	r := softFMA(-k, 0x1.7f7d1cp-20, softFMA(-k, 0x1.62e4p-1, x))
-	p := float32(0x1.6a23dp-10)
-	for _, c := range []float32{0x1.123a2p-7, 0x1.5558f2p-5, 0x1.555492p-3, 0x1.fffffcp-2, 1, 1} {
-		p = softFMA(p, r, c)
-	}
-	return float32(math.Ldexp(float64(p), int(k)))
 }
 
 // checkProjectErrors judges what Project says to misuse.

@@ -23,6 +23,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	_ "github.com/uma-gpu/uma-gpu/internal/openblas" // with -tags openblas
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -89,18 +89,17 @@ func means[T float32 | float64](x []T, b int) []float64 {
 	return total
 }
 
-// centre subtracts from each column of x its mean, which it returns.
-func centre[T float32 | float64](x []T, b int) []float64 {
+// centre subtracts from each column of x its mean.
+func centre(x []float64, b int) {
 	mean := means(x, b)
 	parts(len(x)/b, func(_, from, to int) {
 		for i := from; i < to; i++ {
 			row := x[i*b : (i+1)*b]
 			for j := range row {
-				row[j] = T(float64(row[j]) - mean[j])
+				row[j] -= mean[j]
 			}
 		}
 	})
-	return mean
 }
 
 // divide replaces x by x·r⁻¹, r upper triangular.

@@ -18,6 +18,8 @@ func TestErrors(t *testing.T) {
 	same := repeated(rows(x, []int{0}), 40)
 	opposite := dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}
 	duplicates := repeated(rows(x, []int{0, 1, 2}), 40)
+	zeros := dataset.Examples{N: 40, D: 1, X: make([]float32, 40)}
+	zeros.X[7] = 1
 	large := dataset.Examples{N: 2, D: 1, X: []float32{1e30, 1}}
 	for _, c := range []struct {
 		name string
@@ -49,6 +51,8 @@ func TestErrors(t *testing.T) {
 		{"too few that differ", duplicates, Options{Function: rbf, Components: 2, Landmarks: 9, Choice: Farthest}, ErrOptions, "only 3 examples"},
 		{"too few to draw", duplicates, Options{Function: rbf, Components: 2, Landmarks: 9, Choice: KMeans}, ErrOptions, "only 3 examples"},
 		{"overflow", large, Options{Function: mercer.Function{Kind: mercer.Poly, Gamma: 1, Degree: 2}, Components: 1}, engine.ErrValue, "overflow"},
+		{"overflow with landmarks", large, Options{Function: mercer.Function{Kind: mercer.Poly, Gamma: 1, Degree: 2}, Components: 1, Landmarks: 2}, engine.ErrValue, "overflow"},
+		{"landmarks that are 0", zeros, Options{Function: mercer.Function{Kind: mercer.Linear}, Components: 1, Landmarks: 2}, ErrConstant, "all 2 landmarks are 0"},
 		{"not finite", dataset.Examples{N: 2, D: 1, X: []float32{float32(math.NaN()), 1}}, Options{Function: rbf, Components: 1}, engine.ErrValue, "NaN"},
 		{"bad shape", dataset.Examples{N: 3, D: 2, X: make([]float32, 5)}, Options{Function: rbf, Components: 1}, nil, "5 values"},
 	} {

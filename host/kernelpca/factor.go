@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -34,7 +35,9 @@ func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
 	l := lower{m: m, a: make([]float64, m*m)}
 	largest := 0.0
 	for i, v := range values {
-		l.a[i] = float64(v)
+		if l.a[i] = float64(v); math.IsInf(l.a[i], 0) || math.IsNaN(l.a[i]) {
+			return lower{}, errOverflow
+		}
 		if i%(m+1) == 0 {
 			largest = max(largest, l.a[i])
 		}
@@ -46,6 +49,9 @@ func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
 			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(at, 0, m-at, at), l.general(at, 0, p, at), 1, l.general(at, at, m-at, p))
 		}
 		kept = l.factorPanel(at, p, tolerance*largest, kept)
+	}
+	if len(kept) == 0 {
+		return lower{}, fmt.Errorf("%w: all %d landmarks are 0 there; take more, or another seed", ErrConstant, m)
 	}
 	// Dropped columns are 0, and nothing needs their rows.
 	k := len(kept)

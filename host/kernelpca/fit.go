@@ -115,6 +115,8 @@ func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool
 	return nil
 }
 
+var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, or take a smaller gamma, coef0 or degree", engine.ErrValue)
+
 // setVariance sets the variance in feature space from the mean of each column of the matrix
 // of kernel values.
 func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
@@ -123,14 +125,16 @@ func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
 		squares += b.selfValue(x, i)
 		all += m
 	}
-	if b.Variance = squares - all; math.IsNaN(b.Variance) || math.IsInf(b.Variance, 0) {
-		return fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, or take a smaller gamma, coef0 or degree", engine.ErrValue)
-	}
+	b.Variance = squares - all
 	return b.checkVariance(squares)
 }
 
-// checkVariance refuses a variance that is rounding, given the sum of squared lengths.
+// checkVariance refuses a variance that is rounding, given the sum of squared lengths, or
+// not finite.
 func (b *Basis) checkVariance(squares float64) error {
+	if math.IsNaN(b.Variance) || math.IsInf(b.Variance, 0) {
+		return errOverflow
+	}
 	if !(b.Variance > 1e-6*math.Abs(squares)) {
 		return fmt.Errorf("%w: variance %.3g, squared lengths %.3g in all; kernel function %s with gamma %v tells none apart", ErrConstant, b.Variance, squares, b.Function.Kind, b.Function.Gamma)
 	}

@@ -13,6 +13,8 @@ import (
 // denseSize is the order up to which a matrix is decomposed as a whole.
 const denseSize = 600
 
+var errNoAxis = fmt.Errorf("%w, as far as the landmarks can tell; take more, or another seed", ErrConstant)
+
 // dense decomposes the n×n matrix HMH as a whole; mean is that of each column of M, nil if
 // it is centred.
 func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs, error) {
@@ -40,6 +42,9 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 	slices.Reverse(values)
 	d, _ := o.count(values, b.Variance)
 	kept := above(values[:d], o.Tolerance)
+	if kept == 0 {
+		return eigenpairs{}, errNoAxis
+	}
 	b.DroppedAxes = d - kept
 	found := eigenpairs{values: values[:kept:kept], vectors: make([]float32, kept*n)}
 	for t := range kept {
@@ -71,6 +76,9 @@ func (b *Basis) leading(e engine.Engine, a matrix, o Options) (eigenpairs, error
 		kept := above(values[:d], o.Tolerance)
 		if !l.exhausted && l.q.count < a.n && (!reached && kept == d || !l.settled(values[:kept])) {
 			continue
+		}
+		if kept == 0 {
+			return eigenpairs{}, errNoAxis
 		}
 		b.DroppedAxes, b.Steps = d-kept, l.q.count
 		vectors, err := l.q.combine(l.t.vectors(values[:kept]))

@@ -233,7 +233,7 @@ func TestUsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for command, words := range map[string][]string{
 		"":                 {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
-		"train":            {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS", "Example: uma-gpu train"},
+		"train":            {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS", "--kernel FUNCTION", "--gamma G", "Examples: uma-gpu train"},
 		"predict":          {"--out FILE", "--no-labels", "Example: uma-gpu predict"},
 		"eval":             {"--json", "Example: uma-gpu eval"},
 		"confusion":        {"inject", "show"},
@@ -243,6 +243,9 @@ func TestHelp(t *testing.T) {
 		"split":            {"--fractions LIST", "--counts LIST", "Example: uma-gpu split"},
 		"convert":          {"--to FORMAT", "Example: uma-gpu convert"},
 		"synth":            {"--examples N", "Example: uma-gpu synth"},
+		"kpca":             {"fit", "transform"},
+		"kpca fit":         {"--basis FILE", "--landmark-choice HOW", "Example: uma-gpu kpca fit"},
+		"kpca transform":   {"--basis FILE", "--out FILE", "Example: uma-gpu kpca transform"},
 		"bench":            {"--synthetic N,D,Q", "--profile FILE", "--device DEVICE", "Example: uma-gpu bench"},
 		"devices":          {"--json", "Example: uma-gpu devices"},
 		"version":          {"--json", "Example: uma-gpu version"},

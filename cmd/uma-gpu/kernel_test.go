@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// ringsFile writes points in two rings, which no line tells apart.
+func ringsFile(t *testing.T, dir, name string, seed uint64) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 9))
+	var text strings.Builder
+	for i := range 300 {
+		radius, angle := 1+2*float64(i%2)+0.25*rng.NormFloat64(), 2*math.Pi*rng.Float64()
+		fmt.Fprintf(&text, "%.4f,%.4f,%s\n", radius*math.Cos(angle), radius*math.Sin(angle), []string{"in", "out"}[i%2])
+	}
+	return write(t, dir, name, text.String())
+}
+
+// TestTrainKernel: training, judging and predicting with kernel PCA, alike on all devices.
+func TestTrainKernel(t *testing.T) {
+	dir := t.TempDir()
+	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
+	model := filepath.Join(dir, "m.npz")
+	evaluate := func() float64 {
+		stdout, _ := succeed(t, "eval", "--model", model, "--data", test, "--json")
+		return decode[evalReport](t, stdout).ErrorRate
+	}
+	succeed(t, "train", "--data", data, "--model", model)
+	if rate := evaluate(); rate < 0.3 {
+		t.Errorf("a line tells the rings apart, but for %v", rate)
+	}
+	var members []byte
+	for _, device := range []string{"cpu", "cpu:plain", "opencl"} {
+		_, said := succeed(t, "train", "--data", data, "--model", model, "--device", device,
+			"--kernel", "rbf", "--components", "30", "--landmarks", "100", "--gamma", "search", "--max-steps", "50")
+		if !strings.Contains(said, "is taken") || !strings.Contains(said, " components of ") {
+			t.Errorf("%s: said %s", device, said)
+		}
+		if rate := evaluate(); rate > 0.03 {
+			t.Errorf("%s: error rate %v", device, rate)
+		}
+		var all []byte
+		for _, name := range []string{"W.npy", "landmarks.npy", "axes.npy", "offset.npy"} {
+			all = append(all, member(t, model, name)...)
+		}
+		if members == nil {
+			members = all
+		}
+		if !bytes.Equal(all, members) {
+			t.Errorf("%s: another model", device)
+		}
+	}
+	for _, more := range [][]string{
+		{"--kernel", "poly", "--degree", "2", "--gamma", "1"},
+		{"--kernel", "rbf", "--variance", "0.9"},
+		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "farthest", "--normalize-components", "l2"},
+		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "kmeans++", "--storage", "sparse", "--normalize", "none"},
+	} {
+		succeed(t, append([]string{"train", "--data", data, "--model", model, "--max-steps", "200"}, more...)...)
+		if rate := evaluate(); rate > 0.06 {
+			t.Errorf("%v: error rate %v", more, rate)
+		}
+	}
+	succeed(t, "train", "--data", data, "--model", model, "--kernel", "cosine", "--components", "2")
+	stdout, _ := succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run")
+	if !strings.Contains(stdout, "300 landmarks, components: 299") {
+		t.Errorf("dry run: %s", stdout)
+	}
+}
+
+func TestTrainKernelErrors(t *testing.T) {
+	dir := t.TempDir()
+	data := ringsFile(t, dir, "train.csv", 1)
+	same := write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 9))
+	model := filepath.Join(dir, "m.npz")
+	train := []string{"train", "--model", model, "--data", data}
+	for _, c := range []struct {
+		code     int
+		fragment string
+		args     []string
+	}{
+		{exitUsage, "--components is given without --kernel", []string{"--components", "3"}},
+		{exitUsage, "--normalize-components is given without --kernel", []string{"--normalize-components", "l2"}},
+		{exitUsage, `--kernel is "sigmoid"`, []string{"--kernel", "sigmoid"}},
+		{exitUsage, "gamma is 0, want a finite number above 0", []string{"--kernel", "rbf", "--gamma", "0"}},
+		{exitUsage, "gamma is -1", []string{"--kernel", "rbf", "--gamma", "-1"}},
+		{exitUsage, `--gamma is "big", wanted a number above 0, median or search`, []string{"--kernel", "rbf", "--gamma", "big"}},
+		{exitUsage, "degree is 0", []string{"--kernel", "poly", "--degree", "0"}},
+		{exitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "0"}},
+		{exitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "5", "--variance", "0.5"}},
+		{exitUsage, "--variance is 1.5", []string{"--kernel", "rbf", "--variance", "1.5"}},
+		{exitUsage, `--landmarks is "0"`, []string{"--kernel", "rbf", "--landmarks", "0"}},
+		{exitUsage, `--landmark-choice is "best"`, []string{"--kernel", "rbf", "--landmark-choice", "best"}},
+		{exitUsage, "--kernel-memory: found", []string{"--kernel", "rbf", "--kernel-memory", "much"}},
+		{exitUsage, "--normalize-components: ", []string{"--kernel", "rbf", "--normalize-components", "whiten"}},
+		{exitFailure, "train.csv: kernel PCA cannot be fitted so: found 301 landmarks, wanted at most one per example (300)", []string{"--kernel", "rbf", "--landmarks", "301"}},
+		{exitFailure, "found 300 components, wanted at most 299", []string{"--kernel", "rbf", "--components", "300"}},
+		{exitFailure, "found 4 components, wanted at most 3", []string{"--kernel", "linear", "--components", "4"}},
+		{exitFailure, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
+		{exitFailure, "same.csv: the examples are all the same in feature space", []string{"--data", same, "--kernel", "rbf", "--gamma", "1"}},
+	} {
+		fail(t, c.code, c.fragment, append(train, c.args...)...)
+	}
+	if got := names(t, dir); len(got) != 2 {
+		t.Errorf("errors left %v", got)
+	}
+}
+
+// TestKPCA: what transform writes is what the basis says, with the labels where they fit.
+func TestKPCA(t *testing.T) {
+	dir := t.TempDir()
+	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
+	basis := filepath.Join(dir, "b.npz")
+	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5", "--components", "7", "--basis", basis, "--json")
+	r := decode[kpcaReport](t, stdout)
+	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 || len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
+		t.Errorf("found %+v", r)
+	}
+	if stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--components", "7", "--basis", basis); !strings.Contains(stdout, "components  7 of 300 landmarks") {
+		t.Errorf("said %s", stdout)
+	}
+	var first []float32
+	for _, out := range []string{"z.npy", "z.npz", "z.csv", "z.npy.gz"} {
+		path := filepath.Join(dir, out)
+		succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path, "--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz"])
+		labels := !strings.Contains(out, ".npy")
+		d, err := dataset.Read(path, dataset.Options{NoLabels: !labels})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.N != 300 || d.D != 7 || labels != (len(d.Classes) == 2) {
+			t.Errorf("%s: %d×%d, classes %v", out, d.N, d.D, d.Classes)
+		}
+		if first == nil {
+			first = d.X
+		}
+		for k := range first {
+			if d.X[k] != first[k] {
+				t.Fatalf("%s: value %d is %v, wanted %v", out, k, d.X[k], first[k])
+			}
+		}
+	}
+	model := filepath.Join(dir, "m.npz")
+	succeed(t, "train", "--data", data, "--model", model)
+	wide := write(t, dir, "wide.csv", "1,2,3,a\n1,3,2,b\n")
+	out := filepath.Join(dir, "no.npy")
+	for _, c := range []struct {
+		code     int
+		fragment string
+		args     []string
+	}{
+		{exitUsage, "--basis is missing", []string{"fit", "--data", data}},
+		{exitUsage, "--basis is the same file as --data", []string{"fit", "--data", data, "--basis", data}},
+		{exitUsage, "median", []string{"fit", "--data", data, "--basis", out, "--gamma", "search"}},
+		{exitUsage, "z.parquet: wanted a name for", []string{"transform", "--basis", basis, "--data", test, "--out", "z.parquet"}},
+		{exitFailure, "found no basis.json", []string{"transform", "--basis", model, "--data", test, "--out", out}},
+		{exitFailure, "none.npz: ", []string{"transform", "--basis", "none.npz", "--data", test, "--out", out}},
+		{exitFailure, "wide.csv", []string{"transform", "--basis", basis, "--data", wide, "--out", out}},
+	} {
+		fail(t, c.code, c.fragment, append([]string{"kpca"}, c.args...)...)
+	}
+	if got := strings.Join(names(t, dir), " "); strings.Contains(got, "no.npy") {
+		t.Errorf("errors left %v", got)
+	}
+}

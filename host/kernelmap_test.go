@@ -1,0 +1,155 @@
+package host_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// rings draws points of the plane in three rings about the origin, which no line
+// tells apart.
+func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	x = dataset.Examples{N: n, D: 2}
+	for i := range n {
+		k := int32(i % 3)
+		radius, angle := 1+2*float64(k)+0.3*rng.NormFloat64(), 2*math.Pi*rng.Float64()
+		x.X = append(x.X, float32(radius*math.Cos(angle)), float32(radius*math.Sin(angle)))
+		y = append(y, k)
+	}
+	return x, y
+}
+
+func errorRate(classes, y []int32) float64 {
+	wrong := 0
+	for i, k := range classes {
+		if k != y[i] {
+			wrong++
+		}
+	}
+	return float64(wrong) / float64(len(y))
+}
+
+var ringOptions = kernelpca.Options{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.5}, Components: 20, Landmarks: 120, Seed: 1}
+
+// TestKernelMap learns rings from wrong labels on every engine, with equal bits, and from
+// the sparse form too.
+func TestKernelMap(t *testing.T) {
+	x, clean := rings(600, 1)
+	test, want := rings(500, 2)
+	noise, err := confusion.Pairwise([]string{"a", "b", "c"}, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := noise.Inject(clean, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inverse, err := noise.Invert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []float32
+	for _, e := range engines(t) {
+		for _, examples := range []dataset.Examples{x, x.Compressed()} {
+			k, z, err := host.FitKernelMap(e, examples, ringOptions, dataset.Steps{Standardize: true, L2: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := train(t, e, z, y, inverse)
+			if first == nil {
+				first = w.W
+			}
+			if !slices.Equal(w.W, first) {
+				t.Errorf("%s: other weights", e.Device().ID)
+			}
+			got, err := k.Predict(e, w, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rate := errorRate(got, want); rate > 0.03 {
+				t.Errorf("%s: error rate %v", e.Device().ID, rate)
+			}
+		}
+	}
+}
+
+func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, inverse *confusion.Inverse) engine.Weights {
+	t.Helper()
+	r, err := e.Load(x, y, inverse.Q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	l, err := uma.New(uma.Config{Inverse: inverse, Tol: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := host.Run(context.Background(), r, l, host.Options{MaxSteps: 100, Weights: host.Best, Inverse: inverse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.W
+}
+
+// TestGammaSearch finds a γ that suits the rings, from wrong labels alone, and the same on
+// all engines.
+func TestGammaSearch(t *testing.T) {
+	x, clean := rings(600, 1)
+	noise, err := confusion.Symmetric([]string{"a", "b", "c"}, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := noise.Inject(clean, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inverse, err := noise.Invert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []host.GammaTrial
+	for _, e := range engines(t) {
+		told := 0
+		s := host.GammaSearch{
+			Options: ringOptions, Steps: dataset.Steps{Standardize: true, L2: true}, Gammas: []float32{1e-4, 0.5, 5000}, Seed: 3,
+			Learner: func() (learners.Learner, error) { return uma.New(uma.Config{Inverse: inverse, Tol: 1e-9}) },
+			Run:     host.Options{MaxSteps: 60, Weights: host.Best, Inverse: inverse},
+			OnTrial: func(host.GammaTrial) { told++ },
+		}
+		s.Options.Components = 15
+		trials, best, err := s.Find(context.Background(), e, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Noise of the estimate on 118 examples: about 0.06.
+		if best != 1 || len(trials) != 3 || told != 3 || trials[1].EstimatedError > 0.25 || trials[2].EstimatedError < 0.2 {
+			t.Errorf("%s: trial %d of %+v, %d told", e.Device().ID, best, trials, told)
+		}
+		if first == nil {
+			first = trials
+		}
+		if !slices.Equal(trials, first) {
+			t.Errorf("%s: other trials: %+v, wanted %+v", e.Device().ID, trials, first)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, _, err := s.Find(ctx, e, x, y); err != context.Canceled {
+			t.Errorf("cancelled: %v", err)
+		}
+		if _, _, err := s.Find(context.Background(), e, x.Part(0, 3), []int32{0, 1, 2}); err == nil {
+			t.Error("three classes of one example each were searched")
+		}
+	}
+}

@@ -97,22 +97,3 @@ func unitRows(x dataset.Examples) (dataset.Examples, error) {
 	}
 	return p.Apply(x)
 }
-
-// rows returns the given examples of x, which share nothing with it.
-func rows(x dataset.Examples, which []int) dataset.Examples {
-	r := dataset.Examples{N: len(which), D: x.D}
-	if !x.Sparse() {
-		r.X = make([]float32, 0, len(which)*x.D)
-		for _, i := range which {
-			r.X = append(r.X, x.Row(i)...)
-		}
-		return r
-	}
-	r.Starts, r.Columns, r.Values = make([]int64, 1, len(which)+1), []int32{}, []float32{}
-	for _, i := range which {
-		columns, values := x.SparseRow(i)
-		r.Columns, r.Values = append(r.Columns, columns...), append(r.Values, values...)
-		r.Starts = append(r.Starts, int64(len(r.Values)))
-	}
-	return r
-}

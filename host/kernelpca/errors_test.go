@@ -15,9 +15,9 @@ import (
 
 func TestErrors(t *testing.T) {
 	x, _ := generated(40, 4, 1)
-	same := repeated(rows(x, []int{0}), 40)
+	same := repeated(x.Pick([]int{0}), 40)
 	opposite := dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}
-	duplicates := repeated(rows(x, []int{0, 1, 2}), 40)
+	duplicates := repeated(x.Pick([]int{0, 1, 2}), 40)
 	zeros := dataset.Examples{N: 40, D: 1, X: make([]float32, 40)}
 	zeros.X[7] = 1
 	large := dataset.Examples{N: 2, D: 1, X: []float32{1e30, 1}}
@@ -42,7 +42,7 @@ func TestErrors(t *testing.T) {
 		{"unknown choice", x, Options{Function: rbf, Components: 3, Choice: "best"}, ErrOptions, `"best"`},
 		{"tolerance", x, Options{Function: rbf, Components: 3, Tolerance: 2}, ErrOptions, "tolerance 2"},
 		{"negative limit", x, Options{Function: rbf, Components: 3, MemoryLimit: -1}, ErrOptions, "memory limit"},
-		{"one example", rows(x, []int{0}), Options{Function: rbf, Components: 1}, ErrOptions, "at least 2 examples"},
+		{"one example", x.Pick([]int{0}), Options{Function: rbf, Components: 1}, ErrOptions, "at least 2 examples"},
 		{"memory", x, Options{Function: rbf, Components: 3, MemoryLimit: 100}, ErrMemory, "the limit is 100"},
 		{"constant", same, Options{Function: rbf, Components: 3}, ErrConstant, "as the first"},
 		{"constant and sparse", same.Compressed(), Options{Function: rbf, Components: 3}, ErrConstant, "as the first"},

@@ -65,7 +65,7 @@ func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
 		}
 	}
 	if b.DroppedLandmarks = m - k; k < m {
-		b.Landmarks = rows(b.Landmarks, kept)
+		b.Landmarks = b.Landmarks.Pick(kept)
 	}
 	return r, nil
 }

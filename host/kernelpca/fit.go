@@ -51,7 +51,7 @@ func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool
 	for i := range b.Rows {
 		b.Rows[i] = i
 	}
-	b.Landmarks = rows(x, b.Rows)
+	b.Landmarks = x.Pick(b.Rows)
 	kernel := engine.Projection{Function: o.Function, Landmarks: b.Landmarks}
 	var values []float32
 	var mean []float64

@@ -116,7 +116,7 @@ func repeated(x dataset.Examples, n int) dataset.Examples {
 	for i := range which {
 		which[i] = i % x.N
 	}
-	return rows(x, which)
+	return x.Pick(which)
 }
 
 func TestDropped(t *testing.T) {
@@ -207,10 +207,10 @@ func TestMedianGamma(t *testing.T) {
 		}
 	}
 	x, _ := generated(2, 5, 1)
-	if _, err := MedianGamma(simd.New(), repeated(rows(x, []int{0}), 9), 1); !errors.Is(err, ErrConstant) {
+	if _, err := MedianGamma(simd.New(), repeated(x.Pick([]int{0}), 9), 1); !errors.Is(err, ErrConstant) {
 		t.Errorf("equal examples: %v", err)
 	}
-	if _, err := MedianGamma(simd.New(), rows(x, []int{0}), 1); !errors.Is(err, ErrOptions) {
+	if _, err := MedianGamma(simd.New(), x.Pick([]int{0}), 1); !errors.Is(err, ErrOptions) {
 		t.Errorf("one example: %v", err)
 	}
 }

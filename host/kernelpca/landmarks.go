@@ -20,7 +20,7 @@ func MedianGamma(e engine.Engine, x dataset.Examples, seed uint64) (float32, err
 		return 0, fmt.Errorf("%w: found %d examples, wanted at least 2", ErrOptions, x.N)
 	}
 	if x.N > medianRows {
-		x = rows(x, uniform(x.N, medianRows, newRand(seed)))
+		x = x.Pick(uniform(x.N, medianRows, newRand(seed)))
 	}
 	products := make([]float32, x.N*x.N)
 	if err := e.Project(products, x, engine.Projection{Function: linear, Landmarks: x}); err != nil {
@@ -67,7 +67,7 @@ func (b *Basis) choose(e engine.Engine, x dataset.Examples, o Options) ([]int, e
 	next := rng.IntN(x.N)
 	which := []int{next}
 	for len(which) < m {
-		if err := e.Project(values, x, engine.Projection{Function: o.Function, Landmarks: rows(x, []int{next})}); err != nil {
+		if err := e.Project(values, x, engine.Projection{Function: o.Function, Landmarks: x.Pick([]int{next})}); err != nil {
 			return nil, err
 		}
 		total, farthest := 0.0, 0

@@ -13,7 +13,7 @@ func (b *Basis) fitLandmarks(e engine.Engine, x dataset.Examples, o Options) err
 	if err != nil {
 		return err
 	}
-	b.Rows, b.Landmarks = which, rows(x, which)
+	b.Rows, b.Landmarks = which, x.Pick(which)
 	factor, err := b.factor(e, o.Tolerance)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (b *Basis) features(e engine.Engine, x dataset.Examples, l lower) (dataset.
 			which[k] = at + k
 		}
 		panel := make([]float32, x.N*p)
-		if err := e.Project(panel, x, engine.Projection{Function: b.Function, Landmarks: rows(b.Landmarks, which)}); err != nil {
+		if err := e.Project(panel, x, engine.Projection{Function: b.Function, Landmarks: b.Landmarks.Pick(which)}); err != nil {
 			return f, nil, err
 		}
 		mean = append(mean, means(panel, p)...)

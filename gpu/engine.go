@@ -187,6 +187,12 @@ func (e *gpuEngine) Device() engine.Device {
 }
 
 func (e *gpuEngine) Close() error {
+	var errs []error
+	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
+		if q != nil { // what is still under way may read staging or the caller's examples
+			errs = append(errs, q.Finish())
+		}
+	}
 	all := programs
 	for _, w := range widths {
 		all = slices.Concat(all, densePrograms(w))
@@ -211,7 +217,7 @@ func (e *gpuEngine) Close() error {
 		e.q.context.Release()
 	}
 	*e = gpuEngine{info: e.info, conforming: e.conforming, q: &queue{}}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (e *gpuEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {

@@ -119,3 +119,29 @@ func TestKernelReadRefuses(t *testing.T) {
 		t.Errorf("a plain model with an array of a projection: %v", err)
 	}
 }
+
+// FuzzKernelMembers: any contents of the members of a projection, past the check sums.
+func FuzzKernelMembers(f *testing.F) {
+	for _, sparse := range []bool{false, true} {
+		members, err := kernelSample(sparse).members()
+		if err != nil {
+			f.Fatal(err)
+		}
+		for at := range members {
+			var b bytes.Buffer
+			if err := members[at].write(&b); err != nil {
+				f.Fatal(err)
+			}
+			f.Add(sparse, uint8(at), b.String())
+		}
+	}
+	f.Fuzz(func(t *testing.T, sparse bool, at uint8, text string) {
+		members, err := kernelSample(sparse).members()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := int(at) % len(members)
+		members[k] = part(members[k].name, text)
+		readAgain(t, archive(t, members...))
+	})
+}

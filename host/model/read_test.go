@@ -271,6 +271,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)-1])
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Add(encode(f, kernelSample(false)))
+	f.Add(encode(f, kernelSample(true)))
 	f.Fuzz(func(t *testing.T, b []byte) { readAgain(t, b) })
 }
 

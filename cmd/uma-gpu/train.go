@@ -70,7 +70,7 @@ type training struct {
 	features  *host.KernelMap // fitted; nil for none
 	device    *device
 
-	componentSteps dataset.Steps // of the preparation of the kernel's components
+	componentSteps []dataset.Steps // the one of the kernel's components; nil for auto
 	notes          notes
 	verbose        bool
 	start, lap     time.Time
@@ -232,8 +232,12 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.kernel, err = newKernelChoice(c, true); err != nil {
 		return nil, err
 	}
-	if t.componentSteps, err = dataset.ParseSteps(c.String("normalize-components")); err != nil {
-		return nil, usagef(c, "--normalize-components: %v", err)
+	if text := c.String("normalize-components"); text != "auto" {
+		steps, err := dataset.ParseSteps(text)
+		if err != nil {
+			return nil, usagef(c, "--normalize-components: %v", err)
+		}
+		t.componentSteps = []dataset.Steps{steps}
 	}
 	if t.learner, err = oneOf(c, "learner", "uma"); err != nil {
 		return nil, err

@@ -14,9 +14,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// defaultComponentSteps make components equally long: the small ones tell classes apart,
-// too (docs/kernel.md).
-const defaultComponentSteps = "standardize,l2"
+// Preparations of the components. Equally long ones tell classes apart better, and fit
+// noise sooner if they are many (docs/kernel.md).
+var (
+	equalSteps = dataset.Steps{Standardize: true, L2: true}
+	plainSteps = dataset.Steps{L2: true}
+)
+
+// manyComponents is which share of the examples components may come to before equally
+// long ones fit noise.
+const manyComponents = 0.1
 
 // trainKernelFlags are those of train that make it nonlinear.
 func trainKernelFlags() []cli.Flag {
@@ -25,7 +32,7 @@ func trainKernelFlags() []cli.Flag {
 		Usage: "`G` of rbf and poly, above 0, median (1 / median squared distance of examples), or search (the best of seven around it, by the estimated error on a fifth of the examples)"}
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "kernel", Usage: "learn in the feature space of this kernel `FUNCTION`, rbf, poly, linear or cosine, by kernel principal components (default: linear in the features)"},
-		&cli.StringFlag{Name: "normalize-components", Value: defaultComponentSteps, Usage: "preparation `STEPS` of the components, as for --normalize; l2 alone keeps them as different as they are"},
+		&cli.StringFlag{Name: "normalize-components", Value: "auto", Usage: "preparation `STEPS` of the components, as for --normalize; auto is standardize,l2, or l2 if they are more than a tenth of the examples and labels are noisy; --gamma search tries both"},
 	}, flags...)
 }
 
@@ -35,45 +42,54 @@ func (t *training) fitKernel(ctx context.Context, e engine.Engine, d *dataset.Da
 	if t.kernel == nil {
 		return nil
 	}
+	steps, auto := t.componentSteps, t.componentSteps == nil
+	if auto {
+		steps = []dataset.Steps{equalSteps, plainSteps}
+	}
 	if err := t.kernel.findMedian(e, d.Examples, t.notes); err != nil {
 		return err
 	}
 	if t.kernel.gamma == "search" && t.kernel.options.Function.Gamma > 0 {
-		if err := t.searchGamma(ctx, e, d, inverse); err != nil {
+		best, err := t.searchKernel(ctx, e, d, inverse, steps)
+		if err != nil {
 			return err
 		}
+		t.kernel.options.Function.Gamma, steps = best.Gamma, []dataset.Steps{best.Steps}
+	} else if auto && inverse.Condition > 1 && float64(t.kernel.options.Components) > manyComponents*float64(d.N) {
+		steps = []dataset.Steps{plainSteps}
 	}
-	if t.features, d.Examples, err = t.kernel.fit(ctx, e, d.Examples, t.componentSteps, t.notes); err != nil {
+	if t.features, d.Examples, err = t.kernel.fit(ctx, e, d.Examples, steps[0], t.notes); err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
 	}
 	t.mark(&t.seconds.Kernel)
 	return nil
 }
 
-// searchGamma sets γ to the best of some around the median.
-func (t *training) searchGamma(ctx context.Context, e engine.Engine, d *dataset.Dataset, inverse *confusion.Inverse) error {
+// searchKernel returns the best of some values of γ around the median, with the
+// preparations given.
+func (t *training) searchKernel(ctx context.Context, e engine.Engine, d *dataset.Dataset, inverse *confusion.Inverse, steps []dataset.Steps) (best host.KernelTrial, err error) {
 	o := &t.kernel.options
 	config := t.uma
 	config.Inverse = inverse
-	s := host.GammaSearch{
-		Options: *o, Steps: t.componentSteps, Seed: o.Seed,
+	s := host.KernelSearch{
+		Options: *o, Steps: steps, Seed: o.Seed,
 		Learner: func() (learners.Learner, error) { return uma.New(config) },
 		Run:     host.Options{MaxSteps: min(t.maxSteps, 300), Weights: t.weights, Inverse: inverse},
-		OnTrial: func(trial host.GammaTrial) {
-			t.notes.say("kernel: gamma %v: estimated error %.4f on the examples held out, %d components", trial.Gamma, trial.EstimatedError, trial.Components)
+		OnTrial: func(trial host.KernelTrial) {
+			t.notes.say("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma, trial.Steps, trial.EstimatedError, trial.Components)
 		},
 	}
 	for _, factor := range []float32{0.25, 0.5, 1, 2, 4, 8, 16} {
 		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
 	}
-	trials, best, err := s.Find(ctx, e, d.Examples, d.Y)
+	trials, at, err := s.Find(ctx, e, d.Examples, d.Y)
 	if err != nil {
 		if err := interrupted(ctx); err != nil {
-			return err
+			return best, err
 		}
-		return fmt.Errorf("%s: %w", t.data, err)
+		return best, fmt.Errorf("%s: %w", t.data, err)
 	}
-	o.Function.Gamma = trials[best].Gamma
-	t.notes.say("kernel: gamma %v is taken", o.Function.Gamma)
-	return nil
+	best = trials[at]
+	t.notes.say("kernel: gamma %v, %s is taken", best.Gamma, best.Steps)
+	return best, nil
 }

@@ -1,0 +1,150 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// KernelSearch tries values of γ and preparations of the components for a kernel map,
+// without a clean label: a map and a learner are fitted to four fifths of the examples,
+// and the clean error on the rest is estimated from their noisy labels (clause 10).
+type KernelSearch struct {
+	Options kernelpca.Options // but for Function.Gamma
+	Gammas  []float32         // to try, increasing; each with all Steps
+	Steps   []dataset.Steps   // of the components
+	Learner func() (learners.Learner, error)
+	Run     Options // OnStep is not called
+	Seed    uint64  // of the choice of the fifth
+	// OnTrial is called after each trial; it may be nil.
+	OnTrial func(KernelTrial)
+}
+
+// KernelTrial is what a γ and a preparation came to.
+type KernelTrial struct {
+	Gamma          float32       `json:"gamma"`
+	Steps          dataset.Steps `json:"steps"`
+	Components     int           `json:"components"`
+	EstimatedError float64       `json:"estimated_error"` // on the examples held out
+}
+
+// Find makes the trials for prepared examples x with noisy labels y and returns them and
+// the place of the best, the first of those with the least estimated error. A cancelled
+// ctx ends it with ctx's error.
+func (s KernelSearch) Find(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32) (trials []KernelTrial, best int, err error) {
+	fit, rest := holdOut(y, s.Run.Inverse.Q, s.Seed)
+	if len(rest) == 0 {
+		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
+	}
+	train, test := held{x.Pick(fit), pick(y, fit)}, held{x.Pick(rest), pick(y, rest)}
+	o := s.Options
+	o.Landmarks = min(o.Landmarks, len(fit))
+	for _, gamma := range s.Gammas {
+		o.Function.Gamma = gamma
+		basis, err := kernelpca.Fit(e, train.x, o)
+		if err != nil {
+			return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+		}
+		for _, steps := range s.Steps {
+			k := &KernelMap{Basis: basis}
+			trial := KernelTrial{Gamma: gamma, Steps: steps, Components: basis.Axes.Q}
+			if trial.EstimatedError, err = s.try(ctx, e, k, steps, train, test); err != nil {
+				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+			}
+			if ctx.Err() != nil {
+				return nil, 0, ctx.Err()
+			}
+			trials = append(trials, trial)
+			if trial.EstimatedError < trials[best].EstimatedError {
+				best = len(trials) - 1
+			}
+			if s.OnTrial != nil {
+				s.OnTrial(trial)
+			}
+		}
+	}
+	return trials, best, nil
+}
+
+// held is some of the examples with their noisy labels.
+type held struct {
+	x dataset.Examples
+	y []int32
+}
+
+func pick(y []int32, which []int) []int32 {
+	some := make([]int32, len(which))
+	for k, i := range which {
+		some[k] = y[i]
+	}
+	return some
+}
+
+// try learns train in the space of k, whose components it prepares by steps, and returns
+// the estimated error on test.
+func (s KernelSearch) try(ctx context.Context, e engine.Engine, k *KernelMap, steps dataset.Steps, train, test held) (estimate float64, err error) {
+	z, err := k.fitPreparation(e, train.x, steps)
+	if err != nil {
+		return 0, err
+	}
+	q := s.Run.Inverse.Q
+	r, err := e.Load(z, train.y, q)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if e := r.Close(); err == nil {
+			err = e
+		}
+	}()
+	l, err := s.Learner()
+	if err != nil {
+		return 0, err
+	}
+	run := s.Run
+	run.OnStep = nil
+	result, err := Run(ctx, r, l, run)
+	if err != nil {
+		return 0, err
+	}
+	classes, err := k.Predict(e, result.W, test.x)
+	if err != nil {
+		return 0, err
+	}
+	counts := make([]int64, q*q)
+	for i, p := range classes {
+		counts[int(p)*q+int(test.y[i])]++
+	}
+	return s.Run.Inverse.EstimatedError(counts, test.x.N), nil
+}
+
+// holdOut divides the examples at random in about four fifths and one fifth of each
+// noisy label; both lists increase.
+func holdOut(y []int32, q int, seed uint64) (fit, rest []int) {
+	rng := rand.New(rand.NewPCG(seed, 0x67616d6d61)) // "gamma"
+	left, of := make([]int, q), make([]int, q)
+	for _, k := range y {
+		of[k]++
+	}
+	for k, n := range of {
+		left[k] = n / 5
+		if n > 1 {
+			left[k] = max(1, left[k])
+		}
+	}
+	for i, k := range y {
+		if rng.IntN(of[k]) < left[k] {
+			rest = append(rest, i)
+			left[k]--
+		} else {
+			fit = append(fit, i)
+		}
+		of[k]--
+	}
+	return fit, rest
+}

@@ -19,7 +19,7 @@ type bounds struct {
 	history *sketch.History
 	depth   int // directions on the device: basis.K rounded up to a multiple of 4
 
-	dirty  []bool      // classes whose weights are not those of the history
+	dirty  sketch.Classes      // classes whose weights are not those of the history
 	loose  bool        // some scores are estimates
 	shifts [][]float64 // of the changed classes, in the assignment under way
 
@@ -54,31 +54,13 @@ func (b *tileBounds) free() error {
 	return errors.Join(b.sketch.free(), b.about.free(), b.scored.free())
 }
 
-// note notes that the weights of some classes are new.
-func (b *bounds) note(classes []int) {
-	for _, c := range classes {
-		b.dirty[c] = true
-	}
-}
-
-// changed returns the classes whose weights are new.
-func (b *bounds) changed() []int {
-	var classes []int
-	for c, dirty := range b.dirty {
-		if dirty {
-			classes = append(classes, c)
-		}
-	}
-	return classes
-}
-
 // settle makes all scores exact.
 func (r *resident) settle() error {
 	b := r.bounds
 	if b == nil {
 		return nil
 	}
-	changed := b.changed()
+	changed := b.dirty.List()
 	if len(changed) == 0 && !b.loose {
 		return nil
 	}
@@ -127,7 +109,7 @@ func (r *resident) prepareBounds() error {
 	if !b.pace.InUse {
 		return r.settle()
 	}
-	classes, ok := b.changed(), false
+	classes, ok := b.dirty.List(), false
 	if b.shifts, ok = b.history.Next(r.w.Row, classes); !ok {
 		b.pace.InUse = false
 		return r.settle()

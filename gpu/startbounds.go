@@ -24,7 +24,7 @@ func (r *resident) wantsBounds() bool {
 
 // startBounds makes the bounds; without room for them it leaves the resident as it is.
 func (r *resident) startBounds() error {
-	b := &bounds{dirty: make([]bool, r.q)}
+	b := &bounds{dirty: make(sketch.Classes, r.q)}
 	err := r.makeBounds(b)
 	if err == nil {
 		r.bounds = b

@@ -16,7 +16,7 @@ type bounds struct {
 	rho, nu []float32
 	scored  []int32 // where the errors of the round begin in which an example was scored
 
-	dirty []bool // classes whose weights are not those of the history
+	dirty sketch.Classes // classes whose weights are not those of the history
 	loose bool   // some scores are estimates
 	pace  sketch.Pace
 
@@ -27,24 +27,6 @@ type bounds struct {
 	list    []int32   // those examples
 	before  []int32   // their places
 	summed  []uint16  // one bit for each of them: it moved, and is in a group of a worker
-}
-
-// note notes that the weights of some classes are new.
-func (b *bounds) note(classes []int) {
-	for _, c := range classes {
-		b.dirty[c] = true
-	}
-}
-
-// changed returns the classes whose weights are new.
-func (b *bounds) changed() []int {
-	var classes []int
-	for c, dirty := range b.dirty {
-		if dirty {
-			classes = append(classes, c)
-		}
-	}
-	return classes
 }
 
 // all returns the classes 0..q-1.
@@ -62,7 +44,7 @@ func (r *resident) settle() {
 	if b == nil {
 		return
 	}
-	changed := b.changed()
+	changed := b.dirty.List()
 	if len(changed) == 0 && !b.loose {
 		return
 	}
@@ -108,7 +90,7 @@ func (r *resident) prepareBounds() error {
 		r.settle()
 		return nil
 	}
-	classes := b.changed()
+	classes := b.dirty.List()
 	shifts, ok := b.history.Next(r.w.Row, classes)
 	if !ok {
 		b.pace.InUse = false

@@ -28,7 +28,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 		}
 	}
 	if r.bounds != nil {
-		r.bounds.note(classes) // Assign knows which examples it concerns
+		r.bounds.dirty.Add(classes) // Assign knows which examples it concerns
 		return nil
 	}
 	r.rescore(w, classes)

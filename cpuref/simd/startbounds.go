@@ -58,7 +58,7 @@ func (r *resident) startBounds() error {
 	tile := basis.Sketch(r.x.X, lines, n)
 	b := &bounds{
 		tile: tile, depth: (k + 1) / 2 * 2, rho: padded(tile.Rho, n), nu: padded(tile.Nu, n), scored: make([]int32, n),
-		dirty: make([]bool, r.q), slack: make([]float32, r.q), open: make([]uint16, r.blocks), before: make([]int32, n), summed: make([]uint16, r.blocks),
+		dirty: make(sketch.Classes, r.q), slack: make([]float32, r.q), open: make([]uint16, r.blocks), before: make([]int32, n), summed: make([]uint16, r.blocks),
 	}
 	b.sketch = make([]int8, b.depth*n)
 	for t := range k {

@@ -53,3 +53,23 @@ func (p *Pace) Next(open, n int) {
 		p.rest--
 	}
 }
+
+// Classes are some of Q classes: [c] says whether c is one of them.
+type Classes []bool
+
+// Add adds classes.
+func (s Classes) Add(classes []int) {
+	for _, c := range classes {
+		s[c] = true
+	}
+}
+
+// List returns them, increasing.
+func (s Classes) List() (classes []int) {
+	for c, there := range s {
+		if there {
+			classes = append(classes, c)
+		}
+	}
+	return classes
+}

@@ -19,9 +19,9 @@ type bounds struct {
 	history *sketch.History
 	depth   int // directions on the device: basis.K rounded up to a multiple of 4
 
-	dirty  sketch.Classes      // classes whose weights are not those of the history
-	loose  bool        // some scores are estimates
-	shifts [][]float64 // of the changed classes, in the assignment under way
+	dirty  sketch.Classes // classes whose weights are not those of the history
+	loose  bool           // some scores are estimates
+	shifts [][]float64    // of the changed classes, in the assignment under way
 
 	numbers *buffer[float32] // changes in the units of a tile, and slack; see kernels/bound.cl
 	errors  *buffer[float32] // of the history

@@ -17,7 +17,7 @@ type bounds struct {
 	scored  []int32 // where the errors of the round begin in which an example was scored
 
 	dirty sketch.Classes // classes whose weights are not those of the history
-	loose bool   // some scores are estimates
+	loose bool           // some scores are estimates
 	pace  sketch.Pace
 
 	// Of the assignment under way.

@@ -185,7 +185,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 			d.Classes = append(d.Classes, strconv.Itoa(k))
 		}
 	}
-	if err := prepare(b.normalize, d, b.device); err != nil {
+	if err := prepare(b.normalize, false, d, b.device); err != nil {
 		return about, err
 	}
 	s.X = d.Examples

@@ -63,7 +63,7 @@ func convert(c *cli.Context) error {
 	}
 	defer d.Close() // of what was only read: nothing to lose
 	if c.IsSet("normalize") {
-		if err := prepare(steps, d, nil); err != nil {
+		if err := prepare(steps, false, d, nil); err != nil {
 			return err
 		}
 	}

@@ -89,7 +89,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := prepare(steps, d, nil); err != nil {
+	if err := prepare(steps, true, d, nil); err != nil {
 		return err
 	}
 	if _, err := k.plan(d.N, d.D); err != nil {

@@ -10,7 +10,11 @@ import (
 
 // normalizeUsage says what --normalize takes.
 const normalizeUsage = "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; auto is " +
-	dataset.DefaultSteps + " for dense data and " + dataset.DefaultStepsSparse + " for sparse"
+	dataset.DefaultSteps + " for dense data (" + denseStepsKernel + " with a kernel function) and " + dataset.DefaultStepsSparse + " for sparse"
+
+// denseStepsKernel is what auto is for dense data before a kernel function: features of one
+// range, but none that is nearly constant blown up, and lengths kept (docs/kernel.md).
+const denseStepsKernel = "maxabs"
 
 // normalizeSteps checks the flag --normalize and returns its value.
 func normalizeSteps(c *cli.Context) (string, error) {
@@ -26,11 +30,12 @@ func normalizeSteps(c *cli.Context) (string, error) {
 // prepare fits the preparation that --normalize asks for to d and applies it, for the
 // device where. The raw features are given up, for they and the prepared ones may not
 // fit in memory for long. Data that were prepared before stay as they are, and
-// --normalize must not ask for anything else.
-func prepare(steps string, d *dataset.Dataset, where *device) error {
+// --normalize must not ask for anything else. Auto depends on whether there is a kernel
+// function.
+func prepare(steps string, kernel bool, d *dataset.Dataset, where *device) error {
 	asked := d.KeepNarrow
 	d.KeepNarrow = asked || where != nil && where.wantsNarrow(d.Examples)
-	if err := prepareSteps(steps, d); err != nil {
+	if err := prepareSteps(steps, kernel, d); err != nil {
 		return err
 	}
 	return checkNarrow(asked, d)
@@ -44,12 +49,15 @@ func checkNarrow(asked bool, d *dataset.Dataset) error {
 	return nil
 }
 
-func prepareSteps(steps string, d *dataset.Dataset) error {
+func prepareSteps(steps string, kernel bool, d *dataset.Dataset) error {
 	if steps == "auto" && d.Prepared != nil {
 		return nil
 	}
 	if steps == "auto" {
 		steps = dataset.DefaultStepsFor(d.Examples)
+		if kernel && !d.Sparse() {
+			steps = denseStepsKernel
+		}
 	}
 	s, err := dataset.ParseSteps(steps)
 	if err != nil {

@@ -129,7 +129,7 @@ func train(c *cli.Context) (err error) {
 	if t.kernel != nil {
 		where = nil // projection reads float32
 	}
-	if err := prepare(t.steps, d, where); err != nil {
+	if err := prepare(t.steps, t.kernel != nil, d, where); err != nil {
 		return err
 	}
 	var plan kernelpca.Plan

@@ -14,7 +14,7 @@ type Basis struct {
 	engine.Projection      // landmarks, axes and offsets; D = Axes.Q
 	Cosine            bool // examples are scaled to length 1 before; the landmarks are
 
-	Rows        []int     // which examples the landmarks are, increasing
+	Rows        []int     // which examples the landmarks are: increasing if all are, else each the one that those before stand for least
 	Eigenvalues []float64 // D, decreasing: Σ_i z_it² over the training examples
 	Variance    float64   // of all training examples in feature space: Σ_i ‖φ(x_i) - mean‖²
 	Explained   float64   // the share of it that the components have

@@ -24,8 +24,10 @@ func (l lower) general(i, j, rows, columns int) blas64.General {
 	return blas64.General{Rows: rows, Cols: columns, Stride: l.m, Data: l.a[min(i*l.m+j, len(l.a)):]}
 }
 
-// factor returns L with LLᵀ = K_mm after dropping landmarks of which no more than
-// tolerance, of the largest squared length, is left beside those before them.
+// factor returns L with LLᵀ = K_mm for the landmarks in a new order: always the one of which
+// most is left beside those before it, until that is no more than tolerance, of the largest
+// squared length; the others are dropped. In another order, rounding of nearly dependent
+// landmarks grows from one to the next.
 func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
 	m := len(b.Rows)
 	values := make([]float32, m*m)
@@ -42,76 +44,24 @@ func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
 			largest = max(largest, l.a[i])
 		}
 	}
-	kept := make([]int, 0, m)
-	for at := 0; at < m; at += panelSize {
-		p := l.panelOf(at)
-		if at > 0 { // what the panels before leave of this one
-			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(at, 0, m-at, at), l.general(at, 0, p, at), 1, l.general(at, at, m-at, p))
-		}
-		kept = l.factorPanel(at, p, tolerance*largest, kept)
+	order := make([]int, m)
+	for i := range order {
+		order[i] = i
 	}
-	if len(kept) == 0 {
+	k := l.pivotedCholesky(order, tolerance*largest)
+	if k == 0 {
 		return lower{}, fmt.Errorf("%w: all %d landmarks are 0 there; take more, or another seed", ErrConstant, m)
 	}
-	// Dropped columns are 0, and nothing needs their rows.
-	k := len(kept)
 	r := lower{m: k, a: make([]float64, k*k)}
 	all := b.Rows
 	b.Rows = make([]int, k)
-	for i, row := range kept {
-		b.Rows[i] = all[row]
-		for j, column := range kept[:i+1] {
-			r.a[i*k+j] = l.a[row*m+column]
-		}
+	for i := range k {
+		b.Rows[i] = all[order[i]]
+		copy(r.a[i*k:i*k+i+1], l.a[i*m:])
 	}
-	if b.DroppedLandmarks = m - k; k < m {
-		b.Landmarks = b.Landmarks.Pick(kept)
-	}
+	b.DroppedLandmarks = m - k
+	b.Landmarks = b.Landmarks.Pick(order[:k])
 	return r, nil
-}
-
-// factorPanel makes columns at..at+p-1 those of the factor, or 0 for landmarks that are
-// dropped, and appends the others to kept.
-func (l lower) factorPanel(at, p int, least float64, kept []int) []int {
-	for j := at; j < at+p; j++ { // the square on the diagonal
-		row := l.a[j*l.m:]
-		pivot := row[j]
-		for c := at; c < j; c++ {
-			pivot -= float64(row[c] * row[c])
-		}
-		if !(pivot > least) {
-			row[j] = 0
-			for i := j + 1; i < at+p; i++ {
-				l.a[i*l.m+j] = 0
-			}
-			continue
-		}
-		kept = append(kept, j)
-		row[j] = math.Sqrt(pivot)
-		for i := j + 1; i < at+p; i++ {
-			l.a[i*l.m+j] = l.entry(i, j, at)
-		}
-	}
-	parallel(l.m-at-p, func(k int) { // the rows below
-		i := at + p + k
-		for j := at; j < at+p; j++ {
-			l.a[i*l.m+j] = l.entry(i, j, at)
-		}
-	})
-	return kept
-}
-
-// entry returns entry (i, j) of the factor, from its row up to column j and row j.
-func (l lower) entry(i, j, at int) float64 {
-	d := l.a[j*l.m+j]
-	if d == 0 {
-		return 0
-	}
-	v, other := l.a[i*l.m+j], l.a[j*l.m+at:j*l.m+j]
-	for c, w := range l.a[i*l.m+at : i*l.m+j] {
-		v -= float64(w * other[c])
-	}
-	return v / d
 }
 
 // inverse returns the inverse of the p×p triangle of l at (at, at).

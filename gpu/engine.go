@@ -34,7 +34,7 @@ type gpuEngine struct {
 	programs   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
 	shares     bool          // the device uses host memory in place
-	width      int           // values of a vector of kernels/project.cl
+	vector     int           // values of a vector of kernels/project.cl
 	maxAlloc   int64
 	build      build
 	options    string // of the compiler
@@ -111,7 +111,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 		return nil, err
 	}
 	e.tuning = o.Tuning.or(defaultTuning(e.cpu))
-	e.width = vectorWidth(d.cl, e.cpu, b.width)
+	e.vector = vectorWidth(d.cl, e.cpu, b.width)
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
 	if err := e.start(b); err != nil {
 		return nil, errors.Join(err, e.Close())

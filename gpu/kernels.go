@@ -121,7 +121,7 @@ func scoreMacros(e *gpuEngine) string {
 }
 
 func projectMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.width, e.tuning.Group)
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.vector, e.tuning.Group)
 }
 
 func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.tuning.SumColumns) }

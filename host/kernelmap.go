@@ -21,23 +21,15 @@ func FitKernelMap(e engine.Engine, x dataset.Examples, o kernelpca.Options, step
 	if k.Basis, err = kernelpca.Fit(e, x, o); err != nil {
 		return nil, dataset.Examples{}, err
 	}
-	z, err := k.fitPreparation(e, x, steps)
+	z, err := k.components(e, x)
 	if err != nil {
 		return nil, dataset.Examples{}, err
 	}
-	return k, z, nil
-}
-
-// fitPreparation fits the preparation to the components of x, and returns these prepared.
-func (k *KernelMap) fitPreparation(e engine.Engine, x dataset.Examples, steps dataset.Steps) (dataset.Examples, error) {
-	z, err := k.components(e, x)
-	if err != nil {
-		return z, err
-	}
 	if k.Preparation, err = dataset.Fit(steps, z); err != nil {
-		return z, err
+		return nil, dataset.Examples{}, err
 	}
-	return k.Preparation.Apply(z)
+	z, err = k.Preparation.Apply(z)
+	return k, z, err
 }
 
 // Apply returns what a learner sees of prepared examples x, dense, x.N × Width.

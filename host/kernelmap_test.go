@@ -31,6 +31,23 @@ func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
 	return x, y
 }
 
+// noisyRings draws rings of which 30 % are labelled wrongly, in the way of matrix.
+func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error)) (x dataset.Examples, y []int32, inverse *confusion.Inverse) {
+	t.Helper()
+	x, clean := rings(600, 1)
+	noise, err := matrix([]string{"a", "b", "c"}, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y, err = noise.Inject(clean, 1); err != nil {
+		t.Fatal(err)
+	}
+	if inverse, err = noise.Invert(); err != nil {
+		t.Fatal(err)
+	}
+	return x, y, inverse
+}
+
 func errorRate(classes, y []int32) float64 {
 	wrong := 0
 	for i, k := range classes {
@@ -46,20 +63,8 @@ var ringOptions = kernelpca.Options{Function: mercer.Function{Kind: mercer.RBF, 
 // TestKernelMap learns rings from wrong labels on every engine, with equal bits, and from
 // the sparse form too.
 func TestKernelMap(t *testing.T) {
-	x, clean := rings(600, 1)
+	x, y, inverse := noisyRings(t, confusion.Pairwise)
 	test, want := rings(500, 2)
-	noise, err := confusion.Pairwise([]string{"a", "b", "c"}, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := noise.Inject(clean, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inverse, err := noise.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var first []float32
 	for _, e := range engines(t) {
 		for _, examples := range []dataset.Examples{x, x.Compressed()} {
@@ -106,19 +111,7 @@ func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, inverse
 // TestGammaSearch finds a γ that suits the rings, from wrong labels alone, and the same on
 // all engines.
 func TestGammaSearch(t *testing.T) {
-	x, clean := rings(600, 1)
-	noise, err := confusion.Symmetric([]string{"a", "b", "c"}, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := noise.Inject(clean, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inverse, err := noise.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, y, inverse := noisyRings(t, confusion.Symmetric)
 	var first []host.KernelTrial
 	for _, e := range engines(t) {
 		told := 0

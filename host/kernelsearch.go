@@ -41,19 +41,18 @@ func (s KernelSearch) Find(ctx context.Context, e engine.Engine, x dataset.Examp
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
 	}
-	train, test := held{x.Pick(fit), pick(y, fit)}, held{x.Pick(rest), pick(y, rest)}
+	train, test := pick(x, y, fit), pick(x, y, rest)
 	o := s.Options
 	o.Landmarks = min(o.Landmarks, len(fit))
 	for _, gamma := range s.Gammas {
 		o.Function.Gamma = gamma
-		basis, err := kernelpca.Fit(e, train.x, o)
+		fitted, held, components, err := s.components(e, o, train, test)
 		if err != nil {
 			return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 		}
 		for _, steps := range s.Steps {
-			k := &KernelMap{Basis: basis}
-			trial := KernelTrial{Gamma: gamma, Steps: steps, Components: basis.Axes.Q}
-			if trial.EstimatedError, err = s.try(ctx, e, k, steps, train, test); err != nil {
+			trial := KernelTrial{Gamma: gamma, Steps: steps, Components: components}
+			if trial.EstimatedError, err = s.try(ctx, e, steps, fitted, held); err != nil {
 				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 			}
 			if ctx.Err() != nil {
@@ -71,29 +70,52 @@ func (s KernelSearch) Find(ctx context.Context, e engine.Engine, x dataset.Examp
 	return trials, best, nil
 }
 
-// held is some of the examples with their noisy labels.
-type held struct {
+// labelled is some of the examples with their noisy labels.
+type labelled struct {
 	x dataset.Examples
 	y []int32
 }
 
-func pick(y []int32, which []int) []int32 {
-	some := make([]int32, len(which))
+func pick(x dataset.Examples, y []int32, which []int) labelled {
+	some := labelled{x.Pick(which), make([]int32, len(which))}
 	for k, i := range which {
-		some[k] = y[i]
+		some.y[k] = y[i]
 	}
 	return some
 }
 
-// try learns train in the space of k, whose components it prepares by steps, and returns
-// the estimated error on test.
-func (s KernelSearch) try(ctx context.Context, e engine.Engine, k *KernelMap, steps dataset.Steps, train, test held) (estimate float64, err error) {
-	z, err := k.fitPreparation(e, train.x, steps)
+// components fits kernel PCA to train and returns the components of both, and how many
+// they are.
+func (s KernelSearch) components(e engine.Engine, o kernelpca.Options, train, test labelled) (fitted, held labelled, n int, err error) {
+	k := &KernelMap{}
+	if k.Basis, err = kernelpca.Fit(e, train.x, o); err != nil {
+		return fitted, held, 0, err
+	}
+	fitted.y, held.y = train.y, test.y
+	if fitted.x, err = k.components(e, train.x); err != nil {
+		return fitted, held, 0, err
+	}
+	held.x, err = k.components(e, test.x)
+	return fitted, held, k.Basis.Axes.Q, err
+}
+
+// try learns from the components of train, prepared by steps, and returns the estimated
+// error on those of test.
+func (s KernelSearch) try(ctx context.Context, e engine.Engine, steps dataset.Steps, train, test labelled) (estimate float64, err error) {
+	p, err := dataset.Fit(steps, train.x)
+	if err != nil {
+		return 0, err
+	}
+	x, err := p.Apply(train.x)
+	if err != nil {
+		return 0, err
+	}
+	held, err := p.Apply(test.x)
 	if err != nil {
 		return 0, err
 	}
 	q := s.Run.Inverse.Q
-	r, err := e.Load(z, train.y, q)
+	r, err := e.Load(x, train.y, q)
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +134,7 @@ func (s KernelSearch) try(ctx context.Context, e engine.Engine, k *KernelMap, st
 	if err != nil {
 		return 0, err
 	}
-	classes, err := k.Predict(e, result.W, test.x)
+	classes, err := Predict(e, result.W, held)
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +142,7 @@ func (s KernelSearch) try(ctx context.Context, e engine.Engine, k *KernelMap, st
 	for i, p := range classes {
 		counts[int(p)*q+int(test.y[i])]++
 	}
-	return s.Run.Inverse.EstimatedError(counts, test.x.N), nil
+	return s.Run.Inverse.EstimatedError(counts, held.N), nil
 }
 
 // holdOut divides the examples at random in about four fifths and one fifth of each

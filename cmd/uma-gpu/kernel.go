@@ -1,10 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -70,6 +71,11 @@ func newKernelChoice(c *cli.Context, search bool) (*kernelChoice, error) {
 		Function:   mercer.Function{Kind: kind},
 		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"), Seed: c.Uint64("seed"),
 	}}
+	for flag, kinds := range map[string][]string{"gamma": {mercer.RBF, mercer.Poly}, "coef0": {mercer.Poly}, "degree": {mercer.Poly}} {
+		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
+			return nil, usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind, strings.Join(kinds, " and "))
+		}
+	}
 	f := &k.options.Function
 	if kind == cosine {
 		f.Kind, k.options.Cosine = mercer.Linear, true
@@ -151,20 +157,12 @@ func (k *kernelChoice) findMedian(e engine.Engine, x dataset.Examples, n notes) 
 	return nil
 }
 
-// fit fits the map whose components are prepared by steps, and applies it to x.
-func (k *kernelChoice) fit(ctx context.Context, e engine.Engine, x dataset.Examples, steps dataset.Steps, n notes) (*host.KernelMap, dataset.Examples, error) {
-	m, z, err := host.FitKernelMap(e, x, k.options, steps)
-	if err != nil {
-		return nil, z, adviseMemory(err)
-	}
-	if err := interrupted(ctx); err != nil {
-		return nil, z, err
-	}
-	for _, note := range m.Basis.Notes() {
+// sayBasis tells what was found.
+func sayBasis(b *kernelpca.Basis, n notes) {
+	for _, note := range b.Notes() {
 		n.say("kernel: %s", note)
 	}
-	n.say("kernel: %d components of %d landmarks have %.4g %% of the variance", m.Basis.Axes.Q, m.Basis.Landmarks.N, 100*m.Basis.Explained)
-	return m, z, nil
+	n.say("kernel: %d components of %d landmarks have %.4g %% of the variance", b.Axes.Q, b.Landmarks.N, 100*b.Explained)
 }
 
 // kernelOf describes a fitted map for a file.

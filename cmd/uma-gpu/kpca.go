@@ -9,8 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -56,7 +58,7 @@ type kpcaReport struct {
 	Kernel      model.Kernel  `json:"kernel"`
 	Eigenvalues []float64     `json:"eigenvalues"`
 	Notes       []string      `json:"notes"`
-	Seconds     float64       `json:"seconds"` // of the fit, and of projecting what it was fitted to
+	Seconds     float64       `json:"seconds"` // of the fit
 }
 
 func kpcaFit(c *cli.Context) (err error) {
@@ -104,12 +106,17 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	start := time.Now()
-	fitted, _, err := k.fit(c.Context, e, d.Examples, dataset.Steps{}, n)
+	basis, err := kernelpca.Fit(e, d.Examples, k.options)
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, err)
+		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
 	}
+	sayBasis(basis, n)
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	fitted := &host.KernelMap{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
 	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
-		Eigenvalues: fitted.Basis.Eigenvalues, Notes: fitted.Basis.Notes(), Seconds: time.Since(start).Seconds()}
+		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version, Features: model.Features{Count: d.FeatureCount(), Names: d.Features},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
 	kernel, projection := kernelOf(fitted)

@@ -58,8 +58,12 @@ func (t *training) fitKernel(ctx context.Context, e engine.Engine, d *dataset.Da
 	} else if auto && inverse.Condition > 1 && float64(t.kernel.options.Components) > manyComponents*float64(d.N) {
 		steps = []dataset.Steps{plainSteps}
 	}
-	if t.features, d.Examples, err = t.kernel.fit(ctx, e, d.Examples, steps[0], t.notes); err != nil {
-		return fmt.Errorf("%s: %w", t.data, err)
+	if t.features, d.Examples, err = host.FitKernelMap(e, d.Examples, t.kernel.options, steps[0]); err != nil {
+		return fmt.Errorf("%s: %w", t.data, adviseMemory(err))
+	}
+	sayBasis(t.features.Basis, t.notes)
+	if err := interrupted(ctx); err != nil {
+		return err
 	}
 	t.mark(&t.seconds.Kernel)
 	return nil

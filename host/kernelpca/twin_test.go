@@ -211,9 +211,6 @@ func TestAllLandmarks(t *testing.T) {
 // Beyond denseSize the Lanczos process finds the same, with kernel values kept or not, of
 // all examples or of landmarks.
 func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the matrix of the twin takes a minute under the race detector")
-	}
 	x, lines := generated(denseSize+77, 9, 5)
 	f := functions[0].f
 	exact := newTwin(lines, lines, kernelOf(f, false))

@@ -37,8 +37,9 @@ import (
 // 1, which older programs read.
 const FormatVersion = 2
 
-// Model is a trained linear classifier of Q ≥ 2 classes over D ≥ 1 prepared
-// features (the bias column included). Score of class r: ⟨W[r], x⟩.
+// Model is a trained classifier of Q ≥ 2 classes, linear in D ≥ 1 columns: prepared
+// features (the bias column included), or the prepared components of Projection. Score
+// of class r: ⟨W[r], x⟩.
 type Model struct {
 	Q, D int
 	// W is Q×D, row-major: the weight of class r and prepared column j is

@@ -185,7 +185,11 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 			d.Classes = append(d.Classes, strconv.Itoa(k))
 		}
 	}
-	if err := prepare(b.normalize, false, d, b.device); err != nil {
+	where := b.device
+	if b.options.Storage == "dense" {
+		where = nil // whoever asks for float32 gets it
+	}
+	if err := prepare(b.normalize, false, d, where); err != nil {
 		return about, err
 	}
 	s.X = d.Examples

@@ -199,7 +199,7 @@ func (d *device) wantsNarrow(x dataset.Examples) bool {
 	if len(d.try) == 0 || d.auto && processorSuffices(x) {
 		return false
 	}
-	return d.try[0].WantsNarrow(x.N, x.D)
+	return d.try[0].WantsNarrow(x.N, x.D, !d.options.NoBounds)
 }
 
 // open opens the device for the examples x of so many classes, with the tuning that is

@@ -126,8 +126,8 @@ func train(c *cli.Context) (err error) {
 	t.mark(&t.seconds.Read)
 
 	where := t.device
-	if t.kernel != nil {
-		where = nil // projection reads float32
+	if t.kernel != nil || t.options.Storage == "dense" {
+		where = nil // projection reads float32, and whoever asks for it gets it
 	}
 	if err := prepare(t.steps, t.kernel != nil, d, where); err != nil {
 		return err

@@ -44,7 +44,9 @@ func (s KernelSearch) Find(ctx context.Context, e engine.Engine, x dataset.Examp
 	}
 	train, test := pick(x, y, fit), pick(x, y, rest)
 	o := s.Options
+	// Four fifths of the examples may not have what is asked of all.
 	o.Landmarks = min(o.Landmarks, len(fit))
+	o.Components = min(o.Components, o.MostComponents(len(fit), x.D))
 	for _, gamma := range s.Gammas {
 		o.Function.Gamma = gamma
 		fitted, held, components, err := s.components(ctx, e, o, train, test)

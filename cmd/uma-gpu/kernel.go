@@ -124,17 +124,7 @@ func (k *kernelChoice) plan(n, d int) (kernelpca.Plan, error) {
 		o.Landmarks = manyLandmarks
 	}
 	if o.Components == 0 && o.Variance == 0 {
-		o.Components = defaultComponents
-		limits := []int{n - 1}
-		if o.Landmarks > 0 {
-			limits = append(limits, o.Landmarks)
-		}
-		if o.Function.Kind == mercer.Linear {
-			limits = append(limits, d)
-		}
-		for _, most := range limits {
-			o.Components = min(o.Components, most)
-		}
+		o.Components = min(defaultComponents, o.MostComponents(n, d))
 	}
 	return kernelpca.NewPlan(n, d, *o)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 const defaultSynthetic = "60000,784,10"
@@ -200,9 +201,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	if s.Y, err = c.Inject(d.Y, b.seed); err != nil {
 		return about, err
 	}
-	if s.Inverse, err = c.Invert(); err != nil {
-		return about, err
-	}
+	s.Noise, s.Learner = c, uma.Defaults()
 	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes), Storage: "dense"}
 	if b.data == "" {
 		about.Source = "synthetic"

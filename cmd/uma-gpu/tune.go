@@ -85,11 +85,15 @@ func tune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	inverse, err := s.Noise.Invert()
+	if err != nil {
+		return err
+	}
 	x := firstExamples(s.X, tunedBytes)
 	b.notes.say("device: %s %s (%s, driver %s)", i.ID(), i.Name, i.PlatformName, i.Driver)
 	b.notes.say("shape: %s; measured on %d of %d examples", r.Shape, x.N, s.X.N)
 	r.TuneReport, err = gpu.Tune(c.Context, i, b.device.options, gpu.Problem{
-		X: x, Y: s.Y[:x.N], Classes: classes, Inverse: s.Inverse.Float32(), Repeat: b.repeat, Say: b.notes.say,
+		X: x, Y: s.Y[:x.N], Classes: classes, Inverse: inverse.Float32(), Repeat: b.repeat, Say: b.notes.say,
 	})
 	if stopped := interrupted(c.Context); stopped != nil {
 		return stopped

@@ -43,7 +43,11 @@ type bench struct {
 // operations measures each operation apart, with the weights around a step.
 func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (found []Operation, err error) {
 	s.say("measuring each operation")
-	b := &bench{Setup: s, inv: s.Inverse.Float32(), z: make([]float32, s.X.D)}
+	inverse, err := s.problem().Inverse()
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{Setup: s, inv: inverse.Float32(), z: make([]float32, s.X.D)}
 	defer func() { err = errors.Join(err, b.close()) }()
 	for _, op := range b.list(bytes, step) {
 		b.moved = -1
@@ -60,7 +64,7 @@ func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (fou
 // AssignAll leaves all examples in the cells of step.after. Rescoring alternates between two weights, and norms between two inverses,
 // because an engine may see that nothing has changed.
 func (b *bench) list(bytes int64, step *lastStep) []operation {
-	n, d, q := b.X.N, b.X.D, b.Inverse.Q
+	n, d, q := b.X.N, b.X.D, b.Noise.Q()
 	every := make([]int, q)
 	for k := range every {
 		every[k] = k

@@ -1,8 +1,10 @@
 package timing
 
 import (
+	"context"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -28,6 +30,20 @@ type note func(name string, start, end time.Time)
 func (n note) since(name string) func() {
 	start := time.Now()
 	return func() { n(name, start, time.Now()) }
+}
+
+// recordedEngine is any engine that notes when the operations of its residents run.
+type recordedEngine struct {
+	engine.Engine
+	note note
+}
+
+func (e recordedEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
+	r, err := e.Engine.Load(x, y, classes)
+	if err != nil {
+		return nil, err
+	}
+	return recorded{r, e.note}, nil
 }
 
 // recorded is a data set on any engine that notes when its operations run.
@@ -56,30 +72,61 @@ func (r recorded) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float3
 	return r.Resident.UpdateVectors(dst, pairs, inv)
 }
 
-// recordedLearner notes when its learner is at work.
-type recordedLearner struct {
-	learners.Learner
-	note note
+// watched are the parameters of a learner that is watched from its start on.
+type watched struct {
+	learners.Params
+	note note      // nil for none
+	last *lastStep // nil for none
 }
 
-func (l recordedLearner) Step(s learners.State) (learners.Update, error) {
-	defer l.note.since(chooseSpan)()
-	return l.Learner.Step(s)
+// Start starts the learner on an engine that notes its operations.
+func (w watched) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
+	if w.note != nil {
+		on := p.On(p.X, p.Y)
+		on.Engine = recordedEngine{p.Engine, w.note}
+		p = on
+	}
+	l, err := w.Params.Start(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &watchedLearner{l, w.note, w.last}, nil
 }
+
+// watchedLearner is any learner whose steps are watched. Every method stands here, so
+// that a new one of the interface cannot pass by.
+type watchedLearner struct {
+	learner learners.Learner
+	note    note
+	last    *lastStep
+}
+
+func (l *watchedLearner) Count(ctx context.Context, w engine.Weights, changed []int) ([]int64, error) {
+	return l.learner.Count(ctx, w, changed)
+}
+
+func (l *watchedLearner) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	if l.note != nil {
+		defer l.note.since(chooseSpan)()
+	}
+	if l.last == nil {
+		return l.learner.Step(ctx, w)
+	}
+	before := w.Clone()
+	s, err := l.learner.Step(ctx, w)
+	if err == nil && !s.Done {
+		l.last.before, l.last.changed = before, s.Changed
+	}
+	return s, err
+}
+
+func (l *watchedLearner) Save() ([]byte, error)      { return l.learner.Save() }
+func (l *watchedLearner) Restore(saved []byte) error { return l.learner.Restore(saved) }
+func (l *watchedLearner) Close() error               { return l.learner.Close() }
 
 // lastStep keeps the weights before and after the last step of a run, and which
 // classes that step changed.
 type lastStep struct {
-	learners.Learner
 	before, after engine.Weights
 	changed       []int
-}
-
-func (l *lastStep) Step(s learners.State) (learners.Update, error) {
-	before := s.W.Clone()
-	u, err := l.Learner.Step(s)
-	if err == nil && !u.Converged {
-		l.before, l.changed = before, u.Changed
-	}
-	return u, err
 }

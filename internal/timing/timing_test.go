@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 // setup is a small measurement. Those with a real engine are in cmd/uma-gpu,
@@ -27,12 +28,8 @@ func setup(t *testing.T, e engine.Engine) Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inverse, err := c.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
 	return Setup{
-		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}, Y: y, Inverse: inverse,
+		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}, Y: y, Noise: c, Learner: uma.Defaults(),
 		Bandwidth: func() (float64, error) { return 1e9, nil }, Steps: 3, Repeat: 2, Trace: &Trace{},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -44,10 +45,15 @@ func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []K
 	}
 	train, test := pick(x, y, fit), pick(x, y, rest)
 	o := s.Options
+	// Four fifths of the examples may not have what is asked of all.
 	o.Landmarks = min(o.Landmarks, len(fit))
+	o.Components = min(o.Components, o.MostComponents(len(fit), x.D))
 	for _, gamma := range s.Gammas {
 		o.Function.Gamma = gamma
-		fitted, held, components, err := s.components(e, o, train, test)
+		fitted, held, components, err := s.components(ctx, e, o, train, test)
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 		}
@@ -87,17 +93,17 @@ func pick(x dataset.Examples, y []int32, which []int) labelled {
 
 // components fits kernel PCA to train and returns the components of both, and how many
 // they are.
-func (s KernelSearch) components(e engine.Engine, o kernelpca.Options, train, test labelled) (fitted, held labelled, n int, err error) {
-	k := &KernelMap{}
-	if k.Basis, err = kernelpca.Fit(e, train.x, o); err != nil {
+func (s KernelSearch) components(ctx context.Context, e engine.Engine, o kernelpca.Options, train, test labelled) (fitted, held labelled, n int, err error) {
+	basis, err := kernelpca.Fit(ctx, e, train.x, o)
+	if err != nil {
 		return fitted, held, 0, err
 	}
 	fitted.y, held.y = train.y, test.y
-	if fitted.x, err = k.components(e, train.x); err != nil {
+	if fitted.x, err = kernelmap.Components(ctx, e, basis, train.x); err != nil {
 		return fitted, held, 0, err
 	}
-	held.x, err = k.components(e, test.x)
-	return fitted, held, k.Basis.Axes.Q, err
+	held.x, err = kernelmap.Components(ctx, e, basis, test.x)
+	return fitted, held, basis.Axes.Q, err
 }
 
 // try learns from the components of train, prepared by steps, and returns the estimated

@@ -3,8 +3,11 @@
 package host
 
 import (
+	"context"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -28,4 +31,20 @@ func Predict(e engine.Engine, w engine.Weights, x dataset.Examples) (classes []i
 		return nil, err
 	}
 	return classes, r.Predict(classes)
+}
+
+// PredictMapped is Predict for weights w of examples that k maps; x are the examples
+// before. It maps and predicts a block of them at a time, so that what k makes of them
+// need not all find room. A cancelled ctx ends it with ctx's error.
+func PredictMapped(ctx context.Context, e engine.Engine, k *kernelmap.Map, w engine.Weights, x dataset.Examples) ([]int32, error) {
+	classes := make([]int32, 0, x.N)
+	err := k.Blocks(ctx, e, x, func(z dataset.Examples) error {
+		block, err := Predict(e, w, z)
+		classes = append(classes, block...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return classes, nil
 }

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -99,7 +100,7 @@ func measure(device, train, test, out string, o kernelpca.Options) (*result, err
 		}
 	}
 	start := time.Now()
-	b, err := kernelpca.Fit(e, x[0], o)
+	b, err := kernelpca.Fit(context.Background(), e, x[0], o)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func measure(device, train, test, out string, o kernelpca.Options) (*result, err
 	var z [2][]float32
 	for i := range z {
 		z[i] = make([]float32, x[i].N*b.Axes.Q)
-		if err := b.Project(e, z[i], x[i]); err != nil {
+		if err := b.Project(context.Background(), e, z[i], x[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -72,15 +72,15 @@ func classify(c *cli.Context) (r classified, err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r.classes, r.device = m.Meta.Classes, e.Device()
 	w := engine.Weights{Q: m.Q, D: m.D, W: m.W}
-	if m.Projection != nil {
-		r.predicted, err = kernelMap(m.Meta.Kernel, m.Projection).Predict(e, w, r.data.Examples)
+	if k := m.Map(); k != nil {
+		r.predicted, err = host.PredictMapped(c.Context, e, k, w, r.data.Examples)
 	} else {
 		r.predicted, err = host.Predict(e, w, r.data.Examples)
 	}
-	if err != nil {
+	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}
-	return r, interrupted(c.Context)
+	return r, err
 }
 
 // adviseNoLabels adds to an error of reading data with labels what predict can

@@ -9,12 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
-	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 // cosine is the kernel function that is mercer.Linear on rows of length 1.
@@ -126,17 +124,7 @@ func (k *kernelChoice) plan(n, d int) (kernelpca.Plan, error) {
 		o.Landmarks = manyLandmarks
 	}
 	if o.Components == 0 && o.Variance == 0 {
-		o.Components = defaultComponents
-		limits := []int{n - 1}
-		if o.Landmarks > 0 {
-			limits = append(limits, o.Landmarks)
-		}
-		if o.Function.Kind == mercer.Linear {
-			limits = append(limits, d)
-		}
-		for _, most := range limits {
-			o.Components = min(o.Components, most)
-		}
+		o.Components = min(defaultComponents, o.MostComponents(n, d))
 	}
 	return kernelpca.NewPlan(n, d, *o)
 }
@@ -163,26 +151,6 @@ func sayBasis(b *kernelpca.Basis, n notes) {
 		n.say("kernel: %s", note)
 	}
 	n.say("kernel: %d components of %d landmarks have %.4g %% of the variance", b.Axes.Q, b.Landmarks.N, 100*b.Explained)
-}
-
-// kernelOf describes a fitted map for a file.
-func kernelOf(k *host.KernelMap) (*model.Kernel, *model.Projection) {
-	b := k.Basis
-	return &model.Kernel{
-			Function: b.Function, Cosine: b.Cosine, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
-			Explained: b.Explained, Preparation: *k.Preparation,
-		},
-		&model.Projection{Landmarks: b.Landmarks, Axes: b.Axes.W, Offset: b.Offset}
-}
-
-// kernelMap is the opposite of kernelOf.
-func kernelMap(k *model.Kernel, p *model.Projection) *host.KernelMap {
-	b := &kernelpca.Basis{Cosine: k.Cosine, Explained: k.Explained}
-	b.Projection = engine.Projection{
-		Function: k.Function, Landmarks: p.Landmarks,
-		Axes: engine.Weights{Q: k.Components, D: k.Landmarks, W: p.Axes}, Offset: p.Offset,
-	}
-	return &host.KernelMap{Basis: b, Preparation: &k.Preparation}
 }
 
 // flagNames are the first names of flags.

@@ -178,3 +178,44 @@ func TestKPCA(t *testing.T) {
 		t.Errorf("errors left %v", got)
 	}
 }
+
+// TestGammaSearchOfFewExamples: the default flags ask for as many components as all the
+// examples have, which the four fifths that the search fits to have not.
+func TestGammaSearchOfFewExamples(t *testing.T) {
+	dir := t.TempDir()
+	model := filepath.Join(dir, "m.npz")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name   string
+		counts []int // of the examples of each class
+	}{
+		{"60", []int{30, 30}},
+		{"110", []int{100, 10}},
+		{"600", []int{200, 200, 200}},
+		{"few of some classes", []int{40, 1, 2, 17}},
+		{"one class to hold out of", []int{1, 1, 2}},
+		{"three", []int{1, 2}},
+	} {
+		var text strings.Builder
+		n := 0
+		for class, count := range c.counts {
+			for range count {
+				fmt.Fprintf(&text, "%.4f,%.4f,%.4f,c%d\n", rng.NormFloat64(), rng.NormFloat64(), float64(class)+rng.NormFloat64(), class)
+			}
+			n += count
+		}
+		data := write(t, dir, "few.csv", text.String())
+		variants := [][]string{nil, {"--variance", "0.99"}, {"--components", fmt.Sprint(n - 1)}, {"--landmarks", fmt.Sprint(n), "--kernel", "poly"}}
+		if n > 100 {
+			variants = variants[:1] // the others take seconds, and are about the same limits
+		}
+		for _, more := range variants {
+			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20", "--kernel", "rbf", "--gamma", "search"}, more...)
+			if code, _, said := command(args...); code != exitOK || strings.Count(said, "estimated error") != 14 {
+				t.Errorf("%s, %v: exit code %d\n%s", c.name, more, code, said)
+			}
+		}
+	}
+	data := write(t, dir, "none.csv", "1,2,a\n2,1,b\n3,4,c\n")
+	fail(t, exitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "search")
+}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -106,21 +106,21 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	start := time.Now()
-	basis, err := kernelpca.Fit(e, d.Examples, k.options)
+	basis, err := kernelpca.Fit(c.Context, e, d.Examples, k.options)
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
 	}
 	sayBasis(basis, n)
-	if err := interrupted(c.Context); err != nil {
-		return err
-	}
-	fitted := &host.KernelMap{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
+	fitted := &kernelmap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
 	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version, Features: model.Features{Count: d.FeatureCount(), Names: d.Features},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
-	kernel, projection := kernelOf(fitted)
-	b.Kernel, b.Projection, r.Kernel = *kernel, projection, *kernel
+	b.SetMap(fitted)
+	r.Kernel = b.Kernel
 	if err := b.Save(path); err != nil {
 		return err
 	}
@@ -129,9 +129,9 @@ func kpcaFit(c *cli.Context) (err error) {
 	}
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "basis\t%s\n", path)
-	fmt.Fprintf(t, "kernel\t%s\n", kernelText(kernel))
-	fmt.Fprintf(t, "components\t%d of %d landmarks\n", kernel.Components, kernel.Landmarks)
-	fmt.Fprintf(t, "explained\t%.4f of the variance in feature space\n", kernel.Explained)
+	fmt.Fprintf(t, "kernel\t%s\n", kernelText(&b.Kernel))
+	fmt.Fprintf(t, "components\t%d of %d landmarks\n", b.Kernel.Components, b.Kernel.Landmarks)
+	fmt.Fprintf(t, "explained\t%.4f of the variance in feature space\n", b.Kernel.Explained)
 	fmt.Fprintf(t, "seconds\t%.3f\n", r.Seconds)
 	return t.Flush()
 }
@@ -193,12 +193,12 @@ func kpcaTransform(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	z, err := kernelMap(&b.Kernel, b.Projection).Apply(e, d.Examples)
-	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
-	}
+	z, err := b.Map().Apply(c.Context, e, d.Examples)
 	if err := interrupted(c.Context); err != nil {
 		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
 	}
 	components := &dataset.Dataset{Examples: z, Y: d.Y, Classes: d.Classes}
 	if format == "npy" { // which has no place for labels

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/verify"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -68,8 +69,8 @@ type training struct {
 	maxSteps  int
 	seed      uint64
 	weights   learners.Rule
-	kernel    *kernelChoice   // nil for none
-	features  *host.KernelMap // fitted; nil for none
+	kernel    *kernelChoice  // nil for none
+	features  *kernelmap.Map // fitted; nil for none
 	device    *device
 
 	componentSteps []dataset.Steps // the one of the kernel's components; nil for auto
@@ -180,7 +181,7 @@ func train(c *cli.Context) (err error) {
 		Meta: *t.metadata(d, inverse, e.Device(), result),
 	}
 	if t.features != nil {
-		m.Meta.Kernel, m.Projection = kernelOf(t.features)
+		m.SetMap(t.features)
 	}
 	if err := m.Save(t.model); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -57,13 +58,14 @@ func (t *training) fitKernel(ctx context.Context, e engine.Engine, d *dataset.Da
 	} else if auto && inverse.Condition > 1 && float64(t.kernel.options.Components) > manyComponents*float64(d.N) {
 		steps = []dataset.Steps{plainSteps}
 	}
-	if t.features, d.Examples, err = host.FitKernelMap(e, d.Examples, t.kernel.options, steps[0]); err != nil {
-		return fmt.Errorf("%s: %w", t.data, adviseMemory(err))
-	}
-	sayBasis(t.features.Basis, t.notes)
+	t.features, d.Examples, err = kernelmap.Fit(ctx, e, d.Examples, t.kernel.options, steps[0])
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.data, adviseMemory(err))
+	}
+	sayBasis(t.features.Basis, t.notes)
 	t.mark(&t.seconds.Kernel)
 	return nil
 }

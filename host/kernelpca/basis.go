@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -34,14 +35,42 @@ func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
 	return unitRows(x)
 }
 
-// Project writes the D components of each example of x to dst, x.N × D row-major. Errors:
+// Project writes the D components of each example of x to dst, x.N × D row-major. A
+// cancelled ctx ends it between two blocks of examples, with ctx's error. Other errors:
 // those of Prepare and of Engine.Project.
-func (b *Basis) Project(e engine.Engine, dst []float32, x dataset.Examples) error {
+func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples) error {
+	if err := x.Check(); err != nil {
+		return err
+	}
 	x, err := b.Prepare(x)
 	if err != nil {
 		return err
 	}
-	return e.Project(dst, x, b.Projection)
+	return project(ctx, e, dst, x, b.Projection)
+}
+
+// projectRows is how many examples are projected between two looks at a context. What an
+// engine does for each call, of the landmarks and the axes, is nothing beside so many.
+const projectRows = 8192
+
+// project is Engine.Project, a block of examples at a time, so that ctx can end it.
+func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples, p engine.Projection) error {
+	if x.N <= projectRows || len(dst) != x.N*p.Width() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return e.Project(dst, x, p)
+	}
+	for from := 0; from < x.N; from += projectRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+projectRows, x.N)
+		if err := e.Project(dst[from*p.Width():to*p.Width()], x.Part(from, to), p); err != nil {
+			return fmt.Errorf("of the examples from %d on: %w", from, err)
+		}
+	}
+	return nil
 }
 
 // Notes says what was dropped and why, a sentence each.

@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -56,7 +57,7 @@ func TestErrors(t *testing.T) {
 		{"not finite", dataset.Examples{N: 2, D: 1, X: []float32{float32(math.NaN()), 1}}, Options{Function: rbf, Components: 1}, engine.ErrValue, "NaN"},
 		{"bad shape", dataset.Examples{N: 3, D: 2, X: make([]float32, 5)}, Options{Function: rbf, Components: 1}, nil, "5 values"},
 	} {
-		b, err := Fit(simd.New(), c.x, c.o)
+		b, err := Fit(context.Background(), simd.New(), c.x, c.o)
 		if err == nil || b != nil || c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.text) {
 			t.Errorf("%s: basis %v, error %v, wanted %q", c.name, b != nil, err, c.text)
 		}

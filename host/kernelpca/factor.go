@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -28,10 +29,10 @@ func (l lower) general(i, j, rows, columns int) blas64.General {
 // most is left beside those before it, until that is no more than tolerance, of the largest
 // squared length; the others are dropped. In another order, rounding of nearly dependent
 // landmarks grows from one to the next.
-func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
+func (b *Basis) factor(ctx context.Context, e engine.Engine, tolerance float64) (lower, error) {
 	m := len(b.Rows)
 	values := make([]float32, m*m)
-	if err := e.Project(values, b.Landmarks, engine.Projection{Function: b.Function, Landmarks: b.Landmarks}); err != nil {
+	if err := project(ctx, e, values, b.Landmarks, engine.Projection{Function: b.Function, Landmarks: b.Landmarks}); err != nil {
 		return lower{}, err
 	}
 	l := lower{m: m, a: make([]float64, m*m)}
@@ -48,7 +49,10 @@ func (b *Basis) factor(e engine.Engine, tolerance float64) (lower, error) {
 	for i := range order {
 		order[i] = i
 	}
-	k := l.pivotedCholesky(order, tolerance*largest)
+	k, err := l.pivotedCholesky(ctx, order, tolerance*largest)
+	if err != nil {
+		return lower{}, err
+	}
 	if k == 0 {
 		return lower{}, fmt.Errorf("%w: all %d landmarks are 0 there; take more, or another seed", ErrConstant, m)
 	}
@@ -77,7 +81,7 @@ func (l lower) triangle(at, p int) blas64.Triangular {
 
 // axes returns the axes of eigenvectors of the Gram matrix of the features, rows of m:
 // A = V·L⁻¹.
-func (l lower) axes(found eigenpairs) []float32 {
+func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 	d := len(found.values)
 	a := blas64.General{Rows: d, Cols: l.m, Stride: l.m, Data: make([]float64, d*l.m)}
 	for i, v := range found.vectors {
@@ -88,6 +92,9 @@ func (l lower) axes(found eigenpairs) []float32 {
 	}
 	last := (l.m - 1) / panelSize * panelSize
 	for at := last; at >= 0; at -= panelSize {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		p := l.panelOf(at)
 		if after := at + p; after < l.m {
 			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at, l.m-after, p), 1, columns(at, p))
@@ -98,5 +105,5 @@ func (l lower) axes(found eigenpairs) []float32 {
 	for i, v := range a.Data {
 		axes[i] = float32(v)
 	}
-	return axes
+	return axes, nil
 }

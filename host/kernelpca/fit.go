@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,9 +12,10 @@ import (
 )
 
 // Fit finds the kernel principal components of prepared examples x. It neither keeps nor
-// changes x. Errors before any work: ErrOptions, ErrMemory, ErrConstant; later those of the
-// engine, engine.ErrValue for kernel values that overflow, and ErrConstant.
-func Fit(e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
+// changes x. A cancelled ctx ends it between two blocks of work, with ctx's error. Errors
+// before any work: ErrOptions, ErrMemory, ErrConstant; later those of the engine,
+// engine.ErrValue for kernel values that overflow, and ErrConstant.
+func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
 	plan, err := NewPlan(x.N, x.D, o)
 	if err != nil {
 		return nil, err
@@ -35,9 +37,9 @@ func Fit(e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
 	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
 	b.Function = o.Function
 	if o.Landmarks == 0 {
-		err = b.fitAll(e, x, o, plan.Kept)
+		err = b.fitAll(ctx, e, x, o, plan.Kept)
 	} else {
-		err = b.fitLandmarks(e, x, o)
+		err = b.fitLandmarks(ctx, e, x, o)
 	}
 	if err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func Fit(e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
 }
 
 // fitAll makes every example a landmark.
-func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool) (err error) {
+func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples, o Options, keep bool) (err error) {
 	b.Rows = make([]int, x.N)
 	for i := range b.Rows {
 		b.Rows[i] = i
@@ -58,7 +60,7 @@ func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool
 	a := matrix{n: x.N, centred: true}
 	if keep {
 		values = make([]float32, x.N*x.N)
-		if err := e.Project(values, x, kernel); err != nil {
+		if err := project(ctx, e, values, x, kernel); err != nil {
 			return err
 		}
 		mean = means(values, x.N)
@@ -69,7 +71,7 @@ func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool
 			ones.Axes.W[l] = 1
 		}
 		sums := make([]float32, x.N)
-		if err := e.Project(sums, x, ones); err != nil {
+		if err := project(ctx, e, sums, x, ones); err != nil {
 			return err
 		}
 		for _, s := range sums {
@@ -78,7 +80,7 @@ func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool
 		a.multiply = func(dst []float32, v engine.Weights) error {
 			p := kernel
 			p.Axes = v
-			return e.Project(dst, x, p)
+			return project(ctx, e, dst, x, p)
 		}
 	}
 	if err := b.setVariance(x, mean); err != nil {
@@ -96,7 +98,7 @@ func (b *Basis) fitAll(e engine.Engine, x dataset.Examples, o Options, keep bool
 			defer r.Close()
 			a.multiply = func(dst []float32, v engine.Weights) error { return scores(dst, r, v) }
 		}
-		found, err = b.leading(e, a, o)
+		found, err = b.leading(ctx, e, a, o)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"errors"
 	"math"
 	"reflect"
@@ -20,7 +21,7 @@ var rbf = mercer.Function{Kind: mercer.RBF, Gamma: 0.7}
 
 func fit(t *testing.T, e engine.Engine, x dataset.Examples, o Options) *Basis {
 	t.Helper()
-	b, err := Fit(e, x, o)
+	b, err := Fit(context.Background(), e, x, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestComponents(t *testing.T) {
 			b := fit(t, simd.New(), x, Options{Function: rbf, Components: 8, Landmarks: m})
 			d := b.Axes.Q
 			z := make([]float32, x.N*d)
-			if err := b.Project(simd.New(), z, x); err != nil {
+			if err := b.Project(context.Background(), simd.New(), z, x); err != nil {
 				t.Fatal(err)
 			}
 			for c := range d {

@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -55,7 +56,7 @@ func uniform(n, m int, rng *rand.Rand) []int {
 
 // choose returns the landmarks that o asks for, increasing. Distances are those in feature
 // space: κ(x,x) + κ(l,l) - 2κ(x,l).
-func (b *Basis) choose(e engine.Engine, x dataset.Examples, o Options) ([]int, error) {
+func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) ([]int, error) {
 	rng, m := newRand(o.Seed), o.Landmarks
 	if m == x.N || o.Choice == Uniform {
 		return uniform(x.N, m, rng), nil
@@ -67,7 +68,7 @@ func (b *Basis) choose(e engine.Engine, x dataset.Examples, o Options) ([]int, e
 	next := rng.IntN(x.N)
 	which := []int{next}
 	for len(which) < m {
-		if err := e.Project(values, x, engine.Projection{Function: o.Function, Landmarks: x.Pick([]int{next})}); err != nil {
+		if err := project(ctx, e, values, x, engine.Projection{Function: o.Function, Landmarks: x.Pick([]int{next})}); err != nil {
 			return nil, err
 		}
 		total, farthest := 0.0, 0

@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -56,7 +57,7 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 }
 
 // leading finds the leading eigenpairs of a large matrix.
-func (b *Basis) leading(e engine.Engine, a matrix, o Options) (eigenpairs, error) {
+func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Options) (eigenpairs, error) {
 	l, err := newLanczos(e, a, o.Seed)
 	if err != nil {
 		return eigenpairs{}, err
@@ -64,6 +65,9 @@ func (b *Basis) leading(e engine.Engine, a matrix, o Options) (eigenpairs, error
 	defer l.close()
 	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
 		for !l.exhausted && l.q.count < min(next, a.n) {
+			if err := ctx.Err(); err != nil {
+				return eigenpairs{}, err
+			}
 			if err := l.extend(); err != nil {
 				return eigenpairs{}, err
 			}

@@ -1,6 +1,8 @@
 package kernelpca
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -8,18 +10,18 @@ import (
 )
 
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
-func (b *Basis) fitLandmarks(e engine.Engine, x dataset.Examples, o Options) error {
-	which, err := b.choose(e, x, o)
+func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) error {
+	which, err := b.choose(ctx, e, x, o)
 	if err != nil {
 		return err
 	}
 	b.Rows, b.Landmarks = which, x.Pick(which)
-	factor, err := b.factor(e, o.Tolerance)
+	factor, err := b.factor(ctx, e, o.Tolerance)
 	if err != nil {
 		return err
 	}
 	m := len(b.Rows)
-	f, mean, err := b.features(e, x, factor)
+	f, mean, err := b.features(ctx, e, x, factor)
 	if err != nil {
 		return err
 	}
@@ -35,7 +37,7 @@ func (b *Basis) fitLandmarks(e engine.Engine, x dataset.Examples, o Options) err
 		return err
 	}
 	gram := make([]float32, m*m)
-	if err := e.Project(gram, f, engine.Projection{Function: linear, Landmarks: f}); err != nil {
+	if err := project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f}); err != nil {
 		return err
 	}
 	f.X = nil
@@ -48,18 +50,22 @@ func (b *Basis) fitLandmarks(e engine.Engine, x dataset.Examples, o Options) err
 			return failed
 		}
 		defer r.Close()
-		found, err = b.leading(e, matrix{n: m, multiply: func(dst []float32, v engine.Weights) error { return scores(dst, r, v) }}, o)
+		found, err = b.leading(ctx, e, matrix{n: m, multiply: func(dst []float32, v engine.Weights) error { return scores(dst, r, v) }}, o)
 	}
 	if err != nil {
 		return err
 	}
-	b.setAxes(factor.axes(found), found.values, mean)
+	axes, err := factor.axes(ctx, found)
+	if err != nil {
+		return err
+	}
+	b.setAxes(axes, found.values, mean)
 	return nil
 }
 
 // features returns F transposed, m × n, and the mean of each column of K_nm: panel by
 // panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
-func (b *Basis) features(e engine.Engine, x dataset.Examples, l lower) (dataset.Examples, []float64, error) {
+func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Examples, l lower) (dataset.Examples, []float64, error) {
 	f := dataset.Examples{N: l.m, D: x.N, X: make([]float32, l.m*x.N)}
 	var mean []float64
 	var panels [][]float32
@@ -72,7 +78,7 @@ func (b *Basis) features(e engine.Engine, x dataset.Examples, l lower) (dataset.
 				w.X = append(w.X, float32(v))
 			}
 		}
-		return e.Project(product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a}, engine.Projection{Function: linear, Landmarks: w})
+		return project(ctx, e, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a}, engine.Projection{Function: linear, Landmarks: w})
 	}
 	for at := 0; at < l.m; at += panelSize {
 		p := l.panelOf(at)
@@ -81,7 +87,7 @@ func (b *Basis) features(e engine.Engine, x dataset.Examples, l lower) (dataset.
 			which[k] = at + k
 		}
 		panel := make([]float32, x.N*p)
-		if err := e.Project(panel, x, engine.Projection{Function: b.Function, Landmarks: b.Landmarks.Pick(which)}); err != nil {
+		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function, Landmarks: b.Landmarks.Pick(which)}); err != nil {
 			return f, nil, err
 		}
 		mean = append(mean, means(panel, p)...)

@@ -84,6 +84,13 @@ func (o *Options) check(n, d int) error {
 	return nil
 }
 
+// MostComponents returns the most components there can be of n examples of d features, with
+// o's function and landmarks.
+func (o *Options) MostComponents(n, d int) int {
+	rank, _ := o.rank(n, d)
+	return rank
+}
+
 // rank returns the most components there can be, and why.
 func (o *Options) rank(n, d int) (int, string) {
 	rank, why := n-1, fmt.Sprintf("%d centred examples span no more dimensions", n)
@@ -119,10 +126,9 @@ func NewPlan(n, d int, o Options) (Plan, error) {
 	if o.Landmarks > 0 {
 		m, size = o.Landmarks, o.Landmarks
 	}
-	rank, _ := o.rank(n, d)
 	components := o.Components
 	if components == 0 {
-		components = rank // whatever the variance asks for
+		components = o.MostComponents(n, d) // whatever the variance asks for
 	}
 	p.Basis = 4 * bytes(m, d+components)
 	switch {

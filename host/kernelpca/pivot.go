@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -11,9 +12,12 @@ import (
 // by panels, as LAPACK's pstrf does. Each step takes the row with the largest rest on the
 // diagonal, the first of them, until none is above least. It returns how many it took; their
 // factor is in as many leading rows and columns, and order is permuted as the rows were.
-func (l lower) pivotedCholesky(order []int, least float64) int {
+func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) (int, error) {
 	rest := make([]float64, l.m) // of the diagonal
 	for at := 0; at < l.m; at += panelSize {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		p := l.panelOf(at)
 		for i := at; i < l.m; i++ {
 			rest[i] = l.a[i*l.m+i]
@@ -26,7 +30,7 @@ func (l lower) pivotedCholesky(order []int, least float64) int {
 				}
 			}
 			if !(rest[best] > least) {
-				return j
+				return j, nil
 			}
 			l.swap(j, best)
 			order[j], order[best] = order[best], order[j]
@@ -39,7 +43,7 @@ func (l lower) pivotedCholesky(order []int, least float64) int {
 			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(from, at, to-from, p), l.general(at+p, at, to-at-p, p), 1, l.general(from, at+p, to-from, to-at-p))
 		}
 	}
-	return l.m
+	return l.m, nil
 }
 
 // swap exchanges rows and columns i and j, i ≤ j, of a symmetric matrix whose lower triangle

@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -79,7 +80,7 @@ func (t *twin) compare(test *testing.T, name string, b *Basis, x dataset.Example
 	test.Helper()
 	d := b.Axes.Q
 	z := make([]float32, x.N*d)
-	if err := b.Project(simd.New(), z, x); err != nil {
+	if err := b.Project(context.Background(), simd.New(), z, x); err != nil {
 		test.Fatal(err)
 	}
 	scale := math.Sqrt(t.values[len(t.values)-1])
@@ -155,7 +156,7 @@ func TestAllExamples(t *testing.T) {
 			if sparse {
 				train, test = x.Compressed(), fresh.Compressed()
 			}
-			b, err := Fit(simd.New(), train, Options{Function: c.f, Cosine: c.cosine, Components: 5})
+			b, err := Fit(context.Background(), simd.New(), train, Options{Function: c.f, Cosine: c.cosine, Components: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +182,7 @@ func TestLandmarks(t *testing.T) {
 			if c.f.Kind == mercer.Linear {
 				m = 6 // more landmarks than dimensions would be dropped
 			}
-			b, err := Fit(simd.New(), x, Options{Function: c.f, Cosine: c.cosine, Components: 4, Landmarks: m, Choice: choice, Seed: 7})
+			b, err := Fit(context.Background(), simd.New(), x, Options{Function: c.f, Cosine: c.cosine, Components: 4, Landmarks: m, Choice: choice, Seed: 7})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +202,7 @@ func TestLandmarks(t *testing.T) {
 func TestAllLandmarks(t *testing.T) {
 	x, lines := generated(80, 7, 4)
 	f := functions[0].f
-	b, err := Fit(simd.New(), x, Options{Function: f, Components: 6, Landmarks: x.N, Choice: Farthest})
+	b, err := Fit(context.Background(), simd.New(), x, Options{Function: f, Components: 6, Landmarks: x.N, Choice: Farthest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func TestLarge(t *testing.T) {
 	all := kept
 	all.Landmarks = x.N
 	for name, o := range map[string]Options{"kept": kept, "computed again": tight, "all landmarks": all} {
-		b, err := Fit(simd.New(), x, o)
+		b, err := Fit(context.Background(), simd.New(), x, o)
 		if err != nil {
 			t.Fatal(err)
 		}

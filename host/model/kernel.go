@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
 
@@ -47,6 +50,26 @@ type Projection struct {
 	Landmarks dataset.Examples // m × the columns that the preparation gives
 	Axes      []float32        // D×m, row-major
 	Offset    []float32        // D
+}
+
+// describe returns what a file keeps of k. It shares k's numbers.
+func describe(k *kernelmap.Map) (Kernel, *Projection) {
+	b := k.Basis
+	return Kernel{
+			Function: b.Function, Cosine: b.Cosine, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
+			Explained: b.Explained, Preparation: *k.Preparation,
+		},
+		&Projection{Landmarks: b.Landmarks, Axes: b.Axes.W, Offset: b.Offset}
+}
+
+// newMap is the opposite of describe. Of the basis it has what projects, and Explained.
+func newMap(k *Kernel, p *Projection) *kernelmap.Map {
+	b := &kernelpca.Basis{Cosine: k.Cosine, Explained: k.Explained}
+	b.Projection = engine.Projection{
+		Function: k.Function, Landmarks: p.Landmarks,
+		Axes: engine.Weights{Q: k.Components, D: k.Landmarks, W: p.Axes}, Offset: p.Offset,
+	}
+	return &kernelmap.Map{Basis: b, Preparation: &k.Preparation}
 }
 
 // The members that hold a Projection: dense landmarks, or sparse ones.

@@ -145,3 +145,27 @@ func FuzzKernelMembers(f *testing.F) {
 		readAgain(t, archive(t, members...))
 	})
 }
+
+// A map that a model or a basis is given is the one that it gives back.
+func TestMap(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		m := kernelSample(sparse)
+		k := m.Map()
+		if k.Basis.Width() != 4 || k.Preparation.Width() != m.D {
+			t.Errorf("sparse %v: a map of %d components and %d columns, wanted 4 and %d", sparse, k.Basis.Width(), k.Preparation.Width(), m.D)
+		}
+		other := sample()
+		if other.Map() != nil {
+			t.Error("a model without kernel PCA has a map")
+		}
+		other.SetMap(k)
+		if other.Meta.FormatVersion = 2; !reflect.DeepEqual(other, m) {
+			t.Errorf("sparse %v: %+v, wanted %+v", sparse, other, m)
+		}
+		var b Basis
+		b.SetMap(k)
+		if !reflect.DeepEqual(b.Map(), k) {
+			t.Errorf("sparse %v: a basis gives back another map", sparse)
+		}
+	}
+}

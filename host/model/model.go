@@ -29,6 +29,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 )
 
 // FormatVersion is the newest version of the file format that this package reads and
@@ -53,6 +55,21 @@ type Model struct {
 	// nil; else both are.
 	Projection *Projection
 	Meta       Meta
+}
+
+// Map returns the map of m, that makes the columns of W from prepared features; nil if W
+// is of the features themselves. It shares memory with m.
+func (m *Model) Map() *kernelmap.Map {
+	if m.Projection == nil {
+		return nil
+	}
+	return newMap(m.Meta.Kernel, m.Projection)
+}
+
+// SetMap makes k the map of m, sharing memory with it.
+func (m *Model) SetMap(k *kernelmap.Map) {
+	kernel, projection := describe(k)
+	m.Meta.Kernel, m.Projection = &kernel, projection
 }
 
 // check says what keeps m from being a model. It looks at all that Write and Read

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -65,7 +66,7 @@ func TestKernelMap(t *testing.T) {
 	var first []float32
 	for _, e := range engines(t) {
 		for _, examples := range []dataset.Examples{x, x.Compressed()} {
-			k, z, err := host.FitKernelMap(e, examples, ringOptions, dataset.Steps{Standardize: true, L2: true})
+			k, z, err := kernelmap.Fit(context.Background(), e, examples, ringOptions, dataset.Steps{Standardize: true, L2: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +77,7 @@ func TestKernelMap(t *testing.T) {
 			if !slices.Equal(w.W, first) {
 				t.Errorf("%s: other weights", e.Device().ID)
 			}
-			got, err := k.Predict(e, w, test)
+			got, err := host.PredictMapped(context.Background(), e, k, w, test)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,81 @@
+// Package kernelmap makes of prepared examples the ones that a linear learner sees when
+// the classifier is to be curved: their kernel principal components, prepared once more
+// (Section 3.6 of the paper).
+package kernelmap
+
+import (
+	"context"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+)
+
+// Map is a fitted map: first onto the components, then their preparation. It is not
+// changed by its use, which several goroutines may make of it as far as the engine lets
+// them.
+type Map struct {
+	Basis       *kernelpca.Basis
+	Preparation *dataset.Preparation // of the Basis.Axes.Q components
+}
+
+// Fit fits a map to prepared examples x, and returns it with what it makes of them, dense,
+// x.N × Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: those
+// of kernelpca.Fit, Engine.Project, dataset.Fit and Apply.
+func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o kernelpca.Options, steps dataset.Steps) (*Map, dataset.Examples, error) {
+	basis, err := kernelpca.Fit(ctx, e, x, o)
+	if err != nil {
+		return nil, dataset.Examples{}, err
+	}
+	z, err := Components(ctx, e, basis, x)
+	if err != nil {
+		return nil, dataset.Examples{}, err
+	}
+	k := &Map{Basis: basis}
+	if k.Preparation, err = dataset.Fit(steps, z); err != nil {
+		return nil, dataset.Examples{}, err
+	}
+	if z, err = k.Preparation.Apply(z); err != nil {
+		return nil, dataset.Examples{}, err
+	}
+	return k, z, nil
+}
+
+// Apply returns what a learner sees of prepared examples x, dense, x.N ×
+// Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: those of
+// Basis.Project and Preparation.Apply.
+func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (dataset.Examples, error) {
+	z, err := Components(ctx, e, k.Basis, x)
+	if err != nil {
+		return z, err
+	}
+	return k.Preparation.Apply(z)
+}
+
+// Components returns the components of prepared examples x, dense, x.N × b.Axes.Q. A
+// cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
+func Components(ctx context.Context, e engine.Engine, b *kernelpca.Basis, x dataset.Examples) (dataset.Examples, error) {
+	z := dataset.Examples{N: x.N, D: b.Axes.Q}
+	z.X = make([]float32, z.N*z.D)
+	return z, b.Project(ctx, e, z.X, x)
+}
+
+// blockValues is how many values Blocks holds at a time.
+const blockValues = 1 << 25
+
+// Blocks is Apply for many examples of which one sees all but needs not hold all: it hands
+// what a learner sees of them to use, a block after the other, in order. The error is that
+// of Apply or of use.
+func (k *Map) Blocks(ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error) error {
+	size := max(1, blockValues/k.Preparation.Width())
+	for from := 0; from < x.N; from += size {
+		z, err := k.Apply(ctx, e, x.Part(from, min(from+size, x.N)))
+		if err != nil {
+			return err
+		}
+		if err := use(z); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/verify"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -60,7 +61,7 @@ func TestStepsFromScratch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := e.Load(x, y, q)
+		r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
 		if err != nil {
 			t.Fatal(err)
 		}

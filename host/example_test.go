@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"fmt"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"log"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -37,7 +38,7 @@ func ExampleRun() {
 	check(err)
 
 	engine := cpuref.New() // or gpu.Open
-	examples, err := engine.Load(x, noisy, len(data.Classes))
+	examples, err := engine.LoadCells(x, noisy, len(data.Classes), numerics.FixedPoint{})
 	check(err)
 	result, err := host.Run(context.Background(), examples, learner, host.Options{MaxSteps: 200, Inverse: inverse})
 	check(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -92,7 +93,7 @@ func TestKernelMap(t *testing.T) {
 
 func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, inverse *confusion.Inverse) engine.Weights {
 	t.Helper()
-	r, err := e.Load(x, y, inverse.Q)
+	r, err := e.LoadCells(x, y, inverse.Q, numerics.FixedPoint{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -115,7 +116,7 @@ func (s KernelSearch) try(ctx context.Context, e engine.Engine, steps dataset.St
 		return 0, err
 	}
 	q := s.Run.Inverse.Q
-	r, err := e.Load(x, train.y, q)
+	r, err := e.LoadCells(x, train.y, q, numerics.FixedPoint{})
 	if err != nil {
 		return 0, err
 	}

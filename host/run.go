@@ -61,7 +61,7 @@ type Result struct {
 // were made, or ctx is cancelled; a step under way is always finished, and a
 // cancelled run has a result like any other. The examples must be fresh from
 // Load. Errors are the engine's and the learner's.
-func Run(ctx context.Context, examples engine.Resident, l learners.Learner, o Options) (Result, error) {
+func Run(ctx context.Context, examples engine.Cells, l learners.Learner, o Options) (Result, error) {
 	n, d, q := examples.Shape()
 	keep, err := newKeeper(o.Weights, q, d)
 	if err != nil {
@@ -115,7 +115,7 @@ func Run(ctx context.Context, examples engine.Resident, l learners.Learner, o Op
 
 // finish puts the weights that the rule asks for into res, with the estimated
 // error and counts that belong to them.
-func (k *keeper) finish(res Result, last engine.Weights, examples engine.Resident, inv *confusion.Inverse) (Result, error) {
+func (k *keeper) finish(res Result, last engine.Weights, examples engine.Cells, inv *confusion.Inverse) (Result, error) {
 	switch {
 	case k.rule == Best:
 		res.W, res.EstimatedError, res.Counts = k.best, k.bestError, k.bestCounts

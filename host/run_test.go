@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -41,10 +42,10 @@ func (s *script) Step(st learners.State) (learners.Update, error) {
 }
 
 // six one-feature examples: class 1 has positive features, but for one.
-func problem(t *testing.T) (engine.Resident, *confusion.Inverse) {
+func problem(t *testing.T) (engine.Cells, *confusion.Inverse) {
 	t.Helper()
 	x := dataset.Examples{N: 6, D: 1, X: []float32{-3, -2, -1, 1, 2, 3}}
-	r, err := cpuref.New().Load(x, []int32{0, 0, 1, 1, 1, 1}, 2)
+	r, err := cpuref.New().LoadCells(x, []int32{0, 0, 1, 1, 1, 1}, 2, numerics.FixedPoint{})
 	if err != nil {
 		t.Fatal(err)
 	}

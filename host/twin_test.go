@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -119,7 +120,7 @@ func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *conf
 	must(err)
 	learner, err := uma.New(config)
 	must(err)
-	r, err := e.Load(x, data.Y, len(data.Classes))
+	r, err := e.LoadCells(x, data.Y, len(data.Classes), numerics.FixedPoint{})
 	must(err)
 	res, err := host.Run(context.Background(), r, learner, host.Options{MaxSteps: max, Weights: rule, Inverse: config.Inverse})
 	must(err)

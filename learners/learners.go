@@ -17,7 +17,7 @@ type Learner interface {
 // State is a training run between two steps. The learner may change W's values
 // and nothing else.
 type State struct {
-	Examples   engine.Resident   // holds the scores and cells of W
+	Examples   engine.Cells      // holds the scores and cells of W
 	W          engine.Weights    // Q×d
 	Assignment engine.Assignment // of W, at the learner's margin (0 while Steps is 0)
 	Steps      int               // updates made so far

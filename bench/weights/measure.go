@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -144,7 +145,7 @@ func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset, c *
 	if err != nil {
 		return found, err
 	}
-	r, err := j.engine.Load(train.Examples, y, len(train.Classes))
+	r, err := j.engine.LoadCells(train.Examples, y, len(train.Classes), numerics.FixedPoint{})
 	if err != nil {
 		return found, err
 	}

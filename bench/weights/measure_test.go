@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -55,7 +56,7 @@ func TestTrain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := e.Load(d.Examples, y, len(d.Classes))
+			r, err := e.LoadCells(d.Examples, y, len(d.Classes), numerics.FixedPoint{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/verify"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -290,7 +291,7 @@ func (t *training) read(ctx context.Context) (*dataset.Dataset, *confusion.Matri
 
 // run loads the examples and trains.
 func (t *training) run(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, inverse *confusion.Inverse, classes []string) (_ host.Result, err error) {
-	examples, err := e.Load(x, y, len(classes))
+	examples, err := e.LoadCells(x, y, len(classes), numerics.FixedPoint{})
 	if err != nil {
 		return host.Result{}, adviseMemory(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -30,30 +31,40 @@ func (n note) since(name string) func() {
 	return func() { n(name, start, time.Now()) }
 }
 
-// recorded is a data set on any engine that notes when its operations run.
+// recorded is a data set on any engine that notes when its operations run. It spells out
+// every method, so that a new one is noticed here.
 type recorded struct {
-	engine.Resident
+	r    engine.Cells
 	note note
 }
 
+func (r recorded) Shape() (n, d, q int)            { return r.r.Shape() }
+func (r recorded) FixedPoint() numerics.FixedPoint { return r.r.FixedPoint() }
+func (r recorded) Close() error                    { return r.r.Close() }
+
 func (r recorded) Rescore(w engine.Weights, classes []int) error {
 	defer r.note.since(rescoreSpan)()
-	return r.Resident.Rescore(w, classes)
+	return r.r.Rescore(w, classes)
 }
+
+// Scores, Predict and ClassSums are no part of a step.
+func (r recorded) Scores(dst []float32, from, to int) error { return r.r.Scores(dst, from, to) }
+func (r recorded) Predict(dst []int32) error                { return r.r.Predict(dst) }
+func (r recorded) ClassSums(dst []int64, p int) error       { return r.r.ClassSums(dst, p) }
 
 func (r recorded) Assign(alpha float32) (engine.Assignment, error) {
 	defer r.note.since(assignSpan)()
-	return r.Resident.Assign(alpha)
+	return r.r.Assign(alpha)
 }
 
 func (r recorded) Norms(dst, inv []float32) error {
 	defer r.note.since(normsSpan)()
-	return r.Resident.Norms(dst, inv)
+	return r.r.Norms(dst, inv)
 }
 
 func (r recorded) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	defer r.note.since(updateVectorsSpan)()
-	return r.Resident.UpdateVectors(dst, pairs, inv)
+	return r.r.UpdateVectors(dst, pairs, inv)
 }
 
 // recordedLearner notes when its learner is at work.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -50,7 +51,7 @@ func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
 // train loads the examples and makes one run, which timed calls.
 func (s Setup) train(ctx context.Context, steps int, rule host.Rule, n note,
 	wrap func(learners.Learner) learners.Learner, timed func(func() error) error) (res host.Result, err error) {
-	examples, err := s.Engine.Load(s.X, s.Y, s.Inverse.Q)
+	examples, err := s.Engine.LoadCells(s.X, s.Y, s.Inverse.Q, numerics.FixedPoint{})
 	if err != nil {
 		return res, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -72,7 +73,7 @@ func TestIsBatchPerceptron(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := cpuref.New().Load(x, y, q)
+	r, err := cpuref.New().LoadCells(x, y, q, numerics.FixedPoint{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestIsBatchPerceptron(t *testing.T) {
 
 // scripted is a data set whose norms and update vectors are given.
 type scripted struct {
-	engine.Resident
+	engine.Cells
 	n, q  int
 	norms []float32
 	z     map[engine.Pair]float32 // z_pq, one feature; 1 where not given

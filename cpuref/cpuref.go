@@ -7,63 +7,96 @@
 package cpuref
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// New returns the engine. It never fails and holds no resource.
-func New() engine.Engine { return cpu{} }
+// New returns the engine. It never fails.
+func New() engine.Engine { return &cpu{} }
 
-type cpu struct{}
+type cpu struct{ closed atomic.Bool }
 
-func (cpu) Device() engine.Device {
+func (*cpu) Device() engine.Device {
 	return engine.Device{
 		Kind: "cpu", ID: "cpu:plain", Conforming: true,
 		Name: fmt.Sprintf("Go on %s/%s, plain loops", runtime.GOOS, runtime.GOARCH),
 	}
 }
 
-func (cpu) Close() error { return nil }
+func (e *cpu) Close() error {
+	e.closed.Store(true)
+	return nil
+}
+
+func (e *cpu) check(op string) error {
+	if e.closed.Load() {
+		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	}
+	return nil
+}
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
-	if _, err := engine.CheckLoad(x, y, classes); err != nil {
+func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
 	}
+	var err error
+	if y == nil {
+		err = engine.CheckLoad(x, classes)
+	} else {
+		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+	}
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	return plan(x, classes, y != nil), nil
+}
+
+func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
 	n, q := int64(x.N), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
-	if y != nil {
+	if labelled {
 		p.ClassSums = 8 * q * q * int64(x.D)
 		p.Scratch = 16*n + 16*q*q
 	}
-	return p, nil
+	return p
 }
 
-func (cpu) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
-	maxAbs, err := engine.CheckLoad(x, y, classes)
+func (e *cpu) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	if err := errors.Join(e.check("load"), engine.CheckLoad(x, classes)); err != nil {
+		return nil, err
+	}
+	r := e.load(x, classes)
+	return &r, nil
+}
+
+func (e *cpu) load(x dataset.Examples, classes int) resident {
+	return resident{e: e, x: x, q: classes, scores: make([]float32, x.N*classes)}
+}
+
+func (e *cpu) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	if err := e.check("load cells"); err != nil {
+		return nil, err
+	}
+	f, err := engine.CheckLoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	r := &resident{
-		x: x, y: y, q: classes,
-		fixed:  numerics.NewFixedPoint(maxAbs, x.N),
-		scores: make([]float32, x.N*classes),
+	r := &cells{
+		resident: e.load(x, classes), y: y, fixed: f,
+		pred: make([]int32, x.N), region: make([]int32, x.N), next: make([]next, x.N),
+		sums:    make([]int64, classes*classes*x.D),
+		regions: make([]int64, classes*classes), predicted: make([]int64, classes*classes),
 	}
-	if y != nil {
-		r.pred = make([]int32, x.N)
-		r.region = make([]int32, x.N)
-		r.next = make([]next, x.N)
-		for i := range r.region {
-			r.pred[i], r.region[i] = outside, outside
-		}
-		r.sums = make([]int64, classes*classes*x.D)
-		r.regions = make([]int64, classes*classes)
-		r.predicted = make([]int64, classes*classes)
+	for i := range r.region {
+		r.pred[i], r.region[i] = outside, outside
 	}
 	return r, nil
 }
@@ -71,13 +104,20 @@ func (cpu) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, er
 // outside marks an example that is in no region.
 const outside = -1
 
-// resident holds the caller's examples and what is derived from them.
+// resident holds the caller's examples and their scores.
 type resident struct {
+	e      *cpu
 	x      dataset.Examples
-	y      []int32
 	q      int
-	fixed  numerics.FixedPoint
 	scores []float32 // n×Q, row i = example i
+	closed bool
+}
+
+// cells is a resident with what is derived from labels.
+type cells struct {
+	resident
+	y     []int32
+	fixed numerics.FixedPoint
 
 	pred      []int32 // prediction at the last assignment, or outside
 	region    []int32 // region at the last assignment, or outside
@@ -85,22 +125,26 @@ type resident struct {
 	sums      []int64 // Γ, Q×Q×d: [(p·Q+k)·d + j]
 	regions   []int64 // N, Q×Q
 	predicted []int64 // N at α = 0, Q×Q
-	closed    bool
 }
 
-func (r *resident) Shape() (n, d, q int)            { return r.x.N, r.x.D, r.q }
-func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
+func (r *resident) Shape() (n, d, q int)         { return r.x.N, r.x.D, r.q }
+func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 func (r *resident) Close() error {
 	*r = resident{closed: true}
 	return nil
 }
 
+func (r *cells) Close() error {
+	*r = cells{}
+	return r.resident.Close()
+}
+
 func (r *resident) check(op string) error {
 	if r.closed {
 		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}
-	return nil
+	return r.e.check(op)
 }
 
 // parallel calls f on consecutive ranges that cover 0..n-1, one per processor.

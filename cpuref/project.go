@@ -11,7 +11,10 @@ import (
 const projectTile = 64
 
 // Project: clause 13.
-func (cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	if err := e.check("project"); err != nil {
+		return err
+	}
 	if err := engine.CheckProject(dst, x, p); err != nil {
 		return err
 	}

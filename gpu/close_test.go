@@ -20,7 +20,7 @@ func TestCloseUnderWay(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for range 5 {
 			e := openTest(t, i, Options{}, build{})
-			r, err := e.Load(x, nil, w.Q)
+			r, err := e.Load(x, w.Q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,11 +7,18 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Plan goes through the sizes that Load allocates; a test keeps the two together.
+// Plan goes through the sizes that load allocates; a test keeps the two together.
 func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
-	if _, err := engine.CheckLoad(x, y, classes); err != nil {
+	var err error
+	if y == nil {
+		err = engine.CheckLoad(x, classes)
+	} else {
+		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+	}
+	if err != nil {
 		return engine.Plan{}, err
 	}
 	e.mu.Lock()

@@ -18,7 +18,7 @@ func Predict(e engine.Engine, w engine.Weights, x dataset.Examples) (classes []i
 	if x.N == 0 {
 		return classes, nil
 	}
-	r, err := e.Load(x, nil, w.Q)
+	r, err := e.Load(x, w.Q)
 	if err != nil {
 		return nil, err
 	}

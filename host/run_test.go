@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -33,13 +34,13 @@ func (s *script) Definition() *learners.Definition { return &scriptDefinition }
 func (s *script) Flags(*flag.FlagSet)              {}
 func (s *script) Check() error                     { return nil }
 func (s *script) Start(_ context.Context, p *learners.Problem) (learners.Learner, error) {
-	r, err := p.Engine.Load(p.X, p.Y, p.Q)
+	r, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
 	return &scriptRun{script: s, r: r}, err
 }
 
 type scriptRun struct {
 	*script
-	r     engine.Resident
+	r     engine.Cells
 	steps int
 }
 

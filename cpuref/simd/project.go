@@ -24,6 +24,9 @@ const (
 // examples with the landmarks of one chunk, kernel values in their place, and their share
 // of the products with all axes.
 func (e *processor) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	if err := e.check("project"); err != nil {
+		return err
+	}
 	if err := engine.CheckProject(dst, x, p); err != nil {
 		return err
 	}

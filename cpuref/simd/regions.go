@@ -70,11 +70,12 @@ func (r *resident) Predict(dst []int32) error {
 
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose cell changed; integer sums do not care in what order.
-func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.checkSums("assign"); err != nil {
+func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.check("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
 	if err := r.prepareBounds(); err != nil {
+		r.failed = err
 		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
 	}
 	c := r.cells

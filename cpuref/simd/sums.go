@@ -91,9 +91,9 @@ func (r *resident) sum(cell int32) []int64 {
 	return r.cells.sums[at : at+r.x.D]
 }
 
-func (r *resident) ClassSums(dst []int64, p int) error {
+func (r labelled) ClassSums(dst []int64, p int) error {
 	const op = "class sums"
-	if err := r.checkSums(op); err != nil {
+	if err := r.check(op); err != nil {
 		return err
 	}
 	if err := engine.CheckClass(op, p, r.q); err != nil {

@@ -91,7 +91,7 @@ func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples,
 		found, err = b.dense(values, x.N, mean, o)
 	} else {
 		if keep {
-			r, err := e.Load(dataset.Examples{N: x.N, D: x.N, X: values}, nil, blockSize)
+			r, err := e.Load(dataset.Examples{N: x.N, D: x.N, X: values}, blockSize)
 			if err != nil {
 				return err
 			}

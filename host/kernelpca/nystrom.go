@@ -45,7 +45,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 	if m <= denseSize {
 		found, err = b.dense(gram, m, nil, o)
 	} else {
-		r, failed := e.Load(dataset.Examples{N: m, D: m, X: gram}, nil, blockSize)
+		r, failed := e.Load(dataset.Examples{N: m, D: m, X: gram}, blockSize)
 		if failed != nil {
 			return failed
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // The names of the operations, in the order in which they are measured.
@@ -34,10 +35,10 @@ type operation struct {
 // bench is the measurement of operations on one data set.
 type bench struct {
 	Setup
-	r     engine.Resident // on which the next call works
-	moved int             // by the last assignment
-	inv   []float32       // B = float32(C⁻¹)
-	z     []float32       // room for an update vector
+	r     engine.Cells // on which the next call works
+	moved int          // by the last assignment
+	inv   []float32    // B = float32(C⁻¹)
+	z     []float32    // room for an update vector
 }
 
 // operations measures each operation apart, with the weights around a step.
@@ -75,7 +76,7 @@ func (b *bench) list(bytes int64, step *lastStep) []operation {
 	slices.Reverse(reversed)
 
 	load := func(int) (err error) {
-		b.r, err = b.Engine.Load(b.X, b.Y, q)
+		b.r, err = b.Engine.LoadCells(b.X, b.Y, q, numerics.FixedPoint{})
 		return err
 	}
 	// fresh is before the first assignment of step.after.

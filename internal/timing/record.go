@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -32,44 +33,69 @@ func (n note) since(name string) func() {
 	return func() { n(name, start, time.Now()) }
 }
 
-// recordedEngine is any engine that notes when the operations of its residents run.
+// recordedEngine is any engine that notes when the operations on cells run. Like recorded
+// and watchedLearner it spells out every method, so that a new one is noticed here.
 type recordedEngine struct {
-	engine.Engine
+	e    engine.Engine
 	note note
 }
 
-func (e recordedEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
-	r, err := e.Engine.Load(x, y, classes)
+func (e recordedEngine) Device() engine.Device { return e.e.Device() }
+func (e recordedEngine) Close() error          { return e.e.Close() }
+
+func (e recordedEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	return e.e.Load(x, classes)
+}
+
+func (e recordedEngine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	r, err := e.e.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}
 	return recorded{r, e.note}, nil
 }
 
+func (e recordedEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	return e.e.Plan(x, y, classes)
+}
+
+func (e recordedEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	return e.e.Project(dst, x, p)
+}
+
 // recorded is a data set on any engine that notes when its operations run.
 type recorded struct {
-	engine.Resident
+	r    engine.Cells
 	note note
 }
 
+func (r recorded) Shape() (n, d, q int)            { return r.r.Shape() }
+func (r recorded) FixedPoint() numerics.FixedPoint { return r.r.FixedPoint() }
+func (r recorded) Close() error                    { return r.r.Close() }
+
 func (r recorded) Rescore(w engine.Weights, classes []int) error {
 	defer r.note.since(rescoreSpan)()
-	return r.Resident.Rescore(w, classes)
+	return r.r.Rescore(w, classes)
 }
+
+// Scores, Predict and ClassSums are no part of a step.
+func (r recorded) Scores(dst []float32, from, to int) error { return r.r.Scores(dst, from, to) }
+func (r recorded) Predict(dst []int32) error                { return r.r.Predict(dst) }
+func (r recorded) ClassSums(dst []int64, p int) error       { return r.r.ClassSums(dst, p) }
 
 func (r recorded) Assign(alpha float32) (engine.Assignment, error) {
 	defer r.note.since(assignSpan)()
-	return r.Resident.Assign(alpha)
+	return r.r.Assign(alpha)
 }
 
 func (r recorded) Norms(dst, inv []float32) error {
 	defer r.note.since(normsSpan)()
-	return r.Resident.Norms(dst, inv)
+	return r.r.Norms(dst, inv)
 }
 
 func (r recorded) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	defer r.note.since(updateVectorsSpan)()
-	return r.Resident.UpdateVectors(dst, pairs, inv)
+	return r.r.UpdateVectors(dst, pairs, inv)
 }
 
 // watched are the parameters of a learner that is watched from its start on.
@@ -93,8 +119,7 @@ func (w watched) Start(ctx context.Context, p *learners.Problem) (learners.Learn
 	return &watchedLearner{l, w.note, w.last}, nil
 }
 
-// watchedLearner is any learner whose steps are watched. Every method stands here, so
-// that a new one of the interface cannot pass by.
+// watchedLearner is any learner whose steps are watched.
 type watchedLearner struct {
 	learner learners.Learner
 	note    note

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -43,7 +44,9 @@ func (*broken) Plan(x dataset.Examples, _ []int32, _ int) (engine.Plan, error) {
 	return engine.Plan{Examples: int64(4 * len(x.X))}, nil
 }
 
-func (*broken) Load(dataset.Examples, []int32, int) (engine.Resident, error) { return nil, errBroken }
+func (*broken) LoadCells(dataset.Examples, []int32, int, numerics.FixedPoint) (engine.Cells, error) {
+	return nil, errBroken
+}
 
 func TestErrorsOfTheEngine(t *testing.T) {
 	if _, err := Measure(t.Context(), setup(t, &broken{})); !errors.Is(err, errBroken) {

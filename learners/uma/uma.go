@@ -26,7 +26,7 @@ import (
 // run is UMA in the middle of a run.
 type run struct {
 	Params
-	cells   engine.Resident
+	cells   engine.Cells
 	inverse *confusion.Inverse
 	b       []float32 // float32(C⁻¹)
 	pcg     *rand.PCG
@@ -59,7 +59,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err != nil {
 		return nil, err
 	}
-	cells, err := problem.Engine.Load(problem.X, problem.Y, problem.Q)
+	cells, err := problem.Engine.LoadCells(problem.X, problem.Y, problem.Q, numerics.FixedPoint{})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 }
 
 // newRun begins a run on cells, which it closes at its end.
-func newRun(p Params, cells engine.Resident, inverse *confusion.Inverse, seed uint64) *run {
+func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint64) *run {
 	n, d, q := cells.Shape()
 	pcg := rand.NewPCG(seed, stream)
 	return &run{

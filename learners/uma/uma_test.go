@@ -145,7 +145,7 @@ func TestIsBatchPerceptron(t *testing.T) {
 
 // scripted is a data set whose norms and update vectors are given.
 type scripted struct {
-	engine.Resident
+	engine.Cells
 	n, q       int
 	norms      []float32
 	z          map[engine.Pair]float32 // z_pq, one feature; 1 where not given

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // walk takes an engine through many weight matrices, each near the one before, and
@@ -52,7 +53,7 @@ func (k walk) check(e engine.Engine) error {
 		form = x.Compressed()
 	}
 	return guarded(form, y, nil, func(gx dataset.Examples, gy []int32, _ []float32) error {
-		r, err := e.Load(gx, gy, k.q)
+		r, err := e.LoadCells(gx, gy, k.q, numerics.FixedPoint{})
 		if err != nil {
 			return err
 		}

@@ -27,22 +27,18 @@ func (r *resident) moveSums() {
 	for _, w := range r.workers {
 		grouped += len(w.groups.pairs)
 	}
-	r.run((*resident).moveTask, r.moveTasks(), (moves+grouped)*r.x.D*moveCost, 0)
+	// Asked once: Go changes the number of processors whenever a container is given others.
+	r.cells.moveTasks = max(1, min(runtime.GOMAXPROCS(0), r.x.D/moveColumns))
+	r.run((*resident).moveTask, r.cells.moveTasks, (moves+grouped)*r.x.D*moveCost, 0)
 	for _, w := range r.workers {
 		w.groups.pairs = w.groups.pairs[:0]
 	}
 }
 
-// moveTasks returns the number of tasks that share out the columns: few, because an
-// example is in one piece in memory.
-func (r *resident) moveTasks() int {
-	return max(1, min(runtime.GOMAXPROCS(0), r.x.D/moveColumns))
-}
-
 // moveTask brings the class sums of some columns up to date.
 func (r *resident) moveTask(task int, _ *worker) {
 	const line = 16 // values
-	tasks := r.moveTasks()
+	tasks := r.cells.moveTasks
 	from, to := task*r.x.D/tasks/line*line, (task+1)*r.x.D/tasks
 	if task+1 < tasks {
 		to = to / line * line

@@ -1,9 +1,8 @@
 package simd
 
 import (
-	"runtime"
-
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 const (
@@ -27,8 +26,7 @@ func (r *resident) moveSums() {
 	for _, w := range r.workers {
 		grouped += len(w.groups.pairs)
 	}
-	// Asked once: Go changes the number of processors whenever a container is given others.
-	r.cells.moveTasks = max(1, min(runtime.GOMAXPROCS(0), r.x.D/moveColumns))
+	r.cells.moveTasks = parallel.Workers(r.x.D, moveColumns)
 	r.run((*resident).moveTask, r.cells.moveTasks, (moves+grouped)*r.x.D*moveCost, 0)
 	for _, w := range r.workers {
 		w.groups.pairs = w.groups.pairs[:0]

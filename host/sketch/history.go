@@ -3,6 +3,8 @@ package sketch
 import (
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // History remembers the weights of each class over the last Span rounds, and says how
@@ -113,7 +115,7 @@ func (h *History) present() {
 // bounded: scores must then be computed afresh.
 func (h *History) Next(w func(c int) []float32, changed []int) (shifts [][]float64, ok bool) {
 	next := make([]version, len(changed))
-	parallel(len(changed), 1, func(from, to int) {
+	parallel.Ranges(len(changed), 1, func(from, to int) {
 		for n := from; n < to; n++ {
 			next[n] = h.version(w(changed[n]), h.round+1)
 		}
@@ -157,7 +159,7 @@ func (h *History) forget(k *class) {
 func (h *History) measure(c int) {
 	versions := h.classes[c].versions
 	now := versions[len(versions)-1]
-	parallel(len(versions)-1, 32, func(from, to int) {
+	parallel.Ranges(len(versions)-1, 32, func(from, to int) {
 		for n := from; n < to; n++ {
 			h.measureOne(c, versions[n], now, versions[n+1].round)
 		}

@@ -2,8 +2,9 @@ package sketch
 
 import (
 	"math"
-	"runtime"
 	"sync"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Tile is the sketch of n examples, for an engine to lay out as it likes.
@@ -26,7 +27,7 @@ type Tile struct {
 func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 	n := len(x) / b.D
 	t := &Tile{N: n, K: b.K, Q: make([]int8, b.K*n), Step: make([]float32, b.K), Rho: make([]float32, n), Nu: make([]float32, n)}
-	parallel(b.K, 1, func(from, to int) {
+	parallel.Ranges(b.K, 1, func(from, to int) {
 		for k := from; k < to; k++ {
 			var most float32
 			for _, p := range projections[k*stride : k*stride+n] {
@@ -39,7 +40,7 @@ func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 		}
 	})
 	var mutex sync.Mutex
-	parallel(n, 1024, func(from, to int) {
+	parallel.Ranges(n, 1024, func(from, to int) {
 		spread, miss, most := b.sketch(t, x, projections, stride, from, to)
 		mutex.Lock()
 		t.spread, t.error, t.most = max(t.spread, spread), max(t.error, miss), max(t.most, most)
@@ -74,17 +75,6 @@ func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) 
 		most = max(most, counts)
 	}
 	return spread, miss, most
-}
-
-// parallel calls f on consecutive ranges that cover 0..n-1, one per processor but of
-// at least grain items.
-func parallel(n, grain int, f func(from, to int)) {
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/grain))
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
-	}
-	wg.Wait()
 }
 
 // Coef returns the estimated change of the scores of a class whose weights change by

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -145,19 +144,4 @@ func (r *resident) check(op string) error {
 		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}
 	return r.e.check(op)
-}
-
-// parallel calls f on consecutive ranges that cover 0..n-1, one per processor.
-// Ranges of fewer than grain items are not worth a goroutine.
-func parallel(n, grain int, f func(from, to int)) {
-	workers := min(runtime.GOMAXPROCS(0), (n+grain-1)/grain)
-	if workers <= 1 {
-		f(0, n)
-		return
-	}
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
-	}
-	wg.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Rescore: clause 1.
@@ -17,7 +18,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
 		return err
 	}
-	parallel(r.x.N, 64, func(from, to int) {
+	parallel.Ranges(r.x.N, 64, func(from, to int) {
 		for i := from; i < to; i++ {
 			for _, c := range classes {
 				r.scores[i*r.q+c] = dot(r.x, i, w.Row(c))
@@ -54,7 +55,7 @@ func (r *resident) Predict(dst []int32) error {
 	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
 		return err
 	}
-	parallel(r.x.N, 1024, func(from, to int) {
+	parallel.Ranges(r.x.N, 1024, func(from, to int) {
 		for i := from; i < to; i++ {
 			dst[i], _ = predict(r.scores[i*r.q : (i+1)*r.q])
 		}
@@ -82,7 +83,7 @@ func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
 	if err := r.check("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
-	parallel(r.x.N, 1024, func(from, to int) {
+	parallel.Ranges(r.x.N, 1024, func(from, to int) {
 		for i := from; i < to; i++ {
 			pred, margin := predict(r.scores[i*r.q : (i+1)*r.q])
 			r.next[i] = next{pred, outside}
@@ -106,7 +107,7 @@ func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
 			r.region[i] = region
 		}
 	}
-	parallel(r.x.D, 16, func(from, to int) { r.moveSums(moves, from, to) })
+	parallel.Ranges(r.x.D, 16, func(from, to int) { r.moveSums(moves, from, to) })
 	return engine.Assignment{
 		Regions:   append([]int64(nil), r.regions...),
 		Predicted: append([]int64(nil), r.predicted...),

@@ -3,6 +3,7 @@ package cpuref
 import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // UpdateVectors: clause 6.
@@ -35,7 +36,7 @@ func (r *cells) Norms(dst, inv []float32) error {
 	if err := engine.CheckLen("norms", "inv", len(inv), r.q*r.q); err != nil {
 		return err
 	}
-	parallel(r.q*r.q, 8, func(from, to int) {
+	parallel.Ranges(r.q*r.q, 8, func(from, to int) {
 		z := make([]float32, r.x.D)
 		for pq := from; pq < to; pq++ {
 			dst[pq] = 0

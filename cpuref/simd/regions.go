@@ -16,6 +16,7 @@ type cells struct {
 	alpha     float32  // of the assignment under way
 	moved     int      // examples, in the assignment under way
 	moves     []move   // those of them whose values are still to be moved
+	moveTasks int      // tasks that share out the columns: few, because an example is in one piece in memory
 	regions   []int64  // N, Q×Q
 	predicted []int64  // N at α = 0, Q×Q
 	sums      []int64  // Γ, Q×Q×d: [(p·Q+k)·d + j]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Basis is a fitted kernel PCA: all there is to project examples, and what was found on
@@ -95,7 +96,7 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 	b.Axes = engine.Weights{Q: d, D: m, W: axes}
 	b.Offset = make([]float32, d)
 	b.Eigenvalues = values
-	parallel(d, func(t int) {
+	parallel.Tasks(d, func(t int) {
 		row, at := b.Axes.Row(t), 0
 		for l, v := range row {
 			if math.Abs(float64(v)) > math.Abs(float64(row[at])) {

@@ -6,6 +6,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // panelSize is how many vectors are kept together: a chunk of clause 1.
@@ -166,7 +167,7 @@ func (v *vectors) combine(coefficients [][]float64) ([]float32, error) {
 				total[i] += s
 			}
 		}
-		parallel(d, func(t int) {
+		parallel.Tasks(d, func(t int) {
 			row := rows[t*v.n:]
 			for i := from; i < to; i++ {
 				row[i] = total[(i-from)*d+t]

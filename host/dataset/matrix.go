@@ -60,14 +60,14 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]float32) error) error {
 	decode := t.decoder()
 	const most = 1 << 14
-	raw, part := make([]byte, most*t.size), make([]float32, most)
+	raw, part := make([]byte, most*t.Size), make([]float32, most)
 	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
 		k := int(min(left, most))
-		if _, err := io.ReadFull(r, raw[:k*t.size]); err != nil {
+		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
 			return b.fatal(b.cutFault(err, int((total-left)/int64(d)), n))
 		}
 		for i := range part[:k] {
-			part[i] = decode(raw[i*t.size : (i+1)*t.size])
+			part[i] = decode(raw[i*t.Size : (i+1)*t.Size])
 		}
 		left -= int64(k)
 		if err := take(part[:k]); err != nil {

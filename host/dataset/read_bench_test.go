@@ -1,9 +1,11 @@
 package dataset
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -79,8 +81,48 @@ func benchFiles(b *testing.B) []benchFile {
 		{"npy float64", array("<f8", "False", f8), 0, bare},
 		{"npy fortran", array("<f8", "True", f8), 0, bare},
 		{"idx bytes", idx, 0, bare},
+		{"npz", text("f.npz", real), 0, Options{}},
+		{"npz sparse", text("f.npz", tfidf.sparse()), 0, Options{}},
+		{"npz packed", packMembers(b, text("f.npz", real)), 0, Options{}},
 		{"parquet", benchParquet(b, real.X, 64), 0, bare},
 	}
+}
+
+// sparse returns d with its examples stored sparsely.
+func (d *Dataset) sparse() *Dataset {
+	c := *d
+	c.Examples = d.Examples.Compressed()
+	return &c
+}
+
+// packMembers returns an archive with its members packed, as numpy.savez_compressed
+// writes them.
+func packMembers(t testing.TB, raw []byte) []byte {
+	t.Helper()
+	from, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	to := zip.NewWriter(&b)
+	for _, f := range from.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := to.Create(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(w, r); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 type benchFile struct {

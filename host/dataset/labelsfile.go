@@ -111,6 +111,9 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 			return nil, err
 		}
 	}
+	if err := atEnd(r, func(format string, args ...any) error { return fmt.Errorf(name+": "+format, args...) }); err != nil {
+		return nil, f.fatal(err)
+	}
 	return e, f.end()
 }
 

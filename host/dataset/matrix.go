@@ -74,7 +74,10 @@ func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]floa
 			return err
 		}
 	}
-	return b.atEnd(r)
+	if err := atEnd(r, b.src.errorf); err != nil {
+		return b.fatal(err)
+	}
+	return nil
 }
 
 // cutFault words an error of reading an array of which have of want rows came.
@@ -85,14 +88,15 @@ func (b *builder) cutFault(err error, have, want int) error {
 	return err
 }
 
-// atEnd returns an error if r has more bytes.
-func (b *builder) atEnd(r io.Reader) error {
+// atEnd returns an error, made by errorf, if r has more bytes, or what r fails with;
+// it is at the end that check sums are compared.
+func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 	var more [1]byte
 	switch n, err := io.ReadFull(r, more[:]); {
 	case n > 0:
-		return b.fatal(b.src.errorf("found more bytes behind the data that the header promises, wanted the end of the file"))
+		return errorf("found more bytes behind the data that the header promises, wanted the end of the file")
 	case err != io.EOF:
-		return b.fatal(err)
+		return err
 	}
 	return nil
 }

@@ -1,11 +1,9 @@
 package dataset
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -93,36 +91,6 @@ func (d *Dataset) sparse() *Dataset {
 	c := *d
 	c.Examples = d.Examples.Compressed()
 	return &c
-}
-
-// packMembers returns an archive with its members packed, as numpy.savez_compressed
-// writes them.
-func packMembers(t testing.TB, raw []byte) []byte {
-	t.Helper()
-	from, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	to := zip.NewWriter(&b)
-	for _, f := range from.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := to.Create(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(w, r); err != nil {
-			t.Fatal(err)
-		}
-		r.Close()
-	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 type benchFile struct {

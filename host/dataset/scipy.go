@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -91,6 +90,11 @@ func (z *npz) readSciPy(b *builder) error {
 			return err
 		}
 	}
+	for _, array := range []*elements{columns, values} {
+		if err := array.end(); err != nil {
+			return b.fatal(err)
+		}
+	}
 	return nil
 }
 
@@ -137,7 +141,10 @@ func (z *npz) checkFormat() error {
 	}
 	raw := make([]byte, h.Size)
 	if _, err := io.ReadFull(r, raw); err != nil {
-		return z.src.errorf("array \"format\" is cut short")
+		return r.cutFault(err, "")
+	}
+	if err := r.end(); err != nil {
+		return err
 	}
 	if text, _ := h.appendLabel(nil, raw); string(text) != "csr" {
 		return z.src.errorf("found a sparse matrix of the form %s, wanted csr; convert it with .tocsr()", quote(string(text)))
@@ -157,10 +164,10 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 	}
 	// Grown as it is read: the header may promise more than there is.
 	var list blocks[int64]
-	raw, buffered := make([]byte, h.Size), bufio.NewReader(r)
+	raw := make([]byte, h.Size)
 	for range h.shape[0] {
-		if _, err := io.ReadFull(buffered, raw); err != nil {
-			return nil, z.src.errorf("array %s is cut short after %d of %d elements", quote(name), list.len(), h.shape[0])
+		if _, err := io.ReadFull(r, raw); err != nil {
+			return nil, r.cutFault(err, fmt.Sprintf(" after %d of %d elements", list.len(), h.shape[0]))
 		}
 		v, ok := h.Integer(raw)
 		if !ok {
@@ -168,16 +175,24 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 		}
 		list.push(v)
 	}
+	if err := r.end(); err != nil {
+		return nil, err
+	}
 	return list.flatten(), nil
+}
+
+// cutFault words an error of reading elements; where says how many there were.
+func (m *member) cutFault(err error, where string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return m.src.errorf("array %s is cut short%s", quote(m.name), where)
+	}
+	return err
 }
 
 // elements gives the elements of an array one by one.
 type elements struct {
 	npyHeader
-	z    *npz
-	name string
-	r    *bufio.Reader
-	io.Closer
+	*member
 	raw []byte
 }
 
@@ -191,15 +206,13 @@ func (z *npz) stream(name string, n int64) (*elements, error) {
 		r.Close()
 		return nil, z.src.errorf("array %s has elements of type %s and the shape %v, wanted as many numbers as \"indptr\" ends with, %d", quote(name), h.numberType, h.shape, n)
 	}
-	return &elements{npyHeader: h, z: z, name: name, r: bufio.NewReaderSize(r, 1<<16), Closer: r, raw: make([]byte, h.Size)}, nil
+	return &elements{h, r, make([]byte, h.Size)}, nil
 }
 
 // next returns the bytes of the next element, valid until the one after.
 func (e *elements) next() ([]byte, error) {
-	if _, err := io.ReadFull(e.r, e.raw); err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, e.z.src.errorf("array %s is cut short", quote(e.name))
-	} else if err != nil {
-		return nil, err
+	if _, err := io.ReadFull(e.member, e.raw); err != nil {
+		return nil, e.cutFault(err, "")
 	}
 	return e.raw, nil
 }

@@ -47,9 +47,7 @@ var foreign = map[string][]string{
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum":       {"host/confusion", "host/kernelpca", "host/metric", "host/sketch", "internal/openblas"},
 	// With -tags openblas.
-	"gonum.org/v1/netlib":     {"internal/openblas"},
-	"github.com/sbinet/npyio": {"host/confusion", "host/model"},
-	// Not npyio for data: it panics on damaged headers and reads value by value.
+	"gonum.org/v1/netlib":              {"internal/openblas"},
 	"github.com/klauspost/compress":    {"host/dataset"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},
 }

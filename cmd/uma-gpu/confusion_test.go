@@ -128,15 +128,29 @@ func TestShow(t *testing.T) {
 	if r := decode[showReport](t, stdout); strings.Join(r.Classes, "|") != "0|1" || r.Confusion[0][1] != 0.2 {
 		t.Errorf("found %s", stdout)
 	}
-	singular := write(t, dir, "singular.csv", "0.5,0.5\n0.5,0.5\n")
-	stdout, _ = succeed(t, "confusion", "show", "--json", "--classes", "x,y", singular)
-	if r := decode[showReport](t, stdout); r.Invertible || r.Condition != nil || !strings.Contains(r.Problem, `"x", "y"`) {
-		t.Errorf("found %s", stdout)
-	}
 	fail(t, exitFailure, "no such file", "confusion", "show", filepath.Join(dir, "none.csv"))
 	fail(t, exitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir, "empty.csv", ""))
 	fail(t, exitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
 	fail(t, exitFailure, "say them with --classes", "confusion", "show", "../../host/confusion/testdata/c-order-f8.npy")
+}
+
+// A matrix that train would refuse is a failure, though the report is whole.
+func TestShowUnusable(t *testing.T) {
+	dir := t.TempDir()
+	const singular, nearly = "0.5,0.5\n0.5,0.5\n", "0.5,0.4999999\n0.5,0.5000001\n"
+	for _, c := range []struct{ name, text, condition string }{{"singular.csv", singular, "+Inf"}, {"nearly.csv", nearly, "1e+07"}} {
+		path := write(t, dir, c.name, c.text)
+		reason := "uma-gpu: " + path + ": confusion matrix cannot be inverted: its condition number is " + c.condition
+		code, stdout, stderr := command("confusion", "show", "--classes", "x,y", path)
+		if code != exitFailure || !strings.Contains(stdout, "  0.5") || !strings.Contains(stdout, "\ncondition number "+c.condition+"\n") || !strings.Contains(stderr, reason) {
+			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
+		}
+		code, stdout, stderr = command("confusion", "show", "--json", "--classes", "x,y", path)
+		r := decode[showReport](t, stdout)
+		if code != exitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) || !strings.Contains(r.Problem, `"x", "y"`) || !strings.Contains(stderr, reason) {
+			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
+		}
+	}
 }
 
 func TestSynth(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -24,7 +25,7 @@ func showCommand() *cli.Command {
 		Usage:     "print a confusion matrix, its condition number, and whether it can be used",
 		UsageText: "uma-gpu confusion show [options] FILE",
 		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header, else they are\n" +
-			"0, 1, ...; for .npy say them with --classes.\n\n" +
+			"0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would refuse the matrix.\n\n" +
 			"Example: uma-gpu confusion show C.csv",
 		Flags: []cli.Flag{
 			axesFlag(),
@@ -67,17 +68,23 @@ func show(c *cli.Context) error {
 		return err
 	}
 	r := showReport{Classes: m.Classes, Confusion: rows(m.P, m.Q())}
-	_, invertErr := m.Invert()
-	if r.Invertible = invertErr == nil; !r.Invertible {
-		r.Problem = invertErr.Error()
+	condition := math.Inf(1)
+	inverse, problem := m.Invert()
+	var inseparable *confusion.InseparableError
+	if r.Invertible = problem == nil; r.Invertible {
+		condition = inverse.Condition
+	} else if r.Problem = problem.Error(); errors.As(problem, &inseparable) {
+		condition = inseparable.Condition
 	}
-	condition := m.Condition()
 	if !math.IsInf(condition, 0) {
 		r.Condition = &condition
 	}
 	w := c.App.Writer
+	if problem != nil { // after the report, which is what was asked for
+		problem = fmt.Errorf("%s: %w", path, problem)
+	}
 	if c.Bool("json") {
-		return printJSON(w, r)
+		return errors.Join(printJSON(w, r), problem)
 	}
 	fmt.Fprintf(w, "P(noisy = row | true = column)\n")
 	if err := printMatrix(w, "", r.Classes, func(i, j int) string {
@@ -86,10 +93,7 @@ func show(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintf(w, "\ncondition number %.4g\n", condition)
-	if !r.Invertible {
-		fmt.Fprintln(w, r.Problem)
-	}
-	return nil
+	return problem
 }
 
 // matrixClasses returns the class names in a matrix file's header, or 0, 1, ...

@@ -62,13 +62,20 @@ func (m *Matrix) check(trueRows bool) error {
 				m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
-	bad, sum := firstBadSum(q, func(p, c int) float64 { return m.P[p*q+c] })
+	columns, rows := make([]float64, q), make([]float64, q)
+	for p := range q {
+		for c, v := range m.P[p*q : (p+1)*q] {
+			columns[c] += v
+			rows[p] += v
+		}
+	}
+	bad, sum := firstBadSum(columns)
 	if bad < 0 {
 		return nil
 	}
 	err := fmt.Errorf("confusion matrix: the column of true class %q sums to %v, wanted 1 within %v",
 		m.Classes[bad], sum, SumTolerance)
-	if badRow, _ := firstBadSum(q, func(p, r int) float64 { return m.P[r*q+p] }); badRow >= 0 {
+	if badRow, _ := firstBadSum(rows); badRow >= 0 {
 		return fmt.Errorf("%w; divide each column by its sum if these are counts or rounded numbers", err)
 	}
 	if trueRows {
@@ -92,14 +99,9 @@ func checkClasses(classes []string) error {
 	return nil
 }
 
-// firstBadSum returns the first line c of q entries at(0..q-1, c) that does not
-// sum to 1, with its sum, or -1.
-func firstBadSum(q int, at func(i, c int) float64) (int, float64) {
-	for c := range q {
-		sum := 0.0
-		for i := range q {
-			sum += at(i, c)
-		}
+// firstBadSum returns the first line whose sum is not 1, with its sum, or -1.
+func firstBadSum(sums []float64) (int, float64) {
+	for c, sum := range sums {
 		if math.Abs(sum-1) > SumTolerance {
 			return c, sum
 		}

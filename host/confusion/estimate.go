@@ -62,23 +62,28 @@ func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
 // estimate.
 func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
 	size := v.Q
-	j := make([]float64, size*size)
-	for q := range size {
-		column := 0.0
-		for p := range size {
-			sum := 0.0
-			for k, c := range counts[p*size : (p+1)*size] {
-				sum += float64(float64(c) / float64(n) * v.V[q*size+k])
+	inverse := columnsOf(v.V, size)
+	j, sums := make([]float64, size*size), make([]float64, size)
+	for p := range size {
+		row := j[p*size : (p+1)*size]
+		for k, c := range counts[p*size : (p+1)*size] {
+			if c == 0 {
+				continue
 			}
-			j[p*size+q] = sum
-			column += sum
+			share := float64(c) / float64(n)
+			for _, e := range inverse[k] {
+				row[e.row] += float64(share * e.value)
+			}
 		}
-		for p := range size {
-			if column > 0 {
-				j[p*size+q] /= column
-			} else {
-				j[p*size+q] = 0
-			}
+		for q, v := range row {
+			sums[q] += v
+		}
+	}
+	for i := range j {
+		if sum := sums[i%size]; sum > 0 {
+			j[i] /= sum
+		} else {
+			j[i] = 0
 		}
 	}
 	return j
@@ -91,4 +96,33 @@ func NoNoise(q int) *Inverse {
 		v.V[r*q+r] = 1
 	}
 	return v
+}
+
+// entry is one of a column of a matrix.
+type entry struct {
+	row   int
+	value float64
+}
+
+// columnsOf returns the entries of each column of a q×q matrix that are not 0, by
+// increasing row. A term without them, 0 times a share, changes no bit of a sum that
+// starts at 0; of many classes without noise it is nearly all terms.
+func columnsOf(a []float64, q int) [][]entry {
+	count, all := make([]int, q), 0
+	for i, v := range a {
+		if v != 0 {
+			count[i%q]++
+			all++
+		}
+	}
+	columns, entries := make([][]entry, q), make([]entry, all)
+	for k, n := range count {
+		columns[k], entries = entries[:0:n], entries[n:]
+	}
+	for i, v := range a {
+		if v != 0 {
+			columns[i%q] = append(columns[i%q], entry{i / q, v})
+		}
+	}
+	return columns
 }

@@ -22,11 +22,35 @@ func (m *Matrix) Condition() float64 {
 	if m.Check() != nil {
 		return math.Inf(1)
 	}
+	if m.permutes() {
+		return 1
+	}
 	d, ok := m.decompose()
 	if !ok {
 		return math.Inf(1)
 	}
 	return d.condition()
+}
+
+// permutes says whether m, which passes Check, is the identity or another permutation of
+// the classes: then its singular values are all 1, and numerics.Inverse, which has nothing
+// to eliminate, takes time in proportion to the entries.
+func (m *Matrix) permutes() bool {
+	q := m.Q()
+	for p := range q {
+		ones := 0
+		for _, v := range m.P[p*q : (p+1)*q] {
+			if v == 1 {
+				ones++
+			} else if v != 0 {
+				return false
+			}
+		}
+		if ones != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // decomposition is the singular value decomposition of a matrix.
@@ -57,13 +81,17 @@ func (d *decomposition) condition() float64 {
 }
 
 // Invert returns C⁻¹, computed by numerics.Inverse (clause 6). The error is that
-// of Check, or says which classes the noisy labels cannot tell apart because the
-// matrix is singular or its condition number is above MaxCondition.
+// of Check, or an *InseparableError if the matrix is singular or its condition number is
+// above MaxCondition.
 func (m *Matrix) Invert() (*Inverse, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	q := m.Q()
+	if m.permutes() {
+		v, _ := numerics.Inverse(m.P, q)
+		return &Inverse{Q: q, V: v, Condition: 1}, nil
+	}
 	d, ok := m.decompose()
 	if !ok {
 		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d matrix did not converge; "+
@@ -78,6 +106,18 @@ func (m *Matrix) Invert() (*Inverse, error) {
 		return nil, m.inseparable(d, cond)
 	}
 	return &Inverse{Q: q, V: v, Condition: cond}, nil
+}
+
+// InseparableError is that of a confusion matrix without a usable inverse.
+type InseparableError struct {
+	Condition float64  // condition number of the matrix, +Inf if it is singular
+	Classes   []string // that noisy labels cannot tell apart
+}
+
+func (e *InseparableError) Error() string {
+	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at most %.4g; "+
+		"its noisy labels cannot tell these classes apart: %s; merge them or use a better estimate of the matrix",
+		e.Condition, float64(MaxCondition), quoted(e.Classes))
 }
 
 // inseparable is the error that names the classes of a matrix without a usable
@@ -106,7 +146,5 @@ func (m *Matrix) inseparable(d *decomposition, cond float64) error {
 			names = append(names, m.Classes[c])
 		}
 	}
-	return fmt.Errorf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at most %.4g; "+
-		"its noisy labels cannot tell these classes apart: %s; merge them or use a better estimate of the matrix",
-		cond, float64(MaxCondition), quoted(names))
+	return &InseparableError{cond, names}
 }

@@ -1,0 +1,141 @@
+package confusion
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// sameBits reports whether two arrays are equal, signs of zeros included.
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
+}
+
+// permutation returns the matrix of the classes moved at random.
+func permutation(t *testing.T, q int) *Matrix {
+	t.Helper()
+	m, err := newMatrix(names(q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, p := range rand.New(rand.NewPCG(1, uint64(q))).Perm(q) {
+		m.P[p*q+c] = 1
+	}
+	return m
+}
+
+// The way around the decomposition changes no bit of the inverse, and the condition
+// number is the one that the decomposition finds.
+func TestInvertWithoutDecomposition(t *testing.T) {
+	for _, q := range []int{2, 3, 10, 61} {
+		identity, err := Identity(names(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		negative := &Matrix{identity.Classes, slices.Clone(identity.P)}
+		negative.P[1] = math.Copysign(0, -1)
+		for name, m := range map[string]*Matrix{"identity": identity, "permutation": permutation(t, q), "identity with -0": negative} {
+			want, ok := numerics.Inverse(m.P, q)
+			if v, err := m.Invert(); err != nil || !ok || !sameBits(v.V, want) || v.Condition != 1 {
+				t.Errorf("%s of %d classes: %+v, %v, wanted %v", name, q, v, err, want)
+			}
+			if !m.permutes() {
+				t.Errorf("%s of %d classes is decomposed", name, q)
+			}
+			if d, ok := m.decompose(); !ok || math.Abs(d.condition()-1) > 1e-14 {
+				t.Errorf("%s of %d classes has a condition number of %v", name, q, d.condition())
+			}
+		}
+	}
+	for _, p := range [][]float64{{1, 1, 0, 0}, {0.5, 0, 0.5, 1}, {1, 1e-7, 0, 1}} {
+		if m := (&Matrix{names(2), p}); m.permutes() {
+			t.Errorf("%v is taken for a permutation", p)
+		}
+	}
+}
+
+// Labels that are right cost two tables of their size, be the classes many: a singular
+// value decomposition of them would take twice as many, and minutes.
+func TestManyClassesWithoutNoise(t *testing.T) {
+	const q = 3000
+	m, err := Identity(names(q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	v, err := m.Invert()
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tables := float64(after.TotalAlloc-before.TotalAlloc) / (8 * q * q); tables > 2.1 {
+		t.Errorf("inverting takes the memory of %.2f tables, wanted that of 2", tables)
+	}
+	if v.Condition != 1 || !sameBits(v.V, m.P) {
+		t.Errorf("condition number %v, or not the identity", v.Condition)
+	}
+	// A product of 3000×3000 matrices would take minutes as well.
+	counts, want := make([]int64, q*q), make([]float64, q*q)
+	for c := range q {
+		counts[(c+1)%q*q+c], counts[c*q+c] = 1, 3
+		want[(c+1)%q*q+c], want[c*q+c] = 0.25, 0.75
+	}
+	if got := v.EstimatedConfusion(counts, 4*q); !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		t.Error("the estimated confusion is not what was counted")
+	}
+}
+
+// Leaving out the terms that are 0 changes no bit of the estimated confusion.
+func TestEstimatedConfusionBitForBit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, q := range []int{2, 3, 7, 26} {
+		identity, err := Identity(names(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairwise, err := Pairwise(names(q), 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*Matrix{identity, pairwise, permutation(t, q), randomMatrix(t, rng, q, 0.5)} {
+			v := invert(t, m)
+			for _, zeros := range []int{0, 2, q} { // of q+1 counts
+				counts, n := make([]int64, q*q), 0
+				for i := range counts {
+					if rng.IntN(q+1) >= zeros {
+						counts[i] = rng.Int64N(1000)
+					}
+					n += int(counts[i])
+				}
+				if n == 0 {
+					continue
+				}
+				want := make([]float64, q*q)
+				for c := range q {
+					column := 0.0
+					for p := range q {
+						for k := range q {
+							want[p*q+c] += float64(float64(counts[p*q+k]) / float64(n) * v.V[c*q+k])
+						}
+						column += want[p*q+c]
+					}
+					for p := range q {
+						if column > 0 {
+							want[p*q+c] /= column
+						} else {
+							want[p*q+c] = 0
+						}
+					}
+				}
+				if got := v.EstimatedConfusion(counts, n); !sameBits(got, want) {
+					t.Errorf("%d classes: %v, wanted %v", q, got, want)
+				}
+			}
+		}
+	}
+}

@@ -15,8 +15,8 @@ type format struct {
 	write func(*lineWriter, *Dataset, WriteOptions) error // nil if it is only read
 }
 
-// formats lists every format Read and Write know, in the order in which their
-// beginnings are tried. CSV is what a text is that is nothing else.
+// formats lists every format that Read and Write know. Read compares the first bytes of a
+// file with each magic in this order. A text that no other format claims is read as CSV.
 func formats() []format {
 	return []format{
 		{"csv", []string{".csv", ".tsv", ".data"}, nil, readCSV, writeCSV},

@@ -24,7 +24,7 @@ const defaultSynthetic = "60000,784,10"
 
 func benchCommand() *cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"}},
 		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Usage: "make `N,D,Q` examples, features and classes, instead of reading --data"},
 	}
 	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
@@ -33,7 +33,7 @@ func benchCommand() *cli.Command {
 		seedFlag("the synthetic examples and of the label noise"),
 		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`, at least 1"},
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, and print medians"},
-		&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"},
+		outputFlag{&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"}},
 	)
 	flags = append(flags, deviceFlags()...)
 	return &cli.Command{
@@ -146,7 +146,7 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 	if b.profile == "" {
 		return b, nil
 	}
-	return b, checkTarget(c, "profile", "data", "labels")
+	return b, nil
 }
 
 // parseShape reads N,D,Q.

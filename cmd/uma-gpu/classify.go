@@ -15,7 +15,7 @@ import (
 
 // modelFlag says which model predicts.
 func modelFlag() cli.Flag {
-	return &cli.StringFlag{Name: "model", Usage: "model that train wrote: `FILE`.npz (required)"}
+	return inputFlag{&cli.StringFlag{Name: "model", Usage: "model that train wrote: `FILE`.npz (required)"}}
 }
 
 // classified is a data file with the classes that a model gives to its examples.

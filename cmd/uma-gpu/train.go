@@ -24,9 +24,9 @@ import (
 func trainCommand() *cli.Command {
 	flags := dataFlags("examples with noisy labels")
 	flags = append(flags,
-		&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"},
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"}},
 		axesFlag(),
-		&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"},
+		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the model keeps what was fitted; data that convert prepared stay as they are"},
 		&cli.StringFlag{Name: "learner", Value: "uma", Usage: "`NAME` of the learner: uma (Louche & Ralaivola 2015); with the identity for C it is the batch perceptron"},
 		&cli.StringFlag{Name: "select", Value: string(uma.SelectError), Usage: "`RULE` for the pair of classes to correct: error (largest estimated mistake), confusion (the same relative to the class's size) or random"},
@@ -261,10 +261,7 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.device, err = chooseDevice(c); err != nil {
 		return nil, err
 	}
-	if t.model == "" {
-		return t, nil
-	}
-	return t, checkTarget(c, "model", "data", "confusion")
+	return t, nil
 }
 
 // mark stores the seconds since the last mark.

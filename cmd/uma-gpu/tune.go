@@ -17,7 +17,7 @@ import (
 
 func tuneCommand() *cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"}},
 		&cli.IntFlag{Name: "examples", Value: 60000, Usage: "make `N` synthetic examples, at least 1, instead of reading --data"},
 		&cli.IntFlag{Name: "features", Value: 784, Usage: "`D` of synthetic examples, at least 1"},
 		&cli.IntFlag{Name: "classes", Value: 10, Usage: "`Q` of synthetic examples, at least 2"},

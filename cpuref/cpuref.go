@@ -7,7 +7,6 @@
 package cpuref
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // New returns the engine. It never fails.
@@ -55,21 +55,28 @@ func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, err
 	if err != nil {
 		return engine.Plan{}, err
 	}
-	return plan(x, classes, y != nil), nil
+	return plan("plan", x, classes, y != nil)
 }
 
-func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
+// plan returns ErrMemory where there is no room.
+func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(x.N), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	if labelled {
-		p.ClassSums = 8 * q * q * int64(x.D)
+		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 16*n + 16*q*q
 	}
-	return p
+	return p, engine.CheckMemory(op, x, classes, p)
 }
 
 func (e *cpu) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	if err := errors.Join(e.check("load"), engine.CheckLoad(x, classes)); err != nil {
+	if err := e.check("load"); err != nil {
+		return nil, err
+	}
+	if err := engine.CheckLoad(x, classes); err != nil {
+		return nil, err
+	}
+	if _, err := plan("load", x, classes, false); err != nil {
 		return nil, err
 	}
 	r := e.load(x, classes)
@@ -86,6 +93,9 @@ func (e *cpu) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.F
 	}
 	f, err := engine.CheckLoadCells(x, y, classes, f)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := plan("load cells", x, classes, true); err != nil {
 		return nil, err
 	}
 	r := &cells{

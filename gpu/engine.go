@@ -253,6 +253,9 @@ func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, 
 	if e.programs == nil {
 		return nil, fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}
+	if err := e.checkMemory(op, x, classes, y != nil); err != nil {
+		return nil, err
+	}
 	if err := e.useWidth(narrowWidth(x)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -9,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // New returns the engine at the fastest level there is. It never fails.
@@ -80,21 +80,28 @@ func (e *processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 	if err != nil {
 		return engine.Plan{}, err
 	}
-	return plan(x, classes, y != nil), nil
+	return plan("plan", x, classes, y != nil)
 }
 
-func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
+// plan returns ErrMemory where there is no room.
+func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	if labelled {
-		p.ClassSums = 8 * q * q * int64(x.D)
+		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
 	}
-	return p
+	return p, engine.CheckMemory(op, x, classes, p)
 }
 
 func (e *processor) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	if err := errors.Join(e.check("load"), engine.CheckLoad(x, classes)); err != nil {
+	if err := e.check("load"); err != nil {
+		return nil, err
+	}
+	if err := engine.CheckLoad(x, classes); err != nil {
+		return nil, err
+	}
+	if _, err := plan("load", x, classes, false); err != nil {
 		return nil, err
 	}
 	return e.load(x, classes), nil
@@ -115,6 +122,9 @@ func (e *processor) LoadCells(x dataset.Examples, y []int32, classes int, f nume
 	}
 	f, err := engine.CheckLoadCells(x, y, classes, f)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := plan("load cells", x, classes, true); err != nil {
 		return nil, err
 	}
 	r := e.load(x, classes)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // CheckLoad judges the arguments of Engine.Load for every engine alike.
@@ -59,6 +60,16 @@ func checkLoad(op string, x dataset.Examples, classes int) (maxAbs float32, err 
 		return 0, fmt.Errorf("%s: %w: %w", op, ErrShape, err)
 	}
 	return largestOf(op, "example", x)
+}
+
+// CheckMemory returns ErrMemory if the process may not take what p has besides the
+// examples. It is for engines in the memory of the process.
+func CheckMemory(op string, x dataset.Examples, classes int, p Plan) error {
+	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
+	if p.ClassSums > 0 {
+		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
+	}
+	return memory.Check(memory.Sum(p.Scores, p.ClassSums, p.Scratch), op+": what is kept besides the examples ("+what+")")
 }
 
 // MaxAbs returns the largest absolute value of x, of which numerics.NewFixedPoint makes the

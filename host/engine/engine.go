@@ -5,6 +5,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // ContractVersion is the version of the numerics contract in the package
@@ -17,7 +18,7 @@ var (
 	ErrShape  = errors.New("sizes do not agree")
 	ErrLabel  = errors.New("label out of range")
 	ErrValue  = errors.New("value not finite")
-	ErrMemory = errors.New("does not fit in memory")
+	ErrMemory = memory.ErrBudget // of the device, or of the process
 	ErrClosed = errors.New("used after Close")
 	ErrFailed = errors.New("of no more use since an operation failed; close it and load the examples again")
 )
@@ -46,8 +47,7 @@ type Engine interface {
 	LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (Cells, error)
 
 	// Plan says what LoadCells or, if y is nil, Load would need and where it would put the
-	// examples, without doing it. Errors: those of LoadCells or Load. With ErrMemory the
-	// sizes are valid.
+	// examples, without doing it. Errors: those of LoadCells or Load.
 	Plan(x dataset.Examples, y []int32, classes int) (Plan, error)
 
 	// Project maps each of the n examples of x, dense or sparse, by p (clause 13) and

@@ -35,8 +35,11 @@ func Cases() []Case {
 	for _, p := range projections() {
 		all = append(all, Case{p.String(), p.check})
 	}
+	all = append(all, partCases()...)
+	all = append(all, TogetherCases()...)
 	return append(all,
 		Case{"errors", checkErrors},
+		Case{"plan", checkPlan},
 		Case{"errors of project", checkProjectErrors},
 		Case{"no labels", checkNoLabels},
 		Case{"two residents", checkTwoResidents},
@@ -60,14 +63,15 @@ func WideCases() []Case {
 	p := problem{name: "wide", n: 21, d: 70001, q: 3, value: normal, weight: normal, edit: thinOut}
 	dense := Case{p.String(), p.check}
 	p.sparse = true
-	return []Case{dense, {p.String(), p.check}}
+	return []Case{dense, {p.String(), p.check}, {"more memory than there is", checkMemory}}
 }
 
 // ShortCases are for what makes an engine many times slower and looks for other faults
 // than wrong bits, such as the race detector: the tiny cases, one with enough examples
 // to be shared out, and misuse.
 func ShortCases() []Case {
-	all := append(TinyCases(), Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
+	all := append(append(TinyCases(), partCases()...), TogetherCases()...)
+	all = append(all, Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
 	for _, w := range walks() {
 		if w.n > 2000 {
 			all = append(all, Case{w.name, w.check})
@@ -206,21 +210,13 @@ func checkErrors(e engine.Engine) error {
 }
 
 func checkClosed(r engine.Cells) error {
-	w, f := engine.NewWeights(2, 2), make([]float32, 6)
 	for range 2 {
 		if err := r.Close(); err != nil {
 			return fmt.Errorf("close: %v", err)
 		}
 	}
-	_, assign := r.Assign(0)
-	for what, err := range map[string]error{
-		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(f, 0, 3), "predict": r.Predict(make([]int32, 3)),
-		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0), "norms": r.Norms(f[:4], f[:4]),
-		"update vectors": r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f[:4]),
-	} {
-		if !errors.Is(err, engine.ErrClosed) {
-			return fmt.Errorf("%s after close: %v, want %v", what, err, engine.ErrClosed)
-		}
+	if err := refuses(r, engine.ErrClosed); err != nil {
+		return fmt.Errorf("after close: %w", err)
 	}
 	return nil
 }

@@ -59,13 +59,13 @@ type cells struct {
 	y      []int32
 	w      engine.Weights // of all calls of Rescore
 	fresh  engine.Cells   // of the last Assign, nil before
-	failed error          // of the first operation that found a difference
+	failed error          // of the first comparison that failed
 }
 
 func (r *cells) Shape() (n, d, q int)            { return r.r.Shape() }
 func (r *cells) FixedPoint() numerics.FixedPoint { return r.r.FixedPoint() }
 
-// check ends the use of cells that were found to differ.
+// check ends the use of cells after a failure.
 func (r *cells) check(op string) error {
 	if r.failed != nil {
 		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, r.failed)
@@ -73,9 +73,9 @@ func (r *cells) check(op string) error {
 	return nil
 }
 
-// note remembers a difference and returns err.
+// note remembers the first error of a comparison and returns err.
 func (r *cells) note(err error) error {
-	if errors.Is(err, ErrDiffers) {
+	if err != nil && !errors.Is(err, engine.ErrClosed) {
 		r.failed = err
 	}
 	return err
@@ -187,7 +187,7 @@ func (r *cells) Norms(dst, inv []float32) error {
 	}
 	scratch := make([]float32, len(dst))
 	if err := r.fresh.Norms(scratch, inv); err != nil {
-		return err
+		return r.note(err)
 	}
 	return r.note(same("norms", bits(dst), bits(scratch)))
 }
@@ -201,7 +201,7 @@ func (r *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32)
 	}
 	scratch := make([]float32, len(dst))
 	if err := r.fresh.UpdateVectors(scratch, pairs, inv); err != nil {
-		return err
+		return r.note(err)
 	}
 	return r.note(same("update vectors", bits(dst), bits(scratch)))
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -73,6 +74,10 @@ func (r *brokenResident) UpdateVectors(dst []float32, pairs []engine.Pair, inv [
 	return err
 }
 
+func TestClose(t *testing.T) {
+	enginetest.RunClose(t, func() engine.Engine { return Engine(simd.New()) })
+}
+
 func TestNotices(t *testing.T) {
 	for _, what := range []string{"assign: predicted", "assign: regions", "class sums of region 1", "norms", "update vectors"} {
 		found := false
@@ -83,5 +88,29 @@ func TestNotices(t *testing.T) {
 		if !found {
 			t.Errorf("%s: nothing noticed", what)
 		}
+		if err := failed(what); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
+}
+
+// failed makes an operation differ and judges what comes after it.
+func failed(what string) error {
+	r, err := enginetest.Small(Engine(broken{cpuref.New(), what}))
+	if err != nil {
+		return err
+	}
+	w, f := engine.Weights{Q: 2, D: 2, W: []float32{1, 0, 0, 1}}, make([]float32, 4)
+	for range 2 {
+		if err = r.Rescore(w, []int{0, 1}); err == nil {
+			_, err = r.Assign(0)
+		}
+		if err == nil {
+			err = errors.Join(r.Norms(f, f), r.UpdateVectors(f[:2], []engine.Pair{{P: 1, Q: 1}}, f))
+		}
+	}
+	if !errors.Is(err, ErrDiffers) {
+		return fmt.Errorf("found %v, want %v", err, ErrDiffers)
+	}
+	return enginetest.CheckFailed(r)
 }

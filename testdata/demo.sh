@@ -4,8 +4,8 @@
 # matrix and the same learner without it, and compares both on clean test data.
 #
 # usage: demo.sh UMA-GPU [DEVICE]
-#   DEVICE is the first OpenCL device, if there is one: auto would leave so few
-#   examples to the processor
+#   DEVICE is the first OpenCL device, if there is one: auto would compute without
+#   OpenCL on so few examples
 set -eu
 program=$(realpath "$1")
 device=${2:-$("$program" devices | sed -n 's/^\(opencl:[0-9.]*\) .*/\1/p' | head -n 1)}
@@ -15,9 +15,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# show prints a command of the program and runs it.
-show() {
+# announce prints a command of the program, show runs it besides.
+announce() {
 	printf '\n$ uma-gpu %s\n' "$*"
+}
+show() {
+	announce "$@"
 	"$program" "$@"
 }
 
@@ -35,7 +38,9 @@ show confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv -
 show train --data noisy.csv --confusion C.csv --device "$device" --max-steps 600 --model uma.npz
 
 # Without C the estimates are about the wrong labels: only the first lines say much.
-show train --data noisy.csv --device "$device" --max-steps 600 --model identity.npz >identity.txt
+set -- train --data noisy.csv --device "$device" --max-steps 600 --model identity.npz
+announce "$@"
+"$program" "$@" >identity.txt
 head -n 6 identity.txt
 
 echo

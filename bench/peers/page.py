@@ -36,7 +36,8 @@ class Page:
     def machine(self):
         m, blas = self.m, sorted({r["blas"] for name in self.runs if name.startswith("numpy") for r in self.runs[name]})
         torch = self.runs["torch"][0]
-        gpu = "**No GPU was at hand.** Every figure, OpenCL's too, is of this processor; nothing here says how a GPU would do."
+        gpu = "**No GPU was at hand.** Every figure, OpenCL's too, is of this processor; nothing here says how a GPU would do. " \
+            "`--device auto` takes `cpu` on such a machine."
         if self.gpu():
             gpu = "GPU: " + ", ".join(d["name"] for d in self.gpu())
         return "\n".join([

@@ -65,7 +65,11 @@ func classify(c *cli.Context) (r classified, err error) {
 	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}
-	e, err := where.open(n, r.data.Examples, m.Q)
+	todo := workOn(r.data.Examples, m.Q)
+	if m.Projection != nil {
+		todo = workOnComponents(r.data.N, m.D, m.Q)
+	}
+	e, err := where.open(n, todo)
 	if err != nil {
 		return r, err
 	}

@@ -24,8 +24,8 @@ const deviceVariable = "UMA_GPU_DEVICE"
 func deviceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{deviceVariable},
-			Usage: "where to compute, `DEVICE`: auto (the first GPU, else another OpenCL device, else the processor), cpu (no OpenCL), cpu:plain (the same by the loops that define every result, slow), " +
-				"opencl, opencl:P.D, or a part of a name; uma-gpu devices lists them"},
+			Usage: "where to compute, `DEVICE`: auto (for much data the first GPU or other accelerator with memory of its own, else cpu), cpu (the processor without OpenCL), " +
+				"cpu:plain (the same by the loops that define every result, slow), opencl, opencl:P.D, or a part of a name; uma-gpu devices lists them"},
 		&cli.StringFlag{Name: "max-alloc", Value: "0",
 			Usage: "largest OpenCL allocation in `BYTES`, with suffix K, M or G for powers of 1024; 0 is the device's own limit; more examples than fit are cut in tiles"},
 		&cli.StringFlag{Name: "memory-limit", Value: "0",
@@ -73,9 +73,8 @@ func selectDevice(name string, list func() ([]gpu.Info, error)) (selection, erro
 	}
 	all, err := list()
 	if keyword == "auto" || keyword == "" {
-		// Stable: GPUs first, else the order of the listing.
-		slices.SortStableFunc(all, func(a, b gpu.Info) int { return rank(a) - rank(b) })
-		return selection{try: all, cpu: fastest, auto: true, problem: err}, nil
+		try := slices.Concat(filter(all, isGPU), filter(all, isOtherAccelerator))
+		return selection{try: try, cpu: fastest, auto: true, problem: err}, nil
 	}
 	if err != nil {
 		return selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
@@ -91,46 +90,46 @@ func selectDevice(name string, list func() ([]gpu.Info, error)) (selection, erro
 	return selection{}, fmt.Errorf("%w: %q%s %s:\n%s", errNoSuchDevice, name, fromEnvironment(name), what, deviceList(all))
 }
 
-// rank puts GPUs before everything else.
-func rank(i gpu.Info) int {
-	if isGPU(i) {
-		return 0
-	}
-	return 1
+func isGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
+
+// isOtherAccelerator reports whether a device is neither a GPU nor the processor, and has
+// memory of its own, without which it reads the examples no faster than the processor.
+func isOtherAccelerator(i gpu.Info) bool {
+	return !isGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
 }
 
-func isGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
+// filter returns the devices to keep, in their order.
+func filter(all []gpu.Info, keep func(gpu.Info) bool) []gpu.Info {
+	var kept []gpu.Info
+	for _, i := range all {
+		if keep(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
 
 var exactID = regexp.MustCompile(`^opencl:([0-9]+)\.([0-9]+)$`)
 
 // matching returns the devices that a lower-case name other than auto and cpu
 // stands for; it is clear if there is one.
 func matching(name string, all []gpu.Info) []gpu.Info {
-	filter := func(keep func(gpu.Info) bool) []gpu.Info {
-		var kept []gpu.Info
-		for _, i := range all {
-			if keep(i) {
-				kept = append(kept, i)
-			}
-		}
-		return kept
-	}
 	if name == "opencl" {
-		if gpus := filter(isGPU); len(gpus) == 1 {
+		if gpus := filter(all, isGPU); len(gpus) == 1 {
 			return gpus
 		}
 		return all
 	}
 	if m := exactID.FindStringSubmatch(name); m != nil {
-		return filter(func(i gpu.Info) bool {
+		return filter(all, func(i gpu.Info) bool {
 			return m[1] == strconv.Itoa(i.Platform) && m[2] == strconv.Itoa(i.Device)
 		})
 	}
 	// A whole name wins over a part of a longer one.
-	if exact := filter(func(i gpu.Info) bool { return strings.EqualFold(i.Name, name) }); len(exact) == 1 {
+	if exact := filter(all, func(i gpu.Info) bool { return strings.EqualFold(i.Name, name) }); len(exact) == 1 {
 		return exact
 	}
-	return filter(func(i gpu.Info) bool {
+	return filter(all, func(i gpu.Info) bool {
 		return strings.Contains(strings.ToLower(i.Name), name) || strings.Contains(strings.ToLower(i.PlatformName), name)
 	})
 }
@@ -184,35 +183,52 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	return &device{selection: s, options: options, noTuning: c.Bool("no-tuning")}, nil
 }
 
-// processorValues is how many stored values are too many for auto to take the processor
-// without OpenCL. A step on fewer is over before a device has been told what to do: on
-// the optical digits (0.25 M values) a processor makes ten steps while OpenCL on the
-// same processor makes one (docs/performance.md).
+// work is what a learner will see of the examples. Devices are chosen, and tuned, for it.
+type work struct {
+	sparse   bool
+	features int
+	classes  int
+	values   int // stored
+}
+
+// workOn returns the work on prepared examples of so many classes.
+func workOn(x dataset.Examples, classes int) work {
+	return work{x.Sparse(), x.D, classes, x.Stored()}
+}
+
+// workOnComponents returns the work on as many components of n examples.
+func workOnComponents(n, components, classes int) work {
+	return work{false, components, classes, n * components}
+}
+
+// processorValues is how many stored values are too many for auto to stay on the
+// processor. A step on fewer is over before a device has been told what to do: on the
+// optical digits (0.25 M values) the processor makes ten steps while OpenCL, even with
+// nothing to copy, makes one.
 const processorValues = 1 << 20
 
-// processorSuffices reports whether the processor is done with the examples before
-// a device has begun.
-func processorSuffices(x dataset.Examples) bool { return x.Stored() < processorValues }
+// processorSuffices reports whether the processor is done before a device has begun.
+func (w work) processorSuffices() bool { return w.values < processorValues }
 
 // wantsNarrow reports whether narrow examples pay where they will be computed on.
 func (d *device) wantsNarrow(x dataset.Examples) bool {
-	if len(d.try) == 0 || d.auto && processorSuffices(x) {
+	if len(d.try) == 0 || d.auto && workOn(x, 0).processorSuffices() {
 		return false
 	}
 	return d.try[0].WantsNarrow(x.N, x.D, !d.options.NoBounds)
 }
 
-// open opens the device for the examples x of so many classes, with the tuning that is
-// stored for such, and says which one it is. The caller closes the engine.
-func (d *device) open(n notes, x dataset.Examples, classes int) (engine.Engine, error) {
+// open opens the device for the work w, with the tuning that is stored for such, and says
+// which one it is. The caller closes the engine.
+func (d *device) open(n notes, w work) (engine.Engine, error) {
 	try := d.try
-	if d.auto && processorSuffices(x) {
+	if d.auto && w.processorSuffices() {
 		try = nil
 	} else if d.problem != nil {
 		n.warn("no OpenCL device, computing on the processor instead: %v", d.problem)
 	}
 	for _, i := range try {
-		e, err := d.openTuned(n, i, x, classes)
+		e, err := d.openTuned(n, i, w)
 		if err == nil {
 			about := e.Device()
 			n.say("device: %s %s (%s, driver %s), tuning: %s", about.ID, about.Name, about.Platform, about.Driver, d.tuning)

@@ -8,12 +8,16 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 )
 
 func TestSelectDevice(t *testing.T) {
 	intel := gpu.Info{Platform: 0, Device: 0, Name: "Xeon 8480", PlatformName: "Portable Computing Language", Type: "CPU"}
 	a100 := gpu.Info{Platform: 1, Device: 0, Name: "NVIDIA A100", PlatformName: "NVIDIA CUDA", Type: "GPU"}
 	a100big := gpu.Info{Platform: 1, Device: 1, Name: "NVIDIA A100 80GB", PlatformName: "NVIDIA CUDA", Type: "GPU"}
+	shared := gpu.Info{Platform: 2, Device: 0, Name: "on the chip", Type: "Accelerator", SharesMemory: true}
+	card := gpu.Info{Platform: 2, Device: 1, Name: "card", Type: "Accelerator"}
+	integrated := gpu.Info{Platform: 3, Device: 0, Name: "Arc", Type: "GPU", SharesMemory: true}
 	one, mixed, two := []gpu.Info{intel}, []gpu.Info{intel, a100}, []gpu.Info{intel, a100, a100big}
 	for _, c := range []struct {
 		name string
@@ -25,9 +29,10 @@ func TestSelectDevice(t *testing.T) {
 		{"CPU:plain", two, "cpu:plain"},
 		{"cpu:fast", two, `"cpu:fast" matches none of the devices`},
 		{"auto", nil, "cpu"},
-		{"auto", one, "opencl:0.0 cpu"},
-		{"auto", mixed, "opencl:1.0 opencl:0.0 cpu"},
-		{"", two, "opencl:1.0 opencl:1.1 opencl:0.0 cpu"},
+		{"auto", one, "cpu"},
+		{"auto", mixed, "opencl:1.0 cpu"},
+		{"auto", []gpu.Info{intel, shared, card, integrated}, "opencl:3.0 opencl:2.1 cpu"},
+		{"", two, "opencl:1.0 opencl:1.1 cpu"},
 		{"opencl", one, "opencl:0.0"},
 		{"opencl", mixed, "opencl:1.0"},
 		{"opencl", two, `"opencl" is not clear, it matches 3 of the devices`},
@@ -76,8 +81,39 @@ func TestSelectDevice(t *testing.T) {
 	}
 }
 
-// many are examples that auto does not leave to the processor.
-var many = dataset.Examples{N: processorValues, D: 1, X: make([]float32, processorValues)}
+// many is work that auto does not leave to the processor.
+var many = work{features: 1, classes: 3, values: processorValues}
+
+// auto takes what computes faster than the processor, for work that is worth it: by what
+// the learner will see, which after a kernel is not what the file holds.
+func TestAutoIsForMuchWork(t *testing.T) {
+	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
+	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
+	kernel := func(components int, variance float64, landmarks int) *kernelChoice {
+		return &kernelChoice{options: kernelpca.Options{Components: components, Variance: variance, Landmarks: landmarks}}
+	}
+	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"} // which is seen to be tried by its warning
+	for _, c := range []struct {
+		name  string
+		work  work
+		tried bool
+	}{
+		{"few values", workOn(few, 3), false},
+		{"many", workOn(wide, 3), true},
+		{"many, most of them 0", workOn(wide.Compressed(), 3), false},
+		{"few values, many components", kernel(500, 0, 0).work(few, 3), true},
+		{"many values, few components", kernel(20, 0, 0).work(wide, 3), false},
+		{"components by variance", kernel(0, 0.9, 0).work(few, 3), true},
+		{"components by variance of few landmarks", kernel(0, 0.9, 100).work(wide, 3), false},
+		{"no kernel", (*kernelChoice)(nil).work(wide, 3), true},
+	} {
+		var said strings.Builder
+		e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}).open(notes{w: &said}, c.work)
+		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(), "passed over") != c.tried {
+			t.Errorf("%s: %v, %v, said %q", c.name, e, err, said.String())
+		}
+	}
+}
 
 // Without OpenCL only auto goes on, and says why; everything else is exit code 3.
 func TestSelectDeviceWithoutOpenCL(t *testing.T) {
@@ -88,7 +124,7 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 			t.Errorf("auto: %+v, %v", s, err)
 		}
 		var said strings.Builder
-		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, many, 3)
+		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, many)
 		if err != nil || e.Device().ID != "cpu" || !strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
@@ -106,10 +142,10 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
 	var said strings.Builder
 	n := notes{w: &said}
-	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, many, 3); err == nil {
+	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, many); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}).open(n, many, 3)
+	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}).open(n, many)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}

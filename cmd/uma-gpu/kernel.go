@@ -129,6 +129,19 @@ func (k *kernelChoice) plan(n, d int) (kernelpca.Plan, error) {
 	return kernelpca.NewPlan(n, d, *o)
 }
 
+// work is what a learner will see of the examples x of so many classes, after plan: their
+// components, if a kernel is asked for.
+func (k *kernelChoice) work(x dataset.Examples, classes int) work {
+	if k == nil {
+		return workOn(x, classes)
+	}
+	components := k.options.Components
+	if components == 0 { // whatever the variance asks for
+		components = k.options.MostComponents(x.N, x.D)
+	}
+	return workOnComponents(x.N, components, classes)
+}
+
 // findMedian sets γ if it is to be found from distances.
 func (k *kernelChoice) findMedian(e engine.Engine, x dataset.Examples, n notes) error {
 	f := &k.options.Function

@@ -94,7 +94,7 @@ func kpcaFit(c *cli.Context) (err error) {
 	if _, err := k.plan(d.N, d.D); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
 	}
-	e, err := where.open(n, d.Examples, 2)
+	e, err := where.open(n, k.work(d.Examples, 2))
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func kpcaTransform(c *cli.Context) (err error) {
 	if err := d.PrepareBy(&b.Preparation); err != nil {
 		return err
 	}
-	e, err := where.open(n, d.Examples, 2)
+	e, err := where.open(n, workOnComponents(d.N, b.Kernel.Components, 2))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,9 +134,9 @@ func TestDevicesListsOpenCL(t *testing.T) {
 	}
 }
 
-// auto takes an OpenCL device where there is one, unless the data are few.
-func TestAutoTakesOpenCL(t *testing.T) {
-	openCL(t)
+// auto takes a GPU for much work, and never an OpenCL device that is the processor.
+func TestAuto(t *testing.T) {
+	accelerated := slices.ContainsFunc(openCL(t), func(i gpu.Info) bool { return isGPU(i) || isOtherAccelerator(i) })
 	dir := t.TempDir()
 	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")
 	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--json")
@@ -144,14 +145,17 @@ func TestAutoTakesOpenCL(t *testing.T) {
 	}
 	succeed(t, "synth", "--examples", "9000", "--features", "120", "--out", data)
 	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--json")
-	if r := decode[trainReport](t, stdout); r.Device.Kind != "opencl" || !strings.Contains(stderr, "device: "+r.Device.ID+" ") {
+	if r := decode[trainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated || !strings.Contains(stderr, "device: "+r.Device.ID+" ") {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
 	// Too little memory for anything: auto says so and goes on, a device that was
 	// asked for ends the command.
 	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--max-alloc", "16", "--json")
-	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" || !strings.Contains(stderr, "warning: this device is passed over: ") {
+	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" || strings.Contains(stderr, "warning: this device is passed over: ") != accelerated {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
+	}
+	if !accelerated {
+		fail(t, exitNoDevice, "name one with --device", "tune", "--device", "auto", "--dry-run")
 	}
 	for _, i := range openCL(t) {
 		fail(t, exitFailure, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")

@@ -168,3 +168,30 @@ func TestClosedPipe(t *testing.T) {
 	}
 	load(t, m)
 }
+
+// TestDemo: make run shows each command before what it says, on whatever stream.
+func TestDemo(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	demo := exec.CommandContext(t.Context(), "sh", "../../testdata/demo.sh", self, "cpu")
+	demo.Env = append(os.Environ(), runVariable+"=1")
+	all, err := demo.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, all)
+	}
+	text := string(all)
+	for _, command := range []string{
+		"$ uma-gpu confusion inject --data train.csv ", "data: train.csv, 1200 examples",
+		"$ uma-gpu train --data noisy.csv --confusion ", "data: noisy.csv, ", "condition number 5\n", "model            uma.npz\n",
+		"$ uma-gpu train --data noisy.csv --device ", "data: noisy.csv, ", "so the identity", "model            identity.npz\n",
+		"clean test error of UMA, which knows C:       0.1910\n", "of the same learner with C = identity:        0.5494\n",
+	} {
+		_, after, found := strings.Cut(text, command)
+		if !found {
+			t.Fatalf("%q is missing or out of order in\n%s", command, all)
+		}
+		text = after
+	}
+}

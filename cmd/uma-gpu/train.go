@@ -149,7 +149,7 @@ func train(c *cli.Context) (err error) {
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := t.device.open(t.notes, d.Examples, len(d.Classes))
+	e, err := t.device.open(t.notes, t.kernel.work(d.Examples, len(d.Classes)))
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func tune(c *cli.Context) error {
 		return err
 	}
 	i, classes := b.device.try[0], r.Data.Classes
-	r.Shape = shapeOf(s.X, classes)
+	r.Shape = workOn(s.X, classes).shape()
 	key, err := tuned.NewKey(i, r.Shape)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 		return nil, "", err
 	}
 	if len(b.device.try) == 0 {
-		err = fmt.Errorf("%w: tune wants an OpenCL device", errNoSuchDevice)
+		err = fmt.Errorf("%w: tune wants an OpenCL device, and auto leaves out those that are the processor: name one with --device", errNoSuchDevice)
 		if b.device.problem != nil {
 			err = fmt.Errorf("%w: %w", err, b.device.problem)
 		}

@@ -3,19 +3,18 @@ package main
 import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/gpu/tuned"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 // defaultTuning is what device.tuning says of the default.
 const defaultTuning = "default"
 
-// openTuned opens an OpenCL device with the tuning that is stored for such examples,
+// openTuned opens an OpenCL device with the tuning that is stored for such work,
 // or with the default: where there is none, and with a warning where it is of no use.
 // What is stored is never a reason to fail.
-func (d *device) openTuned(n notes, i gpu.Info, x dataset.Examples, classes int) (engine.Engine, error) {
+func (d *device) openTuned(n notes, i gpu.Info, w work) (engine.Engine, error) {
 	d.tuning, d.options.Tuning = defaultTuning, gpu.Tuning{}
-	entry, err := storedTuning(i, x, classes)
+	entry, err := storedTuning(i, w)
 	if err != nil && !d.noTuning {
 		n.warn("stored tunings are not used: %v", err)
 	}
@@ -44,9 +43,9 @@ func (d *device) openWith(n notes, entry tuned.Entry, open func(gpu.Options) (en
 func date(e tuned.Entry) string { return e.Date.Format("2006-01-02") }
 
 // storedTuning looks a tuning up; where there is none the entry is empty.
-func storedTuning(i gpu.Info, x dataset.Examples, classes int) (entry tuned.Entry, err error) {
+func storedTuning(i gpu.Info, w work) (entry tuned.Entry, err error) {
 	entries, err := storedTunings(i)
-	shape := shapeOf(x, classes)
+	shape := w.shape()
 	for _, e := range entries {
 		if e.Shape == shape {
 			entry = e
@@ -74,6 +73,4 @@ func storedTunings(i gpu.Info) (entries []tuned.Entry, err error) {
 	return entries, err
 }
 
-func shapeOf(x dataset.Examples, classes int) string {
-	return tuned.Shape(x.Sparse(), x.D, classes, x.Stored())
-}
+func (w work) shape() string { return tuned.Shape(w.sparse, w.features, w.classes, w.values) }

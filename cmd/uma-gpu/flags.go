@@ -150,6 +150,9 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 		for _, note := range r.d.Notes {
 			n.say("data: %s", note)
 		}
+		for _, warning := range r.d.Warnings {
+			n.warn("%s", warning)
+		}
 		if bad := len(r.d.Skipped.At); bad > 0 {
 			n.warn("%d bad examples were skipped, at %s", bad, places(r.d.Skipped.At))
 			for _, err := range r.d.Skipped.First {

@@ -23,7 +23,7 @@ func kpcaCommand() *cli.Command {
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the basis keeps what was fitted"},
 		seedFlag("landmarks"))
 	fit = append(append(append(fit, kernelFlags()...), deviceFlags()...), jsonFlag(), quietFlag())
-	transform := append(dataFlags("examples"), noLabelsFlag(),
+	transform := append(dataFlags("examples"), noLabelsFlag(), matchFlag(),
 		inputFlag{&cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
 		outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` for the components: .npy, or with the labels .npz, .csv, .umab and the other formats of convert (required)"}})
 	transform = append(append(transform, deviceFlags()...), quietFlag())
@@ -169,12 +169,11 @@ func kpcaTransform(c *cli.Context) (err error) {
 		return err
 	}
 	n := newNotes(c)
-	options.Features = b.Preparation.D
 	options.NoLabels = c.Bool("no-labels")
 	if b.Preparation.Steps.NeedsDense() {
 		options.Storage = "dense"
 	}
-	d, err := readData(c.Context, c.String("data"), options, n)
+	d, err := readFor(c, options, b.Features, n)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 func predictCommand() *cli.Command {
 	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples to classify")...)
 	flags = append(flags,
-		noLabelsFlag(),
+		noLabelsFlag(), matchFlag(),
 		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is stdout"}},
 	)
 	flags = append(flags, deviceFlags()...)

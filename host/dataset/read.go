@@ -98,6 +98,10 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.FeatureNames != nil {
+		o.Features = len(o.FeatureNames)
+	}
+	o.remarks = &remarks{}
 	if o.Labels != "" {
 		if o.given, err = readLabels(o.Labels, o); err != nil {
 			return nil, err
@@ -113,6 +117,14 @@ func readSource(s *source, o Options) (*Dataset, error) {
 			s.path, quote(d.Classes[0]), d.N)
 	}
 	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
+	err = d.remark(o.remarks, o)
+	if err == nil {
+		err = d.MatchFeatures(o.FeatureNames)
+	}
+	if err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
 	if d.file == nil { // else the file says it, and hashing would read all of it
 		d.SHA256 = d.Hash()
 	}

@@ -9,61 +9,103 @@ package cpuref
 import (
 	"fmt"
 	"runtime"
-	"sync"
+	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// New returns the engine. It never fails and holds no resource.
-func New() engine.Engine { return cpu{} }
+// New returns the engine. It never fails.
+func New() engine.Engine { return &cpu{} }
 
-type cpu struct{}
+type cpu struct{ closed atomic.Bool }
 
-func (cpu) Device() engine.Device {
+func (*cpu) Device() engine.Device {
 	return engine.Device{
 		Kind: "cpu", ID: "cpu:plain", Conforming: true,
 		Name: fmt.Sprintf("Go on %s/%s, plain loops", runtime.GOOS, runtime.GOARCH),
 	}
 }
 
-func (cpu) Close() error { return nil }
-
-// Plan: everything is in the memory of the process; the examples stay the caller's.
-func (cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
-	if _, err := engine.CheckLoad(x, y, classes); err != nil {
-		return engine.Plan{}, err
-	}
-	n, q := int64(x.N), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
-	if y != nil {
-		p.ClassSums = 8 * q * q * int64(x.D)
-		p.Scratch = 16*n + 16*q*q
-	}
-	return p, nil
+func (e *cpu) Close() error {
+	e.closed.Store(true)
+	return nil
 }
 
-func (cpu) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
-	maxAbs, err := engine.CheckLoad(x, y, classes)
+func (e *cpu) check(op string) error {
+	if e.closed.Load() {
+		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	}
+	return nil
+}
+
+// Plan: everything is in the memory of the process; the examples stay the caller's.
+func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	if err := e.check("plan"); err != nil {
+		return engine.Plan{}, err
+	}
+	var err error
+	if y == nil {
+		err = engine.CheckLoad(x, classes)
+	} else {
+		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+	}
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	return plan("plan", x, classes, y != nil)
+}
+
+// plan returns ErrMemory where there is no room.
+func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
+	n, q := int64(x.N), int64(classes)
+	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	if labelled {
+		p.ClassSums = memory.Product(8, classes, classes, x.D)
+		p.Scratch = 16*n + 16*q*q
+	}
+	return p, engine.CheckMemory(op, x, classes, p)
+}
+
+func (e *cpu) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	if err := e.check("load"); err != nil {
+		return nil, err
+	}
+	if err := engine.CheckLoad(x, classes); err != nil {
+		return nil, err
+	}
+	if _, err := plan("load", x, classes, false); err != nil {
+		return nil, err
+	}
+	r := e.load(x, classes)
+	return &r, nil
+}
+
+func (e *cpu) load(x dataset.Examples, classes int) resident {
+	return resident{e: e, x: x, q: classes, scores: make([]float32, x.N*classes)}
+}
+
+func (e *cpu) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	if err := e.check("load cells"); err != nil {
+		return nil, err
+	}
+	f, err := engine.CheckLoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	r := &resident{
-		x: x, y: y, q: classes,
-		fixed:  numerics.NewFixedPoint(maxAbs, x.N),
-		scores: make([]float32, x.N*classes),
+	if _, err := plan("load cells", x, classes, true); err != nil {
+		return nil, err
 	}
-	if y != nil {
-		r.pred = make([]int32, x.N)
-		r.region = make([]int32, x.N)
-		r.next = make([]next, x.N)
-		for i := range r.region {
-			r.pred[i], r.region[i] = outside, outside
-		}
-		r.sums = make([]int64, classes*classes*x.D)
-		r.regions = make([]int64, classes*classes)
-		r.predicted = make([]int64, classes*classes)
+	r := &cells{
+		resident: e.load(x, classes), y: y, fixed: f,
+		pred: make([]int32, x.N), region: make([]int32, x.N), next: make([]next, x.N),
+		sums:    make([]int64, classes*classes*x.D),
+		regions: make([]int64, classes*classes), predicted: make([]int64, classes*classes),
+	}
+	for i := range r.region {
+		r.pred[i], r.region[i] = outside, outside
 	}
 	return r, nil
 }
@@ -71,13 +113,20 @@ func (cpu) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, er
 // outside marks an example that is in no region.
 const outside = -1
 
-// resident holds the caller's examples and what is derived from them.
+// resident holds the caller's examples and their scores.
 type resident struct {
+	e      *cpu
 	x      dataset.Examples
-	y      []int32
 	q      int
-	fixed  numerics.FixedPoint
 	scores []float32 // n×Q, row i = example i
+	closed bool
+}
+
+// cells is a resident with what is derived from labels.
+type cells struct {
+	resident
+	y     []int32
+	fixed numerics.FixedPoint
 
 	pred      []int32 // prediction at the last assignment, or outside
 	region    []int32 // region at the last assignment, or outside
@@ -85,35 +134,24 @@ type resident struct {
 	sums      []int64 // Γ, Q×Q×d: [(p·Q+k)·d + j]
 	regions   []int64 // N, Q×Q
 	predicted []int64 // N at α = 0, Q×Q
-	closed    bool
 }
 
-func (r *resident) Shape() (n, d, q int)            { return r.x.N, r.x.D, r.q }
-func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
+func (r *resident) Shape() (n, d, q int)         { return r.x.N, r.x.D, r.q }
+func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 func (r *resident) Close() error {
 	*r = resident{closed: true}
 	return nil
 }
 
+func (r *cells) Close() error {
+	*r = cells{}
+	return r.resident.Close()
+}
+
 func (r *resident) check(op string) error {
 	if r.closed {
 		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}
-	return nil
-}
-
-// parallel calls f on consecutive ranges that cover 0..n-1, one per processor.
-// Ranges of fewer than grain items are not worth a goroutine.
-func parallel(n, grain int, f func(from, to int)) {
-	workers := min(runtime.GOMAXPROCS(0), (n+grain-1)/grain)
-	if workers <= 1 {
-		f(0, n)
-		return
-	}
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
-	}
-	wg.Wait()
+	return r.e.check(op)
 }

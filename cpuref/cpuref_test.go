@@ -19,6 +19,8 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, cpuref.New(), enginetest.AllCases())
 }
 
+func TestClose(t *testing.T) { enginetest.RunClose(t, cpuref.New) }
+
 func TestSelfTestAnswers(t *testing.T) {
 	got, err := engine.SelfTestAnswers(cpuref.New())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // projectTile is how many examples go through all landmarks together: it bounds the kernel
@@ -11,7 +12,10 @@ import (
 const projectTile = 64
 
 // Project: clause 13.
-func (cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	if err := e.check("project"); err != nil {
+		return err
+	}
 	if err := engine.CheckProject(dst, x, p); err != nil {
 		return err
 	}
@@ -21,7 +25,7 @@ func (cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) error
 		y := m.DenseRow(buffer, l)
 		yy[l] = numerics.Dot(y, y)
 	}
-	parallel((x.N+projectTile-1)/projectTile, 1, func(from, to int) {
+	parallel.Ranges((x.N+projectTile-1)/projectTile, 1, func(from, to int) {
 		t := projector{x: x, p: p, yy: yy, landmark: make([]float32, x.D), row: make([]float32, x.D)}
 		if p.Axes.Q > 0 {
 			t.values = make([]float32, projectTile*m.N)

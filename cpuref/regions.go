@@ -1,13 +1,13 @@
 package cpuref
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Rescore: clause 1.
@@ -18,7 +18,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
 		return err
 	}
-	parallel(r.x.N, 64, func(from, to int) {
+	parallel.Ranges(r.x.N, 64, func(from, to int) {
 		for i := from; i < to; i++ {
 			for _, c := range classes {
 				r.scores[i*r.q+c] = dot(r.x, i, w.Row(c))
@@ -55,7 +55,7 @@ func (r *resident) Predict(dst []int32) error {
 	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
 		return err
 	}
-	parallel(r.x.N, 1024, func(from, to int) {
+	parallel.Ranges(r.x.N, 1024, func(from, to int) {
 		for i := from; i < to; i++ {
 			dst[i], _ = predict(r.scores[i*r.q : (i+1)*r.q])
 		}
@@ -79,14 +79,11 @@ func predict(scores []float32) (class int32, margin float32) {
 
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose region changed; integer sums do not care in what order.
-func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
+func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
 	if err := r.check("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
-	if r.y == nil {
-		return engine.Assignment{}, fmt.Errorf("assign: %w", engine.ErrNoLabels)
-	}
-	parallel(r.x.N, 1024, func(from, to int) {
+	parallel.Ranges(r.x.N, 1024, func(from, to int) {
 		for i := from; i < to; i++ {
 			pred, margin := predict(r.scores[i*r.q : (i+1)*r.q])
 			r.next[i] = next{pred, outside}
@@ -110,7 +107,7 @@ func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 			r.region[i] = region
 		}
 	}
-	parallel(r.x.D, 16, func(from, to int) { r.moveSums(moves, from, to) })
+	parallel.Ranges(r.x.D, 16, func(from, to int) { r.moveSums(moves, from, to) })
 	return engine.Assignment{
 		Regions:   append([]int64(nil), r.regions...),
 		Predicted: append([]int64(nil), r.predicted...),
@@ -134,7 +131,7 @@ func count(table []int64, q int, p int32, k int, by int64) {
 }
 
 // moveSums brings columns from..to-1 of the class sums up to date.
-func (r *resident) moveSums(moves []move, from, to int) {
+func (r *cells) moveSums(moves []move, from, to int) {
 	scale := r.fixed.Scale()
 	add := func(m move, p int32, sign int64) {
 		if p == outside {
@@ -159,8 +156,11 @@ func (r *resident) moveSums(moves []move, from, to int) {
 	}
 }
 
-func (r *resident) ClassSums(dst []int64, p int) error {
-	if err := r.checkSums("class sums", p); err != nil {
+func (r *cells) ClassSums(dst []int64, p int) error {
+	if err := r.check("class sums"); err != nil {
+		return err
+	}
+	if err := engine.CheckClass("class sums", p, r.q); err != nil {
 		return err
 	}
 	if err := engine.CheckLen("class sums", "dst", len(dst), r.q*r.x.D); err != nil {
@@ -168,15 +168,4 @@ func (r *resident) ClassSums(dst []int64, p int) error {
 	}
 	copy(dst, r.sums[p*r.q*r.x.D:])
 	return nil
-}
-
-// checkSums judges a use of the class sums of region p.
-func (r *resident) checkSums(op string, p int) error {
-	if err := r.check(op); err != nil {
-		return err
-	}
-	if r.y == nil {
-		return fmt.Errorf("%s: %w", op, engine.ErrNoLabels)
-	}
-	return engine.CheckClass(op, p, r.q)
 }

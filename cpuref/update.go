@@ -3,11 +3,12 @@ package cpuref
 import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // UpdateVectors: clause 6.
-func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	if err := r.checkSums("update vectors", 0); err != nil {
+func (r *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	if err := r.check("update vectors"); err != nil {
 		return err
 	}
 	if err := engine.CheckUpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
@@ -19,23 +20,14 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 	return nil
 }
 
-func (r *resident) updateVector(dst []float32, p, q int, inv []float32) {
-	d := r.x.D
-	u := r.fixed.Unit(r.x.N)
-	b := inv[q*r.q : (q+1)*r.q]
-	sums := r.sums[p*r.q*d : (p+1)*r.q*d]
-	for j := range dst {
-		var acc float32
-		for k, bk := range b {
-			acc = numerics.FMA(bk, float32(sums[k*d+j]), acc)
-		}
-		dst[j] = acc * u
-	}
+func (r *cells) updateVector(dst []float32, p, q int, inv []float32) {
+	size := r.q * r.x.D
+	engine.UpdateVector(dst, r.sums[p*size:(p+1)*size], inv[q*r.q:(q+1)*r.q], r.fixed)
 }
 
 // Norms: clause 6, every pair.
-func (r *resident) Norms(dst, inv []float32) error {
-	if err := r.checkSums("norms", 0); err != nil {
+func (r *cells) Norms(dst, inv []float32) error {
+	if err := r.check("norms"); err != nil {
 		return err
 	}
 	if err := engine.CheckLen("norms", "dst", len(dst), r.q*r.q); err != nil {
@@ -44,7 +36,7 @@ func (r *resident) Norms(dst, inv []float32) error {
 	if err := engine.CheckLen("norms", "inv", len(inv), r.q*r.q); err != nil {
 		return err
 	}
-	parallel(r.q*r.q, 8, func(from, to int) {
+	parallel.Ranges(r.q*r.q, 8, func(from, to int) {
 		z := make([]float32, r.x.D)
 		for pq := from; pq < to; pq++ {
 			dst[pq] = 0
@@ -58,7 +50,7 @@ func (r *resident) Norms(dst, inv []float32) error {
 }
 
 // empty reports whether region p has no example; its update vectors are zero.
-func (r *resident) empty(p int) bool {
+func (r *cells) empty(p int) bool {
 	for _, c := range r.regions[p*r.q : (p+1)*r.q] {
 		if c != 0 {
 			return false

@@ -133,36 +133,24 @@ func (c *cells) region(p int) (b *buffer[int64], at int) {
 	return c.sums[p/c.perBuffer], p % c.perBuffer
 }
 
-// enterCells is enter for operations that need labels.
-func (r *resident) enterCells(op string) error {
-	if err := r.enter(op); err != nil {
-		return err
-	}
-	if r.cells == nil {
-		r.e.mu.Unlock()
-		return fmt.Errorf("%s: %w", op, engine.ErrNoLabels)
-	}
-	return nil
-}
-
-func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.enterCells("assign"); err != nil {
+func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.enter("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
 	defer r.e.mu.Unlock()
 	if err := r.prepareBounds(); err != nil {
-		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+		return engine.Assignment{}, r.fail("assign", err)
 	}
 	moved := 0
 	for _, t := range r.tiles {
 		moves, err := r.findMoves(t, alpha)
 		if err != nil {
-			return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+			return engine.Assignment{}, r.fail("assign", err)
 		}
 		r.count(t, moves)
 		moved += len(r.cells.moves)
 		if err := r.moveSums(t); err != nil {
-			return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+			return engine.Assignment{}, r.fail("assign", err)
 		}
 	}
 	return engine.Assignment{
@@ -214,8 +202,8 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	return moves[head : head+3*n], nil
 }
 
-func (r *resident) ClassSums(dst []int64, p int) error {
-	if err := r.enterCells("class sums"); err != nil {
+func (r labelled) ClassSums(dst []int64, p int) error {
+	if err := r.enter("class sums"); err != nil {
 		return err
 	}
 	defer r.e.mu.Unlock()
@@ -226,5 +214,8 @@ func (r *resident) ClassSums(dst []int64, p int) error {
 		return err
 	}
 	b, at := r.cells.region(p)
-	return b.read(dst, at*r.q*r.d)
+	if err := b.read(dst, at*r.q*r.d); err != nil {
+		return r.fail("class sums", err)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
 // TestCloseUnderWay closes engines that still compute, on examples that a resident
@@ -20,7 +21,7 @@ func TestCloseUnderWay(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for range 5 {
 			e := openTest(t, i, Options{}, build{})
-			r, err := e.Load(x, nil, w.Q)
+			r, err := e.Load(x, w.Q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,6 +33,81 @@ func TestCloseUnderWay(t *testing.T) {
 			}
 			if err := r.Close(); err != nil {
 				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// forms are builds whose residents live in different ways.
+var forms = []struct {
+	name string
+	o    Options
+	b    build
+}{
+	{"as opened", Options{}, build{}},
+	{"with bounds", Options{}, build{bounds: "at once"}},
+	{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}},
+	{"streamed, with bounds", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}},
+}
+
+// TestTogether uses engines from several goroutines, and closes them while it does.
+func TestTogether(t *testing.T) {
+	eachDevice(t, func(i Info) {
+		for _, f := range forms {
+			t.Run(i.ID()+"/"+f.name, func(t *testing.T) {
+				enginetest.Run(t, openTest(t, i, f.o, f.b), enginetest.TogetherCases())
+				enginetest.RunClose(t, func() engine.Engine { return openTest(t, i, f.o, f.b) })
+			})
+		}
+	})
+}
+
+// TestFailed has a device fail in the midst of operations: a kernel wants other arguments
+// than it gets.
+func TestFailed(t *testing.T) {
+	kernels := map[string]func(e *gpuEngine) *kernel{
+		"rescore":        func(e *gpuEngine) *kernel { return e.dense[0].scoreFew },
+		"predict":        func(e *gpuEngine) *kernel { return e.predict },
+		"assign":         func(e *gpuEngine) *kernel { return e.assign },
+		"class sums":     func(e *gpuEngine) *kernel { return e.dense[0].sumGroups },
+		"added":          func(e *gpuEngine) *kernel { return e.addGroups },
+		"norms":          func(e *gpuEngine) *kernel { return e.norms },
+		"update vectors": func(e *gpuEngine) *kernel { return e.updateVectors },
+	}
+	w, f := engine.NewWeights(2, 2), make([]float32, 4)
+	w.W[0] = 1
+	steps := []func(r engine.Cells) error{
+		func(r engine.Cells) error { return r.Rescore(w, []int{0, 1}) },
+		func(r engine.Cells) error { return r.Predict(make([]int32, 3)) },
+		func(r engine.Cells) error { _, err := r.Assign(0); return err },
+		func(r engine.Cells) error { return r.Norms(f, []float32{1, 0, 0, 1}) },
+		func(r engine.Cells) error { return r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f) },
+	}
+	eachDevice(t, func(i Info) {
+		for name, of := range kernels {
+			e := openTest(t, i, Options{}, build{})
+			r, err := enginetest.Small(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := of(e)
+			k.args++
+			for _, step := range steps {
+				if err = step(r); err != nil {
+					break
+				}
+			}
+			k.args--
+			if err == nil {
+				t.Fatalf("%s: nothing failed", name)
+			}
+			if err := enginetest.CheckFailed(r); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			for _, c := range enginetest.TinyCases()[:2] { // the engine is as it was
+				if err := c.Check(e); err != nil {
+					t.Errorf("%s: afterwards: %v", name, err)
+				}
 			}
 		}
 	})

@@ -27,7 +27,7 @@ const pocl = "Portable Computing Language"
 
 // gpuEngine is one opened device with its compiled kernels.
 type gpuEngine struct {
-	mu         sync.Mutex // kernels hold their arguments: one launch at a time
+	mu         sync.Mutex // held by every operation: kernels hold their arguments, one launch at a time
 	info       Info
 	conforming bool
 	q          *queue
@@ -187,6 +187,8 @@ func (e *gpuEngine) Device() engine.Device {
 }
 
 func (e *gpuEngine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var errs []error
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
 		if q != nil { // what is still under way may read staging or the caller's examples
@@ -201,6 +203,7 @@ func (e *gpuEngine) Close() error {
 		for _, k := range p.kernels(e) {
 			if *k.to != nil {
 				(*k.to).cl.Release()
+				*k.to = nil
 			}
 		}
 	}
@@ -216,26 +219,49 @@ func (e *gpuEngine) Close() error {
 	if e.q.context != nil {
 		e.q.context.Release()
 	}
-	*e = gpuEngine{info: e.info, conforming: e.conforming, q: &queue{}}
+	e.programs, e.q = nil, &queue{work: e.q.work}
 	return errors.Join(errs...)
 }
 
-func (e *gpuEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
-	maxAbs, err := engine.CheckLoad(x, y, classes)
+func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	if err := engine.CheckLoad(x, classes); err != nil {
+		return nil, err
+	}
+	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{})
 	if err != nil {
 		return nil, err
 	}
+	return r, nil
+}
+
+func (e *gpuEngine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	f, err := engine.CheckLoadCells(x, y, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.load("load cells", x, y, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	return labelled{r}, nil
+}
+
+// load is Load, or LoadCells if y is not nil.
+func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (*resident, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {
-		return nil, fmt.Errorf("load: %w", engine.ErrClosed)
+		return nil, fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	}
+	if err := e.checkMemory(op, x, classes, y != nil); err != nil {
+		return nil, err
 	}
 	if err := e.useWidth(narrowWidth(x)); err != nil {
-		return nil, fmt.Errorf("load: %w", err)
+		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	r, err := newResident(e, x, y, classes, numerics.NewFixedPoint(maxAbs, x.N))
+	r, err := newResident(e, x, y, classes, f)
 	if err != nil {
-		return nil, fmt.Errorf("load %d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
+		return nil, fmt.Errorf("%s: %d examples of %d features on %s: %w", op, x.N, x.D, e.info.ID(), err)
 	}
 	return r, nil
 }

@@ -4,11 +4,10 @@ package gpu
 
 import (
 	"errors"
-	"runtime"
-	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // panelColumns is the number of rows of the second factor side by side in a panel of
@@ -103,7 +102,7 @@ func (f *factor) each(ending int32, launch func(b *buffer[float32], p piece, end
 func (f *factor) pack(p piece) []float32 {
 	packed := make([]float32, p.values())
 	width := p.to - p.from
-	shareOut(p.panels, func(from, to int) {
+	parallel.Ranges(p.panels, 1, func(from, to int) {
 		buffer := make([]float32, f.columns)
 		for panel := from; panel < to; panel++ {
 			at := packed[panel*panelColumns*width:]
@@ -135,14 +134,4 @@ func (e *gpuEngine) axesFactor(axes engine.Weights, budget int64) (*factor, erro
 		return nil, nil
 	}
 	return e.newFactor("axes", axes.Q, axes.D, budget, func(_ []float32, i int) []float32 { return axes.Row(i) })
-}
-
-// shareOut calls f on consecutive ranges that cover 0..n-1, one for each processor of the host.
-func shareOut(n int, f func(from, to int)) {
-	var wg sync.WaitGroup
-	workers := min(n, runtime.GOMAXPROCS(0))
-	for w := range workers {
-		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
-	}
-	wg.Wait()
 }

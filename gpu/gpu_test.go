@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // eachDevice runs f on every OpenCL device there is; none is a failure.
@@ -96,10 +97,10 @@ type answers struct {
 }
 
 // ask takes a data set through two assignments.
-func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, judge func(engine.Resident)) (a answers) {
+func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, judge func(engine.Cells)) (a answers) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
-	r, err := e.Load(x, y, q)
+	r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,20 +185,20 @@ func TestMoreThanFits(t *testing.T) {
 			{"sparse memory, streamed", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{copies: true}, "some", 4},
 		} {
 			c.b.guard = noGuard
-			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Resident) {})
-			got := ask(t, openTest(t, i, c.o, c.b), c.x, c.y, q, func(r engine.Resident) {
-				tiles, aside := r.(*resident).tiles, 0
+			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Cells) {})
+			got := ask(t, openTest(t, i, c.o, c.b), c.x, c.y, q, func(r engine.Cells) {
+				tiles, aside := r.(labelled).tiles, 0
 				for _, tile := range tiles {
 					if tile.values.host != nil {
 						aside++
 					}
 				}
-				plan, err := r.(*resident).e.fresh().Plan(c.x, c.y, q)
+				plan, err := r.(labelled).e.fresh().Plan(c.x, c.y, q)
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
 					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err, aside, len(tiles))
 				}
-				if used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch; used != r.(*resident).e.q.inUse {
-					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, r.(*resident).e.q.inUse)
+				if used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch; used != r.(labelled).e.q.inUse {
+					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, r.(labelled).e.q.inUse)
 				}
 				where := "some"
 				switch aside {
@@ -260,7 +261,7 @@ func BenchmarkStreamed(b *testing.B) {
 			limit int64
 		}{{"resident", 0}, {"streamed", 4 * n * d / 3}} {
 			b.Run(i.ID()+"/"+c.name, func(b *testing.B) {
-				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true, guard: noGuard}).Load(x, nil, q)
+				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true, guard: noGuard}).Load(x, q)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -22,6 +22,9 @@ const LibraryVariable = "UMA_GPU_OPENCL_LIBRARY"
 
 // load finds the OpenCL loader, once.
 var load = sync.OnceValue(func() error {
+	if err := protectCache(); err != nil {
+		return err
+	}
 	library := os.Getenv(LibraryVariable)
 	if library == "" {
 		library = "libOpenCL.so.1"

@@ -120,7 +120,7 @@ func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) (*c
 		return nil, err
 	}
 	small := int32(0)
-	if bits.Len(uint(r.n)) >= 62-51 { // clause 3: integers stay below 2^62 / 2^bits
+	if bits.Len(uint(r.fixed.N)) >= 62-51 { // clause 3: integers stay below 2^62 / 2^bits
 		small = 1
 	}
 	return r.e.dense[t.width].sumGroups.enqueue(r.e.sumItems(r.d), len(groups), append(r.examples(t, x), c.list, c.groups, c.partial,

@@ -11,13 +11,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
-// mutants are ways to break the kernels. Each must turn the conformance suite
-// red: a guard that nothing trips is no guard.
-var mutants = []struct {
-	name     string // begins with "GPU: " for kernels in the form for GPUs, with "bounds: " for engines with bounds
+// mutant is a way to break the kernels.
+type mutant struct {
+	name     string // begins with "GPU: " for kernels in the form for GPUs, "bounds: " for engines with bounds
 	file     string // kernel file that is changed
 	from, to string // text replaced, all occurrences
-}{
+}
+
+// mutants must each turn the conformance suite red: a guard that nothing trips is no guard.
+var mutants = []mutant{
 	{"relaxed: unfused multiply-add in score", "score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k"},
 	{"GPU: unfused multiply-add in score", "score.cl", "fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc)", "(vec_t)(part[l * (WIDTH + 1) + k]) * wg[j + k] + acc"},
 	{"narrow: least code forgotten", "contract.cl", "(fma((v) + least, a, b) * (r))", "(fma((v), a, b) * (r))"},
@@ -125,6 +127,68 @@ var mutants = []struct {
 	{"sparse: every other value only", "sparse.cl", "k += (int)get_local_size(0)", "k += (int)get_local_size(0) + 1"},
 }
 
+// catchers names the cases that catch mutants, by how they begin, where they come late in the suite
+// or need few kernels compiled. They are asked first; the order decides nothing but the time.
+var catchers = map[string]string{
+	"narrow: least code forgotten":                    "bytes (n=301",
+	"narrow: length forgotten":                        "bytes (n=301",
+	"narrow: unfused preparation":                     "bytes (n=301",
+	"narrow: offsets of the wrong column":             "bytes (n=301",
+	"narrow: map of the first chunk":                  "bytes (n=301",
+	"narrow: length of the first example":             "bytes (n=301",
+	"GPU: narrow: length of the first example":        "bytes (n=301",
+	"narrow: sums with the length of another example": "bytes of many examples",
+	"narrow: sums with the map of the first columns":  "bytes of many examples",
+	"no chunks in score":                              "d (n=33 d=257",
+	"chunk of 128 in score":                           "d (n=33 d=255",
+	"sparse: no chunks":                               "d (n=33 d=257 Q=3, sparse",
+	"GPU: runner-up forgotten":                        "margin (",
+	"GPU: runner-up below the best only":              "margin (",
+	"GPU: margin ignored":                             "margin (",
+	"runner-up forgotten":                             "margin (",
+	"runner-up below the best only":                   "margin (",
+	"truncated instead of rounded":                    "subnormal values",
+	"away from zero instead of to even":               "wide exponents (",
+	"rounded off too late":                            "wide exponents (",
+	"eight sums by truncation":                        "wide exponents of many",
+	"eight sums with a little magic left":             "wide exponents of many",
+	"bounds: what the sketch leaves ignored":          "drift",
+	"bounds: the error of the sketch ignored":         "drift in few dimensions",
+	"bounds: only the last change counts":             "drift",
+	"bounds: rounds too old":                          "drift in few dimensions",
+	"bounds: round not noted":                         "walk of bytes",
+	"bounds: second class not estimated":              "walk of bytes",
+	"bounds: last class is no rival":                  "walk of halves",
+	"bounds: estimates taken for exact":               "walk with margin",
+	"bounds: margin at worst":                         "walk with margin",
+	"bounds: margin at best":                          "walk with margin",
+	"project: no chunks":                              "project d ({rbf 0.1 0 0} n=13 d=257",
+	"GPU: project: no chunks":                         "project d ({rbf 0.1 0 0} n=13 d=257",
+	"project: totals of other columns forgotten":      "project d ({rbf 0.1 0 0} n=13 d=513",
+	"project: sparse, no chunks":                      "project d ({rbf 0.1 0 0} n=13 d=513",
+	"project: negative distances":                     "project distances lost in rounding",
+	"project: no least argument":                      "project gamma 30",
+	"project: base of the power unfused":              "project m without axes ({poly 0.3 -0.7 3} n=11 d=3 m=1 ",
+	"project: polynomial unfused":                     "project n ({rbf 0.1 0 0} n=257",
+	"project: powers by squaring":                     "project poly (",
+	"project: NaN distances are 0":                    "project rbf, overflow (",
+	"project: NaN kernel values lost":                 "project rbf, overflow (",
+}
+
+// catcherFirst moves the case that is likely to catch a mutant to the front.
+func catcherFirst(t *testing.T, mutant string, cases []enginetest.Case) []enginetest.Case {
+	t.Helper()
+	name, known := catchers[mutant]
+	if !known {
+		return cases
+	}
+	at := slices.IndexFunc(cases, func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, name) })
+	if at < 0 {
+		t.Fatalf("no case begins with %q: mend the catcher of this mutant", name)
+	}
+	return slices.Concat(cases[at:at+1], cases[:at], cases[at+1:])
+}
+
 // mutate returns the kernels with all occurrences of a text in one file replaced.
 func mutate(t *testing.T, file, from, to string) []string {
 	t.Helper()
@@ -140,28 +204,91 @@ func mutate(t *testing.T, file, from, to string) []string {
 	return sources
 }
 
+// broken returns an engine on the queue of a whole one, with kernels of other sources. Only
+// programs whose text differs are compiled; of narrow examples, when they are loaded.
+func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
+	t.Helper()
+	b := &gpuEngine{
+		info: e.info, q: e.q, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
+		build: e.build, options: e.options, tuning: e.tuning,
+	}
+	b.build.sources = sources
+	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
+	for _, width := range widths {
+		group := densePrograms(width)
+		if width == 0 {
+			group = append(group, programs...)
+		}
+		for _, p := range group {
+			if width != 0 && slices.ContainsFunc(group, differ) {
+				continue
+			}
+			if differ(p) {
+				if err := b.compile([]program{p}); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			to := p.kernels(b)
+			for n, k := range p.kernels(e) {
+				*to[n].to = *k.to
+			}
+		}
+	}
+	if len(b.programs) == 0 {
+		t.Fatal("no program has the text that differs")
+	}
+	return b
+}
+
+// formOf returns how the engine is opened that a mutant is made of, and the cases that judge it,
+// first those that are likely to catch it.
+func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
+	b.style = "cpu"
+	if strings.HasPrefix(mutant, "GPU: ") {
+		b.style = "gpu"
+	}
+	project := func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") }
+	switch {
+	case strings.HasPrefix(mutant, "bounds: "):
+		b.bounds = "at once"
+		cases = enginetest.WalkCases()
+		slices.Reverse(cases) // the last are the hardest
+	case strings.Contains(mutant, "project: "):
+		o.MaxAlloc = 70000 // a product in several pieces
+		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !project(c) })
+	default:
+		cases = slices.DeleteFunc(enginetest.Cases(), project)
+	}
+	return o, b, cases
+}
+
 func TestMutantsAreCaught(t *testing.T) {
+	for name := range catchers {
+		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.name == name }) {
+			t.Errorf("there is a catcher of %q, but no such mutant", name)
+		}
+	}
 	eachDevice(t, func(i Info) {
+		type form struct {
+			maxAlloc      int64
+			style, bounds string
+		}
+		whole := map[form]*gpuEngine{}
 		for _, m := range mutants {
+			o, b, cases := formOf(m.name)
+			f := form{o.MaxAlloc, b.style, b.bounds}
+			if whole[f] == nil {
+				whole[f] = openTest(t, i, o, b)
+				for _, width := range widths {
+					if err := whole[f].useWidth(width); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
 			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {
-				b := build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"}
-				if strings.HasPrefix(m.name, "GPU: ") {
-					b.style = "gpu"
-				}
-				if strings.HasPrefix(m.name, "bounds: ") {
-					b.bounds = "at once"
-				}
-				cases, o := enginetest.Cases(), Options{}
-				if b.bounds != "" {
-					cases = enginetest.WalkCases()
-					slices.Reverse(cases) // the last are the hardest
-				}
-				if strings.Contains(m.name, "project: ") {
-					o.MaxAlloc = 70000 // a product in several pieces
-					cases = slices.DeleteFunc(cases, func(c enginetest.Case) bool { return !strings.HasPrefix(c.Name, "project") })
-				}
-				e := openTest(t, i, o, b)
-				for _, c := range cases {
+				e := whole[f].broken(t, mutate(t, m.file, m.from, m.to))
+				for _, c := range catcherFirst(t, m.name, cases) {
 					if err := c.Check(e); err != nil {
 						t.Logf("caught by %s: %v", c.Name, err)
 						return

@@ -7,17 +7,28 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Plan goes through the sizes that Load allocates; a test keeps the two together.
+// Plan goes through the sizes that load allocates; a test keeps the two together.
 func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
-	if _, err := engine.CheckLoad(x, y, classes); err != nil {
+	var err error
+	if y == nil {
+		err = engine.CheckLoad(x, classes)
+	} else {
+		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+	}
+	if err != nil {
 		return engine.Plan{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {
 		return engine.Plan{}, fmt.Errorf("plan: %w", engine.ErrClosed)
+	}
+	if err := e.checkMemory("plan", x, classes, y != nil); err != nil {
+		return engine.Plan{}, err
 	}
 	tiles, err := e.cut(x, classes)
 	if err != nil {
@@ -100,4 +111,26 @@ func (e *gpuEngine) streams(need, used int64) bool { return e.build.stream || ne
 // aside says whether a tile stays in host memory, given what is in use.
 func (e *gpuEngine) aside(t *tile, d int, used int64) bool {
 	return e.build.stream || t.bytes(d) > e.q.memory-used
+}
+
+// checkMemory refuses what cannot fit before anything of its size is taken: class sums that
+// the device has no room for, and what the process has besides device memory, or together
+// with it where they are one.
+func (e *gpuEngine) checkMemory(op string, x dataset.Examples, classes int, labelled bool) error {
+	q, host := classes, memory.Product(4, x.N, classes)
+	if !e.info.SharesMemory {
+		host = 0
+	}
+	if labelled {
+		sums, free := memory.Product(8, q, q, x.D), max(0, e.q.memory-e.q.inUse)
+		if sums > free {
+			return fmt.Errorf("%s: class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d of %d are free",
+				op, q, q, x.D, e.info.ID(), engine.ErrMemory, sums, free, e.q.memory)
+		}
+		if e.info.SharesMemory {
+			host += sums
+		}
+		host += memory.Sum(memory.Product(2*8+3*4, q, q), memory.Product(4, q, x.D)) // tables of cells, weights
+	}
+	return memory.Check(host, fmt.Sprintf("%s: what %d examples of %d features and %d classes take besides themselves", op, x.N, x.D, q))
 }

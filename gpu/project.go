@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // The endings of kernels/kernelvalue.cl.
@@ -90,7 +91,7 @@ func (j *projection) begin() (err error) {
 		j.ending = endPoly
 	case mercer.RBF:
 		j.ending = endRBF
-		shareOut(j.p.Landmarks.N, func(from, to int) {
+		parallel.Ranges(j.p.Landmarks.N, 1, func(from, to int) {
 			buffer := make([]float32, d)
 			for l := from; l < to; l++ {
 				y := j.p.Landmarks.DenseRow(buffer, l)

@@ -14,12 +14,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
+// labelled is a resident with cells, which alone has the methods for them.
+type labelled struct{ *resident }
+
+func (r labelled) FixedPoint() numerics.FixedPoint { return r.fixed }
+
 // resident is a data set on a device: its scores, places and class sums in device
 // memory, its examples as far as there is room.
 type resident struct {
 	e       *gpuEngine
 	n, d, q int
-	fixed   numerics.FixedPoint
 	tiles   []*tile
 
 	mostRows int // of a tile
@@ -29,21 +33,23 @@ type resident struct {
 	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
+	fixed  numerics.FixedPoint
 	cells  *cells  // nil without labels
 	bounds *bounds // nil as long as all scores are exact
 	steps  int     // assignments so far
 
 	x         dataset.Examples // the caller's
 	maps      *buffer[float32] // of narrow examples
-	w         engine.Weights   // of the last Rescore; dense examples only
+	w         engine.Weights   // of the last Rescore; dense examples with labels only
 	unbounded bool             // there is no room for bounds
 	slots     []*slot          // for tiles that are streamed, else empty
+	failed    error            // of the operation after which scores and cells may not belong together
 	closed    bool
 }
 
 func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
-	if !x.Sparse() {
+	if y != nil && !x.Sparse() {
 		r.w = engine.NewWeights(classes, x.D)
 	}
 	defer func() {
@@ -174,11 +180,21 @@ func (r *resident) enter(op string) error {
 		r.e.mu.Unlock()
 		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}
+	if r.failed != nil {
+		r.e.mu.Unlock()
+		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, r.failed)
+	}
 	return nil
 }
 
-func (r *resident) Shape() (n, d, q int)            { return r.n, r.d, r.q }
-func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
+// fail returns the error of an operation and ends the use of the resident: what the
+// device did and did not do is not known.
+func (r *resident) fail(op string, err error) error {
+	r.failed = fmt.Errorf("%s: %w", op, err)
+	return r.failed
+}
+
+func (r *resident) Shape() (n, d, q int) { return r.n, r.d, r.q }
 
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := r.enter("rescore"); err != nil {
@@ -198,7 +214,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 		return nil
 	}
 	if err := r.rescore(w, classes); err != nil {
-		return fmt.Errorf("rescore: %w", err)
+		return r.fail("rescore", err)
 	}
 	return nil
 }
@@ -335,7 +351,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		return err
 	}
 	if err := r.settle(); err != nil {
-		return fmt.Errorf("scores: %w", err)
+		return r.fail("scores", err)
 	}
 	var blocks []float32
 	for _, t := range r.tiles {
@@ -349,7 +365,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		}
 		blocks = slices.Grow(blocks[:0], (last-first+lanes)*r.q)[:(last-first+lanes-1)/lanes*lanes*r.q]
 		if err := t.scores.read(blocks, first*r.q); err != nil {
-			return fmt.Errorf("scores: %w", err)
+			return r.fail("scores", err)
 		}
 		for row := first; row < last; row++ {
 			if i := t.example(row); i >= from && i < to {
@@ -375,16 +391,16 @@ func (r *resident) Predict(dst []int32) error {
 		return err
 	}
 	if err := r.settle(); err != nil {
-		return fmt.Errorf("predict: %w", err)
+		return r.fail("predict", err)
 	}
 	for _, t := range r.tiles {
 		err := r.e.predict.launch(t.rows, 1, t.scores, r.ints, int32(t.rows), int32(r.q))
 		if err != nil {
-			return fmt.Errorf("predict: %w", err)
+			return r.fail("predict", err)
 		}
 		part := dst[t.from : t.from+t.rows]
 		if err := r.ints.read(part, 0); err != nil {
-			return fmt.Errorf("predict: %w", err)
+			return r.fail("predict", err)
 		}
 		if t.sparse != nil {
 			for k, class := range slices.Clone(part) {

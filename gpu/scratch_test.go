@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/verify"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -38,10 +39,6 @@ func TestStepsFromScratch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inverse, err := c.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
 	steps, err := dataset.ParseSteps(dataset.DefaultSteps)
 	if err != nil {
 		t.Fatal(err)
@@ -56,16 +53,8 @@ func TestStepsFromScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	train := func(e engine.Engine) []float32 {
-		l, err := uma.New(uma.Config{Inverse: inverse, Tol: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := e.Load(x, y, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		result, err := host.Run(context.Background(), r, l, host.Options{MaxSteps: 120, Weights: host.Average, Inverse: inverse})
+		p := &learners.Problem{X: x, Y: y, Q: q, Noise: c, Engine: e}
+		result, err := host.Run(context.Background(), uma.Defaults(), p, host.RunOptions{MaxSteps: 120, Weights: learners.Average})
 		if err != nil {
 			t.Fatal(err)
 		}

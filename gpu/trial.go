@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // series is a training run to be repeated.
@@ -58,7 +59,7 @@ func (s *series) to(kind int) int {
 // trial is an engine with a tuning and the examples on it.
 type trial struct {
 	e     *gpuEngine
-	r     *resident
+	r     labelled
 	times [kinds][]float64 // seconds of a step, by round
 	err   error            // that ended it
 }
@@ -76,9 +77,9 @@ func newTrial(i Info, o Options, p Problem, b build) *trial {
 		}
 		return t
 	}
-	loaded, err := t.e.Load(p.X, p.Y, p.Classes)
+	loaded, err := t.e.LoadCells(p.X, p.Y, p.Classes, numerics.FixedPoint{})
 	if t.err = err; err == nil {
-		t.r = loaded.(*resident)
+		t.r = loaded.(labelled)
 		t.r.unbounded = true // until steps with bounds are asked for
 	}
 	return t
@@ -90,7 +91,7 @@ func (t *trial) close() error {
 		return nil
 	}
 	var err error
-	if t.r != nil {
+	if t.r.resident != nil {
 		err = t.r.Close()
 	}
 	return errors.Join(err, t.e.Close())

@@ -38,21 +38,21 @@ func (t *trial) compare(s *series, reference *trial) error {
 		op    string
 		parts int
 		width int
-		ask   func(r *resident, part int) (any, error)
+		ask   func(r labelled, part int) (any, error)
 	}{
-		{"score", (n + 4095) / 4096, 4, func(r *resident, part int) (any, error) {
+		{"score", (n + 4095) / 4096, 4, func(r labelled, part int) (any, error) {
 			from, to := 4096*part, min(4096*(part+1), n)
 			v := make([]float32, (to-from)*q)
 			return v, r.Scores(v, from, to)
 		}},
-		{"predict", 1, 4, func(r *resident, _ int) (any, error) { v := make([]int32, n); return v, r.Predict(v) }},
-		{"places", len(t.r.tiles), 4, func(r *resident, part int) (any, error) {
+		{"predict", 1, 4, func(r labelled, _ int) (any, error) { v := make([]int32, n); return v, r.Predict(v) }},
+		{"places", len(t.r.tiles), 4, func(r labelled, part int) (any, error) {
 			v := make([]int32, r.tiles[part].rows)
 			return v, r.tiles[part].place.read(v, 0)
 		}},
-		{"class sums", q, 8, func(r *resident, part int) (any, error) { v := make([]int64, q*d); return v, r.ClassSums(v, part) }},
-		{"norms", 1, 4, func(r *resident, _ int) (any, error) { v := make([]float32, q*q); return v, r.Norms(v, s.inverse) }},
-		{"update vectors", 1, 4, func(r *resident, _ int) (any, error) {
+		{"class sums", q, 8, func(r labelled, part int) (any, error) { v := make([]int64, q*d); return v, r.ClassSums(v, part) }},
+		{"norms", 1, 4, func(r labelled, _ int) (any, error) { v := make([]float32, q*q); return v, r.Norms(v, s.inverse) }},
+		{"update vectors", 1, 4, func(r labelled, _ int) (any, error) {
 			v := make([]float32, 2*d)
 			return v, r.UpdateVectors(v, []engine.Pair{{P: 0, Q: 1}, {P: 1, Q: 0}}, s.inverse)
 		}},

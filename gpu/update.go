@@ -3,7 +3,6 @@
 package gpu
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -13,9 +12,9 @@ import (
 // chunks returns the number of chunks of d columns (clause 1).
 func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 
-func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	const op = "update vectors"
-	if err := r.enterCells(op); err != nil {
+	if err := r.enter(op); err != nil {
 		return err
 	}
 	defer r.e.mu.Unlock()
@@ -29,7 +28,7 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 			n++
 		}
 		if err := r.updateVectors(dst[:n*r.d], pairs[:n], inv); err != nil {
-			return fmt.Errorf("%s: %w", op, err)
+			return r.fail(op, err)
 		}
 		dst, pairs = dst[n*r.d:], pairs[n:]
 	}
@@ -53,15 +52,15 @@ func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float
 	}
 	sums, _ := c.region(pairs[0].P)
 	if err := r.e.updateVectors.launch(r.d, len(pairs), sums, c.inv, c.chosen, c.z,
-		r.fixed.Unit(r.n), int32(r.d), int32(r.q)); err != nil {
+		r.fixed.Unit(), int32(r.d), int32(r.q)); err != nil {
 		return err
 	}
 	return c.z.read(dst, 0)
 }
 
-func (r *resident) Norms(dst, inv []float32) error {
+func (r labelled) Norms(dst, inv []float32) error {
 	const op = "norms"
-	if err := r.enterCells(op); err != nil {
+	if err := r.enter(op); err != nil {
 		return err
 	}
 	defer r.e.mu.Unlock()
@@ -72,7 +71,7 @@ func (r *resident) Norms(dst, inv []float32) error {
 		return err
 	}
 	if err := r.norms(dst, inv); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return r.fail(op, err)
 	}
 	return nil
 }
@@ -150,7 +149,7 @@ func (r *resident) normsOf(regions []int) error {
 		items = len(regions) * ((r.q + normClasses - 1) / normClasses)
 	}
 	err := r.e.norms.launch(items, per, sums, c.inv, c.chosen, c.squares,
-		r.fixed.Unit(r.n), int32(r.d), int32(r.q), int32(per), int32(len(regions)))
+		r.fixed.Unit(), int32(r.d), int32(r.q), int32(per), int32(len(regions)))
 	if err != nil {
 		return err
 	}

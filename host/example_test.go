@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -31,17 +32,11 @@ func ExampleRun() {
 	check(err)
 	x, err := preparation.Apply(data.Examples)
 	check(err)
-	inverse, err := noise.Invert()
-	check(err)
-	learner, err := uma.New(uma.Config{Inverse: inverse})
-	check(err)
 
 	engine := cpuref.New() // or gpu.Open
-	examples, err := engine.Load(x, noisy, len(data.Classes))
+	problem := &learners.Problem{X: x, Y: noisy, Q: len(data.Classes), Noise: noise, Engine: engine}
+	result, err := host.Run(context.Background(), uma.Defaults(), problem, host.RunOptions{MaxSteps: 200})
 	check(err)
-	result, err := host.Run(context.Background(), examples, learner, host.Options{MaxSteps: 200, Inverse: inverse})
-	check(err)
-	check(examples.Close())
 
 	predicted, err := host.Predict(engine, result.W, x)
 	check(err)

@@ -16,12 +16,12 @@ import (
 // without a clean label: a map and a learner are fitted to four fifths of the examples,
 // and the clean error on the rest is estimated from their noisy labels (clause 10).
 type KernelSearch struct {
-	Options kernelpca.Options // but for Function.Gamma
-	Gammas  []float32         // to try, increasing; each with all Steps
-	Steps   []dataset.Steps   // of the components
-	Learner func() (learners.Learner, error)
-	Run     Options // OnStep is not called
-	Seed    uint64  // of the choice of the fifth
+	Options  kernelpca.Options // but for Function.Gamma
+	Gammas   []float32         // to try, increasing; each with all Steps
+	Steps    []dataset.Steps   // of the components
+	Learner  learners.Params
+	MaxSteps int           // of each trial
+	Weights  learners.Rule // "" is the learner's default
 	// OnTrial is called after each trial; it may be nil.
 	OnTrial func(KernelTrial)
 }
@@ -34,11 +34,12 @@ type KernelTrial struct {
 	EstimatedError float64       `json:"estimated_error"` // on the examples held out
 }
 
-// Find makes the trials for prepared examples x with noisy labels y and returns them and
-// the place of the best, the first of those with the least estimated error. A cancelled
-// ctx ends it with ctx's error.
-func (s KernelSearch) Find(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32) (trials []KernelTrial, best int, err error) {
-	fit, rest := holdOut(y, s.Run.Inverse.Q, s.Seed)
+// Find makes the trials for a problem of prepared examples, whose seed chooses the fifth,
+// and returns them and the place of the best, the first of those with the least estimated
+// error. A cancelled ctx ends it with ctx's error.
+func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []KernelTrial, best int, err error) {
+	e, x, y := p.Engine, p.X, p.Y
+	fit, rest := holdOut(y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
 	}
@@ -58,7 +59,7 @@ func (s KernelSearch) Find(ctx context.Context, e engine.Engine, x dataset.Examp
 		}
 		for _, steps := range s.Steps {
 			trial := KernelTrial{Gamma: gamma, Steps: steps, Components: components}
-			if trial.EstimatedError, err = s.try(ctx, e, steps, fitted, held); err != nil {
+			if trial.EstimatedError, err = s.try(ctx, p, steps, fitted, held); err != nil {
 				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 			}
 			if ctx.Err() != nil {
@@ -107,48 +108,36 @@ func (s KernelSearch) components(ctx context.Context, e engine.Engine, o kernelp
 
 // try learns from the components of train, prepared by steps, and returns the estimated
 // error on those of test.
-func (s KernelSearch) try(ctx context.Context, e engine.Engine, steps dataset.Steps, train, test labelled) (estimate float64, err error) {
-	p, err := dataset.Fit(steps, train.x)
+func (s KernelSearch) try(ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test labelled) (estimate float64, err error) {
+	preparation, err := dataset.Fit(steps, train.x)
 	if err != nil {
 		return 0, err
 	}
-	x, err := p.Apply(train.x)
+	x, err := preparation.Apply(train.x)
 	if err != nil {
 		return 0, err
 	}
-	held, err := p.Apply(test.x)
+	held, err := preparation.Apply(test.x)
 	if err != nil {
 		return 0, err
 	}
-	q := s.Run.Inverse.Q
-	r, err := e.Load(x, train.y, q)
+	result, err := Run(ctx, s.Learner, p.On(x, train.y), RunOptions{MaxSteps: s.MaxSteps, Weights: s.Weights})
 	if err != nil {
 		return 0, err
 	}
-	defer func() {
-		if e := r.Close(); err == nil {
-			err = e
-		}
-	}()
-	l, err := s.Learner()
+	classes, err := Predict(p.Engine, result.W, held)
 	if err != nil {
 		return 0, err
 	}
-	run := s.Run
-	run.OnStep = nil
-	result, err := Run(ctx, r, l, run)
+	counts := make([]int64, p.Q*p.Q)
+	for i, predicted := range classes {
+		counts[int(predicted)*p.Q+int(test.y[i])]++
+	}
+	inverse, err := p.Inverse()
 	if err != nil {
 		return 0, err
 	}
-	classes, err := Predict(e, result.W, held)
-	if err != nil {
-		return 0, err
-	}
-	counts := make([]int64, q*q)
-	for i, p := range classes {
-		counts[int(p)*q+int(test.y[i])]++
-	}
-	return s.Run.Inverse.EstimatedError(counts, held.N), nil
+	return inverse.EstimatedError(counts, held.N), nil
 }
 
 // holdOut divides the examples at random in about four fifths and one fifth of each

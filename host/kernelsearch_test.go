@@ -33,7 +33,7 @@ func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
 }
 
 // noisyRings draws rings of which 30 % are labelled wrongly, in the way of matrix.
-func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error)) (x dataset.Examples, y []int32, inverse *confusion.Inverse) {
+func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error)) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
 	t.Helper()
 	x, clean := rings(600, 1)
 	noise, err := matrix([]string{"a", "b", "c"}, 0.3)
@@ -43,10 +43,7 @@ func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix,
 	if y, err = noise.Inject(clean, 1); err != nil {
 		t.Fatal(err)
 	}
-	if inverse, err = noise.Invert(); err != nil {
-		t.Fatal(err)
-	}
-	return x, y, inverse
+	return x, y, noise
 }
 
 func errorRate(classes, y []int32) float64 {
@@ -64,7 +61,7 @@ var ringOptions = kernelpca.Options{Function: mercer.Function{Kind: mercer.RBF, 
 // TestKernelMap learns rings from wrong labels on every engine, with equal bits, and from
 // the sparse form too.
 func TestKernelMap(t *testing.T) {
-	x, y, inverse := noisyRings(t, confusion.Pairwise)
+	x, y, noise := noisyRings(t, confusion.Pairwise)
 	test, want := rings(500, 2)
 	var first []float32
 	for _, e := range engines(t) {
@@ -73,7 +70,7 @@ func TestKernelMap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := train(t, e, z, y, inverse)
+			w := train(t, e, z, y, noise)
 			if first == nil {
 				first = w.W
 			}
@@ -91,18 +88,10 @@ func TestKernelMap(t *testing.T) {
 	}
 }
 
-func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, inverse *confusion.Inverse) engine.Weights {
+func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, noise *confusion.Matrix) engine.Weights {
 	t.Helper()
-	r, err := e.Load(x, y, inverse.Q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	l, err := uma.New(uma.Config{Inverse: inverse, Tol: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := host.Run(context.Background(), r, l, host.Options{MaxSteps: 100, Weights: host.Best, Inverse: inverse})
+	p := &learners.Problem{X: x, Y: y, Q: noise.Q(), Noise: noise, Engine: e}
+	result, err := host.Run(context.Background(), uma.Defaults(), p, host.RunOptions{MaxSteps: 100, Weights: learners.Best})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,18 +101,18 @@ func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, inverse
 // TestGammaSearch finds a γ that suits the rings, from wrong labels alone, and the same on
 // all engines.
 func TestGammaSearch(t *testing.T) {
-	x, y, inverse := noisyRings(t, confusion.Symmetric)
+	x, y, noise := noisyRings(t, confusion.Symmetric)
 	var first []host.KernelTrial
 	for _, e := range engines(t) {
 		told := 0
 		s := host.KernelSearch{
-			Options: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}}, Gammas: []float32{1e-4, 0.5, 5000}, Seed: 3,
-			Learner: func() (learners.Learner, error) { return uma.New(uma.Config{Inverse: inverse, Tol: 1e-9}) },
-			Run:     host.Options{MaxSteps: 60, Weights: host.Best, Inverse: inverse},
+			Options: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}}, Gammas: []float32{1e-4, 0.5, 5000},
+			Learner: uma.Defaults(), MaxSteps: 60, Weights: learners.Best,
 			OnTrial: func(host.KernelTrial) { told++ },
 		}
 		s.Options.Components = 15
-		trials, best, err := s.Find(context.Background(), e, x, y)
+		p := &learners.Problem{X: x, Y: y, Q: noise.Q(), Noise: noise, Engine: e, Seed: 3}
+		trials, best, err := s.Find(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,10 +128,10 @@ func TestGammaSearch(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, _, err := s.Find(ctx, e, x, y); err != context.Canceled {
+		if _, _, err := s.Find(ctx, p); err != context.Canceled {
 			t.Errorf("cancelled: %v", err)
 		}
-		if _, _, err := s.Find(context.Background(), e, x.Part(0, 3), []int32{0, 1, 2}); err == nil {
+		if _, _, err := s.Find(context.Background(), p.On(x.Part(0, 3), []int32{0, 1, 2})); err == nil {
 			t.Error("three classes of one example each were searched")
 		}
 	}

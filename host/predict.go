@@ -1,3 +1,5 @@
+// Package host holds the learning loop and prediction: what goes on between
+// data that have been prepared and weights that are ready to be stored.
 package host
 
 import (
@@ -6,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Predict returns the class of each example by the weights w (clauses 1 and 4).
@@ -15,7 +18,7 @@ func Predict(e engine.Engine, w engine.Weights, x dataset.Examples) (classes []i
 	if x.N == 0 {
 		return classes, nil
 	}
-	r, err := e.Load(x, nil, w.Q)
+	r, err := e.Load(x, w.Q)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +27,7 @@ func Predict(e engine.Engine, w engine.Weights, x dataset.Examples) (classes []i
 			err = e
 		}
 	}()
-	if err := r.Rescore(w, allClasses(w.Q)); err != nil {
+	if err := r.Rescore(w, learners.AllClasses(w.Q)); err != nil {
 		return nil, err
 	}
 	return classes, r.Predict(classes)

@@ -1,51 +1,46 @@
-// Package host holds the learning loop and prediction: what goes on between
-// data that have been prepared and weights that are ready to be stored.
 package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
-)
-
-// Rule says which of the iterates W_0 … W_T a run returns (clause 10).
-type Rule string
-
-const (
-	Last    Rule = "last"    // W_T
-	Average Rule = "average" // mean of W_1 … W_T
-	Best    Rule = "best"    // the one of least estimated error, the earliest on a tie
 )
 
 // Stop says why a run ended.
 type Stop string
 
 const (
-	Converged   Stop = "converged"   // the learner found no update to make
-	MaxSteps    Stop = "max-steps"   // Options.MaxSteps updates were made
+	Converged   Stop = "converged"   // the learner found nothing left to improve
+	MaxSteps    Stop = "max-steps"   // RunOptions.MaxSteps steps were made
 	Interrupted Stop = "interrupted" // the context was cancelled
 )
 
-// Options of Run.
-type Options struct {
-	MaxSteps int                // at least 0
-	Weights  Rule               // "" is Best
-	Inverse  *confusion.Inverse // of the label noise, for the estimated error; required
-	OnStep   func(Report)       // called after each update, if not nil
+// RunOptions of Run.
+type RunOptions struct {
+	MaxSteps int           // at least 0
+	Weights  learners.Rule // "" is the learner's own default
+	From     []float32     // W_0, Q×d row-major; nil is 0
+	Resume   *Snapshot     // of a run with the same parameters on the same problem, which goes on; nil for none
+	OnStart  func()        // called when the examples are on the engine, if not nil
+	OnStep   func(Report)  // called after each step, if not nil
+
+	// Keep is called with a snapshot of the run before the first step and, from then on,
+	// whenever Due says so after a step; nil for neither. Its error ends the run.
+	Keep func(Snapshot) error
+	Due  func(steps int) bool
 }
 
 // Report describes one step to whoever watches.
 type Report struct {
-	Step           int     `json:"step"`            // 1 for the first
-	P              int     `json:"p"`               // predicted class of the corrected mistakes
-	Q              int     `json:"q"`               // their estimated true class
-	Norm           float64 `json:"norm"`            // ‖z_pq‖
-	Moved          int     `json:"moved"`           // examples whose cell changed in the assignment before the step
-	EstimatedError float64 `json:"estimated_error"` // of the weights before the step
+	Step           int              // 1 for the first
+	EstimatedError float64          // of the weights before the step
+	Fields         []learners.Field // the learner's own
 }
 
 // Result is a finished run.
@@ -53,35 +48,43 @@ type Result struct {
 	W              engine.Weights
 	Steps          int
 	Stop           Stop
-	EstimatedError float64 // of W on the training examples, without a clean label (clause 10)
-	Counts         []int64 // Q×Q, examples by W's prediction (row) and noisy label
+	EstimatedError float64   // of W on the training examples, without a clean label (clause 10)
+	Counts         []int64   // Q×Q, examples by W's prediction (row) and noisy label
+	Snapshot       *Snapshot // where an interrupted run stands; nil of others
 }
 
-// Run trains a learner on resident examples until it converges, MaxSteps updates
-// were made, or ctx is cancelled; a step under way is always finished, and a
-// cancelled run has a result like any other. The examples must be fresh from
-// Load. Errors are the engine's and the learner's.
-func Run(ctx context.Context, examples engine.Resident, l learners.Learner, o Options) (Result, error) {
-	n, d, q := examples.Shape()
-	keep, err := newKeeper(o.Weights, q, d)
+// Snapshot is a run between two steps: the weights that its result would be, and what it
+// takes to go on. It shares no memory with the run.
+type Snapshot struct {
+	Kept           engine.Weights // by the rule, as far as is known
+	EstimatedError *float64       // of Kept, if it is known
+	model.State
+}
+
+// Run starts the learner of the given parameters on the problem and goes on until it has
+// converged, MaxSteps steps were made, or ctx is cancelled; a cancelled run has a result
+// like any other. Errors are the engine's and the learner's.
+func Run(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (res Result, err error) {
+	r, err := start(ctx, params, p, o)
 	if err != nil {
 		return Result{}, err
 	}
-	if o.Inverse == nil || o.Inverse.Q != q {
-		return Result{}, fmt.Errorf("run: the examples have %d classes and want the inverse of a confusion matrix of as many", q)
+	defer func() { err = errors.Join(err, r.learner.Close()) }()
+	if o.OnStart != nil {
+		o.OnStart()
 	}
-	w := engine.NewWeights(q, d)
-	res := Result{}
-	alpha := float32(0) // while W = 0 (clause 4)
-	for {
-		a, err := examples.Assign(alpha)
-		if err != nil {
-			return Result{}, fmt.Errorf("step %d: %w", res.Steps+1, err)
+	if o.Keep != nil && o.Resume == nil {
+		if err := r.snapshot(o.Keep); err != nil {
+			return Result{}, err
 		}
-		res.Counts = a.Predicted
-		res.EstimatedError = o.Inverse.EstimatedError(a.Predicted, n)
-		keep.assigned(w, res.EstimatedError, a.Predicted)
-		if res.Steps >= o.MaxSteps {
+	}
+	changed := learners.AllClasses(p.Q)
+	for {
+		if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
+			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
+		}
+		r.keep.assigned(r.w, res.EstimatedError, res.Counts)
+		if r.steps >= o.MaxSteps {
 			res.Stop = MaxSteps
 			break
 		}
@@ -89,57 +92,127 @@ func Run(ctx context.Context, examples engine.Resident, l learners.Learner, o Op
 			res.Stop = Interrupted
 			break
 		}
-		u, err := l.Step(learners.State{Examples: examples, W: w, Assignment: a, Steps: res.Steps})
-		if err != nil {
-			return Result{}, fmt.Errorf("step %d: %w", res.Steps+1, err)
+		step, err := r.learner.Step(ctx, r.w)
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			res.Stop = Interrupted
+			break
 		}
-		if u.Converged {
+		if err != nil {
+			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
+		}
+		if step.Done {
 			res.Stop = Converged
 			break
 		}
-		res.Steps++
-		keep.stepped(w)
-		if err := examples.Rescore(w, u.Changed); err != nil {
-			return Result{}, fmt.Errorf("step %d: %w", res.Steps, err)
-		}
+		r.steps++
+		r.keep.stepped(r.w)
+		changed = step.Changed
 		if o.OnStep != nil {
-			o.OnStep(Report{
-				Step: res.Steps, P: u.P, Q: u.Q, Norm: math.Sqrt(float64(u.Norm2)),
-				Moved: a.Moved, EstimatedError: res.EstimatedError,
-			})
+			o.OnStep(Report{Step: r.steps, EstimatedError: res.EstimatedError, Fields: step.Fields})
 		}
-		alpha = l.Margin()
+		if o.Keep != nil && o.Due(r.steps) {
+			if err := r.snapshot(o.Keep); err != nil {
+				return Result{}, err
+			}
+		}
 	}
-	return keep.finish(res, w, examples, o.Inverse)
+	return r.finish(ctx, res)
 }
 
-// finish puts the weights that the rule asks for into res, with the estimated
-// error and counts that belong to them.
-func (k *keeper) finish(res Result, last engine.Weights, examples engine.Resident, inv *confusion.Inverse) (Result, error) {
-	switch {
-	case k.rule == Best:
-		res.W, res.EstimatedError, res.Counts = k.best, k.bestError, k.bestCounts
-	case k.rule == Average && res.Steps > 0:
-		res.W = k.average(res.Steps)
-		if err := examples.Rescore(res.W, allClasses(res.W.Q)); err != nil {
-			return Result{}, fmt.Errorf("averaged weights: %w", err)
+// run is a run between two steps.
+type run struct {
+	problem *learners.Problem
+	inverse *confusion.Inverse
+	learner learners.Learner
+	keep    *keeper
+	w       engine.Weights
+	steps   int
+}
+
+// start begins a run, or goes on with one.
+func start(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (_ *run, err error) {
+	rule, err := params.Definition().Rule(string(o.Weights))
+	if err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+	r := &run{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
+	r.keep = newKeeper(rule, r.w)
+	if r.inverse, err = p.Inverse(); err != nil {
+		return nil, err
+	}
+	if o.From != nil {
+		if len(o.From) != len(r.w.W) {
+			return nil, fmt.Errorf("run: found %d weights to start from, wanted %d×%d", len(o.From), p.Q, p.X.D)
 		}
-		a, err := examples.Assign(0)
+		copy(r.w.W, o.From)
+	}
+	if r.learner, err = params.Start(ctx, p); err != nil {
+		return nil, err
+	}
+	if o.Resume != nil {
+		if err := r.restore(o.Resume); err != nil {
+			return nil, errors.Join(fmt.Errorf("run: the state to go on from does not fit: %w", err), r.learner.Close())
+		}
+	}
+	return r, nil
+}
+
+// restore takes the place of the steps before s.
+func (r *run) restore(s *Snapshot) error {
+	if len(s.Last) != len(r.w.W) {
+		return fmt.Errorf("found %d weights, wanted %d×%d", len(s.Last), r.w.Q, r.w.D)
+	}
+	if err := r.keep.restore(s); err != nil {
+		return err
+	}
+	copy(r.w.W, s.Last)
+	r.steps = s.Steps
+	return r.learner.Restore(s.Learner)
+}
+
+// snapshot hands the run as it stands to f.
+func (r *run) snapshot(f func(Snapshot) error) error {
+	saved, err := r.learner.Save()
+	if err != nil {
+		return err
+	}
+	s := Snapshot{State: model.State{Steps: r.steps, Last: slices.Clone(r.w.W), Learner: saved}}
+	r.keep.save(&s, r.w)
+	return f(s)
+}
+
+// count counts the examples by prediction and noisy label, and estimates the error.
+func (r *run) count(ctx context.Context, w engine.Weights, changed []int) (counts []int64, estimate float64, err error) {
+	// A step that was made is judged, even if the user has had enough.
+	counts, err = r.learner.Count(context.WithoutCancel(ctx), w, changed)
+	if err != nil {
+		return nil, 0, err
+	}
+	return counts, r.inverse.EstimatedError(counts, r.problem.X.N), nil
+}
+
+// finish puts the weights that the rule asks for into res, with the estimated error and
+// counts that belong to them.
+func (r *run) finish(ctx context.Context, res Result) (Result, error) {
+	res.Steps = r.steps
+	if res.Stop == Interrupted {
+		err := r.snapshot(func(s Snapshot) error { res.Snapshot = &s; return nil })
 		if err != nil {
+			return Result{}, err
+		}
+	}
+	k := r.keep
+	switch {
+	case k.rule == learners.Best:
+		res.W, res.EstimatedError, res.Counts = k.best, k.bestError, k.bestCounts
+	case k.rule == learners.Average && r.steps > 0:
+		res.W = k.average(r.steps)
+		var err error
+		if res.Counts, res.EstimatedError, err = r.count(ctx, res.W, learners.AllClasses(res.W.Q)); err != nil {
 			return Result{}, fmt.Errorf("averaged weights: %w", err)
 		}
-		n, _, _ := examples.Shape()
-		res.Counts, res.EstimatedError = a.Predicted, inv.EstimatedError(a.Predicted, n)
 	default:
-		res.W = last
+		res.W = r.w
 	}
 	return res, nil
-}
-
-func allClasses(q int) []int {
-	all := make([]int, q)
-	for r := range all {
-		all[r] = r
-	}
-	return all
 }

@@ -3,86 +3,106 @@ package host_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // script is a learner that sets W to given values, one row of class weights a
-// step, and has converged when it runs out of them.
+// step, and is done when it runs out of them.
 type script struct {
-	rows    [][]float32
-	alphas  float32
-	fail    error
-	cancel  context.CancelFunc
-	atSteps []int
+	rows   [][]float32
+	rules  []learners.Rule
+	fail   error
+	cancel context.CancelFunc
+	give   bool // a cancelled step is given up
 }
 
-func (s *script) Margin() float32 { return s.alphas }
+var scriptDefinition = learners.Definition{Name: "script", Weights: []learners.Rule{learners.Best, learners.Average, learners.Last}}
 
-func (s *script) Step(st learners.State) (learners.Update, error) {
-	s.atSteps = append(s.atSteps, st.Steps)
-	if s.cancel != nil && st.Steps == 1 {
-		s.cancel() // in the middle of a step, which is finished all the same
-	}
-	if st.Steps >= len(s.rows) {
-		return learners.Update{Converged: true}, s.fail
-	}
-	copy(st.W.W, s.rows[st.Steps])
-	return learners.Update{P: 0, Q: 1, Norm2: 4, Changed: []int{0, 1}}, nil
+func (s *script) Definition() *learners.Definition { return &scriptDefinition }
+func (s *script) Flags(*flag.FlagSet)              {}
+func (s *script) Check() error                     { return nil }
+func (s *script) Start(_ context.Context, p *learners.Problem) (learners.Learner, error) {
+	r, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
+	return &scriptRun{script: s, r: r}, err
 }
+
+type scriptRun struct {
+	*script
+	r     engine.Cells
+	steps int
+}
+
+func (s *scriptRun) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
+	if err := s.r.Rescore(w, changed); err != nil {
+		return nil, err
+	}
+	a, err := s.r.Assign(0)
+	return a.Predicted, err
+}
+
+func (s *scriptRun) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	if s.cancel != nil && s.steps == 1 {
+		s.cancel() // in the middle of a step
+		if s.give {
+			return learners.Step{}, ctx.Err()
+		}
+	}
+	if s.steps >= len(s.rows) {
+		return learners.Step{Done: true}, s.fail
+	}
+	copy(w.W, s.rows[s.steps])
+	s.steps++
+	return learners.Step{Changed: []int{0, 1}, Fields: []learners.Field{{Name: "row", Value: s.steps}}}, nil
+}
+
+func (s *scriptRun) Save() ([]byte, error) { return []byte{byte(s.steps)}, nil }
+func (s *scriptRun) Restore(saved []byte) error {
+	s.steps = int(saved[0])
+	return nil
+}
+func (s *scriptRun) Close() error { return s.r.Close() }
 
 // six one-feature examples: class 1 has positive features, but for one.
-func problem(t *testing.T) (engine.Resident, *confusion.Inverse) {
-	t.Helper()
+func problem() *learners.Problem {
 	x := dataset.Examples{N: 6, D: 1, X: []float32{-3, -2, -1, 1, 2, 3}}
-	r, err := cpuref.New().Load(x, []int32{0, 0, 1, 1, 1, 1}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := confusion.Identity([]string{"a", "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	inv, err := c.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r, inv
+	return &learners.Problem{X: x, Y: []int32{0, 0, 1, 1, 1, 1}, Q: 2, Engine: cpuref.New()}
 }
 
 func TestRules(t *testing.T) {
 	// Errors of the iterates: W_0 4/6 (all class 0), then 1/6, 5/6, 1/6.
 	rows := [][]float32{{-1, 1}, {1, -1}, {-3, 3}}
 	for _, c := range []struct {
-		rule host.Rule
+		rule learners.Rule
 		max  int
 		w    []float32
 		err  float64
 		stop host.Stop
 	}{
-		{host.Last, 10, []float32{-3, 3}, 1. / 6, host.Converged},
-		{host.Last, 2, []float32{1, -1}, 5. / 6, host.MaxSteps},
-		{host.Average, 10, []float32{-1, 1}, 1. / 6, host.Converged},
+		{learners.Last, 10, []float32{-3, 3}, 1. / 6, host.Converged},
+		{learners.Last, 2, []float32{1, -1}, 5. / 6, host.MaxSteps},
+		{learners.Average, 10, []float32{-1, 1}, 1. / 6, host.Converged},
 		{"", 2, []float32{-1, 1}, 1. / 6, host.MaxSteps},
-		{host.Best, 10, []float32{-1, 1}, 1. / 6, host.Converged}, // the earliest of two
-		{host.Best, 2, []float32{-1, 1}, 1. / 6, host.MaxSteps},
-		{host.Last, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
-		{host.Average, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
-		{host.Best, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
+		{learners.Best, 10, []float32{-1, 1}, 1. / 6, host.Converged}, // the earliest of two
+		{learners.Best, 2, []float32{-1, 1}, 1. / 6, host.MaxSteps},
+		{learners.Last, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
+		{learners.Average, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
+		{learners.Best, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
 	} {
-		r, inv := problem(t)
 		var reports []host.Report
-		res, err := host.Run(context.Background(), r, &script{rows: rows}, host.Options{
-			MaxSteps: c.max, Weights: c.rule, Inverse: inv, OnStep: func(r host.Report) { reports = append(reports, r) }})
+		res, err := host.Run(context.Background(), &script{rows: rows}, problem(), host.RunOptions{
+			MaxSteps: c.max, Weights: c.rule, OnStep: func(r host.Report) { reports = append(reports, r) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +121,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: %d reports of %d steps", what, len(reports), res.Steps)
 		}
 		for i, rep := range reports {
-			if rep.Step != i+1 || rep.Norm != 2 || rep.Q != 1 {
+			if rep.Step != i+1 || rep.Fields[0].Value != i+1 {
 				t.Errorf("%s: report %+v of step %d", what, rep, i+1)
 			}
 		}
@@ -109,39 +129,79 @@ func TestRules(t *testing.T) {
 }
 
 func TestInterrupted(t *testing.T) {
-	r, inv := problem(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	l := &script{rows: [][]float32{{-1, 1}, {-2, 2}, {-3, 3}}, cancel: cancel}
-	res, err := host.Run(ctx, r, l, host.Options{MaxSteps: 10, Weights: host.Last, Inverse: inv})
-	if err != nil || res.Stop != host.Interrupted || res.Steps != 2 || !slices.Equal(res.W.W, []float32{-2, 2}) {
-		t.Errorf("%+v, %v; want the second step finished and no third", res, err)
+	for give, steps := range map[bool]int{false: 2, true: 1} {
+		ctx, cancel := context.WithCancel(context.Background())
+		l := &script{rows: [][]float32{{-1, 1}, {-2, 2}, {-3, 3}}, cancel: cancel, give: give}
+		res, err := host.Run(ctx, l, problem(), host.RunOptions{MaxSteps: 10, Weights: learners.Last})
+		if err != nil || res.Stop != host.Interrupted || res.Steps != steps || !slices.Equal(res.W.W, l.rows[steps-1]) {
+			t.Errorf("step given up %v: %+v, %v; want %d steps", give, res, err, steps)
+		}
+		l.cancel = nil
+		rest, err := host.Run(context.Background(), l, problem(), host.RunOptions{MaxSteps: 10, Weights: learners.Last, Resume: res.Snapshot})
+		if err != nil || rest.Steps != 3 || rest.Stop != host.Converged || !slices.Equal(rest.W.W, l.rows[2]) {
+			t.Errorf("step given up %v, gone on: %+v, %v; want 3 steps", give, rest, err)
+		}
+	}
+}
+
+// TestResume stops runs of each rule after each step, and goes on with the same result.
+func TestResume(t *testing.T) {
+	l := &script{rows: [][]float32{{1, -1}, {-1, 1}, {1, -2}, {-3, 3}, {0, 1}}}
+	for _, rule := range scriptDefinition.Weights {
+		var snapshots []host.Snapshot
+		o := host.RunOptions{MaxSteps: 5, Weights: rule, Due: func(int) bool { return true }, Keep: func(s host.Snapshot) error {
+			snapshots = append(snapshots, s)
+			return nil
+		}}
+		want, err := host.Run(context.Background(), l, problem(), o)
+		if err != nil || len(snapshots) != 6 {
+			t.Fatalf("%s: %d snapshots, %v; want 6", rule, len(snapshots), err)
+		}
+		for at, s := range snapshots {
+			if s.Steps != at {
+				t.Errorf("%s: snapshot %d is of step %d", rule, at, s.Steps)
+			}
+			got, err := host.Run(context.Background(), l, problem(), host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &s})
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, from step %d: %+v, %v; want %+v", rule, at, got, err, want)
+			}
+		}
+		bad := snapshots[3]
+		bad.Sum, bad.Counts = bad.Sum[:0], bad.Counts[:0]
+		if rule == learners.Last {
+			bad.Last = bad.Last[:1]
+		}
+		if _, err := host.Run(context.Background(), l, problem(), host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &bad}); err == nil || !strings.Contains(err.Error(), "does not fit") {
+			t.Errorf("%s: a damaged snapshot: %v", rule, err)
+		}
+	}
+	// Weights to start from are W_0.
+	res, err := host.Run(context.Background(), l, problem(), host.RunOptions{From: []float32{-1, 2}})
+	if err != nil || !slices.Equal(res.W.W, []float32{-1, 2}) || res.EstimatedError > 0.2 {
+		t.Errorf("from given weights: %+v, %v", res, err)
 	}
 }
 
 func TestRunErrors(t *testing.T) {
-	r, inv := problem(t)
 	broken := errors.New("broken")
-	_, err := host.Run(context.Background(), r, &script{rows: [][]float32{{1, 1}}, fail: broken}, host.Options{MaxSteps: 5, Inverse: inv})
+	_, err := host.Run(context.Background(), &script{rows: [][]float32{{1, 1}}, fail: broken}, problem(), host.RunOptions{MaxSteps: 5})
 	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "step 2: ") {
 		t.Errorf("%v, want the learner's error at step 2", err)
 	}
+	_, err = host.Run(context.Background(), &script{}, problem(), host.RunOptions{Keep: func(host.Snapshot) error { return broken }})
+	if !errors.Is(err, broken) {
+		t.Errorf("%v, want that of who keeps snapshots", err)
+	}
 	for _, c := range []struct {
-		o    host.Options
+		o    host.RunOptions
 		want string
 	}{
-		{host.Options{Weights: "mean", Inverse: inv}, `weights "mean" are not known; use last, average or best`},
-		{host.Options{}, "want the inverse of a confusion matrix"},
-		{host.Options{Inverse: &confusion.Inverse{Q: 3}}, "the examples have 2 classes"},
+		{host.RunOptions{Weights: "mean"}, `weights "mean" make no sense for learner script; use best, average or last`},
+		{host.RunOptions{From: []float32{1}}, "1 weights to start from, wanted 2×1"},
 	} {
-		if _, err := host.Run(context.Background(), r, &script{}, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := host.Run(context.Background(), &script{}, problem(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := host.Run(context.Background(), r, &script{}, host.Options{Inverse: inv, MaxSteps: 1}); err == nil {
-		t.Error("a closed data set trains")
 	}
 }
 

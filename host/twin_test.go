@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -36,14 +37,14 @@ func TestTwin(t *testing.T) {
 		sel         uma.Select
 		alpha       float32
 		max         int
-		weights     host.Rule
+		weights     learners.Rule
 	}{
-		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, host.Average},
-		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.01, 60, host.Last},
-		{"digits.csv.gz", "last", 300, 0.2, true, "maxabs,bias", uma.SelectError, 0.5, 60, host.Best},
-		{"digits.csv.gz", "last", 300, 0.3, false, "none", uma.SelectError, 0, 40, host.Last},
-		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 100, host.Average},
-		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40, host.Best},
+		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, learners.Average},
+		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.01, 60, learners.Last},
+		{"digits.csv.gz", "last", 300, 0.2, true, "maxabs,bias", uma.SelectError, 0.5, 60, learners.Best},
+		{"digits.csv.gz", "last", 300, 0.3, false, "none", uma.SelectError, 0, 40, learners.Last},
+		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 100, learners.Average},
+		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40, learners.Best},
 	} {
 		t.Run(fmt.Sprintf("%s %s %s %s alpha %v", c.file, c.steps, c.sel, c.weights, c.alpha), func(t *testing.T) {
 			dir := t.TempDir()
@@ -81,7 +82,7 @@ func TestTwin(t *testing.T) {
 				t.Fatalf("%v: %v\n%s", run, err, said.String())
 			}
 			for _, e := range all {
-				res := trainFile(t, e, train, c.label, c.steps, noise, uma.Config{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
+				res := trainFile(t, e, train, c.label, c.steps, noise, &uma.Params{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
 				got, err := binary.Append(nil, binary.LittleEndian, res.W.W)
 				if err != nil {
 					t.Fatal(err)
@@ -99,7 +100,7 @@ func TestTwin(t *testing.T) {
 }
 
 // trainFile is the whole way from a file to a result.
-func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, config uma.Config, max int, rule host.Rule) host.Result {
+func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params, max int, rule learners.Rule) host.Result {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -115,14 +116,8 @@ func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *conf
 	must(err)
 	x, err := prep.Apply(data.Examples)
 	must(err)
-	config.Inverse, err = c.Invert()
+	p := &learners.Problem{X: x, Y: data.Y, Q: len(data.Classes), Noise: c, Engine: e}
+	res, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: max, Weights: rule})
 	must(err)
-	learner, err := uma.New(config)
-	must(err)
-	r, err := e.Load(x, data.Y, len(data.Classes))
-	must(err)
-	res, err := host.Run(context.Background(), r, learner, host.Options{MaxSteps: max, Weights: rule, Inverse: config.Inverse})
-	must(err)
-	must(r.Close())
 	return res
 }

@@ -1,32 +1,94 @@
-// Package learners says what a learner is: something that, shown the state of a
-// training run, makes one update of the weights. Each learner has a package of
-// its own beside this one; the loop around them is host.Run.
+// Package learners says what a learner is: an algorithm that, shown examples with noisy
+// labels on an engine, improves the weights of a linear classifier step by step. Each
+// learner has a folder of its own below this one and a line in package catalog; the loop
+// around them is host.Run.
 package learners
 
-import "github.com/uma-gpu/uma-gpu/host/engine"
+import (
+	"context"
+	"flag"
 
-// Learner updates weights from assignments of the examples to regions.
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// Learner is one run of an algorithm. It owns what it has loaded on the engine and the
+// state of its loop; the weights are the caller's. It is not safe for concurrent use.
+//
+// The caller asks in turns: Count for the first weights, Step, Count for the weights that
+// Step has left, Step, … Weights are Q×d as in the Problem that the run was started on.
 type Learner interface {
-	// Margin is the α of the regions the learner wants (clause 4), at least 0.
-	Margin() float32
+	// Count returns how many examples w predicts as class p that have noisy label k, at
+	// [p*Q+k] of a table that becomes the caller's. changed lists the classes, each once,
+	// whose weights are not those of the last Count; all of them at the first. The
+	// learner does not write to w.
+	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
 
-	// Step makes one update of s.W in place, or finds that there is none to make.
-	Step(s State) (Update, error)
+	// Step improves w, of which the last Count was, in place. If ctx is cancelled a
+	// learner with long steps may give one up: it then returns ctx's error, and w and the
+	// learner are as before. After any other error the run cannot go on.
+	Step(ctx context.Context, w engine.Weights) (Step, error)
+
+	// Save returns what Restore needs, besides the weights, to go on from here with the
+	// same bits: random numbers, averages, directions. It may be empty.
+	Save() ([]byte, error)
+
+	// Restore takes the place of the steps that were made before Save, in a run that was
+	// started with the same parameters on the same problem and has made no Count yet. It
+	// must not trust saved, which may come from a damaged file.
+	Restore(saved []byte) error
+
+	// Close frees what was loaded on the engine. A second Close does nothing.
+	Close() error
 }
 
-// State is a training run between two steps. The learner may change W's values
-// and nothing else.
-type State struct {
-	Examples   engine.Resident   // holds the scores and cells of W
-	W          engine.Weights    // Q×d
-	Assignment engine.Assignment // of W, at the learner's margin (0 while Steps is 0)
-	Steps      int               // updates made so far
+// Step is what Learner.Step did.
+type Step struct {
+	Done    bool    // there was nothing left to improve; w is as before, the rest is empty
+	Changed []int   // classes whose weights changed, each once
+	Fields  []Field // what the step was about, for whoever watches
 }
 
-// Update says what a step did.
-type Update struct {
-	Converged bool    // no update was left to make; the rest is zero
-	P, Q      int     // predicted and true class of the mistakes corrected
-	Norm2     float32 // ‖z_pq‖²
-	Changed   []int   // classes whose weights changed
+// Field is one thing to tell of a step.
+type Field struct {
+	Name  string
+	Value any // a float64, an int, or an engine.Pair of classes (predicted, true)
+}
+
+// Params are the parameters of a learner: a pointer to a struct whose JSON goes into the
+// model file, and comes back from there.
+type Params interface {
+	// Definition returns the catalog's entry of the learner that these parameters are of.
+	Definition() *Definition
+
+	// Flags defines a flag for each parameter, whose value is the default and into which
+	// the flag is parsed. Names are those of the JSON, with dashes for underscores.
+	Flags(*flag.FlagSet)
+
+	// Check says which parameter is out of its range, and what was wanted.
+	Check() error
+
+	// Start loads the problem's examples on its engine and begins a run. Later changes
+	// of the parameters do not matter to it.
+	Start(context.Context, *Problem) (Learner, error)
+}
+
+// Rule says which of the weights W_0 … W_T of a run are its result (clause 10).
+type Rule string
+
+// The rules.
+const (
+	Last    Rule = "last"    // W_T
+	Average Rule = "average" // mean of W_1 … W_T
+	Best    Rule = "best"    // the one of least estimated error, the earliest on a tie
+)
+
+// Definition is what there is to know of a learner before any data.
+type Definition struct {
+	Name     string        // of flags and model files: lower-case letters
+	Summary  string        // what it does, in a line
+	Paper    string        // where it comes from: authors, title, year, algorithm
+	Step     string        // what one step is, in a few words
+	MaxSteps int           // how many of them a run makes at most, unless the user says otherwise
+	Weights  []Rule        // that make sense, the default first
+	New      func() Params // the defaults
 }

@@ -118,41 +118,25 @@ func (j job) cell(train, test *dataset.Dataset, o noise, seed uint64) (found [co
 	if err != nil {
 		return found, err
 	}
-	known, err := c.Invert()
-	if err != nil {
+	if _, err := c.Invert(); err != nil {
 		return [columns]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, nil
 	}
-	none, err := confusion.Identity(train.Classes)
-	if err != nil {
+	if found, err = j.train(train, y, test, c); err != nil {
 		return found, err
 	}
-	identity, err := none.Invert()
-	if err != nil {
-		return found, err
-	}
-	if found, err = j.train(train, y, test, known); err != nil {
-		return found, err
-	}
-	other, err := j.train(train, y, test, identity)
+	other, err := j.train(train, y, test, nil)
 	found[unaware] = other[average]
 	return found, err
 }
 
 // train trains on the noisy labels y and returns the error of each rule on test.
-func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset, c *confusion.Inverse) (found [columns]float64, err error) {
-	learner, err := uma.New(uma.Config{Inverse: c})
-	if err != nil {
-		return found, err
-	}
-	r, err := j.engine.Load(train.Examples, y, len(train.Classes))
-	if err != nil {
-		return found, err
-	}
-	_, d, q := r.Shape()
-	seen := &recorder{Learner: learner, last: engine.NewWeights(q, d), sum: make([]float64, q*d)}
-	res, err := host.Run(j.ctx, r, seen, host.Options{MaxSteps: j.steps, Weights: host.Best, Inverse: c})
+func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset, c *confusion.Matrix) (found [columns]float64, err error) {
+	problem := &learners.Problem{X: train.Examples, Y: y, Q: len(train.Classes), Noise: c, Engine: j.engine}
+	w := engine.NewWeights(problem.Q, problem.X.D)
+	seen := &recorder{Params: &uma.Params{Select: uma.SelectError}, last: w, sum: make([]float64, len(w.W))}
+	res, err := host.Run(j.ctx, seen, problem, host.RunOptions{MaxSteps: j.steps, Weights: learners.Best})
 	// An interrupted run has a result too, but not the one that is measured here.
-	if err = cmp.Or(err, r.Close(), j.ctx.Err()); err != nil {
+	if err = cmp.Or(err, j.ctx.Err()); err != nil {
 		return found, err
 	}
 	for rule, w := range []engine.Weights{last: seen.last, average: seen.average(res.Steps), best: res.W} {
@@ -169,24 +153,35 @@ func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset, c *
 	return found, nil
 }
 
-// recorder keeps what host.Last and host.Average would have returned, so that
-// one run, with host.Best, gives the weights of all three rules.
+// recorder keeps what learners.Last and learners.Average would have returned, so that
+// one run, with learners.Best, gives the weights of all three rules.
 type recorder struct {
-	learners.Learner
+	learners.Params
 	last engine.Weights
 	sum  []float64 // of the weights after each step
 }
 
+// Start starts the learner, to look at its steps.
+func (r *recorder) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
+	l, err := r.Params.Start(ctx, p)
+	return recorded{l, r}, err
+}
+
+type recorded struct {
+	learners.Learner
+	*recorder
+}
+
 // Step makes the learner's step.
-func (r *recorder) Step(s learners.State) (learners.Update, error) {
-	u, err := r.Learner.Step(s)
-	if err == nil && !u.Converged {
-		copy(r.last.W, s.W.W)
-		for i, w := range s.W.W {
-			r.sum[i] += float64(w)
+func (r recorded) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	s, err := r.Learner.Step(ctx, w)
+	if err == nil && !s.Done {
+		copy(r.last.W, w.W)
+		for i, v := range w.W {
+			r.sum[i] += float64(v)
 		}
 	}
-	return u, err
+	return s, err
 }
 
 func (r *recorder) average(steps int) engine.Weights {

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -38,28 +39,17 @@ func TestTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inverse, err := noise.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
 	e := cpuref.New()
 	for _, steps := range []int{1, 25} {
 		j := job{ctx: t.Context(), engine: e, steps: steps, progress: io.Discard}
-		got, err := j.train(d, y, d, inverse)
+		got, err := j.train(d, y, d, noise)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := map[host.Rule]engine.Weights{}
-		for column, rule := range []host.Rule{last: host.Last, average: host.Average, best: host.Best} {
-			learner, err := uma.New(uma.Config{Inverse: inverse})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := e.Load(d.Examples, y, len(d.Classes))
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := host.Run(t.Context(), r, learner, host.Options{MaxSteps: steps, Weights: rule, Inverse: inverse})
+		w := map[learners.Rule]engine.Weights{}
+		for column, rule := range []learners.Rule{last: learners.Last, average: learners.Average, best: learners.Best} {
+			p := &learners.Problem{X: d.Examples, Y: y, Q: len(d.Classes), Noise: noise, Engine: e}
+			res, err := host.Run(t.Context(), &uma.Params{Select: uma.SelectError}, p, host.RunOptions{MaxSteps: steps, Weights: rule})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +66,7 @@ func TestTrain(t *testing.T) {
 				t.Errorf("%d steps, %s: error %v, host.Run's is %v", steps, rule, got[column], want.ErrorRate)
 			}
 		}
-		if steps > 1 && (slices.Equal(w[host.Last].W, w[host.Best].W) || got[last] == got[average] || got[last] == got[best]) {
+		if steps > 1 && (slices.Equal(w[learners.Last].W, w[learners.Best].W) || got[last] == got[average] || got[last] == got[best]) {
 			t.Errorf("%d steps: the rules agree (errors %v), so this tells nothing", steps, got)
 		}
 	}

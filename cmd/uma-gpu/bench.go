@@ -17,13 +17,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 const defaultSynthetic = "60000,784,10"
 
 func benchCommand() *cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"}},
 		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Usage: "make `N,D,Q` examples, features and classes, instead of reading --data"},
 	}
 	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
@@ -32,7 +33,7 @@ func benchCommand() *cli.Command {
 		seedFlag("the synthetic examples and of the label noise"),
 		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`, at least 1"},
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, and print medians"},
-		&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"},
+		outputFlag{&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"}},
 	)
 	flags = append(flags, deviceFlags()...)
 	return &cli.Command{
@@ -145,7 +146,7 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 	if b.profile == "" {
 		return b, nil
 	}
-	return b, checkTarget(c, "profile", "data", "labels")
+	return b, nil
 }
 
 // parseShape reads N,D,Q.
@@ -200,9 +201,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	if s.Y, err = c.Inject(d.Y, b.seed); err != nil {
 		return about, err
 	}
-	if s.Inverse, err = c.Invert(); err != nil {
-		return about, err
-	}
+	s.Noise, s.Learner = c, uma.Defaults()
 	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes), Storage: "dense"}
 	if b.data == "" {
 		about.Source = "synthetic"

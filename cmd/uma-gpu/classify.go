@@ -15,7 +15,32 @@ import (
 
 // modelFlag says which model predicts.
 func modelFlag() cli.Flag {
-	return &cli.StringFlag{Name: "model", Usage: "model that train wrote: `FILE`.npz (required)"}
+	return inputFlag{&cli.StringFlag{Name: "model", Usage: "model that train wrote: `FILE`.npz (required)"}}
+}
+
+// matchFlag says how the features of the data are matched with those of a model.
+func matchFlag() cli.Flag {
+	return &cli.StringFlag{Name: "match-features", Value: "name",
+		Usage: "`HOW` features are matched with those of the training data: name, where both have names, or position"}
+}
+
+// readFor reads the data of the flags for what was fitted to features f: these are
+// chosen by name and brought into order, if there are names and --match-features
+// agrees.
+func readFor(c *cli.Context, o dataset.Options, f model.Features, n notes) (*dataset.Dataset, error) {
+	how, err := oneOf(c, "match-features", "name", "position")
+	if err != nil {
+		return nil, err
+	}
+	o.Features = f.Count
+	if how == "name" && len(f.Names) > 0 {
+		o.FeatureNames = f.Names
+	}
+	d, err := readData(c.Context, c.String("data"), o, n)
+	if err == nil && o.FeatureNames == nil && d.Features != nil {
+		n.say("data: %s: the features are matched by position, whatever their names", d.Path)
+	}
+	return d, err
 }
 
 // classified is a data file with the classes that a model gives to its examples.
@@ -44,11 +69,11 @@ func classify(c *cli.Context) (r classified, err error) {
 	}
 	preparation := &m.Meta.Preparation
 	n := newNotes(c)
-	options.NoLabels, options.Features, options.Classes = c.Bool("no-labels"), preparation.D, m.Meta.Classes
+	options.NoLabels, options.Classes = c.Bool("no-labels"), m.Meta.Classes
 	if preparation.Steps.NeedsDense() && options.Storage != "narrow" {
 		options.Storage = "dense"
 	}
-	if r.data, err = readData(c.Context, c.String("data"), options, n); err != nil {
+	if r.data, err = readFor(c, options, m.Meta.Features, n); err != nil {
 		return r, adviseNoLabels(c, err)
 	}
 	defer func() {

@@ -206,7 +206,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(inject, "--symmetric", "-0.1"), "--symmetric is -0.1"},
 		{append(inject, "--pairwise", "0.1", "--confusion-axes", "true-rows"), "--confusion-axes is given without --confusion"},
 		{[]string{"confusion", "inject", "--data", digits, "--pairwise", "0.1", "--out", digits}, "--out is the same file as --data"},
-		{append(inject, "--pairwise", "0.1", "--write-confusion", inject[5]), "--out and --write-confusion are the same file"},
+		{append(inject, "--pairwise", "0.1", "--write-confusion", inject[5]), "--write-confusion is the same file as --out, "},
 		{[]string{"train", "--data", digits, "--model", digits}, "--model is the same file as --data"},
 		{[]string{"predict", "--data", "d.csv", "--model", digits, "--out", digits}, "--out is the same file as --model"},
 		{[]string{"synth", "--examples", "9", "--out", "s.parquet"}, "s.parquet: parquet can be read but not written, wanted a name for "},

@@ -17,7 +17,7 @@ func confusionCommand() *cli.Command {
 // sourceFlags say which confusion matrix; exactly one of them is given.
 func sourceFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "confusion", Usage: "confusion matrix from a `FILE` in CSV or .npy format"},
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix from a `FILE` in CSV or .npy format"}},
 		axesFlag(),
 		&cli.Float64Flag{Name: "symmetric", Usage: "labels are wrong at this `RATE`, 0 to 1, all wrong classes alike"},
 		&cli.Float64Flag{Name: "pairwise", Usage: "class q becomes q+1, the last one the first, at this `RATE`, 0 to 1"},

@@ -25,7 +25,7 @@ func convertCommand() *cli.Command {
 			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
 		Flags: append(dataFlags("examples to convert"),
 			noLabelsFlag(),
-			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"},
+			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"}},
 			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto (by the name of --out), " + orList(dataset.WriteFormats())},
 			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features", Usage: "also prepare: " + normalizeUsage + "; only for binary"},
 			quietFlag()),
@@ -53,9 +53,6 @@ func convert(c *cli.Context) error {
 		return usagef(c, "--normalize is given with an output in format %s, wanted binary (.umab): no other can say that the examples are prepared", to)
 	}
 	out := c.String("out")
-	if err := checkTarget(c, "out", "data", "labels"); err != nil {
-		return err
-	}
 	n := newNotes(c)
 	d, err := readWhole(c.Context, c.String("data"), options, n)
 	if err != nil {

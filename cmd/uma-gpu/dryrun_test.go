@@ -65,18 +65,18 @@ func (e slowEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 	return p, err
 }
 
-func (e slowEngine) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
-	p, err := e.Plan(x, y, classes)
+func (e slowEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	p, err := e.Plan(x, nil, classes)
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.Engine.Load(x, y, classes)
+	r, err := e.Engine.Load(x, classes)
 	seconds := float64(p.Examples-p.Aside)/e.resident + float64(p.Aside)/e.stream
 	return slowResident{r, time.Duration(seconds * float64(time.Second))}, err
 }
 
 type slowResident struct {
-	engine.Resident
+	engine.Scorer
 	pass time.Duration
 }
 

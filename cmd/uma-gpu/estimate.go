@@ -80,7 +80,7 @@ func measure(ctx context.Context, e engine.Engine, x dataset.Examples, classes i
 	if err != nil {
 		return m, err
 	}
-	r, err := e.Load(x, nil, classes)
+	r, err := e.Load(x, classes)
 	if err != nil {
 		return m, err
 	}

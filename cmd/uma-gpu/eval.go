@@ -14,7 +14,7 @@ import (
 
 func evalCommand() *cli.Command {
 	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples with right labels")...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(append(flags, matchFlag()), deviceFlags()...)
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "judge a model by examples whose labels are right",

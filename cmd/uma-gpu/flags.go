@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // quietFlag silences notes; warnings and errors stay.
@@ -31,12 +29,12 @@ func seedFlag(of string) cli.Flag {
 // dataFlags say which file to read and how. usage is the text of --data.
 func dataFlags(usage string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, plain, gzip or zstd, or - for standard input (required)"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, plain, gzip or zstd, or - for standard input (required)"}},
 		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT` of the data: auto (by content and name), " + orList(dataFormats[1:])},
 		&cli.StringFlag{Name: "label-column", DefaultText: "last", Usage: "`COLUMN` of a table that holds the label: a name in the header, a position counted from 1, first or last"},
 		&cli.StringFlag{Name: "ignore-columns", Usage: "columns of a table to leave out: a comma `LIST` of names and positions counted from 1"},
 		&cli.StringFlag{Name: "header", Value: "auto", Usage: "whether a CSV begins with a header: auto, yes or no `(WHETHER)`"},
-		&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy, or text, of which --label-column names the column"},
+		inputFlag{&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy, or text, of which --label-column names the column"}},
 		&cli.StringFlag{Name: "x-name", Usage: "`NAME` of the array with the features in an .npz (default: X, x, or the only matrix)"},
 		&cli.StringFlag{Name: "y-name", Usage: "`NAME` of the array with the labels in an .npz (default: y or Y)"},
 		&cli.BoolFlag{Name: "zero-based", Usage: "the indices of a LIBSVM file begin at 0, not at 1"},
@@ -72,25 +70,6 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 	}
 	o.Header, err = oneOf(c, "header", "auto", "yes", "no")
 	return o, err
-}
-
-// checkTarget makes sure, before any work, that the file of an output flag can be
-// written and is none of those that the input flags name.
-func checkTarget(c *cli.Context, output string, inputs ...string) error {
-	path := c.String(output)
-	for _, input := range inputs {
-		if sameFile(path, c.String(input)) {
-			return usagef(c, "--%s is the same file as --%s; give another name", output, input)
-		}
-	}
-	return atomicfile.CheckWritable(path)
-}
-
-// sameFile reports whether both paths lead to one file that exists.
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // axesFlag says which way round a confusion matrix lies in its file.
@@ -170,6 +149,9 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 		n.say("data: %s, %d examples × %d features%s%s%s", path, r.d.N, r.d.FeatureCount(), classesOf(r.d), storage, prepared)
 		for _, note := range r.d.Notes {
 			n.say("data: %s", note)
+		}
+		for _, warning := range r.d.Warnings {
+			n.warn("%s", warning)
 		}
 		if bad := len(r.d.Skipped.At); bad > 0 {
 			n.warn("%d bad examples were skipped, at %s", bad, places(r.d.Skipped.At))

@@ -114,6 +114,9 @@ func printInfo(w io.Writer, i dataset.Info) error {
 	for _, note := range i.Notes {
 		line("note", "%s", note)
 	}
+	for _, warning := range i.Warnings {
+		line("warning", "%s", warning)
+	}
 	if i.Classes != nil {
 		fmt.Fprintf(t, "\nclass\texamples\tshare\n")
 		for _, c := range i.Classes {

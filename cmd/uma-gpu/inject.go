@@ -19,8 +19,8 @@ func injectCommand() *cli.Command {
 			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv",
 		Flags: append(flags,
 			seedFlag("the corruption and of --random"),
-			&cli.StringFlag{Name: "out", Usage: "copy to write, `FILE` (required)"},
-			&cli.StringFlag{Name: "write-confusion", Usage: "also write the confusion matrix, `FILE`.csv, for train --confusion"},
+			outputFlag{&cli.StringFlag{Name: "out", Usage: "copy to write, `FILE` (required)"}},
+			outputFlag{&cli.StringFlag{Name: "write-confusion", Usage: "also write the confusion matrix, `FILE`.csv, for train --confusion"}},
 			quietFlag()),
 		Action: inject,
 	}
@@ -39,17 +39,6 @@ func inject(c *cli.Context) error {
 		return err
 	}
 	out, keep := c.String("out"), c.String("write-confusion")
-	if out == keep {
-		return usagef(c, "--out and --write-confusion are the same file; give another name")
-	}
-	for _, flag := range []string{"out", "write-confusion"} {
-		if c.String(flag) == "" {
-			continue
-		}
-		if err := checkTarget(c, flag, "data", "confusion"); err != nil {
-			return err
-		}
-	}
 	if err := checkFormat(c, out); err != nil {
 		return err
 	}

@@ -19,13 +19,13 @@ import (
 func kpcaCommand() *cli.Command {
 	fit := append(dataFlags("examples"), noLabelsFlag(),
 		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
-		&cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz, readable by numpy (required)"},
+		outputFlag{&cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz, readable by numpy (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the basis keeps what was fitted"},
 		seedFlag("landmarks"))
 	fit = append(append(append(fit, kernelFlags()...), deviceFlags()...), jsonFlag(), quietFlag())
-	transform := append(dataFlags("examples"), noLabelsFlag(),
-		&cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"},
-		&cli.StringFlag{Name: "out", Usage: "`FILE` for the components: .npy, or with the labels .npz, .csv, .umab and the other formats of convert (required)"})
+	transform := append(dataFlags("examples"), noLabelsFlag(), matchFlag(),
+		inputFlag{&cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
+		outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` for the components: .npy, or with the labels .npz, .csv, .umab and the other formats of convert (required)"}})
 	transform = append(append(transform, deviceFlags()...), quietFlag())
 	return &cli.Command{
 		Name:  "kpca",
@@ -83,9 +83,6 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	path, n := c.String("basis"), newNotes(c)
-	if err := checkTarget(c, "basis", "data"); err != nil {
-		return err
-	}
 	d, err := readData(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
@@ -167,20 +164,16 @@ func kpcaTransform(c *cli.Context) (err error) {
 	if !slices.Contains(dataset.WriteFormats(), format) {
 		return usagef(c, "%s: wanted a name for %s", out, orList(dataset.WriteFormats()))
 	}
-	if err := checkTarget(c, "out", "data", "basis"); err != nil {
-		return err
-	}
 	b, err := model.LoadBasis(c.String("basis"))
 	if err != nil {
 		return err
 	}
 	n := newNotes(c)
-	options.Features = b.Preparation.D
 	options.NoLabels = c.Bool("no-labels")
 	if b.Preparation.Steps.NeedsDense() {
 		options.Storage = "dense"
 	}
-	d, err := readData(c.Context, c.String("data"), options, n)
+	d, err := readFor(c, options, b.Features, n)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 func predictCommand() *cli.Command {
 	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples to classify")...)
 	flags = append(flags,
-		noLabelsFlag(),
-		&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is stdout"},
+		noLabelsFlag(), matchFlag(),
+		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is stdout"}},
 	)
 	flags = append(flags, deviceFlags()...)
 	return &cli.Command{
@@ -32,11 +32,6 @@ func predict(c *cli.Context) error {
 		return err
 	}
 	out := c.String("out")
-	if out != "-" {
-		if err := checkTarget(c, "out", "data", "model"); err != nil {
-			return err
-		}
-	}
 	r, err := classify(c)
 	if err != nil {
 		return err

@@ -72,9 +72,9 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Ctrl-C lets the step end, and the model is written.
+// Ctrl-C, kill and a terminal that closes let the step end, and the model is written.
 func TestSignal(t *testing.T) {
-	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		m := filepath.Join(dir, "m.npz")
 		c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "1000000000", "--verbose")
@@ -104,6 +104,37 @@ func TestSignal(t *testing.T) {
 		if left := names(t, dir); !slices.Equal(left, []string{"m.npz"}) {
 			t.Errorf("%v: found %q", signal, left)
 		}
+	}
+}
+
+// What was ignored when the program started stays so: nohup's SIGHUP, and the SIGINT
+// of a script's command in the background.
+func TestIgnoredSignals(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "m.npz")
+	c := program(t, "trap '' HUP INT;", "train", "--data", digits, "--model", m, "--max-steps", "300", "--verbose")
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), "step 3:") {
+			continue
+		}
+		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+			if err := c.Process.Signal(signal); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if code := exitOf(t, c.Wait()); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if meta := load(t, m).Meta; meta.Stop == "interrupted" || meta.Steps != 300 {
+		t.Errorf("stop %s after %d steps", meta.Stop, meta.Steps)
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 // progress shows on stderr how a run goes on: one line that is overwritten if it
@@ -38,18 +40,33 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// step is host.Options.OnStep.
+// step is host.RunOptions.OnStep.
 func (p *progress) step(r host.Report) {
 	if p.verbose {
-		fmt.Fprintf(p.w, "step %d: predicted %q to true %q, ‖z‖ %.4g, moved %d, estimated error %.4f\n",
-			r.Step, p.classes[r.P], p.classes[r.Q], r.Norm, r.Moved, r.EstimatedError)
+		fmt.Fprintf(p.w, "step %d: %sestimated error %.4f\n", r.Step, p.fields(r, "predicted %q to true %q", "%.4g", ", ", func(s string) string { return s }), r.EstimatedError)
 	}
 	if now := time.Now(); p.live && now.Sub(p.shown) >= interval {
 		p.shown = now
-		fmt.Fprintf(p.w, "\r\x1b[Kstep %d  %s→%s  ‖z‖ %.3g  moved %d  estimated error %.4f  %.0f steps/s",
-			r.Step, shorten(p.classes[r.P]), shorten(p.classes[r.Q]), r.Norm, r.Moved, r.EstimatedError,
-			float64(r.Step)/now.Sub(p.start).Seconds())
+		fmt.Fprintf(p.w, "\r\x1b[Kstep %d  %sestimated error %.4f  %.0f steps/s",
+			r.Step, p.fields(r, "%s→%s", "%.3g", "  ", shorten), r.EstimatedError, float64(r.Step)/now.Sub(p.start).Seconds())
 	}
+}
+
+// fields writes the learner's fields, each with the separator behind it.
+func (p *progress) fields(r host.Report, pair, number, separator string, name func(string) string) string {
+	var b strings.Builder
+	for _, f := range r.Fields {
+		switch v := f.Value.(type) {
+		case engine.Pair:
+			fmt.Fprintf(&b, pair, name(p.classes[v.P]), name(p.classes[v.Q]))
+		case float64:
+			fmt.Fprintf(&b, "%s "+number, f.Name, v)
+		default:
+			fmt.Fprintf(&b, "%s %v", f.Name, v)
+		}
+		b.WriteString(separator)
+	}
+	return b.String()
 }
 
 // done clears the live line.

@@ -14,13 +14,20 @@ import (
 )
 
 // run executes one command line, without the program's name, and returns the
-// exit code. The first SIGINT or SIGTERM asks the command to end in order, the
-// second kills the process.
+// exit code. The first SIGINT, SIGTERM or SIGHUP (the terminal closed) asks the
+// command to end in order, the second kills the process.
 func run(args []string, stdout, stderr io.Writer) int {
 	// A reader that goes away (| head) is a write error like any other, not a
 	// reason to die before the model is saved.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// What nohup, or a script for its command in the background, ignores stays ignored.
+	signals := []os.Signal{syscall.SIGTERM}
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signals = append(signals, s)
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	return runContext(ctx, args, stdout, stderr)
@@ -83,11 +90,18 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 }
 
 // mendUsage gives a command and those below it what the cli package does not
-// hand down.
+// hand down, and the check of its files.
 func mendUsage(c *cli.Command) {
 	c.OnUsageError = onUsageError
 	if len(c.Subcommands) == 0 {
 		c.HideHelpCommand = true // a word after a command is never a help topic
+		action := c.Action
+		c.Action = func(c *cli.Context) error {
+			if err := checkFiles(c); err != nil {
+				return err
+			}
+			return action(c)
+		}
 		return
 	}
 	c.Action = needCommand

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 func splitCommand() *cli.Command {
@@ -24,7 +22,7 @@ func splitCommand() *cli.Command {
 			&cli.StringFlag{Name: "fractions", Usage: "size of each part as a comma `LIST` of fractions of all examples, together at most 1"},
 			&cli.StringFlag{Name: "counts", Usage: "size of each part as a comma `LIST` of numbers of examples; one of them may be rest"},
 			seedFlag("the division"),
-			&cli.StringSliceFlag{Name: "out", Usage: "`FILE` for a part, in the order of the sizes (required, once for each part)"},
+			outputsFlag{&cli.StringSliceFlag{Name: "out", Usage: "`FILE` for a part, in the order of the sizes (required, once for each part)"}},
 			quietFlag()),
 		Action: splitData,
 	}
@@ -46,16 +44,8 @@ func splitData(c *cli.Context) error {
 	if len(outs) != parts {
 		return usagef(c, "found --out %d times, wanted it %d times, once for each part", len(outs), parts)
 	}
-	for k, out := range outs {
-		for _, other := range outs[:k] {
-			if samePath(out, other) {
-				return usagef(c, "two parts would be the same file %s; give another name", out)
-			}
-		}
+	for _, out := range outs {
 		if err := checkFormat(c, out); err != nil {
-			return err
-		}
-		if err := checkOutput(c, out); err != nil {
 			return err
 		}
 	}
@@ -135,21 +125,6 @@ func division(c *cli.Context) (divide func(*dataset.Dataset) ([]*dataset.Dataset
 		list = append(list, count)
 	}
 	return func(d *dataset.Dataset) ([]*dataset.Dataset, error) { return dataset.SplitCounts(d, list, seed) }, len(list), nil
-}
-
-// checkOutput is checkTarget for one of several --out.
-func checkOutput(c *cli.Context, out string) error {
-	for _, input := range []string{"data", "labels"} {
-		if sameFile(out, c.String(input)) {
-			return usagef(c, "--out %s is the same file as --%s; give another name", out, input)
-		}
-	}
-	return atomicfile.CheckWritable(out)
-}
-
-// samePath reports whether two paths lead to one file, which need not exist.
-func samePath(a, b string) bool {
-	return filepath.Clean(a) == filepath.Clean(b) || sameFile(a, b)
 }
 
 // absent lists the classes of which d has no example.

@@ -111,7 +111,7 @@ func TestSplitErrors(t *testing.T) {
 		{exitUsage, "wanted exactly one of --fractions and --counts", []string{"--fractions", "1", "--counts", "1", "--out", x}},
 		{exitUsage, "found --out 1 times, wanted it 2 times", []string{"--fractions", "0.5,0.5", "--out", x}},
 		{exitUsage, "found --out 0 times", []string{"--fractions", "0.5,0.5"}},
-		{exitUsage, "two parts would be the same file", []string{"--counts", "1,1", "--out", x, "--out", dir + "/./x.csv"}},
+		{exitUsage, "--out is the same file as --out, ", []string{"--counts", "1,1", "--out", x, "--out", dir + "/./x.csv"}},
 		{exitUsage, "is the same file as --data", []string{"--counts", "1,1", "--out", x, "--out", data}},
 		{exitUsage, `--fractions: found "half"`, []string{"--fractions", "half", "--out", x}},
 		{exitUsage, `--fractions: found "-0.5"`, []string{"--fractions", "-0.5", "--out", x}},

@@ -21,7 +21,7 @@ func synthCommand() *cli.Command {
 			&cli.IntFlag{Name: "features", Value: 64, Usage: "`D`, at least 1"},
 			&cli.IntFlag{Name: "classes", Value: 12, Usage: "`Q`, at least 2"},
 			seedFlag("the examples"),
-			&cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format, as for confusion inject (required)"},
+			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format, as for confusion inject (required)"}},
 			quietFlag(),
 		},
 		Action: synthesize,
@@ -46,9 +46,6 @@ func synthesize(c *cli.Context) error {
 	}
 	out := c.String("out")
 	if err := checkFormat(c, out); err != nil {
-		return err
-	}
-	if err := checkTarget(c, "out"); err != nil {
 		return err
 	}
 	x, y, err := synth.Generate(n, d, q, c.Uint64("seed"))

@@ -17,22 +17,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 func trainCommand() *cli.Command {
 	flags := dataFlags("examples with noisy labels")
 	flags = append(flags,
-		&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"},
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"}},
 		axesFlag(),
-		&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"},
+		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the model keeps what was fitted; data that convert prepared stay as they are"},
 		&cli.StringFlag{Name: "learner", Value: "uma", Usage: "`NAME` of the learner: uma (Louche & Ralaivola 2015); with the identity for C it is the batch perceptron"},
 		&cli.StringFlag{Name: "select", Value: string(uma.SelectError), Usage: "`RULE` for the pair of classes to correct: error (largest estimated mistake), confusion (the same relative to the class's size) or random"},
 		&cli.Float64Flag{Name: "alpha", Value: 0, Usage: "margin `A` that an example needs to count as predicted, in units of the score, at least 0"},
 		&cli.Float64Flag{Name: "tol", Value: 1e-9, Usage: "norm `T` of an update vector up to which its mistake is left alone, at least 0; one example of length 1 weighs 1/n, so the default overlooks none"},
 		&cli.IntFlag{Name: "max-steps", Value: 1000, Usage: "most `STEPS` (updates of the weights) to make, at least 0"},
-		&cli.StringFlag{Name: "weights", Value: string(host.Best), Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
+		&cli.StringFlag{Name: "weights", Value: string(learners.Best), Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
 		seedFlag("--select random, landmarks and the search for gamma"),
 	)
 	flags = append(flags, trainKernelFlags()...)
@@ -64,9 +65,10 @@ type training struct {
 	model     string
 	steps     string // of the preparation, or auto
 	learner   string
-	uma       uma.Config // without the inverse
+	uma       uma.Params
 	maxSteps  int
-	weights   host.Rule
+	seed      uint64
+	weights   learners.Rule
 	kernel    *kernelChoice  // nil for none
 	features  *kernelmap.Map // fitted; nil for none
 	device    *device
@@ -163,10 +165,14 @@ func train(c *cli.Context) (err error) {
 		return t.dryRun(c, e, d.Examples, d.Y, len(d.Classes))
 	}
 
-	if err := t.fitKernel(ctx, e, d, inverse); err != nil {
+	if err := t.fitKernel(ctx, e, d, matrix, inverse); err != nil {
 		return err
 	}
-	result, err := t.run(ctx, e, d.Examples, d.Y, inverse, d.Classes)
+	problem := &learners.Problem{X: d.Examples, Y: d.Y, Q: len(d.Classes), Noise: matrix, Engine: e, Seed: t.seed}
+	if err := interrupted(ctx); err != nil {
+		return err
+	}
+	result, err := t.run(ctx, problem, d.Classes)
 	if err != nil {
 		return err
 	}
@@ -243,28 +249,19 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.learner, err = oneOf(c, "learner", "uma"); err != nil {
 		return nil, err
 	}
-	rule, err := oneOf(c, "weights", string(host.Last), string(host.Average), string(host.Best))
+	rule, err := oneOf(c, "weights", string(learners.Last), string(learners.Average), string(learners.Best))
 	if err != nil {
 		return nil, err
 	}
-	t.weights = host.Rule(rule)
-	t.uma = uma.Config{
-		Select: uma.Select(c.String("select")), Alpha: float32(c.Float64("alpha")),
-		Tol: c.Float64("tol"), Seed: c.Uint64("seed"),
-	}
-	// The inverse comes with the data; everything else can be judged now.
-	trial := t.uma
-	trial.Inverse = &confusion.Inverse{}
-	if _, err := uma.New(trial); err != nil {
+	t.weights, t.seed = learners.Rule(rule), c.Uint64("seed")
+	t.uma = uma.Params{Select: uma.Select(c.String("select")), Alpha: float32(c.Float64("alpha")), Tol: c.Float64("tol")}
+	if err := t.uma.Check(); err != nil {
 		return nil, usagef(c, "%v", err)
 	}
 	if t.device, err = chooseDevice(c); err != nil {
 		return nil, err
 	}
-	if t.model == "" {
-		return t, nil
-	}
-	return t, checkTarget(c, "model", "data", "confusion")
+	return t, nil
 }
 
 // mark stores the seconds since the last mark.
@@ -290,37 +287,20 @@ func (t *training) read(ctx context.Context) (*dataset.Dataset, *confusion.Matri
 }
 
 // run loads the examples and trains.
-func (t *training) run(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, inverse *confusion.Inverse, classes []string) (_ host.Result, err error) {
-	examples, err := e.Load(x, y, len(classes))
-	if err != nil {
-		return host.Result{}, adviseMemory(err)
-	}
-	defer func() { err = errors.Join(err, examples.Close()) }()
-	t.mark(&t.seconds.Upload)
-	if err := interrupted(ctx); err != nil {
-		return host.Result{}, err
-	}
-	config := t.uma
-	config.Inverse = inverse
-	l, err := uma.New(config)
-	if err != nil {
-		return host.Result{}, err
-	}
+func (t *training) run(ctx context.Context, problem *learners.Problem, classes []string) (_ host.Result, err error) {
 	p := newProgress(t.notes, t.verbose, classes)
-	result, err := host.Run(ctx, examples, l, host.Options{
-		MaxSteps: t.maxSteps, Weights: t.weights, Inverse: inverse, OnStep: p.step,
+	result, err := host.Run(ctx, &t.uma, problem, host.RunOptions{
+		MaxSteps: t.maxSteps, Weights: t.weights, OnStart: func() { t.mark(&t.seconds.Upload) }, OnStep: p.step,
 	})
 	p.done()
 	t.mark(&t.seconds.Train)
-	return result, err
+	return result, adviseMemory(err)
 }
 
 // parameters are the learner's in the model, in the order of the flags.
 type parameters struct {
-	Select   uma.Select `json:"select"`
-	Alpha    float32    `json:"alpha"`
-	Tol      float64    `json:"tol"`
-	MaxSteps int        `json:"max_steps"`
+	uma.Params
+	MaxSteps int `json:"max_steps"`
 }
 
 // metadata fills the model's metadata. Nothing in it but the device depends on
@@ -331,8 +311,8 @@ func (t *training) metadata(d *dataset.Dataset, inverse *confusion.Inverse, e en
 		Classes:     d.Classes,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features},
 		Learner:     t.learner,
-		Parameters:  mustJSON(parameters{t.uma.Select, t.uma.Alpha, t.uma.Tol, t.maxSteps}),
-		Seed:        t.uma.Seed,
+		Parameters:  mustJSON(parameters{t.uma, t.maxSteps}),
+		Seed:        t.seed,
 		Weights:     string(t.weights),
 		Preparation: *d.Prepared,
 		DataSHA256:  d.SHA256,

@@ -12,7 +12,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // noisy writes a copy of a data file with corrupted labels, and its C.
@@ -62,7 +64,7 @@ func TestTrain(t *testing.T) {
 	m := load(t, path)
 	want := model.Meta{
 		FormatVersion: 1, ToolVersion: version, Classes: r.Classes,
-		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(host.Best),
+		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.Best),
 		Preparation: m.Meta.Preparation,
 		DataSHA256:  m.Meta.DataSHA256,
 		Parameters:  json.RawMessage(`{"select":"error","alpha":0,"tol":1e-9,"max_steps":40}`),
@@ -218,7 +220,9 @@ func TestProgressIsDrawnSeldomAndCleared(t *testing.T) {
 	var w bytes.Buffer
 	p := &progress{w: &w, classes: []string{"cat", "a very long class name"}, live: true, start: time.Now()}
 	for step := range 100000 {
-		p.step(host.Report{Step: step + 1, P: 0, Q: 1, Norm: 0.5, Moved: 3, EstimatedError: 0.25})
+		p.step(host.Report{Step: step + 1, EstimatedError: 0.25, Fields: []learners.Field{
+			{Name: "pair", Value: engine.Pair{P: 0, Q: 1}}, {Name: "‖z‖", Value: 0.5}, {Name: "moved", Value: 3},
+		}})
 	}
 	p.done()
 	text := w.String()

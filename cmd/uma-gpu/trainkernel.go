@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 // Preparations of the components. Equally long ones tell classes apart better, and fit
@@ -39,7 +38,7 @@ func trainKernelFlags() []cli.Flag {
 
 // fitKernel fits the kernel map to the prepared examples of d, if there is to be one, and
 // puts what it makes of them in their place.
-func (t *training) fitKernel(ctx context.Context, e engine.Engine, d *dataset.Dataset, inverse *confusion.Inverse) (err error) {
+func (t *training) fitKernel(ctx context.Context, e engine.Engine, d *dataset.Dataset, matrix *confusion.Matrix, inverse *confusion.Inverse) (err error) {
 	if t.kernel == nil {
 		return nil
 	}
@@ -51,7 +50,7 @@ func (t *training) fitKernel(ctx context.Context, e engine.Engine, d *dataset.Da
 		return err
 	}
 	if t.kernel.gamma == "search" && t.kernel.options.Function.Gamma > 0 {
-		best, err := t.searchKernel(ctx, e, d, inverse, steps)
+		best, err := t.searchKernel(ctx, e, d, matrix, steps)
 		if err != nil {
 			return err
 		}
@@ -73,14 +72,10 @@ func (t *training) fitKernel(ctx context.Context, e engine.Engine, d *dataset.Da
 
 // searchKernel returns the best of some values of γ around the median, with the
 // preparations given.
-func (t *training) searchKernel(ctx context.Context, e engine.Engine, d *dataset.Dataset, inverse *confusion.Inverse, steps []dataset.Steps) (best host.KernelTrial, err error) {
+func (t *training) searchKernel(ctx context.Context, e engine.Engine, d *dataset.Dataset, matrix *confusion.Matrix, steps []dataset.Steps) (best host.KernelTrial, err error) {
 	o := &t.kernel.options
-	config := t.uma
-	config.Inverse = inverse
 	s := host.KernelSearch{
-		Options: *o, Steps: steps, Seed: o.Seed,
-		Learner: func() (learners.Learner, error) { return uma.New(config) },
-		Run:     host.Options{MaxSteps: min(t.maxSteps, 300), Weights: t.weights, Inverse: inverse},
+		Options: *o, Steps: steps, Learner: &t.uma, MaxSteps: min(t.maxSteps, 300), Weights: t.weights,
 		OnTrial: func(trial host.KernelTrial) {
 			t.notes.say("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma, trial.Steps, trial.EstimatedError, trial.Components)
 		},
@@ -88,7 +83,7 @@ func (t *training) searchKernel(ctx context.Context, e engine.Engine, d *dataset
 	for _, factor := range []float32{0.25, 0.5, 1, 2, 4, 8, 16} {
 		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
 	}
-	trials, at, err := s.Find(ctx, e, d.Examples, d.Y)
+	trials, at, err := s.Find(ctx, &learners.Problem{X: d.Examples, Y: d.Y, Q: len(d.Classes), Noise: matrix, Engine: e, Seed: o.Seed})
 	if err != nil {
 		if err := interrupted(ctx); err != nil {
 			return best, err

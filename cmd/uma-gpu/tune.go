@@ -17,7 +17,7 @@ import (
 
 func tuneCommand() *cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"}},
 		&cli.IntFlag{Name: "examples", Value: 60000, Usage: "make `N` synthetic examples, at least 1, instead of reading --data"},
 		&cli.IntFlag{Name: "features", Value: 784, Usage: "`D` of synthetic examples, at least 1"},
 		&cli.IntFlag{Name: "classes", Value: 10, Usage: "`Q` of synthetic examples, at least 2"},
@@ -85,11 +85,15 @@ func tune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	inverse, err := s.Noise.Invert()
+	if err != nil {
+		return err
+	}
 	x := firstExamples(s.X, tunedBytes)
 	b.notes.say("device: %s %s (%s, driver %s)", i.ID(), i.Name, i.PlatformName, i.Driver)
 	b.notes.say("shape: %s; measured on %d of %d examples", r.Shape, x.N, s.X.N)
 	r.TuneReport, err = gpu.Tune(c.Context, i, b.device.options, gpu.Problem{
-		X: x, Y: s.Y[:x.N], Classes: classes, Inverse: s.Inverse.Float32(), Repeat: b.repeat, Say: b.notes.say,
+		X: x, Y: s.Y[:x.N], Classes: classes, Inverse: inverse.Float32(), Repeat: b.repeat, Say: b.notes.say,
 	})
 	if stopped := interrupted(c.Context); stopped != nil {
 		return stopped

@@ -8,11 +8,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // wander takes small steps with two classes each, and calls judge after every
 // assignment.
-func wander(t *testing.T, r engine.Resident, steps int, judge func(step int, a engine.Assignment)) {
+func wander(t *testing.T, r engine.Cells, steps int, judge func(step int, a engine.Assignment)) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(4, 2))
 	_, d, q := r.Shape()
@@ -46,14 +47,14 @@ func wander(t *testing.T, r engine.Resident, steps int, judge func(step int, a e
 func TestBoundsOfManyExamples(t *testing.T) {
 	const n, d, q, steps = 9001, 67, 5, 12
 	x, y, _ := problem(rand.New(rand.NewPCG(1, 9)), n, d, q)
-	load := func(e engine.Engine) engine.Resident {
-		r, err := e.Load(x, y, q)
+	load := func(e engine.Engine) engine.Cells {
+		r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	sums := func(r engine.Resident) []int64 {
+	sums := func(r engine.Cells) []int64 {
 		all := make([]int64, q*q*d)
 		for p := range q {
 			if err := r.ClassSums(all[p*q*d:(p+1)*q*d], p); err != nil {
@@ -91,7 +92,7 @@ func TestBoundsBegin(t *testing.T) {
 		e      engine.Engine
 		spares bool
 	}{{"bounds", simd.New(), true}, {"no bounds", simd.NewUnbounded(), false}} {
-		r, err := c.e.Load(x, y, q)
+		r, err := c.e.LoadCells(x, y, q, numerics.FixedPoint{})
 		if err != nil {
 			t.Fatal(err)
 		}

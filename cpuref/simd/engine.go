@@ -8,10 +8,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// New returns the engine at the fastest level there is. It never fails and holds
-// no resource.
+// New returns the engine at the fastest level there is. It never fails.
 func New() engine.Engine { return fastest(whenTheyPay) }
 
 // NewUnbounded is New without the bounds that spare scoring examples whose region
@@ -38,6 +38,7 @@ type processor struct {
 	bounds when
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
+	closed                 atomic.Bool
 }
 
 func (e *processor) Device() engine.Device {
@@ -48,7 +49,17 @@ func (e *processor) Device() engine.Device {
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
 }
 
-func (*processor) Close() error { return nil }
+func (e *processor) Close() error {
+	e.closed.Store(true)
+	return nil
+}
+
+func (e *processor) check(op string) error {
+	if e.closed.Load() {
+		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	}
+	return nil
+}
 
 // Work implements engine.Counting.
 func (e *processor) Work() engine.Work {
@@ -56,54 +67,90 @@ func (e *processor) Work() engine.Work {
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (*processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
-	if _, err := engine.CheckLoad(x, y, classes); err != nil {
+func (e *processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
 	}
-	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
-	if y != nil {
-		p.ClassSums = 8 * q * q * int64(x.D)
-		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
+	var err error
+	if y == nil {
+		err = engine.CheckLoad(x, classes)
+	} else {
+		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
 	}
-	return p, nil
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	return plan("plan", x, classes, y != nil)
 }
 
-func (e *processor) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
-	maxAbs, err := engine.CheckLoad(x, y, classes)
-	if err != nil {
+// plan returns ErrMemory where there is no room.
+func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
+	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
+	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	if labelled {
+		p.ClassSums = memory.Product(8, classes, classes, x.D)
+		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
+	}
+	return p, engine.CheckMemory(op, x, classes, p)
+}
+
+func (e *processor) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	if err := e.check("load"); err != nil {
 		return nil, err
 	}
-	blocks := blocksOf(x.N)
-	r := &resident{
-		e: e, k: e.k, x: x, y: y, q: classes, blocks: blocks,
-		fixed:  numerics.NewFixedPoint(maxAbs, x.N),
-		scores: make([]float32, blocks*lanes*classes),
+	if err := engine.CheckLoad(x, classes); err != nil {
+		return nil, err
 	}
+	if _, err := plan("load", x, classes, false); err != nil {
+		return nil, err
+	}
+	return e.load(x, classes), nil
+}
+
+func (e *processor) load(x dataset.Examples, classes int) *resident {
+	blocks := blocksOf(x.N)
+	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, scores: make([]float32, blocks*lanes*classes)}
 	if !x.Sparse() {
 		r.dense = newDense(x)
 	}
-	if y != nil && e.mayBound(x) {
+	return r
+}
+
+func (e *processor) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	if err := e.check("load cells"); err != nil {
+		return nil, err
+	}
+	f, err := engine.CheckLoadCells(x, y, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := plan("load cells", x, classes, true); err != nil {
+		return nil, err
+	}
+	r := e.load(x, classes)
+	r.y, r.fixed = y, f
+	if e.mayBound(x) {
 		r.w = engine.NewWeights(classes, x.D)
 	}
-	if y != nil {
-		r.cells = newCells(blocks, x.D, classes)
-	}
-	return r, nil
+	r.cells = newCells(r.blocks, x.D, classes)
+	return labelled{r}, nil
 }
 
 // blocksOf returns the number of blocks of n examples.
 func blocksOf(n int) int { return (n + lanes - 1) / lanes }
+
+// labelled is a resident with cells, which alone has the methods for them.
+type labelled struct{ *resident }
+
+func (r labelled) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 // resident holds the caller's examples and what is derived from them.
 type resident struct {
 	e      *processor
 	k      *kernels
 	x      dataset.Examples
-	y      []int32
 	q      int
 	blocks int
-	fixed  numerics.FixedPoint
 	dense  dense
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
@@ -111,17 +158,19 @@ type resident struct {
 	steps  int            // assignments so far
 	w      engine.Weights // of the last Rescore; empty if there will be no bounds
 
-	cells   *cells      // nil without labels
+	y       []int32 // nil without labels, as are cells
+	fixed   numerics.FixedPoint
+	cells   *cells
 	passes  []pass      // of the last Rescore; kept for their memory
 	rows    [][]float32 // weights of a pass
 	workers []*worker   // of run
 	places  []int32     // of Predict, for some blocks
 	changed []uint16
+	failed  error // of the operation after which scores and cells may not belong together
 	closed  bool
 }
 
-func (r *resident) Shape() (n, d, q int)            { return r.x.N, r.x.D, r.q }
-func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
+func (r *resident) Shape() (n, d, q int) { return r.x.N, r.x.D, r.q }
 
 func (r *resident) Close() error {
 	*r = resident{closed: true}
@@ -129,19 +178,11 @@ func (r *resident) Close() error {
 }
 
 func (r *resident) check(op string) error {
-	if r.closed {
+	switch {
+	case r.closed:
 		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	case r.failed != nil:
+		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, r.failed)
 	}
-	return nil
-}
-
-// checkSums judges a use of the cells and class sums.
-func (r *resident) checkSums(op string) error {
-	if err := r.check(op); err != nil {
-		return err
-	}
-	if r.cells == nil {
-		return fmt.Errorf("%s: %w", op, engine.ErrNoLabels)
-	}
-	return nil
+	return r.e.check(op)
 }

@@ -1,10 +1,6 @@
 package simd
 
-import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-)
+import "github.com/uma-gpu/uma-gpu/internal/parallel"
 
 // littleWork is the work, in units of about a sixteenth of a nanosecond, for
 // which it does not pay to wake another processor.
@@ -20,9 +16,9 @@ type worker struct {
 // Little work is done at once, without a goroutine or an allocation. Each task
 // is given a worker with scratch values.
 func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work, scratch int) {
-	workers := min(runtime.GOMAXPROCS(0), tasks)
-	if work < littleWork {
-		workers = min(workers, 1)
+	workers := 1
+	if work >= littleWork {
+		workers = parallel.Workers(tasks, 1)
 	}
 	for len(r.workers) < workers {
 		r.workers = append(r.workers, &worker{})
@@ -30,24 +26,11 @@ func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work,
 	for _, w := range r.workers[:workers] {
 		w.floats = resize(w.floats, scratch)
 	}
-	if workers <= 1 {
+	if workers == 1 {
 		for t := range tasks {
 			do(r, t, r.workers[0])
 		}
 		return
 	}
-	var (
-		next atomic.Int64
-		wg   sync.WaitGroup
-	)
-	loop := func(w *worker) {
-		for t := int(next.Add(1)) - 1; t < tasks; t = int(next.Add(1)) - 1 {
-			do(r, t, w)
-		}
-	}
-	for _, w := range r.workers[1:workers] {
-		wg.Go(func() { loop(w) })
-	}
-	loop(r.workers[0])
-	wg.Wait()
+	parallel.Share(workers, tasks, func(worker, task int) { do(r, task, r.workers[worker]) })
 }

@@ -1,14 +1,11 @@
 package simd
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 const (
@@ -24,6 +21,9 @@ const (
 // examples with the landmarks of one chunk, kernel values in their place, and their share
 // of the products with all axes.
 func (e *processor) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	if err := e.check("project"); err != nil {
+		return err
+	}
 	if err := engine.CheckProject(dst, x, p); err != nil {
 		return err
 	}
@@ -35,30 +35,16 @@ func (e *processor) Project(dst []float32, x dataset.Examples, p engine.Projecti
 	for from := 0; from < p.Landmarks.N; from += per {
 		j.first, j.last = from, min(from+per, p.Landmarks.N)
 		j.pack()
-		spread((x.N+projectRows-1)/projectRows, func() func(int) {
-			t := j.newTask()
-			return func(task int) { t.project(task * projectRows) }
+		tasks := panels(x.N, projectRows)
+		own := make([]*task, parallel.Workers(tasks, 1))
+		parallel.Share(len(own), tasks, func(worker, at int) {
+			if own[worker] == nil {
+				own[worker] = j.newTask()
+			}
+			own[worker].project(at * projectRows)
 		})
 	}
 	return nil
-}
-
-// spread does all tasks, on as many processors as there are. Each calls start once, for
-// what it calls for each of its tasks.
-func spread(tasks int, start func() func(task int)) {
-	var (
-		next atomic.Int64
-		wg   sync.WaitGroup
-	)
-	for range min(runtime.GOMAXPROCS(0), tasks) {
-		wg.Go(func() {
-			do := start()
-			for t := int(next.Add(1)) - 1; t < tasks; t = int(next.Add(1)) - 1 {
-				do(t)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // projection is one call of Project.
@@ -89,9 +75,9 @@ func (j *projection) pack() {
 	j.landmarks = make([][]float32, panels(n, j.group))
 	j.axes = make([][]float32, chunks(n)*panels(j.p.Axes.Q, productColumns))
 	j.yy = make([]float32, panels(n, productColumns)*productColumns)
-	spread(len(j.landmarks), func() func(int) {
+	parallel.Ranges(len(j.landmarks), 1, func(from, to int) {
 		buffer := make([]float32, d)
-		return func(g int) {
+		for g := from; g < to; g++ {
 			panel := make([]float32, d*j.group)
 			for l := g * j.group; l < min((g+1)*j.group, n); l++ {
 				y := j.p.Landmarks.DenseRow(buffer, j.first+l)
@@ -105,18 +91,16 @@ func (j *projection) pack() {
 			j.landmarks[g] = panel
 		}
 	})
-	spread(len(j.axes), func() func(int) {
-		return func(g int) {
-			from, a := g%chunks(n)*chunk, g/chunks(n)*productColumns
-			to := min(from+chunk, n)
-			panel := make([]float32, (to-from)*productColumns)
-			for c := range min(productColumns, j.p.Axes.Q-a) {
-				for l, v := range j.p.Axes.Row(a + c)[j.first+from : j.first+to] {
-					panel[l*productColumns+c] = v
-				}
+	parallel.Tasks(len(j.axes), func(g int) {
+		from, a := g%chunks(n)*chunk, g/chunks(n)*productColumns
+		to := min(from+chunk, n)
+		panel := make([]float32, (to-from)*productColumns)
+		for c := range min(productColumns, j.p.Axes.Q-a) {
+			for l, v := range j.p.Axes.Row(a + c)[j.first+from : j.first+to] {
+				panel[l*productColumns+c] = v
 			}
-			j.axes[g] = panel
 		}
+		j.axes[g] = panel
 	})
 }
 

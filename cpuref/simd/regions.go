@@ -16,6 +16,7 @@ type cells struct {
 	alpha     float32  // of the assignment under way
 	moved     int      // examples, in the assignment under way
 	moves     []move   // those of them whose values are still to be moved
+	moveTasks int      // tasks that share out the columns: few, because an example is in one piece in memory
 	regions   []int64  // N, Q×Q
 	predicted []int64  // N at α = 0, Q×Q
 	sums      []int64  // Γ, Q×Q×d: [(p·Q+k)·d + j]
@@ -70,11 +71,12 @@ func (r *resident) Predict(dst []int32) error {
 
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose cell changed; integer sums do not care in what order.
-func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.checkSums("assign"); err != nil {
+func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
+	if err := r.check("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
 	if err := r.prepareBounds(); err != nil {
+		r.failed = err
 		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
 	}
 	c := r.cells

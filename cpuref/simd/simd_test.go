@@ -37,6 +37,13 @@ func TestConformanceWithBounds(t *testing.T) {
 	}
 }
 
+func TestClose(t *testing.T) {
+	for _, l := range simd.Levels() {
+		enginetest.RunClose(t, func() engine.Engine { return atLevel(t, l) })
+		enginetest.RunClose(t, func() engine.Engine { return simd.AtOnce(l) })
+	}
+}
+
 func BenchmarkEngine(b *testing.B) {
 	for _, l := range simd.Levels() {
 		b.Run(string(l), func(b *testing.B) { enginetest.Benchmark(b, atLevel(b, l)) })

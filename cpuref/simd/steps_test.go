@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // problem draws n examples, half of whose values are 0, with labels and an
@@ -39,14 +40,14 @@ func TestStepsOfManyExamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	x, y, inv := problem(rng, n, d, q)
 	w := engine.NewWeights(q, d)
-	wanted, err := cpuref.New().Load(x, y, q)
+	wanted, err := cpuref.New().LoadCells(x, y, q, numerics.FixedPoint{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tested []engine.Resident
+	var tested []engine.Cells
 	for _, l := range simd.Levels() {
 		for _, form := range []dataset.Examples{x, x.Compressed()} {
-			r, err := atLevel(t, l).Load(form, y, q)
+			r, err := atLevel(t, l).LoadCells(form, y, q, numerics.FixedPoint{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +75,7 @@ func TestStepsOfManyExamples(t *testing.T) {
 }
 
 // outcome takes a step and returns all that an engine can say after it.
-func outcome(t *testing.T, r engine.Resident, w engine.Weights, classes []int, inv []float32) map[string]any {
+func outcome(t *testing.T, r engine.Cells, w engine.Weights, classes []int, inv []float32) map[string]any {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -106,7 +107,7 @@ func TestSmallStepAllocates(t *testing.T) {
 	x, y, inv := problem(rng, 300, 65, 10)
 	for _, l := range simd.Levels() {
 		for _, form := range []dataset.Examples{x, x.Compressed()} {
-			r, err := atLevel(t, l).Load(form, y, 10)
+			r, err := atLevel(t, l).LoadCells(form, y, 10, numerics.FixedPoint{})
 			if err != nil {
 				t.Fatal(err)
 			}

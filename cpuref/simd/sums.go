@@ -1,9 +1,8 @@
 package simd
 
 import (
-	"runtime"
-
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 const (
@@ -27,22 +26,17 @@ func (r *resident) moveSums() {
 	for _, w := range r.workers {
 		grouped += len(w.groups.pairs)
 	}
-	r.run((*resident).moveTask, r.moveTasks(), (moves+grouped)*r.x.D*moveCost, 0)
+	r.cells.moveTasks = parallel.Workers(r.x.D, moveColumns)
+	r.run((*resident).moveTask, r.cells.moveTasks, (moves+grouped)*r.x.D*moveCost, 0)
 	for _, w := range r.workers {
 		w.groups.pairs = w.groups.pairs[:0]
 	}
 }
 
-// moveTasks returns the number of tasks that share out the columns: few, because an
-// example is in one piece in memory.
-func (r *resident) moveTasks() int {
-	return max(1, min(runtime.GOMAXPROCS(0), r.x.D/moveColumns))
-}
-
 // moveTask brings the class sums of some columns up to date.
 func (r *resident) moveTask(task int, _ *worker) {
 	const line = 16 // values
-	tasks := r.moveTasks()
+	tasks := r.cells.moveTasks
 	from, to := task*r.x.D/tasks/line*line, (task+1)*r.x.D/tasks
 	if task+1 < tasks {
 		to = to / line * line
@@ -91,9 +85,9 @@ func (r *resident) sum(cell int32) []int64 {
 	return r.cells.sums[at : at+r.x.D]
 }
 
-func (r *resident) ClassSums(dst []int64, p int) error {
+func (r labelled) ClassSums(dst []int64, p int) error {
 	const op = "class sums"
-	if err := r.checkSums(op); err != nil {
+	if err := r.check(op); err != nil {
 		return err
 	}
 	if err := engine.CheckClass(op, p, r.q); err != nil {

@@ -52,9 +52,9 @@ func (n *norms) use(inv []float32, q int) {
 }
 
 // Norms: clause 6, every pair.
-func (r *resident) Norms(dst, inv []float32) error {
+func (r labelled) Norms(dst, inv []float32) error {
 	const op = "norms"
-	if err := r.checkSums(op); err != nil {
+	if err := r.check(op); err != nil {
 		return err
 	}
 	if err := engine.CheckLen(op, "dst", len(dst), r.q*r.q); err != nil {
@@ -103,7 +103,7 @@ func (r *resident) normTask(task int, own *worker) {
 	for group := range groups {
 		at := (task*groups + group) * lanes
 		bt := n.bt[group*r.q*lanes : (group+1)*r.q*lanes]
-		r.k.norms(g, columns, bt, r.fixed.Unit(r.x.N), n.partial[at:at+lanes])
+		r.k.norms(g, columns, bt, r.fixed.Unit(), n.partial[at:at+lanes])
 	}
 }
 
@@ -120,15 +120,15 @@ func (r *resident) floats(g []float32, p, at int) (columns int) {
 }
 
 // UpdateVectors: clause 6.
-func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	const op = "update vectors"
-	if err := r.checkSums(op); err != nil {
+	if err := r.check(op); err != nil {
 		return err
 	}
 	if err := engine.CheckUpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
 		return err
 	}
-	n, unit := &r.cells.norms, r.fixed.Unit(r.x.N)
+	n, unit := &r.cells.norms, r.fixed.Unit()
 	for at := 0; at*chunk < r.x.D; at++ {
 		columns := 0
 		for i, pair := range pairs {

@@ -89,6 +89,15 @@ func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
 	return j
 }
 
+// NoNoise returns the inverse of the q×q identity: labels are right.
+func NoNoise(q int) *Inverse {
+	v := &Inverse{Q: q, V: make([]float64, q*q), Condition: 1}
+	for r := range q {
+		v.V[r*q+r] = 1
+	}
+	return v
+}
+
 // entry is one of a column of a matrix.
 type entry struct {
 	row   int

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,9 +22,9 @@ const (
 	ignored
 )
 
-// chooseColumns applies LabelColumn, Ignore, NoLabels and Features to a table of
-// width columns with those names, nil if it has none. The string says what is
-// wrong, "" if nothing is.
+// chooseColumns applies LabelColumn, Ignore, NoLabels, Features and FeatureNames to a
+// table of width columns with those names, nil if it has none, and leaves out an index
+// that pandas or R named. The string says what is wrong, "" if nothing is.
 func chooseColumns(names []string, width int, o Options) (columns, string) {
 	c := columns{role: make([]role, width), names: names, label: -1, features: width}
 	if width == 0 {
@@ -34,32 +35,14 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		if fault != "" {
 			return c, fault
 		}
-		if c.role[j] == feature {
-			c.role[j] = ignored
-			c.features--
-		}
+		c.leaveOut(j)
 	}
-	inline := !o.NoLabels && o.given == nil
-	if inline || (o.NoLabels && o.LabelColumn != "" && c.features != o.Features) {
-		column := strings.TrimSpace(o.LabelColumn)
-		if column == "" {
-			column = "last"
-		}
-		j, fault := c.find(column, "the label column")
-		if fault != "" {
-			return c, fault
-		}
-		if c.role[j] == ignored {
-			if inline {
-				return c, fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the other", quote(column))
-			}
-		} else {
-			c.features--
-			c.role[j] = ignored
-		}
-		if inline {
-			c.label, c.role[j] = j, label
-		}
+	if fault := c.chooseLabel(o); fault != "" {
+		return c, fault
+	}
+	c.leaveOutIndex(o)
+	if fault := c.keepWanted(o); fault != "" {
+		return c, fault
 	}
 	switch {
 	case c.features == 0 && c.label >= 0 && width == 1:
@@ -69,7 +52,105 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	case o.Features > 0 && c.features != o.Features:
 		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features, o.Features)
 	}
+	if first := slices.Index(c.role, feature); o.remarks != nil {
+		o.remarks.leading = first + 1
+		o.remarks.leadingNoName = first == 0 && names != nil && names[0] == "" && !slices.Contains(names[1:], "")
+	}
 	return c, ""
+}
+
+// leaveOut makes column j none of the features.
+func (c *columns) leaveOut(j int) {
+	if c.role[j] == feature {
+		c.role[j] = ignored
+		c.features--
+	}
+}
+
+// chooseLabel finds the label column if there is one.
+func (c *columns) chooseLabel(o Options) string {
+	byName := c.names != nil && o.FeatureNames != nil
+	inline := !o.NoLabels && o.given == nil
+	if !inline && (!o.NoLabels || o.LabelColumn == "" || (!byName && c.features == o.Features)) {
+		return ""
+	}
+	column := strings.TrimSpace(o.LabelColumn)
+	if column == "" {
+		column = "last"
+	}
+	j, fault := c.find(column, "the label column")
+	if !inline && byName && (fault != "" || slices.Contains(o.FeatureNames, c.names[j])) {
+		return "" // the features are there or not, whatever else is
+	}
+	if fault != "" {
+		return fault
+	}
+	if column == "last" {
+		for j > 0 && c.names != nil && strings.HasPrefix(c.names[j], parquetIndex) {
+			j--
+		}
+	}
+	if c.role[j] == ignored && inline {
+		return fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the other", quote(column))
+	}
+	c.leaveOut(j)
+	if inline {
+		c.label, c.role[j] = j, label
+	}
+	return ""
+}
+
+// parquetIndex begins the names that pandas gives in Parquet to an index without one.
+const parquetIndex = "__index_level_"
+
+// isIndexName reports whether a column has a name that programs give only to a column
+// without one: pandas, where it wrote an index and read it again, and R's readr.
+func isIndexName(name string) bool {
+	return name == "Unnamed: 0" || strings.HasPrefix(name, "Unnamed: 0.") || name == "...1"
+}
+
+// leaveOutIndex leaves out columns that are an index by their name, unless they are
+// wanted.
+func (c *columns) leaveOutIndex(o Options) {
+	leading := true
+	for j, name := range c.names {
+		leading = leading && (j == 0 && name == "" || isIndexName(name))
+		if !(leading && name != "") && !strings.HasPrefix(name, parquetIndex) {
+			continue
+		}
+		enough := o.Features > 0 && o.FeatureNames == nil && c.features <= o.Features
+		if c.role[j] == feature && !enough && c.features > 1 && !slices.Contains(o.FeatureNames, name) {
+			c.leaveOut(j)
+			o.remarks.note("column %d (%s) is an index and is left out; rename it if it is a feature", j+1, name)
+		}
+	}
+}
+
+// keepWanted leaves out what Options.FeatureNames does not list.
+func (c *columns) keepWanted(o Options) string {
+	if c.names == nil || o.FeatureNames == nil {
+		return ""
+	}
+	have := c.featureNames()
+	if _, fault := matchNames(have, o.FeatureNames); fault != "" {
+		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
+			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)", c.label+1, shorten(c.names[c.label]))
+		}
+		return fault
+	}
+	if slices.Equal(have, o.FeatureNames) {
+		return ""
+	}
+	if note := extraNote(have, o.FeatureNames); note != "" {
+		o.remarks.note("%s", note)
+	}
+	wanted := set(o.FeatureNames)
+	for j, name := range c.names {
+		if !wanted[name] {
+			c.leaveOut(j)
+		}
+	}
+	return ""
 }
 
 // find returns the column that text means: a name, first, last, or a position.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // csvReader holds what the rows of one CSV file share.
@@ -76,7 +75,7 @@ func (r *csvReader) row() error {
 	r.x, r.subnormals = r.x[:r.rowFrom], r.flushed
 	role := r.columns.role
 	if len(r.ends) != len(role) {
-		return r.record.src.errorAt(r.line, r.column(len(role)), "found %d fields, wanted %d as in line %d", len(r.ends), len(role), r.first)
+		return r.record.src.errorAt(r.line, r.column(len(role)), "found %d fields, wanted %d as in line %d%s", len(r.ends), len(role), r.first, r.rowNamesHint())
 	}
 	x, start := r.x, 0
 	for j, end := range r.ends {
@@ -106,6 +105,14 @@ func (r *csvReader) row() error {
 	}
 	r.x = x
 	return nil
+}
+
+// rowNamesHint tells what R's write.table does to every record but the header.
+func (r *csvReader) rowNamesHint() string {
+	if r.header && r.seen == 0 && len(r.ends) == len(r.columns.role)+1 {
+		return " (row names of R without a place in the header? write with row.names=FALSE, or col.names=NA)"
+	}
+	return ""
 }
 
 // plainRow is row for a record without quotes, spaces and mistakes, in one pass;
@@ -160,7 +167,9 @@ func (r *csvReader) plainRow() bool {
 // fault returns an error about field j of the current record.
 func (r *csvReader) fault(j int, what string) error {
 	hint := ""
-	if r.line == r.first && r.o.Header != "no" && r.columns.role[j] == feature {
+	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
+		hint = "; if these are row names, leave the column out (--ignore-columns 1)"
+	} else if r.line == r.first && r.o.Header != "no" && r.columns.role[j] == feature {
 		hint = "; if this line is a header, ask for one"
 	}
 	line, column := r.place(j)
@@ -195,44 +204,6 @@ func (r *csvReader) resolve() error {
 	}
 	r.width, r.x = r.columns.features, []float32{}
 	return nil
-}
-
-// looksLikeHeader is the rule of Options.Header for "auto".
-func (r *csvReader) looksLikeHeader(fields []string) bool {
-	asked := r.o.Ignore
-	if r.o.LabelColumn != "" && r.o.given == nil {
-		asked = append(asked[:len(asked):len(asked)], r.o.LabelColumn)
-	} else if !r.o.NoLabels && r.o.given == nil {
-		asked = append(asked[:len(asked):len(asked)], "last")
-	}
-	other := make([]bool, len(fields)) // not a feature, or perhaps not
-	for _, text := range asked {
-		text = strings.TrimSpace(text)
-		position := columnPosition(text, len(fields))
-		if position >= 0 {
-			other[position] = true
-		}
-		if text == "first" || text == "last" {
-			continue
-		}
-		if named, _ := findName(fields, text); named >= 0 {
-			if !isInteger(text) {
-				return true
-			}
-			other[named] = true
-		}
-	}
-	words := false
-	for j, text := range fields {
-		if other[j] || text == "" {
-			continue
-		}
-		if _, ok := parseNumber([]byte(text)); ok || isNonFinite(text) {
-			return false
-		}
-		words = true
-	}
-	return words
 }
 
 // fields returns the trimmed texts of the current record.

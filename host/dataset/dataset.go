@@ -55,13 +55,17 @@ type Dataset struct {
 	// Notes say what Read made of things that are no mistakes but that the user
 	// may want to know, such as ignored query numbers.
 	Notes []string
+	// Warnings say what is likely to be a mistake in the data or in how they were asked
+	// for, such as a feature that numbers the examples, and which option helps.
+	Warnings []string
 
 	// Subnormals counts the numbers that were subnormal in float32 and became
 	// +0 (clause 2).
 	Subnormals int
 	// SHA256 is the Hash of the content as read, in hexadecimal; of prepared
 	// Examples, that of the raw data. A binary file has it stored, and it is ""
-	// if the file was read without its labels or with other classes.
+	// if the file was read without its labels, with other classes or with its features
+	// in another order.
 	SHA256 string
 	// Path is the file that was read, as it was named.
 	Path string

@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // hashBytes is the hash that duplicates uses. Its seed differs from run to run,
@@ -41,7 +43,7 @@ func (e Examples) appendKey(key []byte, i int) []byte {
 // whose label is not that of the first equal one.
 func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting int) {
 	hashes, order := make([]uint64, d.N), make([]int32, d.N)
-	split(d.N, parts(d.N, 256), func(_, from, to int) {
+	parallel.Ranges(d.N, 256, func(from, to int) {
 		var key []byte
 		for i := from; i < to; i++ {
 			key = d.appendKey(key[:0], i)

@@ -5,17 +5,23 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // idxTypes are the element types of IDX files, all big-endian.
 var idxTypes = map[byte]numberType{
-	0x08: {kind: 'u', size: 1}, 0x09: {kind: 'i', size: 1}, 0x0b: {kind: 'i', size: 2, big: true},
-	0x0c: {kind: 'i', size: 4, big: true}, 0x0d: {kind: 'f', size: 4, big: true}, 0x0e: {kind: 'f', size: 8, big: true},
+	0x08: {npyfile.Type{Kind: 'u', Size: 1}},
+	0x09: {npyfile.Type{Kind: 'i', Size: 1}},
+	0x0b: {npyfile.Type{Kind: 'i', Size: 2, Big: true}},
+	0x0c: {npyfile.Type{Kind: 'i', Size: 4, Big: true}},
+	0x0d: {npyfile.Type{Kind: 'f', Size: 4, Big: true}},
+	0x0e: {npyfile.Type{Kind: 'f', Size: 8, Big: true}},
 }
 
 // isIDX recognises two zeros, a type, and one to eight dimensions.
 func isIDX(head []byte) bool {
-	return len(head) >= 8 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]].size > 0 && head[3] >= 1 && head[3] <= 8
+	return len(head) >= 8 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]].Size > 0 && head[3] >= 1 && head[3] <= 8
 }
 
 // readIDX reads the examples of an IDX file (MNIST and others): the first
@@ -53,7 +59,7 @@ func readIDXHeader(r io.Reader) (numberType, []int, error) {
 		return numberType{}, nil, idxCut(err)
 	}
 	t := idxTypes[head[2]]
-	if head[0] != 0 || head[1] != 0 || t.size == 0 || head[3] == 0 {
+	if head[0] != 0 || head[1] != 0 || t.Size == 0 || head[3] == 0 {
 		return t, nil, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a type, the number of dimensions", head)
 	}
 	sizes := make([]byte, 4*int(head[3]))

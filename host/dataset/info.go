@@ -36,6 +36,7 @@ type Info struct {
 
 	SkippedAt []int    `json:"skipped_at,omitempty"` // Dataset.Skipped.At
 	Notes     []string `json:"notes,omitempty"`      // Dataset.Notes
+	Warnings  []string `json:"warnings,omitempty"`   // Dataset.Warnings
 }
 
 // ClassCount says how many examples a class has.
@@ -51,7 +52,7 @@ func Describe(d *Dataset) Info {
 	i := Info{
 		Path: d.Path, Format: d.Format, SHA256: d.SHA256, Examples: d.N, Features: d.D, Storage: "dense",
 		Bytes:      4*int64(len(d.X)+len(d.Columns)+len(d.Values)) + 8*int64(len(d.Starts)),
-		Subnormals: d.Subnormals, SkippedAt: d.Skipped.At, Notes: d.Notes,
+		Subnormals: d.Subnormals, SkippedAt: d.Skipped.At, Notes: d.Notes, Warnings: d.Warnings,
 	}
 	if d.Sparse() {
 		i.Storage = "sparse"

@@ -88,15 +88,15 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 		return nil, fmt.Errorf("%s: found several columns of labels in Fortran order, wanted C order", name)
 	case column < 0:
 		return nil, fmt.Errorf("%s: found %d columns of labels and the label column %s, wanted its position, first or last", name, width, quote(o.LabelColumn))
-	case h.size == 0 || width == 0:
+	case h.Size == 0 || width == 0:
 		return nil, fmt.Errorf("%s: found empty labels, wanted class names", name)
 	case h.shape[0] > s.limits.rows:
 		return nil, fmt.Errorf("%s: found %d labels, wanted at most %d", name, h.shape[0], s.limits.rows)
 	}
-	if width > 1<<20/h.size {
+	if width > 1<<20/h.Size {
 		return nil, fmt.Errorf("%s: found %d columns of labels, wanted fewer", name, width)
 	}
-	row, text := make([]byte, width*h.size), []byte(nil)
+	row, text := make([]byte, width*h.Size), []byte(nil)
 	for i := range h.shape[0] {
 		if _, err := io.ReadFull(r, row); err != nil {
 			if err == io.EOF || (err == io.ErrUnexpectedEOF && s.packed == "") {
@@ -105,11 +105,14 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 			return nil, f.fatal(err)
 		}
 		var fault string
-		text, fault = h.appendLabel(text[:0], row[column*h.size:(column+1)*h.size])
+		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
 		err := e.add(f, text, fault, func(fault string) error { return fmt.Errorf("%s: label %d: %s", name, i+1, fault) })
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := atEnd(r, func(format string, args ...any) error { return fmt.Errorf(name+": "+format, args...) }); err != nil {
+		return nil, f.fatal(err)
 	}
 	return e, f.end()
 }

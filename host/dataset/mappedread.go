@@ -189,7 +189,8 @@ func (h *binaryHeader) checkSections(size int64) error {
 
 // choose makes of a data set as it stands in a file the one that o asks for.
 func (d *Dataset) choose(s *source, o Options) error {
-	if o.Features > 0 && d.FeatureCount() != o.Features {
+	byName := o.FeatureNames != nil && d.Features != nil // and some may be left out
+	if !byName && o.Features > 0 && d.FeatureCount() != o.Features {
 		return s.errorf("found %d features, wanted %d, the width of the model", d.FeatureCount(), o.Features)
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -53,14 +54,14 @@ func headerOf(d *Dataset) (*binaryHeader, error) {
 	}
 	h := &binaryHeader{
 		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label, LabelColumn: d.LabelColumn,
-		Preparation: d.Prepared, ContentSHA256: d.Hash(), Subnormals: d.Subnormals, Notes: d.Notes,
+		Preparation: d.Prepared, ContentSHA256: d.Hash(), Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings),
 	}
 	// The labels may have been changed since d.SHA256 was found.
 	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {
 		h.DataSHA256 = d.SHA256
 	}
 	if bad := len(d.Skipped.At); bad > 0 {
-		h.Notes = append(h.Notes[:len(h.Notes):len(h.Notes)], fmt.Sprintf("%s: %d bad examples were skipped when it was converted", d.Path, bad))
+		h.Notes = append(h.Notes, fmt.Sprintf("%s: %d bad examples were skipped when it was converted", d.Path, bad))
 	}
 	if s := &h.Sections; d.Sparse() {
 		h.Storage = "sparse"

@@ -60,21 +60,24 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]float32) error) error {
 	decode := t.decoder()
 	const most = 1 << 14
-	raw, part := make([]byte, most*t.size), make([]float32, most)
+	raw, part := make([]byte, most*t.Size), make([]float32, most)
 	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
 		k := int(min(left, most))
-		if _, err := io.ReadFull(r, raw[:k*t.size]); err != nil {
+		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
 			return b.fatal(b.cutFault(err, int((total-left)/int64(d)), n))
 		}
 		for i := range part[:k] {
-			part[i] = decode(raw[i*t.size : (i+1)*t.size])
+			part[i] = decode(raw[i*t.Size : (i+1)*t.Size])
 		}
 		left -= int64(k)
 		if err := take(part[:k]); err != nil {
 			return err
 		}
 	}
-	return b.atEnd(r)
+	if err := atEnd(r, b.src.errorf); err != nil {
+		return b.fatal(err)
+	}
+	return nil
 }
 
 // cutFault words an error of reading an array of which have of want rows came.
@@ -85,14 +88,15 @@ func (b *builder) cutFault(err error, have, want int) error {
 	return err
 }
 
-// atEnd returns an error if r has more bytes.
-func (b *builder) atEnd(r io.Reader) error {
+// atEnd returns an error, made by errorf, if r has more bytes, or what r fails with;
+// it is at the end that check sums are compared.
+func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 	var more [1]byte
 	switch n, err := io.ReadFull(r, more[:]); {
 	case n > 0:
-		return b.fatal(b.src.errorf("found more bytes behind the data that the header promises, wanted the end of the file"))
+		return errorf("found more bytes behind the data that the header promises, wanted the end of the file")
 	case err != io.EOF:
-		return b.fatal(err)
+		return err
 	}
 	return nil
 }

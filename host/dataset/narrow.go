@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Narrow are the small integers, pixels or counts, that dense examples were prepared
@@ -49,10 +51,10 @@ func (p *Preparation) newNarrow(e Examples) *Narrow {
 	if len(e.X) == 0 {
 		return nil
 	}
-	workers := parts(e.N, 64)
-	least, most := make([]float32, workers), make([]float32, workers)
+	parts := parallel.Workers(e.N, 64)
+	least, most := make([]float32, parts), make([]float32, parts)
 	var other atomic.Bool
-	split(e.N, workers, func(part, from, to int) {
+	parallel.Cut(e.N, parts, func(part, from, to int) {
 		low, high := float32(integers), float32(-integers)
 		for i := from; i < to && !other.Load(); i++ {
 			for _, v := range e.Row(i) {

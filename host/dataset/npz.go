@@ -2,10 +2,12 @@ package dataset
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -15,9 +17,10 @@ func isZip(head []byte) bool {
 
 // npz gives the arrays of an .npz file.
 type npz struct {
-	src   *source
-	names []string // without .npy, in the order of the file
-	files []*zip.File
+	src    *source
+	names  []string // without .npy, in the order of the file
+	files  []*zip.File
+	opened []string // names of the arrays that were looked at
 }
 
 // readNPZ reads the arrays X and y (or of other names) of an .npz file, or a
@@ -30,13 +33,26 @@ func readNPZ(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	d, err := z.read(o)
+	if err != nil {
+		// What is damaged reads as anything, and the check sum comes last.
+		if damage := z.check(); damage != nil {
+			err = damage
+		}
+	}
+	return d, err
+}
+
+// read reads what readNPZ does, each array to its end, where its check sum is
+// compared.
+func (z *npz) read(o Options) (d *Dataset, err error) {
 	sparse := z.find("indptr") != nil && z.find("indices") != nil && z.find("data") != nil && z.find("shape") != nil
 	if !o.NoLabels && o.given == nil {
 		if o.given, err = z.readLabels(o, sparse); err != nil {
 			return nil, err
 		}
 	}
-	b, err := newBuilder(s, o)
+	b, err := newBuilder(z.src, o)
 	if err != nil {
 		return nil, err
 	}
@@ -99,40 +115,86 @@ func (z *npz) choose(asked, what string, usual ...string) (string, error) {
 }
 
 // open returns the header of an array and a reader of its elements.
-func (z *npz) open(name string) (npyHeader, io.ReadCloser, error) {
+func (z *npz) open(name string) (npyHeader, *member, error) {
+	m, err := z.unpack(name)
+	if err != nil {
+		return npyHeader{}, nil, err
+	}
+	h, err := readNPYHeader(m)
+	if err != nil {
+		m.Close()
+		return npyHeader{}, nil, m.errorf("%w", err)
+	}
+	return h, m, nil
+}
+
+// unpack returns a reader of all bytes of an array.
+func (z *npz) unpack(name string) (*member, error) {
+	if !slices.Contains(z.opened, name) {
+		z.opened = append(z.opened, name)
+	}
+	m := &member{src: z.src, name: name}
 	f, err := z.find(name).Open()
 	if err != nil {
-		return npyHeader{}, nil, z.src.errorf("array %s: %w", quote(name), err)
+		return nil, m.errorf("%w", err)
 	}
-	r := &member{z: z, name: name, r: f}
-	h, err := readNPYHeader(r)
-	if err != nil {
-		f.Close()
-		return npyHeader{}, nil, z.src.errorf("array %s: %w", quote(name), err)
+	m.packed = f
+	m.Reader = bufio.NewReaderSize(unpacker{m}, 1<<16)
+	return m, nil
+}
+
+// check reads the arrays that were looked at and returns the error of one whose
+// bytes are not those that were written.
+func (z *npz) check() error {
+	for _, name := range z.opened {
+		m, err := z.unpack(name)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, m)
+		m.Close()
+		if err != nil {
+			return err
+		}
 	}
-	return h, r, nil
+	return nil
 }
 
 // member reads an array; its errors, io.EOF aside, are worded.
 type member struct {
-	z    *npz
-	name string
-	r    io.ReadCloser
+	*bufio.Reader
+	src    *source
+	name   string
+	packed io.ReadCloser
 }
 
-func (m *member) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.z.src.text += int64(n)
+func (m *member) Close() error { return m.packed.Close() }
+
+func (m *member) errorf(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if strings.HasPrefix(err.Error(), m.src.path+":") { // reading failed, and all is said
+		return err
+	}
+	return m.src.errorf("array %s: %w", quote(m.name), err)
+}
+
+// end returns an error unless all was read and is what was written.
+func (m *member) end() error { return atEnd(m, m.errorf) }
+
+// unpacker is below the buffer of a member.
+type unpacker struct{ m *member }
+
+func (u unpacker) Read(p []byte) (int, error) {
+	n, err := u.m.packed.Read(p)
+	u.m.src.text += int64(n)
 	if err != nil && err != io.EOF {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = fmt.Errorf("it is cut short")
 		}
-		err = m.z.src.errorf("array %s: cannot unpack it: %w; fetch the file again", quote(m.name), err)
+		err = u.m.errorf("cannot unpack it: %w; fetch the file again", err)
 	}
 	return n, err
 }
-
-func (m *member) Close() error { return m.r.Close() }
 
 // readLabels reads the array of labels.
 func (z *npz) readLabels(o Options, sparse bool) (*external, error) {

@@ -146,7 +146,11 @@ func numberFault(text []byte) string {
 			return "found " + quote(s) + ", wanted a number within the range of float32 (±3.4e38); rescale the column"
 		}
 	}
-	return "found " + quote(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
+	fault := "found " + quote(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
+	if whole, part, found := strings.Cut(s, ","); found && isInteger(whole) && isInteger("+"+part) {
+		fault += "; write decimal points instead of commas"
+	}
+	return fault
 }
 
 // isNonFinite reports whether s is one of the words for what is not a finite

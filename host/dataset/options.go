@@ -63,6 +63,11 @@ type Options struct {
 	// which may not say how many there are, features beyond the file's last are
 	// zero, with a note, and only more of them are an error.
 	Features int
+	// FeatureNames, if not nil, are the names of the features wanted, in their order,
+	// for example those of a model. Where the data name their features, these are
+	// chosen by name and brought into this order, whatever stands in other columns
+	// (Dataset.MatchFeatures has the rules); else position counts, with a note.
+	FeatureNames []string
 	// Classes, if not nil, is the whole list of classes in their order, for
 	// example that of a model: another label is an error, and a file of one
 	// class is none. It is copied.
@@ -78,7 +83,8 @@ type Options struct {
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 
-	given *external // the labels that Labels or a reader found
+	given   *external // the labels that Labels or a reader found
+	remarks *remarks  // what the choice of columns has to say
 }
 
 // check refuses choices that no reader knows.
@@ -86,6 +92,8 @@ func (o Options) check() error {
 	switch {
 	case o.Features < 0:
 		return fmt.Errorf("dataset: asked for %d features, wanted 0 (any) or more", o.Features)
+	case o.FeatureNames != nil && o.Features > 0 && o.Features != len(o.FeatureNames):
+		return fmt.Errorf("dataset: asked for %d features and for %d by name, wanted one number", o.Features, len(o.FeatureNames))
 	case o.MaxErrors < 0:
 		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
 	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" && o.Storage != "narrow":

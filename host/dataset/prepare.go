@@ -3,10 +3,9 @@ package dataset
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Preparation is what was fitted to the training examples and turns any
@@ -65,7 +64,7 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 		}
 		// A column belongs to one goroutine, so the order of additions is that of
 		// the examples however many there are. 16 columns are a cache line.
-		split(e.D, parts(e.D, 16), func(_, from, to int) { fit(e, from, to) })
+		parallel.Ranges(e.D, 16, func(from, to int) { fit(e, from, to) })
 	}
 	for j := range p.A {
 		if !finite(p.A[j]) || !finite(p.B[j]) {
@@ -155,9 +154,9 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if narrow {
 		out.Narrow = p.newNarrow(e)
 	}
-	workers := parts(e.N, 64)
-	bad := make([]int, workers) // per part: index in X + 1 of its first value that is not finite
-	split(e.N, workers, func(part, from, to int) {
+	parts := parallel.Workers(e.N, 64)
+	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
+	parallel.Cut(e.N, parts, func(part, from, to int) {
 		for i := from; i < to && bad[part] == 0; i++ {
 			unit, j := p.row(out.Row(i), e.Row(i))
 			if j >= 0 {
@@ -242,18 +241,4 @@ func (p *Preparation) check() error {
 			p.Steps, p.D, len(p.A), len(p.B), want)
 	}
 	return nil
-}
-
-// parts returns into how many parts of at least least 0..n-1 is worth cutting.
-func parts(n, least int) int { return max(1, min(runtime.GOMAXPROCS(0), n/least)) }
-
-// split cuts 0..n-1 into consecutive parts and calls f for all at the same time.
-func split(n, parts int, f func(part, from, to int)) {
-	size := (n + parts - 1) / parts
-	var wait sync.WaitGroup
-	for part := range parts {
-		from, to := min(part*size, n), min((part+1)*size, n)
-		wait.Go(func() { f(part, from, to) })
-	}
-	wait.Wait()
 }

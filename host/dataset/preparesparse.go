@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // refuseFilling refuses steps that would make every zero of sparse examples
@@ -55,9 +56,9 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 		out.Starts, out.Columns = make([]int64, e.N+1), make([]int32, len(e.Columns)+e.N)
 	}
 	out.Values = make([]float32, len(e.Values)+extra*e.N)
-	workers := parts(e.N, 64)
-	bad := make([]int, workers) // per part: example + 1 of its first value that is not finite
-	split(e.N, workers, func(part, from, to int) {
+	parts := parallel.Workers(e.N, 64)
+	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
+	parallel.Cut(e.N, parts, func(part, from, to int) {
 		for i := from; i < to && bad[part] == 0; i++ {
 			columns, values := e.SparseRow(i)
 			at := int(e.Starts[i]) + extra*i

@@ -15,8 +15,8 @@ type format struct {
 	write func(*lineWriter, *Dataset, WriteOptions) error // nil if it is only read
 }
 
-// formats lists every format Read and Write know, in the order in which their
-// beginnings are tried. CSV is what a text is that is nothing else.
+// formats lists every format that Read and Write know. Read compares the first bytes of a
+// file with each magic in this order. A text that no other format claims is read as CSV.
 func formats() []format {
 	return []format{
 		{"csv", []string{".csv", ".tsv", ".data"}, nil, readCSV, writeCSV},
@@ -98,6 +98,10 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.FeatureNames != nil {
+		o.Features = len(o.FeatureNames)
+	}
+	o.remarks = &remarks{}
 	if o.Labels != "" {
 		if o.given, err = readLabels(o.Labels, o); err != nil {
 			return nil, err
@@ -113,6 +117,14 @@ func readSource(s *source, o Options) (*Dataset, error) {
 			s.path, quote(d.Classes[0]), d.N)
 	}
 	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
+	err = d.remark(o.remarks, o)
+	if err == nil {
+		err = d.MatchFeatures(o.FeatureNames)
+	}
+	if err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
 	if d.file == nil { // else the file says it, and hashing would read all of it
 		d.SHA256 = d.Hash()
 	}

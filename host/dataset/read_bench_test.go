@@ -79,8 +79,18 @@ func benchFiles(b *testing.B) []benchFile {
 		{"npy float64", array("<f8", "False", f8), 0, bare},
 		{"npy fortran", array("<f8", "True", f8), 0, bare},
 		{"idx bytes", idx, 0, bare},
+		{"npz", text("f.npz", real), 0, Options{}},
+		{"npz sparse", text("f.npz", tfidf.sparse()), 0, Options{}},
+		{"npz packed", packMembers(b, text("f.npz", real)), 0, Options{}},
 		{"parquet", benchParquet(b, real.X, 64), 0, bare},
 	}
+}
+
+// sparse returns d with its examples stored sparsely.
+func (d *Dataset) sparse() *Dataset {
+	c := *d
+	c.Examples = d.Examples.Compressed()
+	return &c
 }
 
 type benchFile struct {

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -42,7 +41,7 @@ func (z *npz) readSciPy(b *builder) error {
 		return err
 	}
 	defer columns.Close()
-	if !columns.isInteger() {
+	if !columns.IsInteger() {
 		return s.errorf("array \"indices\" has elements of type %s, wanted integers", columns.numberType)
 	}
 	values, err := z.stream("data", starts[n])
@@ -75,7 +74,7 @@ func (z *npz) readSciPy(b *builder) error {
 			if err != nil {
 				return b.fatal(err)
 			}
-			j, _ := columns.integer(rawColumn)
+			j, _ := columns.Integer(rawColumn)
 			sorted = sorted && (len(row) == 0 || j > row[len(row)-1].column)
 			row = append(row, entry{j, decode(rawValue)})
 		}
@@ -89,6 +88,11 @@ func (z *npz) readSciPy(b *builder) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	for _, array := range []*elements{columns, values} {
+		if err := array.end(); err != nil {
+			return b.fatal(err)
 		}
 	}
 	return nil
@@ -132,12 +136,15 @@ func (z *npz) checkFormat() error {
 		return err
 	}
 	defer r.Close()
-	if (h.kind != 'S' && h.kind != 'U') || h.size > 64 || len(h.shape) > 1 {
+	if (h.Kind != 'S' && h.Kind != 'U') || h.Size > 64 || len(h.shape) > 1 {
 		return z.src.errorf("array \"format\" has elements of type %s, wanted the text csr", h.numberType)
 	}
-	raw := make([]byte, h.size)
+	raw := make([]byte, h.Size)
 	if _, err := io.ReadFull(r, raw); err != nil {
-		return z.src.errorf("array \"format\" is cut short")
+		return r.cutFault(err, "")
+	}
+	if err := r.end(); err != nil {
+		return err
 	}
 	if text, _ := h.appendLabel(nil, raw); string(text) != "csr" {
 		return z.src.errorf("found a sparse matrix of the form %s, wanted csr; convert it with .tocsr()", quote(string(text)))
@@ -152,32 +159,40 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 		return nil, err
 	}
 	defer r.Close()
-	if !h.isInteger() || len(h.shape) != 1 || h.shape[0] < least || h.shape[0] > most {
+	if !h.IsInteger() || len(h.shape) != 1 || h.shape[0] < least || h.shape[0] > most {
 		return nil, z.src.errorf("array %s has %s elements of shape %v, wanted %d integers", quote(name), h.numberType, h.shape, least)
 	}
 	// Grown as it is read: the header may promise more than there is.
 	var list blocks[int64]
-	raw, buffered := make([]byte, h.size), bufio.NewReader(r)
+	raw := make([]byte, h.Size)
 	for range h.shape[0] {
-		if _, err := io.ReadFull(buffered, raw); err != nil {
-			return nil, z.src.errorf("array %s is cut short after %d of %d elements", quote(name), list.len(), h.shape[0])
+		if _, err := io.ReadFull(r, raw); err != nil {
+			return nil, r.cutFault(err, fmt.Sprintf(" after %d of %d elements", list.len(), h.shape[0]))
 		}
-		v, ok := h.integer(raw)
+		v, ok := h.Integer(raw)
 		if !ok {
 			return nil, z.src.errorf("array %s holds a number beyond 64 bits", quote(name))
 		}
 		list.push(v)
 	}
+	if err := r.end(); err != nil {
+		return nil, err
+	}
 	return list.flatten(), nil
+}
+
+// cutFault words an error of reading elements; where says how many there were.
+func (m *member) cutFault(err error, where string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return m.src.errorf("array %s is cut short%s", quote(m.name), where)
+	}
+	return err
 }
 
 // elements gives the elements of an array one by one.
 type elements struct {
 	npyHeader
-	z    *npz
-	name string
-	r    *bufio.Reader
-	io.Closer
+	*member
 	raw []byte
 }
 
@@ -187,19 +202,17 @@ func (z *npz) stream(name string, n int64) (*elements, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(h.shape) != 1 || int64(h.shape[0]) != n || h.size == 0 || h.size > 16 {
+	if len(h.shape) != 1 || int64(h.shape[0]) != n || h.Size == 0 || h.Size > 16 {
 		r.Close()
 		return nil, z.src.errorf("array %s has elements of type %s and the shape %v, wanted as many numbers as \"indptr\" ends with, %d", quote(name), h.numberType, h.shape, n)
 	}
-	return &elements{npyHeader: h, z: z, name: name, r: bufio.NewReaderSize(r, 1<<16), Closer: r, raw: make([]byte, h.size)}, nil
+	return &elements{h, r, make([]byte, h.Size)}, nil
 }
 
 // next returns the bytes of the next element, valid until the one after.
 func (e *elements) next() ([]byte, error) {
-	if _, err := io.ReadFull(e.r, e.raw); err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, e.z.src.errorf("array %s is cut short", quote(e.name))
-	} else if err != nil {
-		return nil, err
+	if _, err := io.ReadFull(e.member, e.raw); err != nil {
+		return nil, e.cutFault(err, "")
 	}
 	return e.raw, nil
 }

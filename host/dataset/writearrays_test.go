@@ -152,9 +152,9 @@ func TestManyStoredValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if raw := b.Bytes()[h.size:]; len(raw) != h.size {
+		if raw := b.Bytes()[h.Size:]; len(raw) != h.Size {
 			t.Errorf("%d values: %d bytes behind the first", stored, len(raw))
-		} else if last, _ := h.integer(raw); last != stored {
+		} else if last, _ := h.Integer(raw); last != stored {
 			t.Errorf("last start %d, wanted %d", last, stored)
 		}
 	}

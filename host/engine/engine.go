@@ -5,6 +5,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // ContractVersion is the version of the numerics contract in the package
@@ -14,29 +15,39 @@ const ContractVersion = 1
 // The kinds of error that every engine returns for the same misuse; test with
 // errors.Is. The text of the error says what was found and wanted.
 var (
-	ErrShape    = errors.New("sizes do not agree")
-	ErrLabel    = errors.New("label out of range")
-	ErrValue    = errors.New("value not finite")
-	ErrNoLabels = errors.New("examples have no labels")
-	ErrMemory   = errors.New("does not fit in the device's memory")
-	ErrClosed   = errors.New("used after Close")
+	ErrShape  = errors.New("sizes do not agree")
+	ErrLabel  = errors.New("label out of range")
+	ErrValue  = errors.New("value not finite")
+	ErrMemory = memory.ErrBudget // of the device, or of the process
+	ErrClosed = errors.New("used after Close")
+	ErrFailed = errors.New("of no more use since an operation failed; close it and load the examples again")
 )
 
 // Engine is a place where examples live and kernels run.
+//
+// All methods may be called from several goroutines at once, Close included; an engine
+// that has one device takes them in turn. Every method but Device and Close returns
+// ErrClosed after Close.
 type Engine interface {
 	// Device describes where the work is done.
 	Device() Device
 
-	// Load copies or references n examples of d features, dense or sparse, and,
-	// unless y is nil, their noisy labels y[i] in [0, classes). Both forms of the
-	// same examples give the same bits, as long as the weights are finite. The
-	// engine may keep references to x's slices and y until Close and never writes to them; the caller must not write
-	// to them either. Scores start as those of W = 0, that is 0, and every cell
-	// starts empty. Errors: ErrShape, ErrLabel, ErrValue, ErrMemory, ErrClosed.
-	Load(x dataset.Examples, y []int32, classes int) (Resident, error)
+	// Load copies or references n examples of d features, dense or sparse, to score them
+	// for so many classes. It takes no memory for cells. Both forms of the same examples
+	// give the same bits, as long as the weights are finite. The engine may keep references
+	// to x's slices until Close and never writes to them; the caller must not write to
+	// them either. Scores start as those of W = 0, that is 0. Errors: ErrShape, ErrValue,
+	// ErrMemory, ErrClosed.
+	Load(x dataset.Examples, classes int) (Scorer, error)
 
-	// Plan says what Load would need and where it would put the examples, without
-	// doing it. Errors: those of Load.
+	// LoadCells is Load for examples with noisy labels y[i] in [0, classes), of which the
+	// same is true as of x's slices. Every cell starts empty. f is the fixed-point format
+	// of the class sums; its zero value is that of these examples (clause 3). Errors: those
+	// of Load and ErrLabel; ErrShape also for a format that cannot hold the examples.
+	LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (Cells, error)
+
+	// Plan says what LoadCells or, if y is nil, Load would need and where it would put the
+	// examples, without doing it. Errors: those of LoadCells or Load.
 	Plan(x dataset.Examples, y []int32, classes int) (Plan, error)
 
 	// Project maps each of the n examples of x, dense or sparse, by p (clause 13) and
@@ -45,20 +56,22 @@ type Engine interface {
 	// written to. Errors: ErrShape, ErrValue, ErrMemory, ErrClosed.
 	Project(dst []float32, x dataset.Examples, p Projection) error
 
-	// Close frees the device. Residents must be closed before.
+	// Close waits for operations under way and frees the device. What was loaded should be
+	// closed before; it returns ErrClosed from then on. A second Close does nothing.
 	Close() error
 }
 
-// Resident is one data set living on one engine, with the scores of the current
-// weights and the cells of the last assignment. It is not safe for concurrent
-// use. Every method returns ErrClosed after Close and ErrShape for arguments of
-// the wrong size; arguments are never modified, but for dst.
-type Resident interface {
+// Scorer is one data set living on one engine, with the scores of the current weights.
+//
+// Scorers of one engine may be used at the same time, each by one goroutine; the methods
+// of one Scorer must not be called at the same time. Every method that returns an error
+// returns ErrClosed after Close, its own or its engine's, and ErrShape for arguments of the
+// wrong size, which leave everything as it was. An operation that fails for any other
+// reason may leave scores and cells that do not belong together, so all later calls but
+// Close return ErrFailed. Arguments are never modified, but for dst.
+type Scorer interface {
 	// Shape returns the numbers of examples, features and classes.
 	Shape() (n, d, q int)
-
-	// FixedPoint returns the fixed-point format of the class sums (clause 3).
-	FixedPoint() numerics.FixedPoint
 
 	// Rescore computes the scores of the given classes, each named once, for all
 	// examples from their rows of w (clause 1).
@@ -69,26 +82,37 @@ type Resident interface {
 	Scores(dst []float32, from, to int) error
 
 	// Predict writes the prediction of each of the n examples into dst (clause
-	// 4). It needs no labels and leaves the cells alone.
+	// 4). It leaves cells alone.
 	Predict(dst []int32) error
 
+	// Close frees what Load took. A second Close does nothing.
+	Close() error
+}
+
+// Cells is a Scorer whose examples have noisy labels: besides scores it keeps the cells of
+// the last assignment and their class sums, Q·Q·d integers. What Scorer says of goroutines
+// and errors is true of all its methods. Class sums of several data sets with the same
+// fixed-point format may be added; UpdateVector and Norms take them.
+type Cells interface {
+	Scorer
+
+	// FixedPoint returns the fixed-point format of the class sums (clause 3).
+	FixedPoint() numerics.FixedPoint
+
 	// Assign puts each example into the cell of its region and noisy label and
-	// brings the class sums up to date (clauses 4 and 5). ErrNoLabels.
+	// brings the class sums up to date (clauses 4 and 5).
 	Assign(alpha float32) (Assignment, error)
 
 	// ClassSums copies Γ[p], Q×d row-major in fixed point, into dst.
 	ClassSums(dst []int64, p int) error
 
 	// Norms writes ‖z_pq‖² into dst[p*Q+q] for every pair (clause 6), p = q
-	// included. inv is B = float32(C⁻¹), Q×Q row-major.
+	// included; 0 where region p is empty. inv is B = float32(C⁻¹), Q×Q row-major.
 	Norms(dst, inv []float32) error
 
 	// UpdateVectors writes the d values of z_pq for each pair into dst, row by row
 	// (clause 6).
 	UpdateVectors(dst []float32, pairs []Pair, inv []float32) error
-
-	// Close frees what Load took. A second Close does nothing.
-	Close() error
 }
 
 // Pair names an update vector z_pq: region P, class Q.

@@ -123,7 +123,7 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) erro
 }
 
 func askSelfTest(e Engine, x dataset.Examples, y []int32, w Weights, inv []float32, judge func(op string, got []byte, width int) error) (err error) {
-	r, err := e.Load(x, y, selfTestQ)
+	r, err := e.LoadCells(x, y, selfTestQ, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	lapack "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // band is a symmetric n×n band matrix T: a[j·(width+1)+o] is T[j+o][j], 0 ≤ o ≤ width.
@@ -125,7 +127,7 @@ func (t *band) vectors(values []float64) [][]float64 {
 		}
 	}
 	starts = append(starts, len(values))
-	parallel(len(starts)-1, func(k int) {
+	parallel.Tasks(len(starts)-1, func(k int) {
 		f := newFactors(t)
 		for i := starts[k]; i < starts[k+1]; i++ {
 			rng := rand.New(rand.NewPCG(uint64(i), 0x62616e64)) // "band"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Basis is a fitted kernel PCA: all there is to project examples, and what was found on
@@ -15,10 +16,13 @@ type Basis struct {
 	engine.Projection      // landmarks, axes and offsets; D = Axes.Q
 	Cosine            bool // examples are scaled to length 1 before; the landmarks are
 
-	Rows        []int     // which examples the landmarks are: increasing if all are, else each the one that those before stand for least
-	Eigenvalues []float64 // D, decreasing: Σ_i z_it² over the training examples
-	Variance    float64   // of all training examples in feature space: Σ_i ‖φ(x_i) - mean‖²
-	Explained   float64   // the share of it that the components have
+	// Rows[k] is the index of the training example that is landmark k. If every example is a
+	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark k
+	// is the chosen example that landmarks 0..k-1 approximate worst.
+	Rows        []int
+	Eigenvalues []float64 // Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them
+	Variance    float64   // Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space
+	Explained   float64   // Σ_t Eigenvalues[t] / Variance: the share that the components have of Variance
 
 	DroppedAxes      int     // axes asked for whose eigenvalue is at most Tolerance times the largest
 	DroppedLandmarks int     // landmarks that the others stand for already, to Tolerance
@@ -95,7 +99,7 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 	b.Axes = engine.Weights{Q: d, D: m, W: axes}
 	b.Offset = make([]float32, d)
 	b.Eigenvalues = values
-	parallel(d, func(t int) {
+	parallel.Tasks(d, func(t int) {
 		row, at := b.Axes.Row(t), 0
 		for l, v := range row {
 			if math.Abs(float64(v)) > math.Abs(float64(row[at])) {

@@ -2,28 +2,9 @@ package kernelpca
 
 import (
 	"math"
-	"runtime"
-	"sync"
-	"sync/atomic"
-)
 
-// parallel calls f for the parts 0..n-1, in any order, several at a time.
-func parallel(n int, f func(part int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for {
-				part := int(next.Add(1)) - 1
-				if part >= n {
-					return
-				}
-				f(part)
-			}
-		})
-	}
-	wg.Wait()
-}
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
 
 // part is how many examples are worked on together. Sums over examples are added part by
 // part, so that their bits do not depend on the number of processors.
@@ -31,7 +12,7 @@ const part = 1024
 
 // parts cuts n examples into parts.
 func parts(n int, f func(k, from, to int)) {
-	parallel((n+part-1)/part, func(k int) { f(k, k*part, min((k+1)*part, n)) })
+	parallel.Tasks((n+part-1)/part, func(k int) { f(k, k*part, min((k+1)*part, n)) })
 }
 
 // The blocks below are n × b row-major: column j is a vector, row i belongs to an example.

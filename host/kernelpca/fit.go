@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Fit finds the kernel principal components of prepared examples x. It neither keeps nor
@@ -91,7 +92,7 @@ func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples,
 		found, err = b.dense(values, x.N, mean, o)
 	} else {
 		if keep {
-			r, err := e.Load(dataset.Examples{N: x.N, D: x.N, X: values}, nil, blockSize)
+			r, err := e.Load(dataset.Examples{N: x.N, D: x.N, X: values}, blockSize)
 			if err != nil {
 				return err
 			}
@@ -103,7 +104,7 @@ func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples,
 	if err != nil {
 		return err
 	}
-	parallel(len(found.values), func(t int) {
+	parallel.Tasks(len(found.values), func(t int) {
 		row, sum := found.vectors[t*x.N:(t+1)*x.N], 0.0
 		for _, v := range row {
 			sum += float64(float64(v) * float64(v))

@@ -26,7 +26,7 @@ func TestLanczos(t *testing.T) {
 	} {
 		m := symmetric(c.n, c.value)
 		e := simd.New()
-		r, err := e.Load(m, nil, blockSize)
+		r, err := e.Load(m, blockSize)
 		if err != nil {
 			t.Fatal(err)
 		}

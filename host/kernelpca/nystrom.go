@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
@@ -45,7 +46,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 	if m <= denseSize {
 		found, err = b.dense(gram, m, nil, o)
 	} else {
-		r, failed := e.Load(dataset.Examples{N: m, D: m, X: gram}, nil, blockSize)
+		r, failed := e.Load(dataset.Examples{N: m, D: m, X: gram}, blockSize)
 		if failed != nil {
 			return failed
 		}
@@ -113,7 +114,7 @@ func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Example
 		}
 		copy(panel, product[:len(panel)])
 		panels = append(panels, panel)
-		parallel(p, func(j int) {
+		parallel.Tasks(p, func(j int) {
 			row := f.Row(at + j)
 			for i := range row {
 				row[i] = panel[i*p+j]
@@ -126,7 +127,7 @@ func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Example
 // centreRows subtracts from each row of f its mean, and returns the means.
 func centreRows(f dataset.Examples) []float64 {
 	mean := make([]float64, f.N)
-	parallel(f.N, func(i int) {
+	parallel.Tasks(f.N, func(i int) {
 		row, sum := f.Row(i), 0.0
 		for _, v := range row {
 			sum += float64(v)

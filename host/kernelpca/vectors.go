@@ -6,6 +6,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // panelSize is how many vectors are kept together: a chunk of clause 1.
@@ -25,8 +26,8 @@ type panel struct {
 	count     int
 	byVector  dataset.Examples // panelSize × n
 	byExample dataset.Examples // n × panelSize, 0 where there is no vector yet
-	products  engine.Resident  // of byVector, once it is full
-	sums      engine.Resident  // of byExample, likewise
+	products  engine.Scorer    // of byVector, once it is full
+	sums      engine.Scorer    // of byExample, likewise
 }
 
 var linear = mercer.Function{Kind: mercer.Linear}
@@ -34,7 +35,7 @@ var linear = mercer.Function{Kind: mercer.Linear}
 func (v *vectors) close() error {
 	var errs []error
 	for _, p := range v.panels {
-		for _, r := range []engine.Resident{p.products, p.sums} {
+		for _, r := range []engine.Scorer{p.products, p.sums} {
 			if r != nil {
 				errs = append(errs, r.Close())
 			}
@@ -64,8 +65,8 @@ func (v *vectors) add(block []float64) (engine.Weights, error) {
 	v.count += blockSize
 	if p.count += blockSize; p.count == panelSize {
 		var err error
-		if p.products, err = v.e.Load(p.byVector, nil, blockSize); err == nil {
-			p.sums, err = v.e.Load(p.byExample, nil, blockSize)
+		if p.products, err = v.e.Load(p.byVector, blockSize); err == nil {
+			p.sums, err = v.e.Load(p.byExample, blockSize)
 		}
 		if err != nil {
 			return engine.Weights{}, err
@@ -119,7 +120,7 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 }
 
 // multiply writes the inner products of x, loaded or not, with the rows of w to dst.
-func (v *vectors) multiply(dst []float32, loaded engine.Resident, x dataset.Examples, w engine.Weights) error {
+func (v *vectors) multiply(dst []float32, loaded engine.Scorer, x dataset.Examples, w engine.Weights) error {
 	if loaded == nil {
 		return v.e.Project(dst, x, engine.Projection{Function: linear, Landmarks: dataset.Examples{N: w.Q, D: w.D, X: w.W}})
 	}
@@ -127,7 +128,7 @@ func (v *vectors) multiply(dst []float32, loaded engine.Resident, x dataset.Exam
 }
 
 // scores writes the inner products of all examples with the rows of w to dst.
-func scores(dst []float32, r engine.Resident, w engine.Weights) error {
+func scores(dst []float32, r engine.Scorer, w engine.Weights) error {
 	classes := make([]int, w.Q)
 	for c := range classes {
 		classes[c] = c
@@ -166,7 +167,7 @@ func (v *vectors) combine(coefficients [][]float64) ([]float32, error) {
 				total[i] += s
 			}
 		}
-		parallel(d, func(t int) {
+		parallel.Tasks(d, func(t int) {
 			row := rows[t*v.n:]
 			for i := from; i < to; i++ {
 				row[i] = total[(i-from)*d+t]

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // archiveFiles are the members of an archive by name.
@@ -159,5 +161,5 @@ func readArray[T number](r io.Reader, size uint64, dtype string, width int) (row
 		return 0, 0, nil, err
 	}
 	data = make([]T, rows*cols)
-	return rows, cols, data, readNumbers(r, data)
+	return rows, cols, data, npyfile.Read(r, data)
 }

@@ -76,7 +76,7 @@ func array[T number](name, dtype string, width, rows, cols int, data []T) member
 		if _, err := w.Write(header); err != nil {
 			return err
 		}
-		return writeNumbers(w, data)
+		return npyfile.Write(w, data)
 	}}
 }
 

@@ -3,11 +3,10 @@ package numerics_test
 import (
 	"flag"
 	"math"
-	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 var long = flag.Bool("long", false, "judge Exp for every float32 of its range")
@@ -30,21 +29,18 @@ func TestExpIsAccurate(t *testing.T) {
 		last float32
 	}{{1 << 31, numerics.ExpLeast}, {0, numerics.ExpMost}} {
 		first, last := uint32(0x32000000), math.Float32bits(half.last)&^(1<<31) // from 2^-27, below which e^x is 1
-		workers := uint32(runtime.GOMAXPROCS(0))
-		worst, at := make([]float64, workers), make([]float32, workers)
-		var wg sync.WaitGroup
-		for w := range workers {
-			wg.Go(func() {
-				for u := first + w*stride; u <= last; u += workers * stride {
-					x := math.Float32frombits(u | half.sign)
-					got := numerics.Exp(x)
-					if e := ulps(got, math.Exp(float64(x))); !(e <= worst[w]) || !(got >= 0x1p-126) || got > math.MaxFloat32 {
-						worst[w], at[w] = e, x
-					}
+		count := int((last-first)/stride) + 1
+		parts := parallel.Workers(count, 1)
+		worst, at := make([]float64, parts), make([]float32, parts)
+		parallel.Cut(count, parts, func(w, from, to int) {
+			for k := from; k < to; k++ {
+				x := math.Float32frombits(first + uint32(k)*stride | half.sign)
+				got := numerics.Exp(x)
+				if e := ulps(got, math.Exp(float64(x))); !(e <= worst[w]) || !(got >= 0x1p-126) || got > math.MaxFloat32 {
+					worst[w], at[w] = e, x
 				}
-			})
-		}
-		wg.Wait()
+			}
+		})
 		for w, e := range worst {
 			t.Logf("%v ulp at %v", e, at[w])
 			if !(e <= 1) {

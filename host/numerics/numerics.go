@@ -93,26 +93,33 @@ func SparseDot(columns []int32, values, w []float32) float32 {
 	return total + acc
 }
 
-// FixedPoint is the fixed-point format of one set of examples (clause 3): the
-// integer of x is the integer nearest to x·2^S.
+// MostExamples is the largest total of a FixedPoint: as a float64 it is exact, and the
+// integers of the largest float32 still have a scale for it.
+const MostExamples = 1 << 53
+
+// FixedPoint is the fixed-point format of a set of examples (clause 3): the integer of x is
+// the integer nearest to x·2^S, and means are over N examples. Loads of parts of one set,
+// in shards, streams or on several machines, agree if they are given the format of the
+// whole. The zero value stands for the format of the examples at hand.
 type FixedPoint struct {
 	S int // in [-126, 126]
+	N int // examples of the whole set, 1 to MostExamples
 }
 
-// NewFixedPoint returns the format for n examples of which maxAbs is the
+// NewFixedPoint returns the format for n examples, 1 to MostExamples, of which maxAbs is the
 // largest absolute value, chosen so that a sum of n integers stays below 2^62.
 func NewFixedPoint(maxAbs float32, n int) FixedPoint {
 	_, e := math.Frexp(float64(maxAbs)) // maxAbs = f·2^e, f in [0.5, 1); 0 gives 0
 	s := 62 - bits.Len64(uint64(n)) - e
-	return FixedPoint{S: min(max(s, -126), 126)}
+	return FixedPoint{S: min(max(s, -126), 126), N: n}
 }
 
 // Scale returns 2^S, which is a normal float32.
 func (f FixedPoint) Scale() float32 { return float32(math.Ldexp(1, f.S)) }
 
-// Unit returns u = float32(2^-S / n), the factor from summed integers to a
-// mean over n examples (clause 6).
-func (f FixedPoint) Unit(n int) float32 { return float32(math.Ldexp(1, -f.S) / float64(n)) }
+// Unit returns u = float32(2^-S / N), the factor from summed integers to a mean over all
+// examples (clause 6).
+func (f FixedPoint) Unit() float32 { return float32(math.Ldexp(1, -f.S) / float64(f.N)) }
 
 // Quantize returns the integer of x, ties to even; scale is f.Scale(). The
 // product is a scaling by a power of two: exact, unless it is so small that it

@@ -50,16 +50,17 @@ func TestFixedPoint(t *testing.T) {
 		{math.MaxFloat32, 1000, 62 - 10 - 128},
 		{0x1p-149, 1, 126}, // 209 without the clamp
 		{0x1p-70, 1, 126},
+		{math.MaxFloat32, numerics.MostExamples, 62 - 54 - 128},
 	} {
 		f := numerics.NewFixedPoint(c.maxAbs, c.n)
-		if f.S != c.s {
-			t.Errorf("max %v, n %d: s = %d, want %d", c.maxAbs, c.n, f.S, c.s)
+		if f.S != c.s || f.N != c.n {
+			t.Errorf("max %v, n %d: %+v, want s = %d", c.maxAbs, c.n, f, c.s)
 		}
 		if want := math.Ldexp(1, f.S); float64(f.Scale()) != want {
 			t.Errorf("scale %v, want %v", f.Scale(), want)
 		}
-		if want := float32(1 / math.Ldexp(float64(c.n), f.S)); f.Unit(c.n) != want {
-			t.Errorf("unit %v, want %v", f.Unit(c.n), want)
+		if want := float32(1 / math.Ldexp(float64(c.n), f.S)); f.Unit() != want {
+			t.Errorf("unit %v, want %v", f.Unit(), want)
 		}
 		// What clause 3 promises: n times the largest value is below 2^62.
 		if sum := float64(numerics.Quantize(c.maxAbs, f.Scale())) * float64(c.n); sum >= 1<<62 {

@@ -25,6 +25,14 @@ type Basis struct {
 // unit is the relative error of one rounding to float32.
 const unit = 0x1p-24
 
+// least is the smallest number above 0 in float32: what underflows is off by half of it.
+// Examples shorter than shortest count as that long, so that this too is at most a multiple
+// of the length.
+const (
+	least    = 0x1p-149
+	shortest = 0x1p-100
+)
+
 // Gamma bounds the error of a dot product of d columns by clause 1, relative to the
 // product of the lengths: each term passes through the fma of its chunk and the
 // additions of the chunks.

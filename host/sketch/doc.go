@@ -22,5 +22,10 @@
 // most ‖Δ⊥‖·ρ; the third is at most ‖â‖ times the error of the sketch. To this come
 // γ‖w‖ν for the rounding of each of the two scores (γ bounds the relative error of
 // clause 1), and the rounding of the estimate, which grows with each change.
-// Everything but ‖Δ⊥‖·ρ is proportional to ν.
+// Everything but ‖Δ⊥‖·ρ is proportional to ν, or does not depend on the example: what
+// underflows loses up to half of the smallest float32. No example counts as shorter than
+// 2^-100, and so even this is at most a multiple of ν.
+//
+// Where ‖w‖·ν comes near to the largest float32, a score may be infinite or no number,
+// though no exact value of it is; the bound says nothing then, and History refuses.
 package sketch

@@ -3,6 +3,8 @@ package sketch
 import (
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // History remembers the weights of each class over the last Span rounds, and says how
@@ -16,10 +18,10 @@ type History struct {
 	// of its estimate, also if this is computed in float32.
 	Eta, Theta []float32
 
-	basis         *Basis
-	spread, error float64 // of all tiles
-	round         int
-	classes       []class
+	basis               *Basis
+	spread, error, most float64 // of all tiles
+	round               int
+	classes             []class
 }
 
 // class is the history of one class.
@@ -45,16 +47,21 @@ type version struct {
 func NewHistory(b *Basis, tiles []*Tile, q, span int, w func(c int) []float32) *History {
 	h := &History{Q: q, Span: span, Eta: make([]float32, span*q), Theta: make([]float32, span*q), basis: b, classes: make([]class, q)}
 	for _, t := range tiles {
-		h.spread, h.error = max(h.spread, t.spread), max(h.error, t.error)
+		h.spread, h.error, h.most = max(h.spread, t.spread), max(h.error, t.error), max(h.most, t.most)
 	}
 	for c := range h.classes {
 		h.classes[c].longest = up(Length(w(c)))
-		h.classes[c].versions = []version{b.version(w(c), 0)}
+		h.classes[c].versions = []version{h.version(w(c), 0)}
 	}
 	return h
 }
 
-func (b *Basis) version(w []float32, round int) version {
+// overflow is far enough below the largest float32 that neither a score by clause 1 nor an
+// estimate of one can overflow on the way, if ‖w‖·ν is below it for all examples.
+const overflow = 1e36
+
+func (h *History) version(w []float32, round int) version {
+	b := h.basis
 	v := version{round: round, shift: make([]float64, b.K), rest: make([]float64, b.D)}
 	for j, value := range w {
 		v.rest[j] = float64(value)
@@ -66,7 +73,8 @@ func (b *Basis) version(w []float32, round int) version {
 		axpy(-a, b.v[k*b.D:(k+1)*b.D], v.rest)
 	}
 	v.shift2, v.rest2 = dot(v.shift, v.shift), dot(v.rest, v.rest)
-	v.large = !(v.shift2+v.rest2 < 1e30) // NaN too
+	length2 := v.shift2 + v.rest2
+	v.large = !(length2 < 1e30 && math.Sqrt(length2)*h.most < overflow) // NaN too
 	return v
 }
 
@@ -84,7 +92,7 @@ func (h *History) Round() int { return h.round }
 func (h *History) Fresh(w func(c int) []float32, changed []int) {
 	h.round++
 	for _, c := range changed {
-		h.classes[c].versions = []version{h.basis.version(w(c), h.round)}
+		h.classes[c].versions = []version{h.version(w(c), h.round)}
 	}
 	for c := range h.classes {
 		k := &h.classes[c]
@@ -103,13 +111,13 @@ func (h *History) present() {
 
 // Next begins a round with the weights w(c) of the changed classes c. It returns by how
 // much each of them shifts in the directions, for Tile.Coef. ok is false, and no round
-// begun, if the weights are or were too large to bound anything: scores must then be
-// computed afresh.
+// begun, if the weights are or were so large that a score may be infinite, which cannot be
+// bounded: scores must then be computed afresh.
 func (h *History) Next(w func(c int) []float32, changed []int) (shifts [][]float64, ok bool) {
 	next := make([]version, len(changed))
-	parallel(len(changed), 1, func(from, to int) {
+	parallel.Ranges(len(changed), 1, func(from, to int) {
 		for n := from; n < to; n++ {
-			next[n] = h.basis.version(w(changed[n]), h.round+1)
+			next[n] = h.version(w(changed[n]), h.round+1)
 		}
 	})
 	for n, c := range changed {
@@ -128,6 +136,7 @@ func (h *History) Next(w func(c int) []float32, changed []int) (shifts [][]float
 		shifts = append(shifts, shift)
 		// Coef is rounded, its sum of products, and the sum with the score.
 		k.rounding += unit*1.1*float64(h.basis.K+6)*up(norm(shift))*h.spread + 4*unit*k.longest
+		k.rounding += 64 * float64(h.basis.K) * least / shortest // Coef underflows, which counts ±127 times, and the sum
 		now.rounding = k.rounding
 		k.versions = append(k.versions, now)
 		h.forget(k)
@@ -150,7 +159,7 @@ func (h *History) forget(k *class) {
 func (h *History) measure(c int) {
 	versions := h.classes[c].versions
 	now := versions[len(versions)-1]
-	parallel(len(versions)-1, 32, func(from, to int) {
+	parallel.Ranges(len(versions)-1, 32, func(from, to int) {
 		for n := from; n < to; n++ {
 			h.measureOne(c, versions[n], now, versions[n+1].round)
 		}
@@ -178,5 +187,6 @@ func distance(a []float64, a2 float64, b []float64, b2 float64) float64 {
 // then and now.
 func (h *History) Slack(c int) float32 {
 	longest := h.classes[c].longest
-	return up32(2*h.basis.gamma*longest + 8*unit*longest)
+	underflow := float64(h.basis.D+2) * least / shortest // of two scores, and of the bound itself
+	return up32(2*h.basis.gamma*longest + 8*unit*longest + underflow)
 }

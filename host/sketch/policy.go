@@ -1,11 +1,12 @@
 package sketch
 
-// When bounds begin to pay: a sketch is worth some readings of the examples, which a
-// short run does not have, and takes the less of them the wider they are.
+// Making the sketch of the array X (n·d values) costs the time of some readings of X: the wider
+// X is, the fewer. Bounds then save part of each later reading, so they pay only in a long run
+// over many values in many columns.
 const (
-	payAfter  = 8       // assignments
-	payFrom   = 1 << 20 // values, n·d
-	payColumn = 128     // columns
+	payAfter  = 8       // assignments before the sketch is made
+	payFrom   = 1 << 20 // least n·d, values of X
+	payColumn = 128     // least d, columns of X
 )
 
 // Pays says whether bounds pay for n dense examples of d columns in assignment number

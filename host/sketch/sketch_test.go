@@ -187,6 +187,24 @@ func TestOutOfRange(t *testing.T) {
 	if _, ok := h.Next(row, []int{0}); !ok || h.Round() != 3 {
 		t.Error("no bound for moderate weights after large ones")
 	}
+	// Weights that are moderate for examples of a moderate length.
+	for i := range x.X {
+		x.X[i] *= 1e30
+	}
+	if b, err = NewBasis(x, 8); err != nil {
+		t.Fatal(err)
+	}
+	tile = b.Sketch(x.X, b.project(x), x.N)
+	w[3] = 1
+	h = NewHistory(b, []*Tile{tile}, 1, 9, row)
+	w[3] = 1e8
+	if _, ok := h.Next(row, []int{0}); ok || h.Round() != 0 {
+		t.Error("scores that overflow are bounded")
+	}
+	w[3] = 1e2
+	if _, ok := h.Next(row, []int{0}); !ok || h.Round() != 1 {
+		t.Error("no bound for weights whose scores cannot overflow")
+	}
 	if _, err := NewBasis(x, 51); err == nil {
 		t.Error("51 directions of 50 features")
 	}

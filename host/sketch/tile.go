@@ -2,8 +2,9 @@ package sketch
 
 import (
 	"math"
-	"runtime"
 	"sync"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Tile is the sketch of n examples, for an engine to lay out as it likes.
@@ -12,11 +13,13 @@ type Tile struct {
 	// Q[t*N+i] is the projection of example i on direction t, in units of Step[t].
 	Q    []int8
 	Step []float32
-	// Rho[i] ≥ ρ, the length of what the sketch leaves of example i; Nu[i] ≥ ν, its length.
+	// Rho[i] ≥ ρ, the length of what the sketch leaves of example i; Nu[i] ≥ ν, its length,
+	// but at least shortest.
 	Rho, Nu []float32
 
-	spread float64 // at least ‖ŝ‖/ν of any example
+	spread float64 // at least ‖ŝ‖/ν of any example, ν as in Nu
 	error  float64 // at least ‖Vx - ŝ‖/ν of any example
+	most   float64 // at least ν of any example
 }
 
 // Sketch makes the sketch of dense examples x, n×D, from their dot products by
@@ -24,7 +27,7 @@ type Tile struct {
 func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 	n := len(x) / b.D
 	t := &Tile{N: n, K: b.K, Q: make([]int8, b.K*n), Step: make([]float32, b.K), Rho: make([]float32, n), Nu: make([]float32, n)}
-	parallel(b.K, 1, func(from, to int) {
+	parallel.Ranges(b.K, 1, func(from, to int) {
 		for k := from; k < to; k++ {
 			var most float32
 			for _, p := range projections[k*stride : k*stride+n] {
@@ -37,17 +40,17 @@ func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 		}
 	})
 	var mutex sync.Mutex
-	parallel(n, 1024, func(from, to int) {
-		spread, miss := b.sketch(t, x, projections, stride, from, to)
+	parallel.Ranges(n, 1024, func(from, to int) {
+		spread, miss, most := b.sketch(t, x, projections, stride, from, to)
 		mutex.Lock()
-		t.spread, t.error = max(t.spread, spread), max(t.error, miss)
+		t.spread, t.error, t.most = max(t.spread, spread), max(t.error, miss), max(t.most, most)
 		mutex.Unlock()
 	})
 	return t
 }
 
-// sketch is Sketch for examples from..to-1; it returns their part of spread and error.
-func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) (spread, miss float64) {
+// sketch is Sketch for examples from..to-1; it returns their part of spread, error and most.
+func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) (spread, miss, most float64) {
 	product, square, missed := make([]float64, to-from), make([]float64, to-from), make([]float64, to-from) // ⟨Vx,ŝ⟩, ‖ŝ‖², ‖Vx-ŝ‖²
 	for k := range b.K {
 		step := float64(t.Step[k])
@@ -60,27 +63,18 @@ func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) 
 			missed[i] += (p - s) * (p - s)
 		}
 	}
-	rounding := math.Sqrt(float64(b.K)) * b.gamma * (1 + b.skew) // ‖computed Vx - Vx‖/ν
 	for i := range product {
 		nu, s := up(Length(x[(from+i)*b.D:(from+i+1)*b.D])), math.Sqrt(square[i])
-		rho2 := nu*nu - 2*product[i] + 2*rounding*nu*s + square[i]*(1+b.skew)
+		rounding := math.Sqrt(float64(b.K)) * (b.gamma*(1+b.skew)*nu + float64(b.D)*least) // ‖computed Vx - Vx‖
+		rho2 := nu*nu - 2*product[i] + 2*rounding*s + square[i]*(1+b.skew)
 		rho2 += 1e-9 * (nu*nu + square[i]) // rounding here
-		t.Rho[from+i], t.Nu[from+i] = up32(math.Sqrt(max(rho2, 0))), up32(nu)
-		spread = max(spread, s/nu)
-		miss = max(miss, math.Sqrt(missed[i])/nu+rounding)
+		counts := max(nu, shortest)
+		t.Rho[from+i], t.Nu[from+i] = up32(math.Sqrt(max(rho2, 0))), up32(counts)
+		spread = max(spread, s/counts)
+		miss = max(miss, (math.Sqrt(missed[i])+rounding)/counts)
+		most = max(most, counts)
 	}
-	return spread, miss
-}
-
-// parallel calls f on consecutive ranges that cover 0..n-1, one per processor but of
-// at least grain items.
-func parallel(n, grain int, f func(from, to int)) {
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/grain))
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() { f(w*n/workers, (w+1)*n/workers) })
-	}
-	wg.Wait()
+	return spread, miss, most
 }
 
 // Coef returns the estimated change of the scores of a class whose weights change by

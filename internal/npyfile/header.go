@@ -1,4 +1,5 @@
-// Package npyfile writes headers of NumPy's .npy format.
+// Package npyfile reads and writes NumPy's .npy format: headers, and numbers in
+// every form in which NumPy stores them.
 package npyfile
 
 import (
@@ -16,18 +17,7 @@ const Magic = "\x93NUMPY"
 // name of an element's type, such as "<f4"; no size means a single element.
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 func Header(dtype string, shape ...int) []byte {
-	var sizes strings.Builder
-	for k, size := range shape {
-		if k > 0 {
-			sizes.WriteByte(' ')
-		}
-		sizes.WriteString(strconv.Itoa(size) + ",")
-	}
-	tuple := sizes.String()
-	if len(shape) > 1 { // one size keeps its comma, which makes it a tuple in Python
-		tuple = strings.TrimSuffix(tuple, ",")
-	}
-	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", dtype, tuple)
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype, Tuple(shape))
 	const before = len(Magic) + 4 // version and length
 	size := (before + len(text) + 1 + 63) / 64 * 64
 	h := append([]byte(Magic), 1, 0)
@@ -37,4 +27,19 @@ func Header(dtype string, shape ...int) []byte {
 		h = append(h, ' ')
 	}
 	return append(h, '\n')
+}
+
+// Tuple writes sizes as Python does: (3, 5), (7,), ().
+func Tuple(shape []int) string {
+	var b strings.Builder
+	for k, size := range shape {
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Itoa(size))
+	}
+	if len(shape) == 1 { // the comma makes it a tuple
+		b.WriteByte(',')
+	}
+	return "(" + b.String() + ")"
 }

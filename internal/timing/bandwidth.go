@@ -2,8 +2,9 @@ package timing
 
 import (
 	"runtime"
-	"sync"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // ReadBandwidth measures how fast all processors together read memory, in bytes
@@ -16,16 +17,12 @@ func ReadBandwidth() float64 {
 	for i := range x {
 		x[i] = uint64(i) // a page that was never written to is not there
 	}
-	workers := runtime.GOMAXPROCS(0)
+	workers := parallel.Workers(words, 1)
 	sums := make([]uint64, workers)
 	best := time.Duration(1<<63 - 1)
 	for range times {
 		start := time.Now()
-		var wg sync.WaitGroup
-		for w := range workers {
-			wg.Go(func() { sums[w] += sum(x[w*words/workers : (w+1)*words/workers]) })
-		}
-		wg.Wait()
+		parallel.Cut(words, workers, func(part, from, to int) { sums[part] += sum(x[from:to]) })
 		best = min(best, time.Since(start))
 	}
 	runtime.KeepAlive(sums)

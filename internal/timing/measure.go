@@ -9,17 +9,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Setup says what to measure on. All fields are required, but for Say.
 type Setup struct {
 	Engine  engine.Engine
-	X       dataset.Examples   // prepared
-	Y       []int32            // noisy labels
-	Inverse *confusion.Inverse // of the noise
-	Steps   int                // of a run, at least 1
-	Repeat  int                // how often everything is measured, at least 1
-	Trace   *Trace             // gets the spans of the last run
+	X       dataset.Examples  // prepared
+	Y       []int32           // noisy labels
+	Noise   *confusion.Matrix // of the labels
+	Learner learners.Params   // of the runs
+	Steps   int               // of a run, at least 1
+	Repeat  int               // how often everything is measured, at least 1
+	Trace   *Trace            // gets the spans of the last run
 
 	// Bandwidth measures the device's memory, in bytes per second. It is asked
 	// before, between and after all else, and the best answer counts: whatever
@@ -27,6 +29,11 @@ type Setup struct {
 	Bandwidth func() (float64, error)
 
 	Say func(format string, args ...any) // tells how it goes on, if not nil
+}
+
+// problem is what the learner learns from.
+func (s Setup) problem() *learners.Problem {
+	return &learners.Problem{X: s.X, Y: s.Y, Q: s.Noise.Q(), Noise: s.Noise, Engine: s.Engine, Seed: 1}
 }
 
 // Report is what Measure found. Null in it stands for what an engine does not
@@ -60,7 +67,7 @@ type Operation struct {
 // Measure measures training runs, and then each operation with weights that a
 // run has made. Errors are ctx's and those of the engine.
 func Measure(ctx context.Context, s Setup) (r Report, err error) {
-	plan, err := s.Engine.Plan(s.X, s.Y, s.Inverse.Q)
+	plan, err := s.Engine.Plan(s.X, s.Y, s.Noise.Q())
 	if err != nil {
 		return r, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // The names of the operations, in the order in which they are measured.
@@ -34,16 +35,20 @@ type operation struct {
 // bench is the measurement of operations on one data set.
 type bench struct {
 	Setup
-	r     engine.Resident // on which the next call works
-	moved int             // by the last assignment
-	inv   []float32       // B = float32(C⁻¹)
-	z     []float32       // room for an update vector
+	r     engine.Cells // on which the next call works
+	moved int          // by the last assignment
+	inv   []float32    // B = float32(C⁻¹)
+	z     []float32    // room for an update vector
 }
 
 // operations measures each operation apart, with the weights around a step.
 func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (found []Operation, err error) {
 	s.say("measuring each operation")
-	b := &bench{Setup: s, inv: s.Inverse.Float32(), z: make([]float32, s.X.D)}
+	inverse, err := s.problem().Inverse()
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{Setup: s, inv: inverse.Float32(), z: make([]float32, s.X.D)}
 	defer func() { err = errors.Join(err, b.close()) }()
 	for _, op := range b.list(bytes, step) {
 		b.moved = -1
@@ -60,7 +65,7 @@ func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (fou
 // AssignAll leaves all examples in the cells of step.after. Rescoring alternates between two weights, and norms between two inverses,
 // because an engine may see that nothing has changed.
 func (b *bench) list(bytes int64, step *lastStep) []operation {
-	n, d, q := b.X.N, b.X.D, b.Inverse.Q
+	n, d, q := b.X.N, b.X.D, b.Noise.Q()
 	every := make([]int, q)
 	for k := range every {
 		every[k] = k
@@ -71,7 +76,7 @@ func (b *bench) list(bytes int64, step *lastStep) []operation {
 	slices.Reverse(reversed)
 
 	load := func(int) (err error) {
-		b.r, err = b.Engine.Load(b.X, b.Y, q)
+		b.r, err = b.Engine.LoadCells(b.X, b.Y, q, numerics.FixedPoint{})
 		return err
 	}
 	// fresh is before the first assignment of step.after.

@@ -9,10 +9,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// Run is a training run of UMA from W = 0, without loading the examples.
+// Run is a training run from W = 0, without loading the examples.
 type Run struct {
 	Steps          int         `json:"steps"`
 	Stop           host.Stop   `json:"stop"`
@@ -25,9 +24,6 @@ type Run struct {
 	RescoredShare  *float64 `json:"rescored_share"`   // examples whose scores were computed / (Steps × all examples)
 }
 
-// tolerance is the default of uma-gpu train --tol.
-const tolerance = 1e-9
-
 // warmSteps is the length of the run that warms up.
 const warmSteps = 30
 
@@ -36,45 +32,32 @@ func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
 	steps := min(s.Steps, warmSteps)
 	s.say("warming up with a run of %d steps", steps)
 	last := &lastStep{}
-	res, err := s.train(ctx, steps, host.Last, nil, func(l learners.Learner) learners.Learner {
-		last.Learner = l
-		return last
-	}, func(f func() error) error { return f() })
+	rules := s.Learner.Definition().Weights
+	res, err := s.train(ctx, steps, rules[len(rules)-1], watched{Params: s.Learner, last: last}, &watch{e: s.Engine})
 	if err == nil && res.Steps == 0 {
-		err = errors.New("there is no step to make: the labels agree with W = 0, give other examples")
+		err = errors.New("there is no step to make: the learner has nothing to improve on W = 0, give other examples")
 	}
 	last.after = res.W
 	return last, err
 }
 
-// train loads the examples and makes one run, which timed calls.
-func (s Setup) train(ctx context.Context, steps int, rule host.Rule, n note,
-	wrap func(learners.Learner) learners.Learner, timed func(func() error) error) (res host.Result, err error) {
-	examples, err := s.Engine.Load(s.X, s.Y, s.Inverse.Q)
-	if err != nil {
-		return res, err
-	}
-	defer func() { err = errors.Join(err, examples.Close()) }()
-	learner, err := uma.New(uma.Config{Inverse: s.Inverse, Tol: tolerance})
-	if err != nil {
-		return res, err
-	}
-	o := host.Options{MaxSteps: steps, Weights: rule, Inverse: s.Inverse}
-	last := time.Now()
-	if n != nil {
-		examples = recorded{examples, n}
+// train makes one run, which w times from the moment when the examples are loaded.
+func (s Setup) train(ctx context.Context, steps int, rule learners.Rule, params watched, w *watch) (res host.Result, err error) {
+	var last time.Time
+	o := host.RunOptions{MaxSteps: steps, Weights: rule, OnStart: func() {
+		w.begin()
+		last = time.Now()
+	}}
+	if params.note != nil {
 		o.OnStep = func(host.Report) {
 			now := time.Now()
-			n(stepSpan, last, now)
+			params.note(stepSpan, last, now)
 			last = now
 		}
 	}
-	err = timed(func() (err error) {
-		last = time.Now()
-		res, err = host.Run(ctx, examples, wrap(learner), o)
-		return err
-	})
+	res, err = host.Run(ctx, params, s.problem(), o)
 	if err == nil {
+		w.pause()
 		err = ctx.Err() // an interrupted run has a result too
 	}
 	return res, err
@@ -87,9 +70,7 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	spans := map[string][]float64{}
 	for k := range s.Repeat {
 		s.Trace.Reset()
-		res, err := s.train(ctx, s.Steps, host.Best, n, func(l learners.Learner) learners.Learner {
-			return recordedLearner{l, n}
-		}, w.time)
+		res, err := s.train(ctx, s.Steps, "", watched{Params: s.Learner, note: n}, w)
 		if err != nil {
 			return r, err
 		}
@@ -112,6 +93,9 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	step := &watch{e: s.Engine, samples: spans[stepSpan], work: w.work, calls: len(spans[stepSpan])}
 	r.Step = step.operation(stepSpan, bytes)
 	for _, name := range []string{assignSpan, chooseSpan, normsSpan, updateVectorsSpan, rescoreSpan} {
+		if len(spans[name]) == 0 { // the learner does without
+			continue
+		}
 		phase := &watch{samples: spans[name]}
 		r.Phases = append(r.Phases, phase.operation(name, -1))
 	}

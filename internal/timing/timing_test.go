@@ -12,7 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 // setup is a small measurement. Those with a real engine are in cmd/uma-gpu,
@@ -27,12 +29,8 @@ func setup(t *testing.T, e engine.Engine) Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inverse, err := c.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
 	return Setup{
-		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}, Y: y, Inverse: inverse,
+		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}, Y: y, Noise: c, Learner: uma.Defaults(),
 		Bandwidth: func() (float64, error) { return 1e9, nil }, Steps: 3, Repeat: 2, Trace: &Trace{},
 	}
 }
@@ -46,7 +44,9 @@ func (*broken) Plan(x dataset.Examples, _ []int32, _ int) (engine.Plan, error) {
 	return engine.Plan{Examples: int64(4 * len(x.X))}, nil
 }
 
-func (*broken) Load(dataset.Examples, []int32, int) (engine.Resident, error) { return nil, errBroken }
+func (*broken) LoadCells(dataset.Examples, []int32, int, numerics.FixedPoint) (engine.Cells, error) {
+	return nil, errBroken
+}
 
 func TestErrorsOfTheEngine(t *testing.T) {
 	if _, err := Measure(t.Context(), setup(t, &broken{})); !errors.Is(err, errBroken) {

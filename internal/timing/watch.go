@@ -14,15 +14,25 @@ type watch struct {
 	samples []float64     // seconds of a call, mean over the calls of a sample
 	work    engine.Work   // of all samples
 	calls   int           // of all samples
+
+	began  time.Time // the part of a sample under way
+	before engine.Work
+}
+
+// begin begins a part of a sample.
+func (w *watch) begin() { w.before, w.began = worked(w.e), time.Now() }
+
+// pause ends the part of a sample that begin began.
+func (w *watch) pause() {
+	w.took += time.Since(w.began)
+	w.work = worked(w.e).Sub(w.before.Sub(w.work))
 }
 
 // time times a part of a sample.
 func (w *watch) time(f func() error) error {
-	before, start := worked(w.e), time.Now()
-	err := f()
-	w.took += time.Since(start)
-	w.work = worked(w.e).Sub(before.Sub(w.work))
-	return err
+	w.begin()
+	defer w.pause()
+	return f()
 }
 
 // end ends a sample of so many calls.

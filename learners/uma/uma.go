@@ -11,6 +11,7 @@
 package uma
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -22,66 +23,81 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Select is the rule by which the pair (p,q) of a step is chosen (section 3.5
-// of the paper, clause 7 of the contract).
-type Select string
+// run is UMA in the middle of a run.
+type run struct {
+	Params
+	cells   engine.Cells
+	inverse *confusion.Inverse
+	b       []float32 // float32(C⁻¹)
+	pcg     *rand.PCG
+	rng     *rand.Rand // on pcg
 
-const (
-	SelectError     Select = "error"     // largest ‖z_pq‖: the most errors
-	SelectConfusion Select = "confusion" // largest ‖z_pq‖/π̂_q: the most errors for the size of the class
-	SelectRandom    Select = "random"    // any pair with ‖z_pq‖ > Tol
-)
+	n, d, q    int
+	begun      bool              // W is not 0 any more, so α counts (clause 4)
+	assignment engine.Assignment // of the last Count
+	priors     []float64         // π̂, from the first assignment
+	norms      []float32
+	z          []float32 // update vectors of the pairs under trial
 
-// Config holds the parameters. The zero value of each is usable, Inverse apart.
-type Config struct {
-	Inverse *confusion.Inverse // of the label noise C; required
-	Select  Select             // "" is SelectError
-	Alpha   float32            // margin α ≥ 0 of the regions and of the error set
-	Tol     float64            // pairs with ‖z_pq‖ ≤ Tol are left alone; ≥ 0
-	Seed    uint64             // of SelectRandom
+	candidates []candidate // not yet tried in this step
+	tried      int         // in this step
 }
 
 // stream keeps this package's random numbers apart from those that other parts
 // draw from the same seed.
 const stream = 0x756d61 // "uma"
 
-// Learner is UMA in the middle of a run. It serves one run.
-type Learner struct {
-	Config
-	inv    []float32 // B = float32(C⁻¹)
-	rng    *rand.Rand
-	priors []float64 // π̂, from the first assignment
-	norms  []float32
-	z      []float32 // update vectors of the pairs under trial
-
-	candidates []candidate // not yet tried in this step
-	tried      int         // in this step
+// Start implements learners.Params.
+func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := problem.Check(); err != nil {
+		return nil, err
+	}
+	inverse, err := problem.Inverse()
+	if err != nil {
+		return nil, err
+	}
+	cells, err := problem.Engine.LoadCells(problem.X, problem.Y, problem.Q, numerics.FixedPoint{})
+	if err != nil {
+		return nil, err
+	}
+	return newRun(*p, cells, inverse, problem.Seed), nil
 }
 
-// New judges the parameters and returns a learner.
-func New(c Config) (*Learner, error) {
-	if c.Select == "" {
-		c.Select = SelectError
+// newRun begins a run on cells, which it closes at its end.
+func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint64) *run {
+	n, d, q := cells.Shape()
+	pcg := rand.NewPCG(seed, stream)
+	return &run{
+		Params: p, cells: cells, inverse: inverse, b: inverse.Float32(), pcg: pcg, rng: rand.New(pcg),
+		n: n, d: d, q: q, norms: make([]float32, q*q),
 	}
-	switch {
-	case c.Inverse == nil:
-		return nil, fmt.Errorf("uma: no confusion matrix; give the identity if the labels are right")
-	case !slices.Contains([]Select{SelectError, SelectConfusion, SelectRandom}, c.Select):
-		return nil, fmt.Errorf("uma: selection %q is not known; use error, confusion or random", c.Select)
-	case !(c.Alpha >= 0) || math.IsInf(float64(c.Alpha), 0):
-		return nil, fmt.Errorf("uma: margin alpha is %v; it must be a number of at least 0", c.Alpha)
-	case !(c.Tol >= 0) || math.IsInf(c.Tol, 0):
-		return nil, fmt.Errorf("uma: tolerance is %v; it must be a number of at least 0", c.Tol)
-	}
-	return &Learner{
-		Config: c,
-		inv:    c.Inverse.Float32(),
-		rng:    rand.New(rand.NewPCG(c.Seed, stream)),
-	}, nil
 }
 
-// Margin implements learners.Learner.
-func (l *Learner) Margin() float32 { return l.Alpha }
+// Count implements learners.Learner: line 4 of Algorithm 2, for all p at once.
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+	if err := l.cells.Rescore(w, changed); err != nil {
+		return nil, err
+	}
+	l.begun = l.begun || slices.ContainsFunc(w.W, func(v float32) bool { return v != 0 })
+	if l.assignment, err = l.cells.Assign(l.margin()); err != nil {
+		return nil, err
+	}
+	if l.priors == nil {
+		l.priors = l.inverse.Priors(labelCounts(l.assignment.Predicted, l.q), l.n)
+	}
+	return slices.Clone(l.assignment.Predicted), nil
+}
+
+// margin is α as it counts now: 0 while W = 0, or no first step would be possible.
+func (l *run) margin() float32 {
+	if !l.begun {
+		return 0
+	}
+	return l.Alpha
+}
 
 // candidate is a pair that clause 7 allows.
 type candidate struct {
@@ -89,58 +105,55 @@ type candidate struct {
 	value float64 // what the rule wants largest
 }
 
-// Step implements learners.Learner: lines 3 to 12 of Algorithm 2.
-func (l *Learner) Step(s learners.State) (learners.Update, error) {
-	n, d, q := s.Examples.Shape()
-	if q != l.Inverse.Q {
-		return learners.Update{}, fmt.Errorf("uma: the examples have %d classes, the confusion matrix %d", q, l.Inverse.Q)
+// Step implements learners.Learner: lines 5 to 12 of Algorithm 2. A step is short, so it
+// is finished even if the context is cancelled.
+func (l *run) Step(_ context.Context, w engine.Weights) (learners.Step, error) {
+	if err := l.cells.Norms(l.norms, l.b); err != nil {
+		return learners.Step{}, err
 	}
-	if l.priors == nil {
-		l.priors = l.Inverse.Priors(labelCounts(s.Assignment.Predicted, q), n)
-		l.norms = make([]float32, q*q)
-	}
-	if err := s.Examples.Norms(l.norms, l.inv); err != nil {
-		return learners.Update{}, err
-	}
-	if err := l.collect(s.Assignment.Regions, q); err != nil {
-		return learners.Update{}, err
-	}
-	alpha := l.Alpha
-	if s.Steps == 0 {
-		alpha = 0 // W = 0
+	if err := l.collect(l.assignment.Regions); err != nil {
+		return learners.Step{}, err
 	}
 	for {
-		tried := l.next(d)
+		tried := l.next()
 		if len(tried) == 0 {
-			return learners.Update{Converged: true}, nil
+			return learners.Step{Done: true}, nil
 		}
-		if err := s.Examples.UpdateVectors(l.z, tried, l.inv); err != nil {
-			return learners.Update{}, err
+		if err := l.cells.UpdateVectors(l.z, tried, l.b); err != nil {
+			return learners.Step{}, err
 		}
 		for i, c := range tried {
-			z, wp, wq := l.z[i*d:(i+1)*d], s.W.Row(c.P), s.W.Row(c.Q)
+			z, wp, wq := l.z[i*l.d:(i+1)*l.d], w.Row(c.P), w.Row(c.Q)
 			// The error set decides whether z_pq, of class q, is a mistake of W.
-			if !(numerics.Dot(z, wp)-numerics.Dot(z, wq) >= alpha) {
+			if !(numerics.Dot(z, wp)-numerics.Dot(z, wq) >= l.margin()) {
 				continue
 			}
 			for j, v := range z {
 				wp[j] = numerics.FMA(-1, v, wp[j])
 				wq[j] = numerics.FMA(+1, v, wq[j])
 			}
-			return learners.Update{P: c.P, Q: c.Q, Norm2: l.norms[c.P*q+c.Q], Changed: []int{c.P, c.Q}}, nil
+			l.begun = true
+			return learners.Step{Changed: []int{c.P, c.Q}, Fields: []learners.Field{
+				{Name: "pair", Value: c},
+				{Name: "‖z‖", Value: math.Sqrt(float64(l.norms[c.P*l.q+c.Q]))},
+				{Name: "moved", Value: l.assignment.Moved},
+			}}, nil
 		}
 	}
 }
 
+// Close implements learners.Learner.
+func (l *run) Close() error { return l.cells.Close() }
+
 // collect fills l.candidates with the pairs that clause 7 allows, by p, then q.
-func (l *Learner) collect(regions []int64, q int) error {
+func (l *run) collect(regions []int64) error {
 	l.candidates, l.tried = l.candidates[:0], 0
-	for p := range q {
-		if slices.Max(regions[p*q:(p+1)*q]) == 0 {
+	for p := range l.q {
+		if slices.Max(regions[p*l.q:(p+1)*l.q]) == 0 {
 			continue
 		}
-		for r := range q {
-			norm2 := float64(l.norms[p*q+r])
+		for r := range l.q {
+			norm2 := float64(l.norms[p*l.q+r])
 			if math.IsNaN(norm2) || math.IsInf(norm2, 0) {
 				return fmt.Errorf("uma: the norm of update vector (%d,%d) is %v: the features are too large for float32; normalise them", p, r, norm2)
 			}
@@ -162,7 +175,7 @@ func (l *Learner) collect(regions []int64, q int) error {
 // none left. Mostly the first pair will do; where it does not, a device answers
 // sixteen questions sooner than sixteen times one. A random choice is not made
 // before it is needed.
-func (l *Learner) next(d int) []engine.Pair {
+func (l *run) next() []engine.Pair {
 	n := 1
 	if l.tried > 0 && l.Select != SelectRandom {
 		n = 16
@@ -173,12 +186,12 @@ func (l *Learner) next(d int) []engine.Pair {
 	for i := range pairs {
 		pairs[i] = l.take()
 	}
-	l.z = slices.Grow(l.z[:0], n*d)[:n*d]
+	l.z = slices.Grow(l.z[:0], n*l.d)[:n*l.d]
 	return pairs
 }
 
 // take removes the first candidate in the order of clause 7.
-func (l *Learner) take() engine.Pair {
+func (l *run) take() engine.Pair {
 	next := 0
 	if l.Select == SelectRandom {
 		next = l.rng.IntN(len(l.candidates))
@@ -203,5 +216,3 @@ func labelCounts(predicted []int64, q int) []int64 {
 	}
 	return counts
 }
-
-var _ learners.Learner = (*Learner)(nil)

@@ -1,4 +1,4 @@
-package uma_test
+package uma
 
 import (
 	"math"
@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 func invert(t *testing.T, m *confusion.Matrix, err error) *confusion.Inverse {
@@ -32,24 +31,41 @@ func identity(t *testing.T, q int) *confusion.Inverse {
 	return invert(t, m, err)
 }
 
-func TestBadConfig(t *testing.T) {
-	inv := identity(t, 3)
+func TestBadParams(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
-		config uma.Config
+		params Params
 		want   string
 	}{
-		{uma.Config{}, "no confusion matrix"},
-		{uma.Config{Inverse: inv, Select: "best"}, `selection "best" is not known`},
-		{uma.Config{Inverse: inv, Alpha: -1}, "margin alpha is -1"},
-		{uma.Config{Inverse: inv, Alpha: float32(nan)}, "margin alpha is NaN"},
-		{uma.Config{Inverse: inv, Tol: -1}, "tolerance is -1"},
-		{uma.Config{Inverse: inv, Tol: inf}, "tolerance is +Inf"},
+		{Params{}, `selection "" is not known`},
+		{Params{Select: "best"}, `selection "best" is not known`},
+		{Params{Select: SelectError, Alpha: -1}, "margin alpha is -1"},
+		{Params{Select: SelectError, Alpha: float32(nan)}, "margin alpha is NaN"},
+		{Params{Select: SelectError, Tol: -1}, "tolerance is -1"},
+		{Params{Select: SelectError, Tol: inf}, "tolerance is +Inf"},
 	} {
-		if _, err := uma.New(c.config); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v, want %q", c.config, err, c.want)
+		for _, err := range []error{c.params.Check(), func() error { _, err := c.params.Start(t.Context(), nil); return err }()} {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v, want %q", c.params, err, c.want)
+			}
 		}
 	}
+}
+
+// advance counts and makes a step, whose pair it returns; {0,0} if there was none to make.
+func advance(t *testing.T, l learners.Learner, w engine.Weights, changed []int) (pair engine.Pair, next []int) {
+	t.Helper()
+	if _, err := l.Count(t.Context(), w, changed); err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Step(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Done {
+		pair = s.Fields[0].Value.(engine.Pair)
+	}
+	return pair, s.Changed
 }
 
 // TestIsBatchPerceptron compares UMA at C = identity with a plain batch
@@ -68,27 +84,18 @@ func TestIsBatchPerceptron(t *testing.T) {
 		}
 		x.Row(i)[y[i]] += 1.5
 	}
-	learner, err := uma.New(uma.Config{Inverse: identity(t, q)})
+	l, err := Defaults().Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := cpuref.New().Load(x, y, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer l.Close()
+	changed := learners.AllClasses(q)
 	w := engine.NewWeights(q, d)
 	var plain [q][d]float64
 	for step := range steps {
-		a, err := r.Assign(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := learner.Step(learners.State{Examples: r, W: w, Assignment: a, Steps: step})
-		if err != nil || u.Converged {
-			t.Fatalf("step %d: %+v, %v", step, u, err)
-		}
-		if err := r.Rescore(w, u.Changed); err != nil {
-			t.Fatal(err)
+		var u engine.Pair
+		if u, changed = advance(t, l, w, changed); changed == nil {
+			t.Fatalf("step %d: converged", step)
 		}
 
 		var sums [q][q][d]float64
@@ -138,10 +145,26 @@ func TestIsBatchPerceptron(t *testing.T) {
 
 // scripted is a data set whose norms and update vectors are given.
 type scripted struct {
-	engine.Resident
-	n, q  int
-	norms []float32
-	z     map[engine.Pair]float32 // z_pq, one feature; 1 where not given
+	engine.Cells
+	n, q       int
+	norms      []float32
+	z          map[engine.Pair]float32 // z_pq, one feature; 1 where not given
+	assignment engine.Assignment
+	alpha      float32 // of the last Assign
+}
+
+// run begins a run on the data set.
+func (s *scripted) run(t *testing.T, p Params, seed uint64) learners.Learner {
+	if p.Select == "" {
+		p.Select = SelectError
+	}
+	return newRun(p, s, identity(t, s.q), seed)
+}
+
+func (s *scripted) Rescore(engine.Weights, []int) error { return nil }
+func (s *scripted) Assign(alpha float32) (engine.Assignment, error) {
+	s.alpha = alpha
+	return s.assignment, nil
 }
 
 func (s *scripted) Shape() (n, d, q int) { return s.n, 1, s.q }
@@ -163,7 +186,7 @@ func TestChoice(t *testing.T) {
 	full := []int64{9, 9, 9, 9, 9, 9, 9, 9, 9}
 	for _, c := range []struct {
 		name    string
-		config  uma.Config
+		params  Params
 		norms   []float32
 		regions []int64
 		z       map[engine.Pair]float32
@@ -175,33 +198,24 @@ func TestChoice(t *testing.T) {
 		{name: "tie in q", norms: []float32{0, 2, 2, 1, 0, 2, 2, 2, 0}, want: [2]int{0, 1}},
 		{name: "an empty region is passed over", norms: []float32{0, 1, 2, 9, 0, 9, 1, 1, 0},
 			regions: []int64{1, 0, 0, 0, 0, 0, 0, 0, 1}, want: [2]int{0, 2}},
-		{name: "the tolerance itself is too small", config: uma.Config{Tol: 3}, norms: []float32{0, 9, 9, 9, 0, 9, 9, 9, 0}},
-		{name: "just above the tolerance", config: uma.Config{Tol: 2.999}, norms: []float32{0, 9, 9, 9, 0, 9, 9, 9, 0}, want: [2]int{0, 1}},
+		{name: "the tolerance itself is too small", params: Params{Tol: 3}, norms: []float32{0, 9, 9, 9, 0, 9, 9, 9, 0}},
+		{name: "just above the tolerance", params: Params{Tol: 2.999}, norms: []float32{0, 9, 9, 9, 0, 9, 9, 9, 0}, want: [2]int{0, 1}},
 		{name: "nothing left", norms: make([]float32, 9)},
 		// W is (2, 1, 0) there: z > 0 is a mistake of W iff w_p ≥ w_q.
 		{name: "no mistake of W: the next pair", norms: []float32{0, 2, 1, 9, 0, 3, 8, 7, 0}, want: [2]int{1, 2}, changes: []float32{2, 0, 1}},
 		{name: "z turns the error set round", norms: []float32{0, 2, 1, 9, 0, 3, 8, 7, 0}, z: map[engine.Pair]float32{{P: 1, Q: 0}: -1},
 			want: [2]int{1, 0}, changes: []float32{1, 2, 0}},
-		{name: "margin of the error set", config: uma.Config{Alpha: 1.5}, norms: []float32{0, 9, 8, 1, 0, 7, 1, 1, 0}, want: [2]int{0, 2}},
+		{name: "margin of the error set", params: Params{Alpha: 1.5}, norms: []float32{0, 9, 8, 1, 0, 7, 1, 1, 0}, want: [2]int{0, 2}},
 		{name: "no mistake at all", norms: []float32{0, 0, 0, 9, 0, 0, 8, 7, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.config.Inverse = identity(t, 3)
-			learner, err := uma.New(c.config)
-			if err != nil {
-				t.Fatal(err)
-			}
 			if c.regions == nil {
 				c.regions = full
 			}
-			s := &scripted{n: 81, q: 3, norms: c.norms, z: c.z}
+			s := &scripted{n: 81, q: 3, norms: c.norms, z: c.z, assignment: engine.Assignment{Regions: c.regions, Predicted: full}}
 			w := engine.Weights{Q: 3, D: 1, W: []float32{2, 1, 0}}
-			u, err := learner.Step(learners.State{Examples: s, W: w, Steps: 1,
-				Assignment: engine.Assignment{Regions: c.regions, Predicted: full}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := [2]int{u.P, u.Q}; got != c.want || u.Converged != (c.want == [2]int{}) {
+			u, changed := advance(t, s.run(t, c.params, 1), w, nil)
+			if got := [2]int{u.P, u.Q}; got != c.want || (changed == nil) != (c.want == [2]int{}) {
 				t.Errorf("step %+v, want %v", u, c.want)
 			}
 			if c.changes != nil && !slices.Equal(w.W, c.changes) {
@@ -211,67 +225,77 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// While W = 0 the margin counts as 0: else no first step would be possible.
+// While W = 0 the margin counts as 0, in regions and in the error set: else no first step
+// would be possible. Weights that a run starts from are not 0.
 func TestFirstStepHasNoMargin(t *testing.T) {
-	learner, err := uma.New(uma.Config{Inverse: identity(t, 2), Alpha: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for steps, converged := range []bool{false, true} {
-		s := &scripted{n: 4, q: 2, norms: []float32{0, 1, 1, 0}}
-		u, err := learner.Step(learners.State{Examples: s, W: engine.NewWeights(2, 1), Steps: steps,
-			Assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}})
-		if err != nil || u.Converged != converged {
-			t.Errorf("after %d steps: %+v, %v; want converged %v", steps, u, err, converged)
+	s := &scripted{n: 4, q: 2, norms: []float32{0, 1, 1, 0}, assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}}
+	l, w := s.run(t, Params{Alpha: 5}, 1), engine.NewWeights(2, 1)
+	var changed []int
+	for step, alpha := range []float32{0, 5} {
+		_, changed = advance(t, l, w, changed)
+		if s.alpha != alpha || (changed == nil) != (step == 1) {
+			t.Errorf("step %d: margin %v, changed %v; want %v and a step only while W is 0", step+1, s.alpha, changed, alpha)
 		}
+	}
+	w = engine.Weights{Q: 2, D: 1, W: []float32{0, 1}}
+	if advance(t, s.run(t, Params{Alpha: 5}, 1), w, nil); s.alpha != 5 {
+		t.Errorf("with weights to start from the margin is %v, want 5", s.alpha)
 	}
 }
 
 // Selection by confusion weighs a small class up: 90 examples of class a, 10 of b.
 func TestSelectConfusion(t *testing.T) {
-	for rule, want := range map[uma.Select][2]int{uma.SelectError: {1, 0}, uma.SelectConfusion: {0, 1}} {
-		learner, err := uma.New(uma.Config{Inverse: identity(t, 2), Select: rule})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &scripted{n: 100, q: 2, norms: []float32{0, 1, 4, 0}}
-		u, err := learner.Step(learners.State{Examples: s, W: engine.NewWeights(2, 1),
-			Assignment: engine.Assignment{Regions: []int64{80, 4, 10, 6}, Predicted: []int64{80, 4, 10, 6}}})
-		if err != nil || [2]int{u.P, u.Q} != want {
-			t.Errorf("%s: %+v, %v; want %v", rule, u, err, want)
+	for rule, want := range map[Select]engine.Pair{SelectError: {P: 1, Q: 0}, SelectConfusion: {P: 0, Q: 1}} {
+		cells := []int64{80, 4, 10, 6}
+		s := &scripted{n: 100, q: 2, norms: []float32{0, 1, 4, 0}, assignment: engine.Assignment{Regions: cells, Predicted: cells}}
+		if got, _ := advance(t, s.run(t, Params{Select: rule}, 1), engine.NewWeights(2, 1), nil); got != want {
+			t.Errorf("%s: %+v; want %v", rule, got, want)
 		}
 	}
 }
 
 func TestSelectRandom(t *testing.T) {
-	draw := func(seed uint64) (pairs [][2]int) {
-		learner, err := uma.New(uma.Config{Inverse: identity(t, 3), Select: uma.SelectRandom, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 300 {
-			s := &scripted{n: 81, q: 3, norms: []float32{0, 1, 1, 1, 0, 0, 5, 1, 0}}
-			u, err := learner.Step(learners.State{Examples: s, W: engine.NewWeights(3, 1), Assignment: engine.Assignment{
-				Regions: slices.Repeat([]int64{9}, 9), Predicted: slices.Repeat([]int64{9}, 9)}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			pairs = append(pairs, [2]int{u.P, u.Q})
+	nine := slices.Repeat([]int64{9}, 9)
+	s := &scripted{n: 81, q: 3, norms: []float32{0, 1, 1, 1, 0, 0, 5, 1, 0}, assignment: engine.Assignment{Regions: nine, Predicted: nine}}
+	draw := func(l learners.Learner, n int) (pairs []engine.Pair) {
+		for range n {
+			p, _ := advance(t, l, engine.NewWeights(3, 1), nil)
+			pairs = append(pairs, p)
 		}
 		return pairs
 	}
-	first := draw(1)
-	if !slices.Equal(first, draw(1)) {
+	random := func(seed uint64) learners.Learner { return s.run(t, Params{Select: SelectRandom}, seed) }
+	first := draw(random(1), 300)
+	if !slices.Equal(first, draw(random(1), 300)) {
 		t.Error("the same seed draws other pairs")
 	}
-	if slices.Equal(first, draw(2)) {
+	if slices.Equal(first, draw(random(2), 300)) {
 		t.Error("another seed draws the same pairs")
 	}
-	count := map[[2]int]int{}
+	// A run that goes on draws what the first one would have.
+	l := random(1)
+	draw(l, 100)
+	saved, err := l.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = random(2)
+	if err := l.Restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(first[100:], draw(l, 200)) {
+		t.Error("a restored run draws other pairs")
+	}
+	for _, bad := range []string{"", "{}", `{"random":"AAAA"}`, "[1]"} {
+		if err := l.Restore([]byte(bad)); err == nil {
+			t.Errorf("state %q is taken", bad)
+		}
+	}
+	count := map[engine.Pair]int{}
 	for _, p := range first {
 		count[p]++
 	}
-	if len(count) != 5 || count[[2]int{1, 2}] != 0 {
+	if len(count) != 5 || count[engine.Pair{P: 1, Q: 2}] != 0 {
 		t.Errorf("drawn %v, want the five pairs with a norm above 0", count)
 	}
 	for p, c := range count {
@@ -283,26 +307,31 @@ func TestSelectRandom(t *testing.T) {
 
 func TestOverflowIsAnError(t *testing.T) {
 	for _, bad := range []float32{float32(math.Inf(1)), float32(math.NaN())} {
-		learner, err := uma.New(uma.Config{Inverse: identity(t, 2)})
-		if err != nil {
+		s := &scripted{n: 4, q: 2, norms: []float32{0, bad, 1, 0}, assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}}
+		l, w := s.run(t, Params{}, 1), engine.NewWeights(2, 1)
+		if _, err := l.Count(t.Context(), w, nil); err != nil {
 			t.Fatal(err)
 		}
-		s := &scripted{n: 4, q: 2, norms: []float32{0, bad, 1, 0}}
-		_, err = learner.Step(learners.State{Examples: s, W: engine.NewWeights(2, 1),
-			Assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}})
-		if err == nil || !strings.Contains(err.Error(), "too large for float32") {
+		if _, err := l.Step(t.Context(), w); err == nil || !strings.Contains(err.Error(), "too large for float32") {
 			t.Errorf("norm %v: %v, want an error about large features", bad, err)
 		}
 	}
 }
 
-func TestWrongConfusionMatrix(t *testing.T) {
-	learner, err := uma.New(uma.Config{Inverse: identity(t, 2)})
+func TestWrongProblems(t *testing.T) {
+	three, err := confusion.Identity([]string{"a", "b", "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = learner.Step(learners.State{Examples: &scripted{n: 4, q: 3}, W: engine.NewWeights(3, 1)})
-	if err == nil || !strings.Contains(err.Error(), "3 classes, the confusion matrix 2") {
-		t.Errorf("%v, want an error about 3 and 2 classes", err)
+	x := dataset.Examples{N: 2, D: 1, X: []float32{1, 2}}
+	for want, p := range map[string]*learners.Problem{
+		"3 classes, wanted 2": {X: x, Y: []int32{0, 1}, Q: 2, Noise: three, Engine: cpuref.New()},
+		"found no engine":     {X: x, Y: []int32{0, 1}, Q: 2},
+		"without labels":      {X: x, Q: 2, Engine: cpuref.New()},
+		"found 1 classes":     {X: x, Y: []int32{0, 0}, Q: 1, Engine: cpuref.New()},
+	} {
+		if _, err := Defaults().Start(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // Benchmark measures each operation of an engine apart, the transfer of the
@@ -42,7 +43,7 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	for i := range all {
 		all[i] = i
 	}
-	r, err := e.Load(x, y, q)
+	r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	}
 	pass := 4 * n * d
 	measure("load", pass, func(*testing.B, int) {
-		r, err := e.Load(x, y, q)
+		r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
 		must(err)
 		must(r.Close())
 	})
@@ -100,7 +101,7 @@ func benchmark(b *testing.B, e engine.Engine, n, d, q int) {
 	// The first assignment puts every example into a cell.
 	measure("assign-all", pass, func(b *testing.B, _ int) {
 		b.StopTimer()
-		r, err := e.Load(x, y, q)
+		r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
 		must(err)
 		must(r.Rescore(ws[0], all))
 		must(r.Scores(one, 0, 1))

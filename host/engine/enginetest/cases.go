@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // problem is one data set with a sequence of weights to take it through.
@@ -164,7 +165,7 @@ func (p problem) check(e engine.Engine) error {
 		form = x.Compressed()
 	}
 	return guarded(form, y, inv, func(gx dataset.Examples, gy []int32, ginv []float32) error {
-		r, err := e.Load(gx, gy, p.q)
+		r, err := e.LoadCells(gx, gy, p.q, numerics.FixedPoint{})
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func (p problem) dense() problem {
 
 // round compares every operation at one weight matrix. name is that of this step of
 // the problem.
-func (p problem) round(r engine.Resident, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32, rng *rand.Rand, name string) error {
+func (p problem) round(r engine.Cells, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32, rng *rand.Rand, name string) error {
 	before := w.Clone()
 	if err := r.Rescore(w, changed); err != nil {
 		return err

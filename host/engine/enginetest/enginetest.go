@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // Case is one judgement of an engine. It does not need a *testing.T, so that a
@@ -34,8 +35,11 @@ func Cases() []Case {
 	for _, p := range projections() {
 		all = append(all, Case{p.String(), p.check})
 	}
+	all = append(all, partCases()...)
+	all = append(all, TogetherCases()...)
 	return append(all,
 		Case{"errors", checkErrors},
+		Case{"plan", checkPlan},
 		Case{"errors of project", checkProjectErrors},
 		Case{"no labels", checkNoLabels},
 		Case{"two residents", checkTwoResidents},
@@ -59,14 +63,15 @@ func WideCases() []Case {
 	p := problem{name: "wide", n: 21, d: 70001, q: 3, value: normal, weight: normal, edit: thinOut}
 	dense := Case{p.String(), p.check}
 	p.sparse = true
-	return []Case{dense, {p.String(), p.check}}
+	return []Case{dense, {p.String(), p.check}, {"more memory than there is", checkMemory}}
 }
 
 // ShortCases are for what makes an engine many times slower and looks for other faults
 // than wrong bits, such as the race detector: the tiny cases, one with enough examples
 // to be shared out, and misuse.
 func ShortCases() []Case {
-	all := append(TinyCases(), Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
+	all := append(append(TinyCases(), partCases()...), TogetherCases()...)
+	all = append(all, Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
 	for _, w := range walks() {
 		if w.n > 2000 {
 			all = append(all, Case{w.name, w.check})
@@ -143,6 +148,7 @@ func checkErrors(e engine.Engine) error {
 		{"negative size", dataset.Examples{N: -3, D: -2, X: x.X}, y, 2, engine.ErrShape},
 		{"too few values", dataset.Examples{N: 3, D: 2, X: x.X[:5]}, y, 2, engine.ErrShape},
 		{"too many values", dataset.Examples{N: 2, D: 2, X: x.X}, y[:2], 2, engine.ErrShape},
+		{"no labels", x, nil, 2, engine.ErrShape},
 		{"too few labels", x, y[:2], 2, engine.ErrShape},
 		{"label too large", x, []int32{0, 1, 2}, 2, engine.ErrLabel},
 		{"label negative", x, []int32{0, 1, -1}, 2, engine.ErrLabel},
@@ -156,12 +162,18 @@ func checkErrors(e engine.Engine) error {
 		{"narrow examples of another shape", dataset.Examples{N: 3, D: 2, X: x.X, Narrow: &dataset.Narrow{Codes8: make([]uint8, 5), Map: make([]float32, 4), Unit: make([]float32, 3)}}, y, 2, engine.ErrShape},
 		{"both forms", dataset.Examples{N: 1, D: 1, X: []float32{1}, Starts: []int64{0, 1}, Columns: []int32{0}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
 	} {
-		r, err := e.Load(c.x, c.y, c.q)
+		r, err := e.LoadCells(c.x, c.y, c.q, numerics.FixedPoint{})
 		if !errors.Is(err, c.want) || r != nil {
+			return fmt.Errorf("load cells with %s: %v, want %v", c.what, err, c.want)
+		}
+		if c.x.N == x.N && c.x.Check() == nil && c.q == 2 {
+			continue // the labels are at fault
+		}
+		if r, err := e.Load(c.x, c.q); !errors.Is(err, c.want) || r != nil {
 			return fmt.Errorf("load with %s: %v, want %v", c.what, err, c.want)
 		}
 	}
-	r, err := e.Load(x, y, 2)
+	r, err := e.LoadCells(x, y, 2, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
@@ -197,29 +209,21 @@ func checkErrors(e engine.Engine) error {
 	return checkClosed(r)
 }
 
-func checkClosed(r engine.Resident) error {
-	w, f := engine.NewWeights(2, 2), make([]float32, 6)
+func checkClosed(r engine.Cells) error {
 	for range 2 {
 		if err := r.Close(); err != nil {
 			return fmt.Errorf("close: %v", err)
 		}
 	}
-	_, assign := r.Assign(0)
-	for what, err := range map[string]error{
-		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(f, 0, 3), "predict": r.Predict(make([]int32, 3)),
-		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0), "norms": r.Norms(f[:4], f[:4]),
-		"update vectors": r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f[:4]),
-	} {
-		if !errors.Is(err, engine.ErrClosed) {
-			return fmt.Errorf("%s after close: %v, want %v", what, err, engine.ErrClosed)
-		}
+	if err := refuses(r, engine.ErrClosed); err != nil {
+		return fmt.Errorf("after close: %w", err)
 	}
 	return nil
 }
 
 func checkNoLabels(e engine.Engine) error {
 	x, _ := small()
-	r, err := e.Load(x, nil, 2)
+	r, err := e.Load(x, 2)
 	if err != nil {
 		return err
 	}
@@ -231,15 +235,8 @@ func checkNoLabels(e engine.Engine) error {
 	if err := into([]int32{0, 0, 0}, "predict", same[int32], func(dst []int32) error { return r.Predict(dst) }); err != nil {
 		return err
 	}
-	f := make([]float32, 4)
-	_, assign := r.Assign(0)
-	for what, err := range map[string]error{
-		"assign": assign, "class sums": r.ClassSums(make([]int64, 4), 0),
-		"norms": r.Norms(f, f), "update vectors": r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f),
-	} {
-		if !errors.Is(err, engine.ErrNoLabels) {
-			return fmt.Errorf("%s without labels: %v, want %v", what, err, engine.ErrNoLabels)
-		}
+	if _, ok := r.(engine.Cells); ok {
+		return errors.New("load returns something with cells")
 	}
 	return r.Close()
 }
@@ -248,7 +245,7 @@ func checkNoLabels(e engine.Engine) error {
 func checkTwoResidents(e engine.Engine) error {
 	a := problem{name: "a", n: 40, d: 5, q: 3, value: normal, weight: normal}
 	x, y, inv, rng := a.build()
-	ra, err := e.Load(x, y, a.q)
+	ra, err := e.LoadCells(x, y, a.q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}

@@ -11,19 +11,29 @@ import (
 // naive computes what an engine must answer, from the text of the contract,
 // everything afresh at every question. It shares no code with any engine.
 type naive struct {
-	x dataset.Examples
-	y []int32
-	q int
-	s int // clause 3
+	x     dataset.Examples
+	y     []int32
+	q     int
+	s     int // clause 3, as is the next
+	total int // examples
 
 	scores []float32 // n×Q
 	region []int     // of the last assignment, -1 for none
 }
 
 func newNaive(x dataset.Examples, y []int32, q int) *naive {
-	v := &naive{x: x, y: y, q: q, scores: make([]float32, x.N*q), region: make([]int, x.N)}
+	v := &naive{x: x, y: y, q: q, scores: make([]float32, x.N*q), region: make([]int, x.N), total: x.N}
+	v.s = v.format()
+	for i := range v.region {
+		v.region[i] = -1
+	}
+	return v
+}
+
+// format: clause 3, for the largest value here and the total.
+func (v *naive) format() int {
 	m := 0.0
-	for _, a := range x.X {
+	for _, a := range v.x.X {
 		m = math.Max(m, math.Abs(float64(a)))
 	}
 	e := 0
@@ -32,17 +42,14 @@ func newNaive(x dataset.Examples, y []int32, q int) *naive {
 			e++ // m in [2^(e-1), 2^e)
 		}
 	}
-	v.s = 62 - bits.Len(uint(x.N)) - e
-	if v.s > 126 {
-		v.s = 126
+	s := 62 - bits.Len(uint(v.total)) - e
+	if s > 126 {
+		s = 126
 	}
-	if v.s < -126 {
-		v.s = -126
+	if s < -126 {
+		s = -126
 	}
-	for i := range v.region {
-		v.region[i] = -1
-	}
-	return v
+	return s
 }
 
 // dot: clause 1.
@@ -140,7 +147,7 @@ func integerOf(a float32, s int) int64 {
 
 // updateVector: clause 6, from the class sums of region p.
 func (v *naive) updateVector(sums []int64, q int, inv []float32) []float32 {
-	u := float32(math.Ldexp(1, -v.s) / float64(v.x.N))
+	u := float32(math.Ldexp(1, -v.s) / float64(v.total))
 	z := make([]float32, v.x.D)
 	for j := range z {
 		var acc float32

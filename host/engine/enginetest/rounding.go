@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // checkRounding has weights that change by next to nothing, and scores that change by
@@ -33,7 +34,7 @@ func checkRounding(e engine.Engine) error {
 		}
 	}
 	return guarded(x, y, nil, func(gx dataset.Examples, gy []int32, _ []float32) error {
-		r, err := e.Load(gx, gy, q)
+		r, err := e.LoadCells(gx, gy, q, numerics.FixedPoint{})
 		if err != nil {
 			return err
 		}

@@ -91,34 +91,21 @@ func shiftRight(m uint64, n uint) (hi, lo uint64, lost bool) {
 	return 0, 0, m != 0
 }
 
-// pack rounds ±(hi:lo)·2^e to the nearest float32, ties to even.
+// pack rounds ±(hi:lo)·2^e, which is not 0, to the nearest float32, ties to even.
 func pack(neg bool, hi, lo uint64, e int) float32 {
 	z := bits.LeadingZeros64(hi)
 	if hi == 0 {
 		z = 64 + bits.LeadingZeros64(lo)
+		hi, lo = lo, 0
 	}
-	top := e + 127 - z        // exponent of the leading one
-	last := max(top-23, -149) // exponent of the last bit that float32 keeps
-	drop := uint(last - e)    // bits to round away, 0..128 and beyond
-	kept, half, below := uint64(0), false, false
-	bit := func(i uint) bool {
-		if i >= 128 {
-			return false
-		}
-		if i >= 64 {
-			return hi>>(i-64)&1 == 1
-		}
-		return lo>>i&1 == 1
-	}
-	for i := uint(0); i < 25; i++ {
-		if bit(drop + i) {
-			kept |= 1 << i
-		}
-	}
-	half = bit(drop - 1)
-	for i := uint(0); i+1 < drop && i < 128 && !below; i++ {
-		below = bit(i)
-	}
+	// The leading one moves to bit 63 of hi. In Go a shift by 64 or more gives 0.
+	hi, lo = hi<<(z%64)|lo>>(64-z%64), lo<<(z%64)
+	e -= z
+	last := max(e+127-23, -149) // exponent of the last bit that float32 keeps
+	drop := uint(last - e - 64) // bits of hi to round away, 40 or more
+	kept := hi >> drop
+	rest := hi << (64 - drop) // what hi loses, from bit 63 on; 0 if it is far below the last bit
+	half, below := rest>>63 == 1, rest<<1|lo != 0
 	if half && (below || kept&1 == 1) {
 		kept++
 	}

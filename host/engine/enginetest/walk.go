@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // walk takes an engine through many weight matrices, each near the one before, and
@@ -19,7 +20,8 @@ type walk struct {
 	noise, stride float64 // of the examples around a few axes; of the weights, at first
 	sparse        bool
 	narrow        int
-	drift         bool // after a leap always on in one direction, so that errors add up
+	drift         bool    // after a leap always on in one direction, so that errors add up
+	value, weight float64 // what examples and weights are multiplied by; 0 for 1
 }
 
 func walks() []walk {
@@ -34,6 +36,8 @@ func walks() []walk {
 		{name: "drift in few dimensions", n: 600, d: 12, q: 3, noise: 0.5, stride: 0.02, drift: true},
 		{name: "walk of bytes", n: 400, d: 40, q: 4, noise: 0.05, stride: 0.3, narrow: 1},
 		{name: "walk of halves", n: 300, d: 270, q: 3, noise: 0.05, stride: 0.3, narrow: 2},
+		{name: "walk of scores that overflow", n: 200, d: 40, q: 4, stride: 0.3, value: 0x1p100, weight: 0x1p27},
+		{name: "walk of scores that underflow", n: 200, d: 40, q: 4, stride: 0.3, value: 0x1p-74, weight: 0x1p-76},
 		{name: "walk, sparse", n: 200, d: 40, q: 4, noise: 0.05, stride: 0.3, sparse: true},
 	}
 }
@@ -52,7 +56,7 @@ func (k walk) check(e engine.Engine) error {
 		form = x.Compressed()
 	}
 	return guarded(form, y, nil, func(gx dataset.Examples, gy []int32, _ []float32) error {
-		r, err := e.Load(gx, gy, k.q)
+		r, err := e.LoadCells(gx, gy, k.q, numerics.FixedPoint{})
 		if err != nil {
 			return err
 		}
@@ -123,12 +127,20 @@ func (k walk) draw(rng *rand.Rand) (x dataset.Examples, y []int32) {
 		}
 		for j := range k.d {
 			v := float64(x.Row(i)[j]) + k.noise*rng.NormFloat64()
-			x.Row(i)[j] = float32(math.RoundToEven(v*64) / 64)
+			x.Row(i)[j] = float32(math.RoundToEven(v*64) / 64 * times(k.value))
 		}
 		y[i] = int32(rng.IntN(k.q))
 	}
 	clear(x.Row(k.n / 2)) // one of length 0
 	return x, y
+}
+
+// times is a factor of a walk.
+func times(factor float64) float64 {
+	if factor == 0 {
+		return 1
+	}
+	return factor
 }
 
 // move changes the weights of some classes, by less and less, and now and then in a way
@@ -147,7 +159,7 @@ func (k walk) move(rng *rand.Rand, w engine.Weights, step int) (changed []int) {
 	add := func(c int, by float64) {
 		changed = append(changed, c)
 		for j := range w.Row(c) {
-			w.Row(c)[j] += float32(by * rng.NormFloat64())
+			w.Row(c)[j] += float32(by * times(k.weight) * rng.NormFloat64())
 		}
 	}
 	switch {
@@ -161,12 +173,12 @@ func (k walk) move(rng *rand.Rand, w engine.Weights, step int) (changed []int) {
 		w.Row(0)[0] = math.MaxFloat32
 	case step == walkSteps-9: // and back
 		add(0, 1)
-		w.Row(0)[0] = 1
+		w.Row(0)[0] = float32(times(k.weight))
 	case step%7 == 6: // nothing
 	case step%7 == 5: // along an example: what the sketch sees of it, and what not
 		c := rng.IntN(k.q)
 		add(c, 0)
-		w.Row(c)[rng.IntN(k.d)] += float32(stride * 5)
+		w.Row(c)[rng.IntN(k.d)] += float32(stride * 5 * times(k.weight))
 	default:
 		c := rng.IntN(k.q)
 		add(c, stride)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // A verified engine is an engine.
@@ -23,13 +25,13 @@ type broken struct {
 	what string
 }
 
-func (b broken) Load(x dataset.Examples, y []int32, classes int) (engine.Resident, error) {
-	r, err := b.Engine.Load(x, y, classes)
-	return &brokenResident{Resident: r, what: b.what}, err
+func (b broken) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	r, err := b.Engine.LoadCells(x, y, classes, f)
+	return &brokenResident{Cells: r, what: b.what}, err
 }
 
 type brokenResident struct {
-	engine.Resident
+	engine.Cells
 	what    string
 	assigns int
 }
@@ -37,7 +39,7 @@ type brokenResident struct {
 func (r *brokenResident) breaks(what string) bool { return r.what == what && r.assigns > 1 }
 
 func (r *brokenResident) Assign(alpha float32) (engine.Assignment, error) {
-	a, err := r.Resident.Assign(alpha)
+	a, err := r.Cells.Assign(alpha)
 	r.assigns++
 	if r.breaks("assign: predicted") {
 		a.Predicted[0]++
@@ -49,7 +51,7 @@ func (r *brokenResident) Assign(alpha float32) (engine.Assignment, error) {
 }
 
 func (r *brokenResident) ClassSums(dst []int64, p int) error {
-	err := r.Resident.ClassSums(dst, p)
+	err := r.Cells.ClassSums(dst, p)
 	if r.breaks("class sums of region 1") && p == 1 {
 		dst[len(dst)-1]++
 	}
@@ -57,7 +59,7 @@ func (r *brokenResident) ClassSums(dst []int64, p int) error {
 }
 
 func (r *brokenResident) Norms(dst, inv []float32) error {
-	err := r.Resident.Norms(dst, inv)
+	err := r.Cells.Norms(dst, inv)
 	if r.breaks("norms") {
 		dst[len(dst)-1]++
 	}
@@ -65,11 +67,15 @@ func (r *brokenResident) Norms(dst, inv []float32) error {
 }
 
 func (r *brokenResident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	err := r.Resident.UpdateVectors(dst, pairs, inv)
+	err := r.Cells.UpdateVectors(dst, pairs, inv)
 	if r.breaks("update vectors") && len(dst) > 0 {
 		dst[len(dst)-1]++
 	}
 	return err
+}
+
+func TestClose(t *testing.T) {
+	enginetest.RunClose(t, func() engine.Engine { return Engine(simd.New()) })
 }
 
 func TestNotices(t *testing.T) {
@@ -82,5 +88,29 @@ func TestNotices(t *testing.T) {
 		if !found {
 			t.Errorf("%s: nothing noticed", what)
 		}
+		if err := failed(what); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
+}
+
+// failed makes an operation differ and judges what comes after it.
+func failed(what string) error {
+	r, err := enginetest.Small(Engine(broken{cpuref.New(), what}))
+	if err != nil {
+		return err
+	}
+	w, f := engine.Weights{Q: 2, D: 2, W: []float32{1, 0, 0, 1}}, make([]float32, 4)
+	for range 2 {
+		if err = r.Rescore(w, []int{0, 1}); err == nil {
+			_, err = r.Assign(0)
+		}
+		if err == nil {
+			err = errors.Join(r.Norms(f, f), r.UpdateVectors(f[:2], []engine.Pair{{P: 1, Q: 1}}, f))
+		}
+	}
+	if !errors.Is(err, ErrDiffers) {
+		return fmt.Errorf("found %v, want %v", err, ErrDiffers)
+	}
+	return enginetest.CheckFailed(r)
 }

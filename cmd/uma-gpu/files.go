@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// A flag whose value is the name of a file says by its type what the command does
+// with the file. checkFiles then protects it; no command has to.
+type (
+	inputFlag   struct{ *cli.StringFlag }      // a file to read; - is standard input
+	outputFlag  struct{ *cli.StringFlag }      // a file to write; - is standard output where it is the default
+	outputsFlag struct{ *cli.StringSliceFlag } // files to write
+)
+
+// fileFlag is one of these types.
+type fileFlag interface {
+	cli.Flag
+	written() bool
+	paths(c *cli.Context) []string
+}
+
+func (inputFlag) written() bool   { return false }
+func (outputFlag) written() bool  { return true }
+func (outputsFlag) written() bool { return true }
+
+func (f inputFlag) paths(c *cli.Context) []string   { return []string{c.String(f.Name)} }
+func (f outputsFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
+func (f outputFlag) paths(c *cli.Context) []string {
+	if f.Value == "-" && c.String(f.Name) == "-" {
+		return nil
+	}
+	return []string{c.String(f.Name)}
+}
+
+// checkFiles makes sure, before any work, that each file that the flags of a command
+// say to write can be written, and that no other flag names the same file.
+func checkFiles(c *cli.Context) error {
+	type namedFile struct {
+		flag    string
+		written bool
+		path    string
+	}
+	var files []namedFile
+	for _, f := range c.Command.Flags {
+		f, ok := f.(fileFlag)
+		if !ok {
+			continue
+		}
+		for _, path := range f.paths(c) {
+			if path != "" {
+				files = append(files, namedFile{f.Names()[0], f.written(), path})
+			}
+		}
+	}
+	for k, a := range files {
+		for _, b := range files[:k] {
+			out, other := a, b
+			if !out.written {
+				out, other = b, a
+			}
+			if out.written && samePlace(c, out.path, other.path) {
+				return usagef(c, "--%s is the same file as --%s, %s; give another name", out.flag, other.flag, other.path)
+			}
+		}
+	}
+	for _, f := range files {
+		if f.written {
+			if err := atomicfile.CheckWritable(f.path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// samePlace reports whether a file written at path a would take the place of b,
+// whatever links lead there. Neither needs to exist.
+func samePlace(c *cli.Context, a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := stat(c, b)
+	if errA == nil && errB == nil {
+		return os.SameFile(infoA, infoB)
+	}
+	if errA == nil || errB == nil {
+		return false
+	}
+	// Not by cleaned paths: .. after a link leads elsewhere than its text says.
+	folderA, nameA := filepath.Split(a)
+	folderB, nameB := filepath.Split(b)
+	infoA, errA = os.Stat(folderA + ".")
+	infoB, errB = os.Stat(folderB + ".")
+	return nameA == nameB && errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// stat is os.Stat, of standard input for -.
+func stat(c *cli.Context, path string) (os.FileInfo, error) {
+	if in, ok := c.App.Reader.(*os.File); ok && path == "-" {
+		return in.Stat()
+	}
+	return os.Stat(path)
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// noFiles are the flags with text for a value that is not the name of a file.
+var noFiles = strings.Fields(`alpha classes confusion-axes counts device format fractions gamma header ignore-columns
+	kernel kernel-memory label-column landmark-choice landmarks learner max-alloc memory-limit normalize
+	normalize-components select storage synthetic to weights x-name y-name`)
+
+// eachCommand calls f for each command that does something, with its words.
+func eachCommand(f func(words []string, c *cli.Command)) {
+	var walk func(words []string, list []*cli.Command)
+	walk = func(words []string, list []*cli.Command) {
+		for _, c := range list {
+			words := append(slices.Clone(words), c.Name)
+			if len(c.Subcommands) == 0 {
+				f(words, c)
+			}
+			walk(words, c.Subcommands)
+		}
+	}
+	walk(nil, newApp(io.Discard, io.Discard).Commands)
+}
+
+// A flag that names a file is an inputFlag, an outputFlag or an outputsFlag, else
+// nothing protects the file.
+func TestFileFlagsAreDeclared(t *testing.T) {
+	found, outputs := 0, 0
+	eachCommand(func(words []string, c *cli.Command) {
+		for _, f := range c.Flags {
+			if f, ok := f.(fileFlag); ok {
+				found++
+				if f.written() {
+					outputs++
+				}
+				continue
+			}
+			doc, ok := f.(cli.DocGenerationFlag)
+			if !ok || !doc.TakesValue() {
+				continue
+			}
+			number := true // no file is named by a flag that is read as a number
+			switch f.(type) {
+			case *cli.IntFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag, *cli.Float64Flag, *cli.DurationFlag:
+			default:
+				number = false
+			}
+			if !number && !slices.Contains(noFiles, f.Names()[0]) || strings.Contains(doc.GetUsage(), "FILE`") {
+				t.Errorf("%s --%s: make it an inputFlag, outputFlag or outputsFlag if it names a file, else list it in noFiles",
+					strings.Join(words, " "), f.Names()[0])
+			}
+		}
+	})
+	if found < 20 || outputs < 8 {
+		t.Errorf("found %d flags that name files, %d of them written: the search is wrong", found, outputs)
+	}
+}
+
+// Whatever two flags of a command name one file, and however: if one of them writes
+// it, nothing happens.
+func TestFilesAreProtected(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		os.Mkdir(path("sub"), 0o777), os.Mkdir(path("sub/deep"), 0o777), os.Symlink(path("sub/deep"), path("link")),
+		os.WriteFile(path("old.csv"), []byte("1,2,a\n"), 0o666), os.Symlink("old.csv", path("soft.csv")),
+		os.Link(path("old.csv"), path("hard.csv")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	before := names(t, dir)
+	pairs := [][2]string{
+		{"old.csv", "old.csv"}, {"old.csv", "./old.csv"}, {path("old.csv"), "old.csv"}, {"sub/../old.csv", "old.csv"},
+		{"soft.csv", "old.csv"}, {"hard.csv", "old.csv"}, {"soft.csv", "hard.csv"}, {"link/../../old.csv", "old.csv"},
+		{"new.csv", "new.csv"}, {"new.csv", "./new.csv"}, {path("new.csv"), "new.csv"}, {"sub/../new.csv", "new.csv"},
+		{"link/new.csv", "sub/deep/new.csv"}, {"link/../../new.csv", "new.csv"},
+	}
+	tried := 0
+	eachCommand(func(words []string, c *cli.Command) {
+		for _, a := range c.Flags {
+			for _, b := range c.Flags {
+				a, ok1 := a.(fileFlag)
+				b, ok2 := b.(fileFlag)
+				if !ok1 || !ok2 || !a.written() {
+					continue
+				}
+				if _, many := a.(outputsFlag); a.Names()[0] == b.Names()[0] && !many {
+					continue
+				}
+				for _, p := range pairs {
+					for k := range 2 {
+						tried++
+						fail(t, exitUsage, " is the same file as --",
+							append(slices.Clone(words), "--"+a.Names()[0], p[k], "--"+b.Names()[0], p[1-k])...)
+					}
+				}
+			}
+		}
+	})
+	if tried < 400 {
+		t.Errorf("tried only %d pairs", tried)
+	}
+	if text := string(read(t, "old.csv")); text != "1,2,a\n" || !slices.Equal(names(t, dir), before) {
+		t.Errorf("found %q and the files %q, want %q", text, names(t, dir), before)
+	}
+}
+
+// Files of their own are not taken for one.
+func TestFilesOfTheirOwn(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, err := range []error{
+		os.Mkdir("sub", 0o777), os.Mkdir("sub/deep", 0o777), os.Symlink("sub/deep", "link"),
+		os.WriteFile("old.csv", []byte("1,2,a\n3,4,b\n"), 0o666),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// By its text link/../new.csv is new.csv.
+	succeed(t, "confusion", "inject", "--pairwise", "0.5", "--data", "old.csv", "--out", "new.csv", "--write-confusion", "link/../new.csv")
+	if got := names(t, "sub"); !slices.Equal(got, []string{"deep", "new.csv"}) {
+		t.Errorf("found %q", got)
+	}
+	succeed(t, "split", "--counts", "1,1", "--data", "old.csv", "--out", "part.csv", "--out", "sub/part.csv")
+}
+
+// The file that the shell opened for standard input is an input like any other.
+func TestStandardInputIsProtected(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", "1,2,a\n3,4,b\n")
+	in, err := os.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var stderr strings.Builder
+	c := program(t, "", "convert", "--data", "-", "--out", data)
+	c.Stdin, c.Stderr = in, &stderr
+	if code := exitOf(t, c.Run()); code != exitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
+	}
+}

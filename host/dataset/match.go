@@ -1,0 +1,160 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// byPosition ends the errors of matching by name.
+const byPosition = "; if only the names differ, match by position (--match-features position)"
+
+// MatchFeatures makes the features of d those that names lists, in that order, for
+// example those of a model: columns trade places, and features that are not listed are
+// given up, with a note. If d has no names, position counts, with a note; if names is
+// nil, nothing is done. Nothing is copied if the features agree already; else the
+// Examples become a copy, and SHA256 "" until it is asked for with Hash.
+//
+// A name matches only itself, to the byte. Equal lists match whatever is in them;
+// else it is an error if a listed feature is missing, if it occurs twice among the
+// features of d, or if names lists it twice. Another order of prepared examples is an
+// error, as is another number of features where position counts.
+func (d *Dataset) MatchFeatures(names []string) error {
+	switch {
+	case names == nil:
+		return nil
+	case d.Features == nil && len(names) != d.FeatureCount():
+		return fmt.Errorf("%s: found %d features without names, wanted %d: %s", d.Path, d.FeatureCount(), len(names), quoteList(names))
+	case d.Features == nil:
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: the features have no names here and are matched by position with %s", d.Path, quoteList(names)))
+		return nil
+	}
+	at, fault := matchNames(d.Features, names)
+	switch {
+	case fault != "":
+		return fmt.Errorf("%s: %s", d.Path, fault)
+	case at == nil:
+		return nil
+	case d.Prepared != nil:
+		return fmt.Errorf("%s: found examples prepared from the features %s, wanted %s in this order; take the original data",
+			d.Path, quoteList(d.Features), quoteList(names))
+	}
+	if note := extraNote(d.Features, names); note != "" {
+		d.Notes = append(d.Notes, d.Path+": "+note)
+	}
+	d.Examples, d.Features, d.SHA256 = d.takeColumns(at), slices.Clone(names), ""
+	return nil
+}
+
+// matchNames returns which of have each of want is; nil if the lists are equal. fault
+// says what is wrong, "" if nothing is.
+func matchNames(have, want []string) (at []int, fault string) {
+	if slices.Equal(have, want) {
+		return nil, ""
+	}
+	const twice = -1
+	place := make(map[string]int, len(have))
+	for j, name := range have {
+		if _, seen := place[name]; seen {
+			j = twice
+		}
+		place[name] = j
+	}
+	at = make([]int, 0, len(want))
+	asked := make(map[string]bool, len(want))
+	var missing []string
+	for _, name := range want {
+		if asked[name] {
+			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell them apart: found the features %s, wanted %s in this order%s",
+				quote(name), quoteList(have), quoteList(want), byPosition)
+		}
+		asked[name] = true
+		switch j, there := place[name]; {
+		case !there:
+			missing = append(missing, name)
+		case j == twice:
+			return nil, fmt.Sprintf("found several features named %s, wanted one; rename one of them", quote(name))
+		default:
+			at = append(at, j)
+		}
+	}
+	if missing != nil {
+		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was trained on%s",
+			quoteList(have), quoteList(missing), len(missing), len(want), byPosition)
+	}
+	return at, ""
+}
+
+// extraNote says which of have are not wanted, "" if all are.
+func extraNote(have, want []string) string {
+	var extra []string
+	wanted := set(want)
+	for _, name := range have {
+		if !wanted[name] {
+			extra = append(extra, name)
+		}
+	}
+	if extra == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of the columns are no features of the model and are ignored: %s", len(extra), quoteList(extra))
+}
+
+// set returns the names as a set.
+func set(names []string) map[string]bool {
+	s := make(map[string]bool, len(names))
+	for _, name := range names {
+		s[name] = true
+	}
+	return s
+}
+
+// takeColumns returns a copy of e whose column k is column at[k] of e. It has no Narrow.
+func (e Examples) takeColumns(at []int) Examples {
+	p := Examples{N: e.N, D: len(at)}
+	if !e.Sparse() {
+		p.X = make([]float32, p.N*p.D)
+		parallel.Ranges(e.N, 64, func(from, to int) {
+			for i := from; i < to; i++ {
+				row, taken := e.Row(i), p.Row(i)
+				for k, j := range at {
+					taken[k] = row[j]
+				}
+			}
+		})
+		return p
+	}
+	place := make([]int32, e.D) // where a column goes, counted from 1; 0 if nowhere
+	for k, j := range at {
+		place[j] = int32(k) + 1
+	}
+	stored := 0
+	for _, j := range e.Columns {
+		if place[j] > 0 {
+			stored++
+		}
+	}
+	p.Starts, p.Columns, p.Values = make([]int64, 1, e.N+1), make([]int32, 0, stored), make([]float32, 0, stored)
+	type entry struct {
+		column int32
+		value  float32
+	}
+	var row []entry
+	for i := range e.N {
+		columns, values := e.SparseRow(i)
+		row = row[:0]
+		for k, j := range columns {
+			if place[j] > 0 {
+				row = append(row, entry{place[j] - 1, values[k]})
+			}
+		}
+		slices.SortFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
+		for _, v := range row {
+			p.Columns, p.Values = append(p.Columns, v.column), append(p.Values, v.value)
+		}
+		p.Starts = append(p.Starts, int64(len(p.Values)))
+	}
+	return p
+}

@@ -1,0 +1,166 @@
+package dataset
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// remarks are what readers say about the columns of a table, without the path.
+type remarks struct {
+	notes, warnings []string
+	// leading is the column of the file that feature 0 is, counted from 1, and whether it
+	// stands first and has no name.
+	leading       int
+	leadingNoName bool
+	// maybeHeader is the line of the first example if it looks like a header, else 0.
+	maybeHeader int
+}
+
+func (r *remarks) note(format string, args ...any) {
+	if r != nil {
+		r.notes = append(r.notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// remark adds to a data set that was just read what the readers said, and looks for
+// columns and labels that are hardly what their reader takes them for. In-place changes
+// are allowed: nobody else has d yet.
+func (d *Dataset) remark(r *remarks, o Options) error {
+	for _, note := range r.notes {
+		d.Notes = append(d.Notes, d.Path+": "+note)
+	}
+	d.Warnings = append(d.Warnings, r.warnings...)
+	warn := func(format string, args ...any) {
+		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
+	}
+	if o.Features == 0 && r.leading > 0 {
+		d.leadingColumn(r, warn)
+	}
+	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || d.count(d.Y[0]) == 1) {
+		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
+	}
+	if o.Classes != nil || d.Y == nil {
+		return nil
+	}
+	return d.judgeLabels(warn)
+}
+
+// fewExamples is the number below which nothing that examples have in common is telling.
+const fewExamples = 20
+
+// leadingColumn leaves out the first column if it is certain to number the examples, as
+// pandas and R write it without a name, and warns if it may.
+func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) {
+	counts := d.N > 1 && d.D > 1 && d.firstCounts()
+	switch {
+	case counts && r.leadingNoName:
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: column %d has no name and numbers the examples; it is left out", d.Path, r.leading))
+		d.Examples, d.Features = d.dropFirst(), d.Features[1:]
+	case r.leadingNoName && d.N > 2:
+		warn("column %d has no name and is taken as a feature; if it is an index or holds row names, leave it out (--ignore-columns %d)", r.leading, r.leading)
+	case counts && r.leading == 1 && d.N >= fewExamples:
+		name := ""
+		if d.Features != nil {
+			name = " (" + shorten(d.Features[0]) + ")"
+		}
+		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it out (--ignore-columns 1)", name)
+	}
+}
+
+// firstCounts reports whether feature 0 increases by 1 from example to example, from a
+// whole number on.
+func (d *Dataset) firstCounts() bool {
+	at := func(i int) float32 {
+		if !d.Sparse() {
+			return d.X[i*d.D]
+		}
+		if columns, values := d.SparseRow(i); len(columns) > 0 && columns[0] == 0 {
+			return values[0]
+		}
+		return 0
+	}
+	first := at(0)
+	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
+		return false
+	}
+	for i := range d.N {
+		if at(i) != float32(int64(first)+int64(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropFirst returns d's examples without feature 0, in the same memory.
+func (d *Dataset) dropFirst() Examples {
+	e := Examples{N: d.N, D: d.D - 1}
+	if !d.Sparse() {
+		for i := range e.N {
+			copy(d.X[i*e.D:(i+1)*e.D], d.X[i*d.D+1:(i+1)*d.D])
+		}
+		e.X = d.X[: e.N*e.D : e.N*e.D]
+		return e
+	}
+	at := 0
+	for i := range e.N {
+		from, to := d.Starts[i], d.Starts[i+1]
+		d.Starts[i] = int64(at)
+		for k := from; k < to; k++ {
+			if j := d.Columns[k]; j > 0 {
+				d.Columns[at], d.Values[at] = j-1, d.Values[k]
+				at++
+			}
+		}
+	}
+	d.Starts[e.N] = int64(at)
+	e.Starts, e.Columns, e.Values = d.Starts, d.Columns[:at:at], d.Values[:at:at]
+	return e
+}
+
+// count returns how many examples have class q.
+func (d *Dataset) count(q int32) (n int) {
+	for _, y := range d.Y {
+		if y == q {
+			n++
+		}
+	}
+	return n
+}
+
+// judgeLabels refuses labels that are measurements, and warns of those that may be or
+// that may be numbers of examples.
+func (d *Dataset) judgeLabels(warn func(string, ...any)) error {
+	const usual = 20 // so many classes are no wonder, whatever they are called
+	if d.N < fewExamples || len(d.Classes) <= usual {
+		return nil
+	}
+	fractions := ""
+	for _, name := range d.Classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			fractions = ""
+			break
+		}
+		if fractions == "" && v != float64(int64(v)) {
+			fractions = name
+		}
+	}
+	column := "the label"
+	switch {
+	case d.Label != "":
+		column = fmt.Sprintf("the label column %d (%s)", d.LabelColumn, shorten(d.Label))
+	case d.LabelColumn > 0:
+		column = fmt.Sprintf("the label column %d", d.LabelColumn)
+	}
+	many := 2*len(d.Classes) > d.N
+	switch {
+	case fractions != "" && many:
+		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted classes and not a measurement; name the column of the class (--label-column)",
+			d.Path, column, len(d.Classes), d.N, quote(fractions))
+	case fractions != "":
+		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then name the column of the class (--label-column)", column, fractions, len(d.Classes))
+	case many:
+		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, name the column of the class (--label-column)", column, len(d.Classes), d.N)
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package memory
+
+// systemLimits knows none.
+func systemLimits() []limit { return nil }

@@ -1,0 +1,122 @@
+// Package memory tells how many bytes the process may still take, so that a size
+// that cannot fit is refused with an error before it ends the process.
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// ErrBudget marks what needs more memory than the process may take.
+var ErrBudget = errors.New("does not fit in memory")
+
+// limit is one bound of the memory that may still be taken.
+type limit struct {
+	left   int64  // bytes
+	name   string // whose limit it is, as the end of "... are left by"
+	advice string // what moves it
+}
+
+// Available returns how many bytes the process may still take, at least 0: the
+// least of what the machine has available, what its control groups leave, what
+// RLIMIT_AS and RLIMIT_DATA leave, and what GOMEMLIMIT leaves. Where none of these
+// is known it returns [math.MaxInt64]. It reads some small files, which takes
+// about 0.1 ms. Memory that is garbage counts as taken until it is collected.
+func Available() int64 { return tightest().left }
+
+// Check returns nil if the process may take another need bytes, and else an error
+// that wraps [ErrBudget]. what is the subject of the error's message, such as
+// "a table of 7 classes". It collects garbage before it refuses. A need of
+// [math.MaxInt64] stands for more than can be counted and is always refused.
+func Check(need int64, what string) error {
+	if need <= 0 {
+		return nil
+	}
+	l := tightest()
+	if need > l.left {
+		debug.FreeOSMemory()
+		l = tightest()
+	}
+	switch {
+	case need == math.MaxInt64:
+		return fmt.Errorf("%s %w: it needs more bytes than 63 bits can count; give smaller sizes", what, ErrBudget)
+	case need > l.left:
+		return fmt.Errorf("%s %w: it needs %s, and %s are left by %s; %s",
+			what, ErrBudget, bytes(need), bytes(l.left), l.name, l.advice)
+	}
+	return nil
+}
+
+// Product returns the product of sizes, and [math.MaxInt64] where it is more than
+// that or a size is negative.
+func Product(sizes ...int) int64 {
+	p, over := int64(1), false
+	for _, s := range sizes {
+		switch {
+		case s == 0:
+			return 0
+		case s < 0 || over || p > math.MaxInt64/int64(s):
+			over = true // a later 0 makes it 0
+		default:
+			p *= int64(s)
+		}
+	}
+	if over {
+		return math.MaxInt64
+	}
+	return p
+}
+
+// Sum returns the sum of numbers of bytes, each at least 0, and [math.MaxInt64]
+// where it is more than that.
+func Sum(terms ...int64) int64 {
+	var s int64
+	for _, t := range terms {
+		if t < 0 || s > math.MaxInt64-t {
+			return math.MaxInt64
+		}
+		s += t
+	}
+	return s
+}
+
+// tightest returns the limit that leaves least.
+func tightest() limit {
+	least := limit{math.MaxInt64, "the largest number of bytes there can be", "give smaller sizes"}
+	for _, l := range append(systemLimits(), goLimit()) {
+		l.left = max(0, l.left)
+		if l.left < least.left {
+			least = l
+		}
+	}
+	return least
+}
+
+// goLimit is what GOMEMLIMIT leaves. Go does not fail beyond it, but spends its time
+// on collecting garbage.
+func goLimit() limit {
+	const advice = "raise GOMEMLIMIT or give smaller sizes"
+	most := debug.SetMemoryLimit(-1) // only asks
+	if most == math.MaxInt64 {
+		return limit{most, "GOMEMLIMIT", advice}
+	}
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return limit{most - int64(s[0].Value.Uint64()-s[1].Value.Uint64()), "GOMEMLIMIT", advice}
+}
+
+// bytes writes a number of bytes, large ones in GiB or MiB too.
+func bytes(n int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}} {
+		if n >= u.size {
+			return fmt.Sprintf("%d bytes (%.3g %s)", n, float64(n)/float64(u.size), u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,175 @@
+package npyfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// MaxHeader is the longest text of a header that is read, in bytes. NumPy has the
+// same bound; the header of a plain array has about a hundred.
+const MaxHeader = 10000
+
+// Array is what an .npy file says before its elements.
+type Array struct {
+	Major, Minor byte   // version of the format
+	Size         int    // bytes before the first element
+	Text         string // Python's dictionary of the three below
+	Descr        string // the type of an element in NumPy's words, such as "<f4"
+	Type         Type   // the same, read
+	Fortran      bool   // the first index runs fastest
+	Shape        []int  // no size for a single element
+}
+
+// Fault is an error about a header that can be read but is not as it must be.
+type Fault struct {
+	What Kind
+	text string
+}
+
+func (f *Fault) Error() string { return f.text }
+
+// Kind says which rule a header breaks.
+type Kind int
+
+const (
+	None       Kind = iota // no fault of a header, perhaps one of reading
+	NotNPY                 // the file does not begin with Magic
+	Cut                    // the file ends within the header
+	Version                // none of 1 to 3
+	Long                   // longer than MaxHeader
+	Dictionary             // not the three keys, each once, and nothing else
+	Order                  // neither True nor False
+	Shape                  // a negative size, or more elements than an int counts
+	Element                // no number and no text
+)
+
+// KindOf returns the kind of a Fault, None for any other error and for nil.
+func KindOf(err error) Kind {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f.What
+	}
+	return None
+}
+
+func fault(what Kind, format string, args ...any) error {
+	return &Fault{what, fmt.Sprintf(format, args...)}
+}
+
+// ReadHeader reads from r up to the first element, versions 1 to 3 of the format.
+// It returns a *Fault if the header breaks the format, and what r fails with; with
+// either comes what was read until then, of a fault of Shape or Element all of it.
+// No size is compared with what follows in r, so that whoever allocates by Shape
+// must do it. The product of the sizes fits in an int, sizes of 0 taken as 1.
+func ReadHeader(r io.Reader) (Array, error) {
+	var a Array
+	start := make([]byte, len(Magic)+4, len(Magic)+6)
+	n, err := io.ReadFull(r, start)
+	if known := start[:min(n, len(Magic))]; !strings.HasPrefix(Magic, string(known)) {
+		return a, fault(NotNPY, `found no NumPy array, wanted a file that begins with \x93NUMPY`)
+	}
+	if n > len(Magic)+1 {
+		a.Major, a.Minor = start[6], start[7]
+	}
+	if err != nil {
+		return a, cut(err)
+	}
+	switch a.Major {
+	case 1:
+		n = int(binary.LittleEndian.Uint16(start[8:]))
+	case 2, 3:
+		start = start[:cap(start)]
+		if _, err := io.ReadFull(r, start[len(Magic)+4:]); err != nil {
+			return a, cut(err)
+		}
+		n = int(binary.LittleEndian.Uint32(start[8:]))
+	default:
+		return a, fault(Version, "found version %d of the .npy format, wanted 1 to 3", a.Major)
+	}
+	a.Size = len(start) + n
+	if n > MaxHeader {
+		return a, fault(Long, "found an .npy header of %d bytes, wanted at most %d (a table of named columns? save them as one matrix)", n, MaxHeader)
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return a, cut(err)
+	}
+	a.Text = string(text)
+	return a, a.parse()
+}
+
+func cut(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fault(Cut, "found the end of the file within the .npy header; the file is cut short, fetch it again")
+	}
+	return err
+}
+
+// entry is a key and its value: a text, a word, or a tuple of numbers, which Python
+// 2 ended in L.
+var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
+
+// parse takes the dictionary apart: its three keys, each once, in any order.
+func (a *Array) parse() error {
+	bad := fault(Dictionary, "found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array", strings.TrimSpace(a.Text))
+	rest, opened := strings.CutPrefix(strings.TrimSpace(a.Text), "{")
+	rest, closed := strings.CutSuffix(rest, "}")
+	if !opened || !closed {
+		return bad
+	}
+	values := make(map[string]string, 3)
+	for range 3 {
+		m := entry.FindStringSubmatch(rest)
+		if m == nil || values[m[1]] != "" {
+			return bad
+		}
+		values[m[1]], rest = m[2], rest[len(m[0]):]
+	}
+	descr, order, shape := values["descr"], values["fortran_order"], values["shape"]
+	switch {
+	case strings.TrimSpace(rest) != "" || !strings.ContainsAny(descr[:1], `'"`) || shape[0] != '(':
+		return bad
+	case order != "True" && order != "False":
+		return fault(Order, "found the order %.100q in the .npy header, wanted True or False as fortran_order", order)
+	}
+	a.Descr, a.Fortran = descr[1:len(descr)-1], order == "True"
+	if err := a.parseShape(shape); err != nil {
+		return err
+	}
+	var err error
+	a.Type, err = parseType(a.Descr)
+	return err
+}
+
+// parseShape reads a tuple such as (3, 5) or (7,).
+func (a *Array) parseShape(tuple string) error {
+	sizes := strings.Split(strings.Trim(tuple, "()"), ",")
+	if last := len(sizes) - 1; strings.TrimSpace(sizes[last]) == "" {
+		sizes = sizes[:last]
+	}
+	total, negative, large := 1, false, false
+	for _, size := range sizes {
+		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(size), "L"))
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return fault(Dictionary, "found shape %.100s, wanted the sizes of an array", tuple)
+		}
+		a.Shape = append(a.Shape, n)
+		negative = negative || n < 0
+		if n > 0 && !large {
+			large = err != nil || total > math.MaxInt/n
+			total *= n
+		}
+	}
+	switch {
+	case negative:
+		return fault(Shape, "found shape %.100s, wanted no negative size", tuple)
+	case large:
+		return fault(Shape, "found shape %.100s, which is beyond the address space", tuple)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+// Package catalog is the table of all learners. A learner is one folder below learners
+// and one line here; flags, help, model files and tests follow from it.
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// All returns the definitions of all learners, the command's default first.
+func All() []*learners.Definition {
+	return []*learners.Definition{
+		uma.Defaults().Definition(),
+	}
+}
+
+// Find returns the definition of a learner. The error lists those there are.
+func Find(name string) (*learners.Definition, error) {
+	var names []string
+	for _, d := range All() {
+		if d.Name == name {
+			return d, nil
+		}
+		names = append(names, d.Name)
+	}
+	return nil, fmt.Errorf("learner %q is not known; use %s", name, strings.Join(names, ", "))
+}
+
+// Parse returns the parameters of the named learner that text holds as JSON, which a
+// model file has. Fields that text lacks have their defaults; unknown ones are an error.
+func Parse(name string, text []byte) (learners.Params, error) {
+	d, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	p := d.New()
+	dec := json.NewDecoder(strings.NewReader(string(text)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(p); err != nil {
+		return nil, fmt.Errorf("parameters of learner %s: %w", name, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("parameters of learner %s: found more text after the object, wanted none", name)
+	}
+	return p, p.Check()
+}

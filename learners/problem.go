@@ -1,0 +1,97 @@
+package learners
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// Problem is what a learner learns from. Nobody writes to what it refers to while a run
+// goes on.
+type Problem struct {
+	X      dataset.Examples  // n × d, prepared, and mapped if there is a kernel function
+	Y      []int32           // noisy labels: n, each in 0..Q-1
+	Q      int               // classes, at least 2
+	Noise  *confusion.Matrix // of the labels; nil if they are right
+	Engine engine.Engine     // on which to compute
+	Seed   uint64            // of all random choices
+
+	of       *Problem // whose inverse this is; nil for its own
+	inverted sync.Once
+	inverse  *confusion.Inverse
+	singular error
+}
+
+// Check says what keeps p from being a problem. The examples' values are for the engine
+// to judge, which reads them anyway.
+func (p *Problem) Check() error {
+	switch {
+	case p.Engine == nil:
+		return fmt.Errorf("problem: found no engine, wanted one, such as simd.New or gpu.Open return")
+	case p.Q < 2:
+		return fmt.Errorf("problem: found %d classes, wanted at least 2", p.Q)
+	case p.Y == nil:
+		return fmt.Errorf("problem: found examples without labels, wanted noisy ones")
+	case p.Noise != nil && p.Noise.Q() != p.Q:
+		return fmt.Errorf("problem: found a confusion matrix of %d classes, wanted %d as the labels have", p.Noise.Q(), p.Q)
+	}
+	return nil
+}
+
+// Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
+// no noise. Errors are those of confusion.Matrix.Invert.
+func (p *Problem) Inverse() (*confusion.Inverse, error) {
+	if p.of != nil {
+		return p.of.Inverse()
+	}
+	p.inverted.Do(func() {
+		if p.Noise == nil {
+			p.inverse = confusion.NoNoise(p.Q)
+		} else {
+			p.inverse, p.singular = p.Noise.Invert()
+		}
+	})
+	return p.inverse, p.singular
+}
+
+// On returns the same problem on other examples with their labels, without inverting C
+// once more.
+func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
+	return &Problem{X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, of: p}
+}
+
+// AllClasses returns 0 … q-1.
+func AllClasses(q int) []int {
+	all := make([]int, q)
+	for r := range all {
+		all[r] = r
+	}
+	return all
+}
+
+// Rule returns the rule that text names, the learner's default if it is empty.
+func (d *Definition) Rule(text string) (Rule, error) {
+	if text == "" {
+		return d.Weights[0], nil
+	}
+	if !slices.Contains(d.Weights, Rule(text)) {
+		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, d.rules())
+	}
+	return Rule(text), nil
+}
+
+func (d *Definition) rules() string {
+	text := string(d.Weights[0])
+	for i, r := range d.Weights[1:] {
+		if i == len(d.Weights)-2 {
+			text += " or " + string(r)
+		} else {
+			text += ", " + string(r)
+		}
+	}
+	return text
+}

@@ -38,7 +38,9 @@ func TestInvertWithoutDecomposition(t *testing.T) {
 		}
 		negative := &Matrix{identity.Classes, slices.Clone(identity.P)}
 		negative.P[1] = math.Copysign(0, -1)
-		for name, m := range map[string]*Matrix{"identity": identity, "permutation": permutation(t, q), "identity with -0": negative} {
+		for name, m := range map[string]*Matrix{
+			"identity": identity, "permutation": permutation(t, q), "identity with -0": negative,
+		} {
 			want, ok := numerics.Inverse(m.P, q)
 			if v, err := m.Invert(); err != nil || !ok || !sameBits(v.V, want) || v.Condition != 1 {
 				t.Errorf("%s of %d classes: %+v, %v, wanted %v", name, q, v, err, want)
@@ -85,7 +87,8 @@ func TestManyClassesWithoutNoise(t *testing.T) {
 		counts[(c+1)%q*q+c], counts[c*q+c] = 1, 3
 		want[(c+1)%q*q+c], want[c*q+c] = 0.25, 0.75
 	}
-	if got := v.EstimatedConfusion(counts, 4*q); !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }
+	if got := v.EstimatedConfusion(counts, 4*q); !slices.EqualFunc(got, want, near) {
 		t.Error("the estimated confusion is not what was counted")
 	}
 }

@@ -22,7 +22,9 @@ type Map struct {
 // Fit fits a map to prepared examples x, and returns it with what it makes of them, dense,
 // x.N × Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: those
 // of kernelpca.Fit, Engine.Project, dataset.Fit and Apply.
-func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o kernelpca.Options, steps dataset.Steps) (*Map, dataset.Examples, error) {
+func Fit(
+	ctx context.Context, e engine.Engine, x dataset.Examples, o kernelpca.Options, steps dataset.Steps,
+) (*Map, dataset.Examples, error) {
 	basis, err := kernelpca.Fit(ctx, e, x, o)
 	if err != nil {
 		return nil, dataset.Examples{}, err
@@ -54,7 +56,9 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (d
 
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q. A
 // cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
-func Components(ctx context.Context, e engine.Engine, b *kernelpca.Basis, x dataset.Examples) (dataset.Examples, error) {
+func Components(
+	ctx context.Context, e engine.Engine, b *kernelpca.Basis, x dataset.Examples,
+) (dataset.Examples, error) {
 	z := dataset.Examples{N: x.N, D: b.Axes.Q}
 	z.X = make([]float32, z.N*z.D)
 	return z, b.Project(ctx, e, z.X, x)
@@ -66,7 +70,9 @@ const blockValues = 1 << 25
 // Blocks is Apply for many examples of which one sees all but needs not hold all: it hands
 // what a learner sees of them to use, a block after the other, in order. The error is that
 // of Apply or of use.
-func (k *Map) Blocks(ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error) error {
+func (k *Map) Blocks(
+	ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
+) error {
 	size := max(1, blockValues/k.Preparation.Width())
 	for from := 0; from < x.N; from += size {
 		z, err := k.Apply(ctx, e, x.Part(from, min(from+size, x.N)))

@@ -17,7 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 const defaultSynthetic = "60000,784,10"
@@ -35,7 +35,7 @@ func benchCommand() *cli.Command {
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, and print medians"},
 		outputFlag{&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"}},
 	)
-	flags = append(flags, deviceFlags()...)
+	flags = append(append(flags, learnerFlags()...), deviceFlags()...)
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
@@ -58,6 +58,7 @@ type benchmark struct {
 	seed          uint64
 	steps, repeat int
 	profile       string
+	learner       learners.Params
 	device        *device
 	notes         notes
 }
@@ -140,6 +141,9 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 			return nil, usagef(c, "--normalize: %v", err)
 		}
 	}
+	if b.learner, err = chooseLearner(c, nil); err != nil {
+		return nil, err
+	}
 	if b.device, err = chooseDevice(c); err != nil {
 		return nil, err
 	}
@@ -201,7 +205,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	if s.Y, err = c.Inject(d.Y, b.seed); err != nil {
 		return about, err
 	}
-	s.Noise, s.Learner = c, uma.Defaults()
+	s.Noise, s.Learner = c, b.learner
 	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes), Storage: "dense"}
 	if b.data == "" {
 		about.Source = "synthetic"

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -19,7 +20,7 @@ func TestAutoPreparation(t *testing.T) {
 		{dense.Compressed(), true, "l2"},
 	} {
 		d := &dataset.Dataset{Examples: c.x}
-		if err := prepareSteps("auto", c.kernel, d); err != nil {
+		if err := host.Prepare(d, "auto", c.kernel); err != nil {
 			t.Fatal(err)
 		}
 		if got := d.Prepared.Steps.String(); got != c.want {

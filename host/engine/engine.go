@@ -8,10 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// ContractVersion is the version of the numerics contract in the package
-// documentation. Models of the same version, data and parameters are equal.
-const ContractVersion = 1
-
 // The kinds of error that every engine returns for the same misuse; test with
 // errors.Is. The text of the error says what was found and wanted.
 var (

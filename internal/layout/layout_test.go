@@ -23,6 +23,7 @@ var rules = []struct {
 	{"host/metric", nil, "a leaf"},
 	{"host/model", []string{"host/dataset", "host/mercer", "internal/"}, "a leaf: a model file knows what was prepared, not who trained"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
+	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine", "internal/memory"}, "the interface must not know an engine"},
 	{"host/kernelpca", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "fits on any engine through its interface and must not name one"},
 	{"host/sketch", []string{"host/dataset", "host/numerics"}, "a leaf: mathematics that any engine may use"},

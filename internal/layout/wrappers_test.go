@@ -67,7 +67,8 @@ func TestWrappersSpellEveryMethod(t *testing.T) {
 		checked++
 		found, err := embedded(path, nil)
 		for _, at := range found {
-			t.Errorf("%s: a struct embeds an interface of package engine; spell its methods, so that a new one cannot pass unseen", at)
+			t.Errorf("%s: a struct embeds an interface of package engine; "+
+				"spell its methods, so that a new one cannot pass unseen", at)
 		}
 		return err
 	})

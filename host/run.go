@@ -60,7 +60,7 @@ type Result struct {
 // Run trains a learner on resident examples until it converges, MaxSteps updates
 // were made, or ctx is cancelled; a step under way is always finished, and a
 // cancelled run has a result like any other. The examples must be fresh from
-// Load. Errors are the engine's and the learner's.
+// LoadCells. Errors are the engine's and the learner's.
 func Run(ctx context.Context, examples engine.Cells, l learners.Learner, o Options) (Result, error) {
 	n, d, q := examples.Shape()
 	keep, err := newKeeper(o.Weights, q, d)

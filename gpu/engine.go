@@ -247,7 +247,8 @@ func (e *gpuEngine) LoadCells(x dataset.Examples, y []int32, classes int, f nume
 }
 
 // load is Load, or LoadCells if y is not nil.
-func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (*resident, error) {
+func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (
+	*resident, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {

@@ -1,6 +1,10 @@
 package simd
 
-import "github.com/uma-gpu/uma-gpu/host/engine"
+import (
+	"errors"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
 
 // AtOnce returns the engine at a level that must be there, with bounds from the first
 // assignment on.
@@ -11,3 +15,6 @@ func AtOnce(l Level) engine.Engine {
 	}
 	return &processor{k: k, bounds: atOnce}
 }
+
+// Fail leaves cells as an assignment does whose bounds cannot be made.
+func Fail(c engine.Cells) { c.(labelled).failed = errors.New("no bounds") }

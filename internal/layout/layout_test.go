@@ -24,6 +24,7 @@ var rules = []struct {
 	{"host/metric", nil, "a leaf"},
 	{"host/model", []string{"host/dataset", "host/mercer", "host/engine", "host/kernelpca", "host/kernelmap", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
+	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
 	{"host/kernelmap", []string{"host/kernelpca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernelpca", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "fits on any engine through its interface and must not name one"},

@@ -71,6 +71,9 @@ func classify(c *cli.Context) (r classified, err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r.classes, r.device = m.Meta.Classes, e.Device()
+	if err := checkPredicting(r.device, r.data.N, m.Q); err != nil {
+		return r, fmt.Errorf("%s: %w", r.data.Path, err)
+	}
 	w := engine.Weights{Q: m.Q, D: m.D, W: m.W}
 	if m.Projection != nil {
 		r.predicted, err = kernelMap(m.Meta.Kernel, m.Projection).Predict(e, w, r.data.Examples)

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // cosine is the kernel function that is mercer.Linear on rows of length 1.
@@ -138,7 +139,16 @@ func (k *kernelChoice) plan(n, d int) (kernelpca.Plan, error) {
 			o.Components = min(o.Components, most)
 		}
 	}
-	return kernelpca.NewPlan(n, d, *o)
+	p, err := kernelpca.NewPlan(n, d, *o)
+	if err != nil {
+		return p, err
+	}
+	components := memory.Product(n, max(1, o.Components), 8) // twice, while they are prepared
+	what := fmt.Sprintf("kernel PCA of %d examples × %d features", n, d)
+	if err := memory.Check(memory.Sum(p.Total(), components), what); err != nil {
+		return p, fmt.Errorf("%w (--components, --landmarks, --kernel-memory)", err)
+	}
+	return p, nil
 }
 
 // findMedian sets γ if it is to be found from distances.

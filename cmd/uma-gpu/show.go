@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 func showCommand() *cli.Command {
@@ -68,6 +70,9 @@ func show(c *cli.Context) error {
 	}
 	r := showReport{Classes: m.Classes, Confusion: rows(m.P, m.Q())}
 	_, invertErr := m.Invert()
+	if errors.Is(invertErr, memory.ErrBudget) {
+		return fmt.Errorf("%s: %w", path, invertErr)
+	}
 	if r.Invertible = invertErr == nil; !r.Invertible {
 		r.Problem = invertErr.Error()
 	}

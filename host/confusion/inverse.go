@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // MaxCondition is the largest condition number that Invert accepts. C⁻¹
@@ -64,6 +65,11 @@ func (m *Matrix) Invert() (*Inverse, error) {
 		return nil, err
 	}
 	q := m.Q()
+	// The matrix, both sides of its decomposition, and the work of it.
+	need := memory.Product(q, q, 40)
+	if err := memory.Check(need, fmt.Sprintf("inverting the confusion matrix of %d classes", q)); err != nil {
+		return nil, err
+	}
 	d, ok := m.decompose()
 	if !ok {
 		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d matrix did not converge; "+

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // AllLandmarks is the value of Kernel.Landmarks for exact kernel PCA.
@@ -77,9 +78,14 @@ func (k *Kernel) Options(n, d int, seed uint64) kernelpca.Options {
 }
 
 // Plan says what the fit to n examples of d features takes. Errors: those of
-// kernelpca.NewPlan.
+// kernelpca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
 func (k *Kernel) Plan(n, d int) (kernelpca.Plan, error) {
-	return kernelpca.NewPlan(n, d, k.Options(n, d, 0))
+	p, err := kernelpca.NewPlan(n, d, k.Options(n, d, 0))
+	if err != nil {
+		return p, err
+	}
+	components := memory.Product(n, max(1, k.MostComponents(n, d)), 8) // twice, while they are prepared
+	return p, memory.Check(memory.Sum(p.Total(), components), fmt.Sprintf("kernel PCA of %d examples × %d features", n, d))
 }
 
 // MostComponents returns how many components of n examples of d features a learner sees at
@@ -96,7 +102,7 @@ func (k *Kernel) MostComponents(n, d int) int {
 // searched for. Errors: those of kernelpca.NewPlan and MedianGamma.
 func (k *Kernel) FindOptions(e engine.Engine, x dataset.Examples, seed uint64) (o kernelpca.Options, note string, err error) {
 	o = k.Options(x.N, x.D, seed)
-	if _, err := kernelpca.NewPlan(x.N, x.D, o); err != nil {
+	if _, err := k.Plan(x.N, x.D); err != nil {
 		return o, "", err
 	}
 	if !k.findsGamma() {

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -153,7 +154,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, fmt.Errorf("train: parameters of learner %s: %w", about.Name, err)
 	}
 	t.model = model.Model{Q: t.problem.Q, Meta: model.Meta{
-		ToolVersion: o.Tool, ContractVersion: engine.ContractVersion,
+		ToolVersion: o.Tool, ContractVersion: contract.Version,
 		Classes: data.Classes, Features: model.Features{Count: data.FeatureCount(), Names: data.Features},
 		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
 		DataSHA256: data.SHA256,

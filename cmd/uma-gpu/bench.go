@@ -186,8 +186,8 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 		if d.X, d.Y, err = synth.Generate(b.n, b.d, b.q, b.seed); err != nil {
 			return about, err
 		}
-		for k := range b.q {
-			d.Classes = append(d.Classes, strconv.Itoa(k))
+		if d.Classes, err = classNames(b.q); err != nil {
+			return about, err
 		}
 	}
 	where := b.device

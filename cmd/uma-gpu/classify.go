@@ -99,6 +99,9 @@ func classify(c *cli.Context) (r classified, err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r.classes, r.device = m.Meta.Classes, e.Device()
+	if err := checkPredicting(r.device, r.data.N, m.Q); err != nil {
+		return r, fmt.Errorf("%s: %w", r.data.Path, err)
+	}
 	r.predicted, err = m.PredictPrepared(c.Context, e, r.data.Examples)
 	if err := interrupted(c.Context); err != nil {
 		return r, err

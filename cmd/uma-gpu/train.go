@@ -112,6 +112,9 @@ func train(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	t.mark(&t.seconds.Open)
+	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
+		return fmt.Errorf("%s: %w", t.data, err)
+	}
 	if c.Bool("verify") {
 		e = verify.Engine(e)
 	}

@@ -169,7 +169,7 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 		return nil, "", err
 	}
 	// Synthetic examples beyond those that are measured are not worth the making.
-	b.n = min(b.n, max(1, tunedBytes/(4*b.d)))
+	b.n = min(b.n, max(1, tunedBytes/4/b.d))
 	return b, path, nil
 }
 

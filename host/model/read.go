@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -51,6 +52,9 @@ func readText(files archiveFiles, name string, size int64) (text []byte, err err
 //
 // Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
+	if err := memory.Check(size, fmt.Sprintf("a model of %d bytes", size)); err != nil {
+		return nil, err
+	}
 	files, err := open(r, size)
 	if err != nil {
 		return nil, err

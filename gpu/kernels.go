@@ -3,46 +3,11 @@
 package gpu
 
 import (
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
 	"github.com/jgillich/go-opencl/cl"
 )
-
-//go:embed kernels/*.cl
-var kernelFiles embed.FS
-
-// kernelNames are the kernel files. The first is put before all others.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl"}
-
-// kernelSources reads the embedded kernels.
-func kernelSources() ([]string, error) {
-	sources := make([]string, len(kernelNames))
-	for i, name := range kernelNames {
-		text, err := kernelFiles.ReadFile("kernels/" + name)
-		if err != nil {
-			return nil, err
-		}
-		sources[i] = string(text)
-	}
-	return sources, nil
-}
-
-// KernelsHash identifies the kernels of this build: 64 hexadecimal digits.
-func KernelsHash() (string, error) {
-	sources, err := kernelSources()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, text := range sources {
-		fmt.Fprintf(h, "%d\n%s", len(text), text) // a hash takes everything
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
 
 // program is some kernel files that are compiled together. There are several, so that
 // a driver that remembers what it compiled has less to compile when a file, or a macro

@@ -23,9 +23,6 @@ func Open(Info, Options) (engine.Engine, error) { return nil, errNotBuilt }
 // CopyBandwidth returns ErrNotBuilt.
 func CopyBandwidth(engine.Engine) (float64, error) { return 0, errNotBuilt }
 
-// KernelsHash returns ErrNotBuilt.
-func KernelsHash() (string, error) { return "", errNotBuilt }
-
 // Tune returns ErrNotBuilt.
 func Tune(context.Context, Info, Options, Problem) (TuneReport, error) {
 	return TuneReport{}, errNotBuilt

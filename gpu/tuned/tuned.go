@@ -125,8 +125,8 @@ func Read(path string) ([]Entry, error) {
 
 // Store puts an entry into the table at path, in place of that with the same key and
 // of those that are void because the device has another driver or other kernels now.
-// A file that Read refuses is left alone. Programs that store at the same time wait
-// for each other.
+// A file that Read refuses is left alone. Of programs that store at the same moment the
+// last wins: the table is whole, and what the others found they find again.
 func Store(path string, e Entry) error {
 	if err := e.Tuning.Check(); err != nil {
 		return err
@@ -134,21 +134,19 @@ func Store(path string, e Entry) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return fmt.Errorf("table of tunings: %w", err)
 	}
-	return locked(path, func() error {
-		entries, err := Read(path)
-		if err != nil {
-			return err
-		}
-		entries = slices.DeleteFunc(entries, func(old Entry) bool {
-			same := old.Platform == e.Platform && old.Device == e.Device
-			return old.Key == e.Key || same && (old.Driver != e.Driver || old.Kernels != e.Kernels)
-		})
-		return atomicfile.Write(path, func(w io.Writer) error {
-			text := json.NewEncoder(w)
-			text.SetEscapeHTML(false)
-			text.SetIndent("", "  ")
-			return text.Encode(table{format, append(entries, e)})
-		})
+	entries, err := Read(path)
+	if err != nil {
+		return err
+	}
+	entries = slices.DeleteFunc(entries, func(old Entry) bool {
+		same := old.Platform == e.Platform && old.Device == e.Device
+		return old.Key == e.Key || same && (old.Driver != e.Driver || old.Kernels != e.Kernels)
+	})
+	return atomicfile.Write(path, func(w io.Writer) error {
+		text := json.NewEncoder(w)
+		text.SetEscapeHTML(false)
+		text.SetIndent("", "  ")
+		return text.Encode(table{format, append(entries, e)})
 	})
 }
 

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
 	}
+	bandwidthBytes = 1 << 20
 	if err := os.Setenv(deviceVariable, "cpu"); err != nil {
 		panic(err)
 	}

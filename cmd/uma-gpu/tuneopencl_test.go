@@ -14,6 +14,9 @@ import (
 )
 
 func TestTuneOnOpenCL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not with -short: the tuner is frozen, and a search compiles all kernels for each candidate")
+	}
 	for _, i := range openCL(t) {
 		path := filepath.Join(t.TempDir(), "cache", "t.json")
 		t.Setenv(tuned.PathVariable, path)

@@ -8,17 +8,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // New returns the engine at the fastest level there is. It never fails and holds
 // no resource.
-func New() engine.Engine { return fastest(whenTheyPay) }
+func New() engine.Engine { return fastest(sketch.WhenTheyPay) }
 
 // NewUnbounded is New without the bounds that spare scoring examples whose region
-// cannot have changed (package host/sketch). The results are the same.
-func NewUnbounded() engine.Engine { return fastest(never) }
+// cannot have changed (package internal/sketch). The results are the same.
+func NewUnbounded() engine.Engine { return fastest(sketch.Never) }
 
-func fastest(bounds when) engine.Engine {
+func fastest(bounds sketch.When) engine.Engine {
 	all := available()
 	return &processor{k: all[len(all)-1], bounds: bounds}
 }
@@ -35,7 +36,7 @@ func NewLevel(l Level) (engine.Engine, error) {
 
 type processor struct {
 	k      *kernels
-	bounds when
+	bounds sketch.When
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
 }
@@ -83,10 +84,8 @@ func (e *processor) Load(x dataset.Examples, y []int32, classes int) (engine.Res
 	if !x.Sparse() {
 		r.dense = newDense(x)
 	}
-	if y != nil && e.mayBound(x) {
-		r.w = engine.NewWeights(classes, x.D)
-	}
 	if y != nil {
+		r.bounds = sketch.NewBounds(e.bounds, x, classes)
 		r.cells = newCells(blocks, x.D, classes)
 	}
 	return r, nil
@@ -107,9 +106,8 @@ type resident struct {
 	dense  dense
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
-	bounds *bounds        // nil as long as all scores are exact
-	steps  int            // assignments so far
-	w      engine.Weights // of the last Rescore; empty if there will be no bounds
+	bounds   *sketch.Bounds // nil if there will be none
+	sketches *sketches      // nil as long as all scores are exact
 
 	cells   *cells      // nil without labels
 	passes  []pass      // of the last Rescore; kept for their memory

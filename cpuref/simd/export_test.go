@@ -1,6 +1,9 @@
 package simd
 
-import "github.com/uma-gpu/uma-gpu/host/engine"
+import (
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
+)
 
 // AtOnce returns the engine at a level that must be there, with bounds from the first
 // assignment on.
@@ -9,5 +12,5 @@ func AtOnce(l Level) engine.Engine {
 	if err != nil {
 		panic(err)
 	}
-	return &processor{k: k, bounds: atOnce}
+	return &processor{k: k, bounds: sketch.AtOnce}
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 // defaultTuning is what device.tuning says of the default.

@@ -24,16 +24,6 @@ func fastest(bounds sketch.When) engine.Engine {
 	return &processor{k: all[len(all)-1], bounds: bounds}
 }
 
-// NewLevel returns the engine at a level, all of which give the same bits. The
-// error says which of them this processor and this build have.
-func NewLevel(l Level) (engine.Engine, error) {
-	k, err := kernelsOf(l)
-	if err != nil {
-		return nil, err
-	}
-	return &processor{k: k}, nil
-}
-
 type processor struct {
 	k      *kernels
 	bounds sketch.When
@@ -43,8 +33,8 @@ type processor struct {
 
 func (e *processor) Device() engine.Device {
 	name := fmt.Sprintf("Go on %s/%s", runtime.GOOS, runtime.GOARCH)
-	if e.k.level != Go {
-		name += ", " + string(e.k.level)
+	if e.k.level != portable.level {
+		name += ", " + e.k.level
 	}
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
 }

@@ -101,7 +101,8 @@ func (r *resident) assignBounded(t *tile, alpha float32) error {
 	if err != nil {
 		return err
 	}
-	e.q.work.ExampleBytes += int64(t.rows) * int64(s.depth+4*(2+r.q+m+2)) // the sketch, and 4 bytes for each other number
+	// The sketch, and 4 bytes for each other number of an example.
+	e.q.work.ExampleBytes += int64(t.rows) * int64(s.depth+4*(2+r.q+m+2))
 	if err := r.scoreListed(t); err != nil {
 		return err
 	}

@@ -141,8 +141,9 @@ func (p *projector) project(t *tile) ([]float32, error) {
 			return nil, err
 		}
 		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
-			return r.e.dense[t.width].scoreMany.enqueue(r.e.scoreItems(t.rows, 0), 1, append(r.examples(t, x), p.weights, p.classes, r.ints, r.ints, p.lines,
-				int32(t.rows), int32(r.d), int32(many), int32(m), int32(0))...)
+			return r.e.dense[t.width].scoreMany.enqueue(r.e.scoreItems(t.rows, 0), 1,
+				append(r.examples(t, x), p.weights, p.classes, r.ints, r.ints, p.lines,
+					int32(t.rows), int32(r.d), int32(many), int32(m), int32(0))...)
 		})
 		if err := errors.Join(err, r.drain()); err != nil {
 			return nil, err

@@ -18,7 +18,8 @@ func (r *resident) assignBounded() {
 	}
 	listed := len(s.list)
 	r.bounds.Open = listed
-	r.run((*resident).listTask, (blocksOf(listed)+listBlocks-1)/listBlocks, listed*r.x.D*(r.q+listCost), lanes*(r.dense.d+r.q))
+	tasks := (blocksOf(listed) + listBlocks - 1) / listBlocks
+	r.run((*resident).listTask, tasks, listed*r.x.D*(r.q+listCost), lanes*(r.dense.d+r.q))
 	for k, mask := range c.changed[:blocksOf(listed)] {
 		for ; mask != 0; mask &= mask - 1 {
 			if at := k*lanes + bits.TrailingZeros16(mask); at < listed {
@@ -27,8 +28,9 @@ func (r *resident) assignBounded() {
 		}
 	}
 	r.e.rescored.Add(int64(listed))
-	r.e.exampleBytes.Add(int64(listed)*4*int64(r.x.D) +
-		int64(r.x.N)*int64(s.depth+4*(2+r.q+2*len(s.changes)+2))) // the sketch, and 4 bytes for each other number of an example
+	r.e.exampleBytes.Add(int64(listed) * 4 * int64(r.x.D))
+	// The sketch, and 4 bytes for each other number of an example.
+	r.e.exampleBytes.Add(int64(r.x.N) * int64(s.depth+4*(2+r.q+2*len(s.changes)+2)))
 }
 
 const (

@@ -116,10 +116,13 @@ func TestBoundsFollowARun(t *testing.T) {
 func TestBoundsNeverBegin(t *testing.T) {
 	x := near(rand.New(rand.NewPCG(1, 2)), 50, 40, 0.1)
 	for name, b := range map[string]*Bounds{
-		"never": NewBounds(Never, x, 3), "sparse": NewBounds(AtOnce, x.Compressed(), 3), "small": NewBounds(WhenTheyPay, x, 3),
+		"never":  NewBounds(Never, x, 3),
+		"sparse": NewBounds(AtOnce, x.Compressed(), 3),
+		"small":  NewBounds(WhenTheyPay, x, 3),
 	} {
 		b.Hold(false)
-		if b != nil || b.Take(engine.NewWeights(3, 40), []int{1}) || b.Due() || b.InUse() || b.Begin(nil) != nil || b.Settle(nil) != nil {
+		taken := b.Take(engine.NewWeights(3, 40), []int{1})
+		if b != nil || taken || b.Due() || b.InUse() || b.Begin(nil) != nil || b.Settle(nil) != nil {
 			t.Errorf("%s: there are bounds", name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // TestCloseUnderWay closes engines that still compute, on examples that a resident
@@ -27,7 +28,7 @@ func TestCloseUnderWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Rescore(w, all(w.Q)); err != nil { // which waits for nothing
+			if err := r.Rescore(w, sketch.All(w.Q)); err != nil { // which waits for nothing
 				t.Fatal(err)
 			}
 			if err := e.Close(); err != nil {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // catcherFirst moves the case that is likely to catch a mutant to the front.
@@ -87,7 +88,7 @@ func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 	project := func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") }
 	switch {
 	case strings.HasPrefix(mutant, "bounds: "):
-		b.bounds = "at once"
+		b.bounds = sketch.AtOnce
 		cases = enginetest.WalkCases()
 		slices.Reverse(cases) // the last are the hardest
 	case strings.Contains(mutant, "project: "):
@@ -107,8 +108,9 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 	eachDevice(t, func(i Info) {
 		type form struct {
-			maxAlloc      int64
-			style, bounds string
+			maxAlloc int64
+			style    string
+			bounds   sketch.When
 		}
 		whole := map[form]*gpuEngine{}
 		for _, m := range mutants {

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 // runVariable, if set, makes the test binary behave like uma-gpu, for tests of

@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 func tuneCommand() *cli.Command {

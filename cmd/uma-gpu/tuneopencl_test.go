@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 func TestTuneOnOpenCL(t *testing.T) {

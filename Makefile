@@ -2,7 +2,8 @@
 # make run      sets up, builds, and shows UMA learning from wrong labels
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
-# make lint     gofmt, vet, staticcheck
+# make tuner    the tests that search for a tuning, which make test leaves out
+# make lint     gofmt, vet, staticcheck, length of lines
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
@@ -23,7 +24,7 @@ DATA ?=
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
+.PHONY: help deps build run test tuner lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -37,33 +38,45 @@ build: deps
 run: build
 	@sh testdata/demo.sh build/uma-gpu
 
-# The second run has devices with little memory and small work groups.
+# The tuner is frozen until a GPU shows a gain by it. Its tests that search, which take two minutes
+# to compile kernels, are for `make tuner` alone; its other tests run with all.
+TUNER := ^TestTune(Rejects|Finds|OnOpenCL)?$$
+
+# go test vets each package unless told not to: lint does, and more of it. The second run has devices
+# with little memory and small work groups.
 test: deps
-	go test ./...
-	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
+	go test -vet=off -skip '$(TUNER)' ./...
+	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
+
+# Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
+tuner: deps
+	go test -run '$(TUNER)' ./gpu ./cmd/uma-gpu
 
 lint:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	CGO_ENABLED=0 go vet ./...
+	go vet -tags purego ./cpuref/simd
 
+# Without cgo the tests of bench, cmd and gpu are others; host and cpuref follow, for newer processors,
+# where Go fuses multiplications and additions; all else has no cgo in it, and is as in make test.
 portable:
 	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 go test -short ./...
+	CGO_ENABLED=0 go test -vet=off -short ./bench/... ./cmd/... ./gpu/...
 	go build -tags noopencl ./...
 	@.ci/install-deps libopenblas-dev
 	CGO_LDFLAGS=-lopenblas go vet -tags openblas ./internal/openblas ./cmd/uma-gpu
-	GOAMD64=v3 CGO_ENABLED=0 go test ./cpuref/... ./host/...
-	CGO_ENABLED=0 go test -tags purego ./cpuref/simd
+	GOAMD64=v3 CGO_ENABLED=0 go test -vet=off ./cpuref/... ./host/...
+	CGO_ENABLED=0 go test -vet=off -tags purego ./cpuref/simd
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 
 # Left out are broken arithmetic, a twin with large matrices, and commands that measure:
 # minutes under the race detector, which looks for other things.
 race: deps
-	go test -race -short -skip '^TestMutantsAreCaught$$|^TestLarge$$' ./host/... ./cpuref/... ./internal/... ./learners/...
-	go test -race -short -skip 'Bench|Expect|Tun' ./cmd/...
-	go test -race -short -run 'Conformance/.*/as_opened|Tiny|Scratch' ./gpu
+	go test -vet=off -race -short -skip '^TestMutantsAreCaught$$|^TestLarge$$' ./host/... ./cpuref/... ./internal/... ./learners/...
+	go test -vet=off -race -short -skip 'Bench|Expect|Tun' ./cmd/...
+	go test -vet=off -race -short -run 'Conformance/.*/as_opened|Tiny|Scratch|Together|TestFailed|CloseUnderWay' ./gpu
 
 # oclgrind exits with 0 whatever it finds. Its search for uninitialised values
 # knows no freeze instruction, which the optimiser makes.

@@ -138,8 +138,13 @@ func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
 		return engine.Assignment{}, err
 	}
 	defer r.e.mu.Unlock()
-	if err := r.prepareBounds(); err != nil {
+	if err := r.bounds.Begin(keeper{r.resident}); err != nil {
 		return engine.Assignment{}, r.fail("assign", err)
+	}
+	if r.bounds.InUse() {
+		if err := r.prepareBounded(); err != nil {
+			return engine.Assignment{}, r.fail("assign", err)
+		}
 	}
 	moved := 0
 	for _, t := range r.tiles {
@@ -170,7 +175,7 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	if err := r.ints.write(0, make([]int32, head)); err != nil {
 		return nil, err
 	}
-	if r.bounds != nil && r.bounds.pace.InUse {
+	if r.bounds.InUse() {
 		if err := r.assignBounded(t, alpha); err != nil {
 			return nil, err
 		}
@@ -188,8 +193,8 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	if n < 0 || n > t.rows || listed < 0 || listed > t.rows {
 		return nil, fmt.Errorf("kernels moved %d and listed %d of %d examples", n, listed, t.rows)
 	}
-	if r.bounds != nil {
-		r.bounds.listed += listed
+	if r.bounds.InUse() {
+		r.bounds.Open += listed
 		r.e.q.work.Rescored += int64(listed)
 		r.e.q.work.ExampleBytes += int64(listed) * (t.bytes(r.d) / int64(t.rows))
 	}

@@ -3,11 +3,14 @@
 package gpu
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // TestCloseUnderWay closes engines that still compute, on examples that a resident
@@ -25,7 +28,7 @@ func TestCloseUnderWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Rescore(w, all(w.Q)); err != nil { // which waits for nothing
+			if err := r.Rescore(w, sketch.All(w.Q)); err != nil { // which waits for nothing
 				t.Fatal(err)
 			}
 			if err := e.Close(); err != nil {
@@ -74,30 +77,33 @@ func TestFailed(t *testing.T) {
 		"norms":          func(e *gpuEngine) *kernel { return e.norms },
 		"update vectors": func(e *gpuEngine) *kernel { return e.updateVectors },
 	}
-	w, f := engine.NewWeights(2, 2), make([]float32, 4)
+	w, inv := engine.NewWeights(2, 2), []float32{1, 0, 0, 1}
 	w.W[0] = 1
 	steps := []func(r engine.Cells) error{
 		func(r engine.Cells) error { return r.Rescore(w, []int{0, 1}) },
 		func(r engine.Cells) error { return r.Predict(make([]int32, 3)) },
 		func(r engine.Cells) error { _, err := r.Assign(0); return err },
-		func(r engine.Cells) error { return r.Norms(f, []float32{1, 0, 0, 1}) },
-		func(r engine.Cells) error { return r.UpdateVectors(f[:2], []engine.Pair{{P: 0, Q: 1}}, f) },
+		func(r engine.Cells) error { return r.Norms(make([]float32, 4), inv) },
+		func(r engine.Cells) error {
+			return r.UpdateVectors(make([]float32, 2), []engine.Pair{{P: 0, Q: 1}}, inv)
+		},
 	}
 	eachDevice(t, func(i Info) {
-		for name, of := range kernels {
-			e := openTest(t, i, Options{}, build{})
+		for k, name := range slices.Sorted(maps.Keys(kernels)) {
+			f := forms[k%2*2] // as opened, or streamed
+			e := openTest(t, i, f.o, f.b)
 			r, err := enginetest.Small(e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			k := of(e)
-			k.args++
+			kernel := kernels[name](e)
+			kernel.args++
 			for _, step := range steps {
 				if err = step(r); err != nil {
 					break
 				}
 			}
-			k.args--
+			kernel.args--
 			if err == nil {
 				t.Fatalf("%s: nothing failed", name)
 			}

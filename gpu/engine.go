@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // lanes is what the length of a line of scores is a multiple of, and the number of
@@ -78,7 +79,7 @@ type build struct {
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
 	width   int    // values of a vector; 0: as the device has them
-	bounds  string // "never"; "at once", whatever the size; "": when they pay
+	bounds  sketch.When
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -98,7 +99,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 	e := &gpuEngine{info: d.info, conforming: true, maxAlloc: d.info.MaxAlloc, build: b}
 	e.shares = d.info.SharesMemory && !b.copies
 	if o.NoBounds {
-		e.build.bounds = "never"
+		e.build.bounds = sketch.Never
 	}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
@@ -247,7 +248,8 @@ func (e *gpuEngine) LoadCells(x dataset.Examples, y []int32, classes int, f nume
 }
 
 // load is Load, or LoadCells if y is not nil.
-func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (*resident, error) {
+func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (
+	*resident, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -226,54 +227,27 @@ func TestTooLittleMemoryForTheSelfTest(t *testing.T) {
 	})
 }
 
-func BenchmarkEngine(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		e, err := Open(i, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer e.Close()
-		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
-	})
-}
-
-func BenchmarkProject(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		b.Run(i.ID(), func(b *testing.B) {
-			enginetest.BenchmarkProject(b, openTest(b, i, Options{}, build{guard: noGuard}))
-		})
-	})
-}
-
-// BenchmarkStreamed compares a reading of examples on the device with one of three
-// times as many as its memory may take, streamed, on a device that is told not to use
-// host memory in place.
-func BenchmarkStreamed(b *testing.B) {
-	const n, d, q = 60000, 784, 10
-	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
-	for j := range x.X {
-		x.X[j] = float32(j%255) / 255
-	}
-	w := engine.NewWeights(q, d)
-	eachDevice(b, func(i Info) {
-		for _, c := range []struct {
-			name  string
-			limit int64
-		}{{"resident", 0}, {"streamed", 4 * n * d / 3}} {
-			b.Run(i.ID()+"/"+c.name, func(b *testing.B) {
-				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true, guard: noGuard}).Load(x, q)
-				if err != nil {
-					b.Fatal(err)
+// TestTiny is the part of the suite that an interpreter of kernels, a thousand
+// times slower than a device, gets through: `make oclgrind` runs it to look for
+// races, accesses out of bounds and reads of uninitialised memory. No guards
+// here: a kernel that reads a guard must show as an uninitialised read. And no
+// streaming, whose kernels are the same: oclgrind bears one thread only.
+func TestTiny(t *testing.T) {
+	runtime.LockOSThread() // oclgrind keeps its state by thread
+	defer runtime.UnlockOSThread()
+	eachDevice(t, func(i Info) {
+		for _, b := range []build{{style: "gpu", bounds: "at once"}, {style: "cpu", bounds: "at once"}} {
+			b.guard = noGuard
+			small, large := openTest(t, i, Options{MaxAlloc: 18000}, b), openTest(t, i, Options{MaxAlloc: 70000}, b)
+			for _, c := range enginetest.TinyCases() {
+				e := small
+				if strings.HasPrefix(c.Name, "project") { // a chunk of a panel alone takes 65536
+					e = large
 				}
-				defer r.Close()
-				score := make([]float32, q)
-				b.SetBytes(4 * n * d)
-				for b.Loop() {
-					if err := errors.Join(r.Rescore(w, []int{0, 1}), r.Scores(score, 0, 1)); err != nil {
-						b.Fatal(err)
-					}
+				if err := c.Check(e); err != nil {
+					t.Errorf("%s, as on a %s: %s: %v", i.ID(), b.style, c.Name, err)
 				}
-			})
+			}
 		}
 	})
 }

@@ -3,7 +3,7 @@ package gpu
 import (
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host/sketch"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // WantsNarrow reports whether n dense examples of d columns are better narrow, if they

@@ -132,5 +132,6 @@ func (e *gpuEngine) checkMemory(op string, x dataset.Examples, classes int, labe
 		}
 		host += memory.Sum(memory.Product(2*8+3*4, q, q), memory.Product(4, q, x.D)) // tables of cells, weights
 	}
-	return memory.Check(host, fmt.Sprintf("%s: what %d examples of %d features and %d classes take besides themselves", op, x.N, x.D, q))
+	return memory.Check(host, fmt.Sprintf("%s: what %d examples of %d features and %d classes take besides themselves",
+		op, x.N, x.D, q))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // labelled is a resident with cells, which alone has the methods for them.
@@ -33,24 +34,22 @@ type resident struct {
 	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
-	fixed  numerics.FixedPoint
-	cells  *cells  // nil without labels
-	bounds *bounds // nil as long as all scores are exact
-	steps  int     // assignments so far
+	fixed    numerics.FixedPoint
+	cells    *cells         // nil without labels
+	bounds   *sketch.Bounds // nil if there will be none
+	sketches *sketches      // nil as long as all scores are exact
 
-	x         dataset.Examples // the caller's
-	maps      *buffer[float32] // of narrow examples
-	w         engine.Weights   // of the last Rescore; dense examples with labels only
-	unbounded bool             // there is no room for bounds
-	slots     []*slot          // for tiles that are streamed, else empty
-	failed    error            // of the operation after which scores and cells may not belong together
-	closed    bool
+	x      dataset.Examples // the caller's
+	maps   *buffer[float32] // of narrow examples
+	slots  []*slot          // for tiles that are streamed, else empty
+	failed error            // of the operation after which scores and cells may not belong together
+	closed bool
 }
 
 func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
-	if y != nil && !x.Sparse() {
-		r.w = engine.NewWeights(classes, x.D)
+	if y != nil {
+		r.bounds = sketch.NewBounds(e.build.bounds, x, classes)
 	}
 	defer func() {
 		if err != nil {
@@ -130,7 +129,7 @@ func (r *resident) free() error {
 	for _, s := range r.slots {
 		errs = append(errs, s.free())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(), r.bounds.free())
+	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(), r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -204,13 +203,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := engine.CheckRescore(w, classes, r.d, r.q); err != nil {
 		return err
 	}
-	if r.w.W != nil {
-		for _, c := range classes {
-			copy(r.w.Row(c), w.Row(c))
-		}
-	}
-	if r.bounds != nil {
-		r.bounds.dirty.Add(classes) // Assign knows which examples it concerns
+	if r.bounds.Take(w, classes) {
 		return nil
 	}
 	if err := r.rescore(w, classes); err != nil {
@@ -350,7 +343,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 	if err := engine.CheckScores(dst, from, to, r.n, r.q); err != nil {
 		return err
 	}
-	if err := r.settle(); err != nil {
+	if err := r.bounds.Settle(keeper{r}); err != nil {
 		return r.fail("scores", err)
 	}
 	var blocks []float32
@@ -390,7 +383,7 @@ func (r *resident) Predict(dst []int32) error {
 	if err := engine.CheckLen("predict", "dst", len(dst), r.n); err != nil {
 		return err
 	}
-	if err := r.settle(); err != nil {
+	if err := r.bounds.Settle(keeper{r}); err != nil {
 		return r.fail("predict", err)
 	}
 	for _, t := range r.tiles {

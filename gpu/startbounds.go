@@ -8,117 +8,93 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/sketch"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
-// wantsBounds says whether it is time to make bounds.
-func (r *resident) wantsBounds() bool {
-	switch when := r.e.build.bounds; {
-	case r.unbounded || r.x.Sparse() || when == "never":
-		return false
-	case when == "at once":
-		return true
-	}
-	return sketch.Pays(r.n, r.d, r.steps)
-}
-
-// startBounds makes the bounds; without room for them it leaves the resident as it is.
-func (r *resident) startBounds() error {
-	b := &bounds{dirty: make(sketch.Classes, r.q)}
-	err := r.makeBounds(b)
+// Sketch implements sketch.Keeper.
+func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
+	r := k.r
+	r.sketches = &sketches{basis: basis, depth: (basis.K + 3) / 4 * 4}
+	tiles, err := r.sketchAll(span)
 	if err == nil {
-		r.bounds = b
-		return nil
+		return tiles, nil
 	}
-	errs := []error{b.free()}
+	errs := []error{r.sketches.free()}
+	r.sketches = nil
 	for _, t := range r.tiles {
-		errs = append(errs, t.bounds.free())
-		t.bounds = nil
+		errs = append(errs, t.sketch.free())
+		t.sketch = nil
 	}
-	if errors.Is(err, engine.ErrMemory) {
-		r.unbounded, err = true, nil
-	}
-	return errors.Join(append(errs, err)...)
+	return nil, errors.Join(append(errs, err)...)
 }
 
-func (r *resident) makeBounds(b *bounds) (err error) {
-	q := r.e.q
-	if b.basis, err = sketch.NewBasis(r.x, sketch.Directions(r.d)); err != nil {
-		return err
-	}
-	b.depth = (b.basis.K + 3) / 4 * 4
-	largest := 0
+func (r *resident) sketchAll(span int) (tiles []*sketch.Tile, err error) {
+	s, q, largest := r.sketches, r.e.q, 0
 	for _, t := range r.tiles {
 		largest = max(largest, t.stride)
 	}
-	if _, err = fit("a sketch", largest, b.depth, r.e.maxAlloc); err != nil {
-		return err
+	if _, err = fit("a sketch", largest, s.depth, r.e.maxAlloc); err != nil {
+		return nil, err
 	}
-	if b.numbers, err = alloc[float32](q, "changes", r.q*(b.depth+1)); err != nil {
-		return err
+	if s.numbers, err = alloc[float32](q, "changes", r.q*(s.depth+1)); err != nil {
+		return nil, err
 	}
-	span := sketch.Span(r.q)
-	if r.e.build.bounds == "at once" {
-		span = 9 // so that a test sees rounds grow too old
+	if s.errors, err = alloc[float32](q, "errors", 2*span*r.q); err != nil {
+		return nil, err
 	}
-	if b.errors, err = alloc[float32](q, "errors", 2*span*r.q); err != nil {
-		return err
+	if s.which, err = alloc[int32](q, "changed classes", r.q); err != nil {
+		return nil, err
 	}
-	if b.which, err = alloc[int32](q, "changed classes", r.q); err != nil {
-		return err
+	if s.list, err = alloc[int32](q, "examples to score", largest); err != nil {
+		return nil, err
 	}
-	if b.list, err = alloc[int32](q, "examples to score", largest); err != nil {
-		return err
-	}
-	p, err := r.newProjector(b.basis, largest)
+	p, err := r.newProjector(s.basis, largest)
 	defer func() { err = errors.Join(err, p.free()) }()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var tiles []*sketch.Tile
 	for _, t := range r.tiles {
-		if err := r.sketch(t, b, p); err != nil {
-			return err
+		if err := r.sketchTile(t, p); err != nil {
+			return nil, err
 		}
-		tiles = append(tiles, t.bounds.Tile)
+		tiles = append(tiles, t.sketch.Tile)
 	}
-	b.history = sketch.NewHistory(b.basis, tiles, r.q, span, r.w.Row)
-	return nil
+	return tiles, nil
 }
 
-// sketch makes the bounds of a tile.
-func (r *resident) sketch(t *tile, b *bounds, p *projector) (err error) {
-	q := r.e.q
+// sketchTile makes the sketch of a tile.
+func (r *resident) sketchTile(t *tile, p *projector) (err error) {
+	s, q := r.sketches, r.e.q
 	projections, err := p.project(t)
 	if err != nil {
 		return err
 	}
-	t.bounds = &tileBounds{Tile: b.basis.Sketch(t.dense(r.x), projections, t.stride)}
-	packed := make([]int8, b.depth*t.stride)
-	for k := range b.basis.K {
-		for i, v := range t.bounds.Q[k*t.rows : (k+1)*t.rows] {
+	t.sketch = &tileSketch{Tile: s.basis.Sketch(t.dense(r.x), projections, t.stride)}
+	packed := make([]int8, s.depth*t.stride)
+	for k := range s.basis.K {
+		for i, v := range t.sketch.Q[k*t.rows : (k+1)*t.rows] {
 			if r.e.cpu {
-				packed[(i/lanes*b.depth+k)*lanes+i%lanes] = v
+				packed[(i/lanes*s.depth+k)*lanes+i%lanes] = v
 			} else {
 				packed[(k/4*t.stride+i)*4+k%4] = v
 			}
 		}
 	}
-	t.bounds.Q = nil // the device has it
-	if t.bounds.sketch, err = upload(q, "sketch", packed); err != nil {
+	t.sketch.Q = nil // the device has it
+	if t.sketch.sketch, err = upload(q, "sketch", packed); err != nil {
 		return err
 	}
 	about := make([]float32, 2*t.stride)
-	copy(about, t.bounds.Rho)
-	copy(about[t.stride:], t.bounds.Nu)
-	t.bounds.Rho, t.bounds.Nu = nil, nil
-	if t.bounds.about, err = upload(q, "lengths", about); err != nil {
+	copy(about, t.sketch.Rho)
+	copy(about[t.stride:], t.sketch.Nu)
+	t.sketch.Rho, t.sketch.Nu = nil, nil
+	if t.sketch.about, err = upload(q, "lengths", about); err != nil {
 		return err
 	}
-	if t.bounds.scored, err = alloc[int32](q, "rounds", t.rows); err != nil {
+	if t.sketch.scored, err = alloc[int32](q, "rounds", t.rows); err != nil {
 		return err
 	}
-	return t.bounds.scored.fill(0)
+	return t.sketch.scored.fill(0)
 }
 
 // projector computes dot products with the directions of a basis, as scores of
@@ -142,7 +118,7 @@ func (r *resident) newProjector(b *sketch.Basis, largest int) (p *projector, err
 	if p.weights, err = alloc[float32](q, "directions", many*r.d); err != nil {
 		return p, err
 	}
-	if p.classes, err = upload(q, "directions", indices(all(many))); err != nil {
+	if p.classes, err = upload(q, "directions", indices(sketch.All(many))); err != nil {
 		return p, err
 	}
 	p.lines, err = alloc[float32](q, "projections", many*largest)
@@ -161,12 +137,13 @@ func (p *projector) project(t *tile) ([]float32, error) {
 	lines, blocks := make([]float32, directions.Q*t.stride), make([]float32, many*t.stride)
 	for from := 0; from < directions.Q; from += many {
 		m := min(many, directions.Q-from)
-		if err := p.weights.write(0, pack(directions, all(directions.Q)[from:from+m], many)); err != nil {
+		if err := p.weights.write(0, pack(directions, sketch.All(directions.Q)[from:from+m], many)); err != nil {
 			return nil, err
 		}
 		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
-			return r.e.dense[t.width].scoreMany.enqueue(r.e.scoreItems(t.rows, 0), 1, append(r.examples(t, x), p.weights, p.classes, r.ints, r.ints, p.lines,
-				int32(t.rows), int32(r.d), int32(many), int32(m), int32(0))...)
+			return r.e.dense[t.width].scoreMany.enqueue(r.e.scoreItems(t.rows, 0), 1,
+				append(r.examples(t, x), p.weights, p.classes, r.ints, r.ints, p.lines,
+					int32(t.rows), int32(r.d), int32(many), int32(m), int32(0))...)
 		})
 		if err := errors.Join(err, r.drain()); err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ type tile struct {
 
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
-	bounds *tileBounds    // nil as long as all scores are exact
+	sketch *tileSketch    // nil as long as all scores are exact
 }
 
 // part is a large array of a tile: on the device; in host memory that a device
@@ -92,7 +92,7 @@ func valueBytes(width int) int64 {
 }
 
 func (t *tile) free() error {
-	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(), t.place.free(), t.bounds.free())
+	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(), t.place.free(), t.sketch.free())
 }
 
 // fit returns how many groups of count things of size bytes fit into limit bytes.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // series is a training run to be repeated.
@@ -80,7 +81,7 @@ func newTrial(i Info, o Options, p Problem, b build) *trial {
 	loaded, err := t.e.LoadCells(p.X, p.Y, p.Classes, numerics.FixedPoint{})
 	if t.err = err; err == nil {
 		t.r = loaded.(labelled)
-		t.r.unbounded = true // until steps with bounds are asked for
+		t.r.bounds.Hold(true) // until steps with bounds are asked for
 	}
 	return t
 }
@@ -147,7 +148,7 @@ func (t *trial) replay(s *series, from, to int, judge func(k int, a engine.Assig
 	for _, st := range s.steps[:from] {
 		st.update(w)
 	}
-	err = t.r.Rescore(w, all(s.q))
+	err = t.r.Rescore(w, sketch.All(s.q))
 	if err == nil {
 		_, err = t.r.Assign(0)
 	}
@@ -214,8 +215,8 @@ func timeAll(ctx context.Context, trials []*trial, s *series, reference *trial, 
 
 // startBounds lets the engine keep bounds and says whether it will.
 func (t *trial) startBounds() bool {
-	t.r.unbounded = false
-	return t.r.wantsBounds()
+	t.r.bounds.Hold(false)
+	return t.r.bounds.Due()
 }
 
 // ratio is the time of t in units of the least of base: of steps without bounds, or the

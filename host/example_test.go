@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -33,12 +34,12 @@ func ExampleRun() {
 	x, err := preparation.Apply(data.Examples)
 	check(err)
 
-	engine := cpuref.New() // or gpu.Open
-	problem := &learners.Problem{X: x, Y: noisy, Q: len(data.Classes), Noise: noise, Engine: engine}
+	e := cpuref.New() // or gpu.Open
+	problem := &learners.Problem{X: x, Y: noisy, Q: len(data.Classes), Noise: noise, Engine: e}
 	result, err := host.Run(context.Background(), uma.Defaults(), problem, host.RunOptions{MaxSteps: 200})
 	check(err)
 
-	predicted, err := host.Predict(engine, result.W, x)
+	predicted, err := engine.Predict(e, result.W, x)
 	check(err)
 	right := 0
 	for i, c := range predicted {

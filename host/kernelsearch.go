@@ -125,7 +125,7 @@ func (s KernelSearch) try(ctx context.Context, p *learners.Problem, steps datase
 	if err != nil {
 		return 0, err
 	}
-	classes, err := Predict(p.Engine, result.W, held)
+	classes, err := engine.Predict(p.Engine, result.W, held)
 	if err != nil {
 		return 0, err
 	}

@@ -77,7 +77,11 @@ func TestKernelMap(t *testing.T) {
 			if !slices.Equal(w.W, first) {
 				t.Errorf("%s: other weights", e.Device().ID)
 			}
-			got, err := host.PredictMapped(context.Background(), e, k, w, test)
+			seen, err := k.Apply(context.Background(), e, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := engine.Predict(e, w, seen)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -209,14 +209,14 @@ func TestPredict(t *testing.T) {
 	x := dataset.Examples{N: 3, D: 2, X: []float32{1, 0, 0, 1, -1, -1}}
 	w := engine.Weights{Q: 3, D: 2, W: []float32{1, 0, 0, 1, -1, -1}}
 	for _, e := range engines(t) {
-		got, err := host.Predict(e, w, x)
+		got, err := engine.Predict(e, w, x)
 		if err != nil || !slices.Equal(got, []int32{0, 1, 2}) {
 			t.Errorf("%s: %v, %v; want 0 1 2", e.Device().ID, got, err)
 		}
-		if got, err := host.Predict(e, w, dataset.Examples{D: 2}); err != nil || len(got) != 0 {
+		if got, err := engine.Predict(e, w, dataset.Examples{D: 2}); err != nil || len(got) != 0 {
 			t.Errorf("%s: no examples: %v, %v", e.Device().ID, got, err)
 		}
-		if _, err := host.Predict(e, w, dataset.Examples{N: 1, D: 3, X: []float32{1, 2, 3}}); !errors.Is(err, engine.ErrShape) {
+		if _, err := engine.Predict(e, w, dataset.Examples{N: 1, D: 3, X: []float32{1, 2, 3}}); !errors.Is(err, engine.ErrShape) {
 			t.Errorf("%s: examples of another width: %v, want %v", e.Device().ID, err, engine.ErrShape)
 		}
 	}

@@ -140,7 +140,7 @@ func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset, c *
 		return found, err
 	}
 	for rule, w := range []engine.Weights{last: seen.last, average: seen.average(res.Steps), best: res.W} {
-		predicted, err := host.Predict(j.engine, w, test.Examples)
+		predicted, err := engine.Predict(j.engine, w, test.Examples)
 		if err != nil {
 			return found, err
 		}

@@ -54,7 +54,7 @@ func TestTrain(t *testing.T) {
 				t.Fatal(err)
 			}
 			w[rule] = res.W
-			predicted, err := host.Predict(e, res.W, d.Examples)
+			predicted, err := engine.Predict(e, res.W, d.Examples)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 const defaultSynthetic = "60000,784,10"
@@ -35,7 +35,7 @@ func benchCommand() *cli.Command {
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, and print medians"},
 		outputFlag{&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"}},
 	)
-	flags = append(flags, deviceFlags()...)
+	flags = append(append(flags, learnerFlags()...), deviceFlags()...)
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
@@ -58,6 +58,7 @@ type benchmark struct {
 	seed          uint64
 	steps, repeat int
 	profile       string
+	learner       learners.Params
 	device        *device
 	notes         notes
 }
@@ -140,6 +141,9 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 			return nil, usagef(c, "--normalize: %v", err)
 		}
 	}
+	if b.learner, err = chooseLearner(c, nil); err != nil {
+		return nil, err
+	}
 	if b.device, err = chooseDevice(c); err != nil {
 		return nil, err
 	}
@@ -182,8 +186,8 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 		if d.X, d.Y, err = synth.Generate(b.n, b.d, b.q, b.seed); err != nil {
 			return about, err
 		}
-		for k := range b.q {
-			d.Classes = append(d.Classes, strconv.Itoa(k))
+		if d.Classes, err = classNames(b.q); err != nil {
+			return about, err
 		}
 	}
 	where := b.device
@@ -201,7 +205,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	if s.Y, err = c.Inject(d.Y, b.seed); err != nil {
 		return about, err
 	}
-	s.Noise, s.Learner = c, uma.Defaults()
+	s.Noise, s.Learner = c, b.learner
 	about = benchData{Source: b.data, Examples: s.X.N, Features: s.X.D, Classes: len(d.Classes), Storage: "dense"}
 	if b.data == "" {
 		about.Source = "synthetic"
@@ -212,6 +216,9 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	return about, nil
 }
 
+// bandwidthBytes is how much memory the bandwidth is measured on; tests, which do not judge it, set less.
+var bandwidthBytes = timing.BandwidthBytes
+
 // bandwidth names and measures that of the device that was opened.
 func (d *device) bandwidth(e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
 	for _, i := range d.try {
@@ -219,5 +226,5 @@ func (d *device) bandwidth(e engine.Engine) (name string, measure func() (bytesP
 			return "copy bandwidth", func() (float64, error) { return gpu.CopyBandwidth(e) }
 		}
 	}
-	return "read bandwidth", func() (float64, error) { return timing.ReadBandwidth(), nil }
+	return "read bandwidth", func() (float64, error) { return timing.ReadBandwidth(bandwidthBytes), nil }
 }

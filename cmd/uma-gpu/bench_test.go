@@ -148,7 +148,7 @@ func TestBenchErrors(t *testing.T) {
 		{exitNoDevice, `"no-such-device"`, []string{"--device", "no-such-device"}},
 		{exitFailure, "no-such-folder", []string{"--profile", filepath.Join(dir, "no-such-folder", "t.json")}},
 		{exitFailure, "no-such-file", []string{"--data", filepath.Join(dir, "no-such-file")}},
-		{exitFailure, "do not fit in memory", []string{"--synthetic", "4611686018427387904,9,2"}},
+		{exitMemory, "does not fit in memory", []string{"--synthetic", "4611686018427387904,9,2"}},
 	} {
 		fail(t, c.code, c.fragment, append([]string{"bench"}, c.args...)...)
 	}

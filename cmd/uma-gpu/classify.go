@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -100,12 +99,10 @@ func classify(c *cli.Context) (r classified, err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r.classes, r.device = m.Meta.Classes, e.Device()
-	w := engine.Weights{Q: m.Q, D: m.D, W: m.W}
-	if k := m.Map(); k != nil {
-		r.predicted, err = host.PredictMapped(c.Context, e, k, w, r.data.Examples)
-	} else {
-		r.predicted, err = host.Predict(e, w, r.data.Examples)
+	if err := checkPredicting(r.device, r.data.N, m.Q); err != nil {
+		return r, fmt.Errorf("%s: %w", r.data.Path, err)
 	}
+	r.predicted, err = m.PredictPrepared(c.Context, e, r.data.Examples)
 	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}

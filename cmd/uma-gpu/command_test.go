@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 // runVariable, if set, makes the test binary behave like uma-gpu, for tests of
@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
 	}
+	bandwidthBytes = 1 << 20
 	if err := os.Setenv(deviceVariable, "cpu"); err != nil {
 		panic(err)
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
 
 func TestSelectDevice(t *testing.T) {
@@ -89,8 +90,9 @@ var many = work{features: 1, classes: 3, values: processorValues}
 func TestAutoIsForMuchWork(t *testing.T) {
 	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
-	kernel := func(components int, variance float64, landmarks int) *kernelChoice {
-		return &kernelChoice{options: kernelpca.Options{Components: components, Variance: variance, Landmarks: landmarks}}
+	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) work {
+		k := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}, Components: components, Variance: variance, Landmarks: landmarks}
+		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x, Classes: []string{"a", "b", "c"}})
 	}
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"} // which is seen to be tried by its warning
 	for _, c := range []struct {
@@ -101,11 +103,11 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		{"few values", workOn(few, 3), false},
 		{"many", workOn(wide, 3), true},
 		{"many, most of them 0", workOn(wide.Compressed(), 3), false},
-		{"few values, many components", kernel(500, 0, 0).work(few, 3), true},
-		{"many values, few components", kernel(20, 0, 0).work(wide, 3), false},
-		{"components by variance", kernel(0, 0.9, 0).work(few, 3), true},
-		{"components by variance of few landmarks", kernel(0, 0.9, 100).work(wide, 3), false},
-		{"no kernel", (*kernelChoice)(nil).work(wide, 3), true},
+		{"few values, many components", kernel(few, 500, 0, 0), true},
+		{"many values, few components", kernel(wide, 20, 0, 0), false},
+		{"components by variance", kernel(few, 0, 0.9, 0), true},
+		{"components by variance of few landmarks", kernel(wide, 0, 0.9, 100), false},
+		{"no kernel", (&training{}).work(&dataset.Dataset{Examples: wide, Classes: []string{"a", "b", "c"}}), true},
 	} {
 		var said strings.Builder
 		e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}).open(notes{w: &said}, c.work)

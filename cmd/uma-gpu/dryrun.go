@@ -28,8 +28,8 @@ type planReport struct {
 	Seconds  trainSeconds  `json:"seconds"` // that the dry run took; nothing is uploaded or trained
 }
 
-// dryRun prints what training would take, without doing it.
-func (t *training) dryRun(c *cli.Context, e engine.Engine, x dataset.Examples, y []int32, classes int) error {
+// linearDryRun prints what training would take, without doing it.
+func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examples, y []int32, classes int) error {
 	plan, err := e.Plan(x, y, classes)
 	if err != nil {
 		return adviseMemory(err)
@@ -122,8 +122,12 @@ type kernelPlan struct {
 }
 
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
-func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset, plan kernelpca.Plan) error {
-	o := t.kernel.options
+func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
+	o := t.Kernel.Options(d.N, d.D, t.Seed)
+	plan, err := kernelpca.NewPlan(d.N, d.D, o)
+	if err != nil {
+		return adviseKernel(err)
+	}
 	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks, Components: o.Components, Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
 	if r.Landmarks == 0 {
 		r.Landmarks = d.N

@@ -169,7 +169,7 @@ func TestFirstExamples(t *testing.T) {
 
 func TestAdviseMemory(t *testing.T) {
 	err := adviseMemory(fmt.Errorf("plan: %w: 9 bytes", engine.ErrMemory))
-	if !errors.Is(err, engine.ErrMemory) || exitCode(err) != exitFailure || !strings.HasSuffix(err.Error(), "9 bytes; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, or train with fewer examples or classes") {
+	if !errors.Is(err, engine.ErrMemory) || exitCode(err) != exitMemory || !strings.HasSuffix(err.Error(), "9 bytes; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, or train with fewer examples or classes") {
 		t.Errorf("found %v", err)
 	}
 	if other := errors.New("other"); adviseMemory(other) != other || adviseMemory(nil) != nil {

@@ -9,6 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // The exit codes.
@@ -17,6 +20,7 @@ const (
 	exitFailure     = 1
 	exitUsage       = 2
 	exitNoDevice    = 3
+	exitMemory      = 4
 	exitInterrupted = 130 // what shells report for a program killed by Ctrl-C
 )
 
@@ -69,6 +73,11 @@ func exitCode(err error) int {
 	for _, missing := range []error{errNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
 		if errors.Is(err, missing) {
 			return exitNoDevice
+		}
+	}
+	for _, full := range []error{memory.ErrBudget, engine.ErrMemory, kernelpca.ErrMemory} {
+		if errors.Is(err, full) {
+			return exitMemory
 		}
 	}
 	return exitFailure

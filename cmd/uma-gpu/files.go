@@ -63,6 +63,9 @@ func checkFiles(c *cli.Context) error {
 			if !out.written {
 				out, other = b, a
 			}
+			if mayReplace(out.flag, other.flag) {
+				continue
+			}
 			if out.written && samePlace(c, out.path, other.path) {
 				return usagef(c, "--%s is the same file as --%s, %s; give another name", out.flag, other.flag, other.path)
 			}
@@ -76,6 +79,12 @@ func checkFiles(c *cli.Context) error {
 		}
 	}
 	return nil
+}
+
+// mayReplace reports whether the file of flag out may take the place of the one that other
+// names: what a training goes on from is read whole, and no longer wanted afterwards.
+func mayReplace(out, other string) bool {
+	return other == "resume" && (out == "checkpoint" || out == "model")
 }
 
 // samePlace reports whether a file written at path a would take the place of b,

@@ -96,7 +96,7 @@ func TestFilesAreProtected(t *testing.T) {
 				if !ok1 || !ok2 || !a.written() {
 					continue
 				}
-				if _, many := a.(outputsFlag); a.Names()[0] == b.Names()[0] && !many {
+				if _, many := a.(outputsFlag); a.Names()[0] == b.Names()[0] && !many || mayReplace(a.Names()[0], b.Names()[0]) {
 					continue
 				}
 				for _, p := range pairs {

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // noLabelsFlag reads data without labels.
@@ -71,6 +72,10 @@ func info(c *cli.Context) error {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
+	need := memory.Sum(memory.Product(d.N, 12), memory.Product(d.D, 12))
+	if err := memory.Check(need, fmt.Sprintf("a description of %d examples × %d features", d.N, d.D)); err != nil {
+		return err
+	}
 	i := dataset.Describe(d)
 	if err := interrupted(c.Context); err != nil {
 		return err

@@ -9,25 +9,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
 
 // cosine is the kernel function that is mercer.Linear on rows of length 1.
 const cosine = "cosine"
-
-// defaultComponents is how many components there are if no flag says how many, and as
-// many are to be had.
-const defaultComponents = 500
-
-// Where every example is a landmark unless a flag says otherwise, and how many landmarks
-// there are where that is too much.
-const (
-	exactExamples = 5000
-	manyLandmarks = 4000
-)
 
 // kernelFlags say what kernel PCA to fit.
 func kernelFlags() []cli.Flag {
@@ -43,16 +32,36 @@ func kernelFlags() []cli.Flag {
 	}
 }
 
-// kernelChoice is what the flags of kernelFlags ask for.
-type kernelChoice struct {
-	options   kernelpca.Options
-	gamma     string
-	landmarks string
+// trainKernelFlags are those of train that make it nonlinear.
+func trainKernelFlags() []cli.Flag {
+	flags := kernelFlags()
+	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median",
+		Usage: "`G` of rbf and poly: a number above 0, median (1 / median squared distance), or search (by the estimated error on a fifth held out)"}
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "kernel", Usage: "learn from kernel principal components of this `FUNCTION`: rbf, poly, linear or cosine"},
+		&cli.StringFlag{Name: "normalize-components", Value: "auto", Usage: "preparation `STEPS` of the components, as for --normalize"},
+	}, flags...)
 }
 
-// newKernelChoice checks the flags, for the kernel function that --kernel names; nil for
-// none.
-func newKernelChoice(c *cli.Context, search bool) (*kernelChoice, error) {
+// newTrainKernel checks the flags of trainKernelFlags; nil for no kernel.
+func newTrainKernel(c *cli.Context) (*host.Kernel, error) {
+	k, err := newKernel(c, true)
+	if k == nil || err != nil {
+		return nil, err
+	}
+	if text := c.String("normalize-components"); text != "auto" {
+		steps, err := dataset.ParseSteps(text)
+		if err != nil {
+			return nil, usagef(c, "--normalize-components: %v", err)
+		}
+		k.Steps = &steps
+	}
+	return k, nil
+}
+
+// newKernel checks the flags of kernelFlags, for the kernel function that --kernel names;
+// nil for none.
+func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 	kind := c.String("kernel")
 	if kind == "" {
 		for _, f := range append([]string{"normalize-components"}, flagNames(kernelFlags())...) {
@@ -65,105 +74,59 @@ func newKernelChoice(c *cli.Context, search bool) (*kernelChoice, error) {
 	if _, err := oneOf(c, "kernel", mercer.RBF, mercer.Poly, mercer.Linear, cosine); err != nil {
 		return nil, err
 	}
-	k := &kernelChoice{gamma: c.String("gamma"), landmarks: c.String("landmarks"), options: kernelpca.Options{
+	k := &host.Kernel{
 		Function:   mercer.Function{Kind: kind},
-		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"), Seed: c.Uint64("seed"),
-	}}
+		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"),
+	}
 	for flag, kinds := range map[string][]string{"gamma": {mercer.RBF, mercer.Poly}, "coef0": {mercer.Poly}, "degree": {mercer.Poly}} {
 		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
 			return nil, usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind, strings.Join(kinds, " and "))
 		}
 	}
-	f := &k.options.Function
+	f := &k.Function
 	if kind == cosine {
-		f.Kind, k.options.Cosine = mercer.Linear, true
+		f.Kind, k.Cosine = mercer.Linear, true
 	}
 	if kind == mercer.Poly {
 		f.Coef0, f.Degree = float32(c.Float64("coef0")), c.Int("degree")
 	}
+	trial := *f // with some γ, if it is to be found
 	if f.Kind != mercer.Linear {
-		f.Gamma = 1 // until it is found
-		if g, err := strconv.ParseFloat(k.gamma, 32); err == nil {
-			f.Gamma = float32(g)
-		} else if k.gamma != "median" && !(search && k.gamma == "search") {
-			return nil, usagef(c, "--gamma is %q, wanted a number above 0, %s", k.gamma, map[bool]string{true: "median or search", false: "or median"}[search])
+		text := c.String("gamma")
+		if g, err := strconv.ParseFloat(text, 32); err == nil {
+			f.Gamma, trial.Gamma = float32(g), float32(g)
+		} else if trial.Gamma, k.Search = 1, text == "search"; text != "median" && !(search && k.Search) {
+			return nil, usagef(c, "--gamma is %q, wanted a number above 0, %s", text, map[bool]string{true: "median or search", false: "or median"}[search])
 		}
 	}
-	if err := f.Check(); err != nil {
+	if err := trial.Check(); err != nil {
 		return nil, usagef(c, "%v", err)
 	}
-	switch k.landmarks {
-	case "auto", "all":
+	switch text := c.String("landmarks"); text {
+	case "auto":
+	case "all":
+		k.Landmarks = host.AllLandmarks
 	default:
-		m, err := strconv.Atoi(k.landmarks)
+		m, err := strconv.Atoi(text)
 		if err != nil || m < 1 {
-			return nil, usagef(c, "--landmarks is %q, wanted a number of at least 1, all or auto", k.landmarks)
+			return nil, usagef(c, "--landmarks is %q, wanted a number of at least 1, all or auto", text)
 		}
-		k.options.Landmarks = m
+		k.Landmarks = m
 	}
-	if c.IsSet("components") && (c.IsSet("variance") || k.options.Components < 1) {
+	if c.IsSet("components") && (c.IsSet("variance") || k.Components < 1) {
 		return nil, usagef(c, "wanted --components of at least 1, or --variance")
 	}
-	if v := k.options.Variance; c.IsSet("variance") && !(v > 0 && v <= 1) {
+	if v := k.Variance; c.IsSet("variance") && !(v > 0 && v <= 1) {
 		return nil, usagef(c, "--variance is %v, wanted a share above 0, at most 1", v)
 	}
 	if _, err := oneOf(c, "landmark-choice", kernelpca.Uniform, kernelpca.KMeans, kernelpca.Farthest); err != nil {
 		return nil, err
 	}
 	var err error
-	if k.options.MemoryLimit, err = parseBytes(c.String("kernel-memory")); err != nil {
+	if k.Memory, err = parseBytes(c.String("kernel-memory")); err != nil {
 		return nil, usagef(c, "--kernel-memory: %v", err)
 	}
 	return k, nil
-}
-
-// plan completes the options for n examples of d features and judges them before any work.
-func (k *kernelChoice) plan(n, d int) (kernelpca.Plan, error) {
-	o := &k.options
-	if k.landmarks == "auto" && n > exactExamples {
-		o.Landmarks = manyLandmarks
-	}
-	if o.Components == 0 && o.Variance == 0 {
-		o.Components = min(defaultComponents, o.MostComponents(n, d))
-	}
-	return kernelpca.NewPlan(n, d, *o)
-}
-
-// work is what a learner will see of the examples x of so many classes, after plan: their
-// components, if a kernel is asked for.
-func (k *kernelChoice) work(x dataset.Examples, classes int) work {
-	if k == nil {
-		return workOn(x, classes)
-	}
-	components := k.options.Components
-	if components == 0 { // whatever the variance asks for
-		components = k.options.MostComponents(x.N, x.D)
-	}
-	return workOnComponents(x.N, components, classes)
-}
-
-// findMedian sets γ if it is to be found from distances.
-func (k *kernelChoice) findMedian(e engine.Engine, x dataset.Examples, n notes) error {
-	f := &k.options.Function
-	if f.Kind == mercer.Linear || k.gamma != "median" && k.gamma != "search" {
-		return nil
-	}
-	var err error
-	if f.Gamma, err = kernelpca.MedianGamma(e, x, k.options.Seed); err != nil {
-		return err
-	}
-	if k.gamma == "median" {
-		n.say("kernel: gamma %v, 1 / median squared distance", f.Gamma)
-	}
-	return nil
-}
-
-// sayBasis tells what was found.
-func sayBasis(b *kernelpca.Basis, n notes) {
-	for _, note := range b.Notes() {
-		n.say("kernel: %s", note)
-	}
-	n.say("kernel: %d components of %d landmarks have %.4g %% of the variance", b.Axes.Q, b.Landmarks.N, 100*b.Explained)
 }
 
 // flagNames are the first names of flags.

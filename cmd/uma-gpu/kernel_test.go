@@ -111,7 +111,7 @@ func TestTrainKernelErrors(t *testing.T) {
 		{exitFailure, "train.csv: kernel PCA cannot be fitted so: found 301 landmarks, wanted at most one per example (300)", []string{"--kernel", "rbf", "--landmarks", "301"}},
 		{exitFailure, "found 300 components, wanted at most 299", []string{"--kernel", "rbf", "--components", "300"}},
 		{exitFailure, "found 4 components, wanted at most 2", []string{"--kernel", "linear", "--components", "4"}},
-		{exitFailure, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
+		{exitMemory, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
 		{exitFailure, "same.csv: the examples are all the same in feature space", []string{"--data", same, "--kernel", "rbf", "--gamma", "1"}},
 	} {
 		fail(t, c.code, c.fragment, append(train, c.args...)...)

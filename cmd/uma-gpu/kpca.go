@@ -74,7 +74,7 @@ func kpcaFit(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	k, err := newKernelChoice(c, false)
+	k, err := newKernel(c, false)
 	if err != nil {
 		return err
 	}
@@ -91,26 +91,32 @@ func kpcaFit(c *cli.Context) (err error) {
 	if err := prepare(steps, true, d, nil); err != nil {
 		return err
 	}
-	if _, err := k.plan(d.N, d.D); err != nil {
+	if _, err := k.Plan(d.N, d.D); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
 	}
-	e, err := where.open(n, k.work(d.Examples, 2))
+	e, err := where.open(n, workOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if err := k.findMedian(e, d.Examples, n); err != nil {
-		return err
+	found, note, err := k.FindOptions(e, d.Examples, c.Uint64("seed"))
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
+	}
+	if note != "" {
+		n.say("kernel: %s", note)
 	}
 	start := time.Now()
-	basis, err := kernelpca.Fit(c.Context, e, d.Examples, k.options)
+	basis, err := kernelpca.Fit(c.Context, e, d.Examples, found)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
 	}
-	sayBasis(basis, n)
+	for _, note := range append(basis.Notes(), basis.Summary()) {
+		n.say("kernel: %s", note)
+	}
 	fitted := &kernelmap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
 	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}

@@ -179,7 +179,7 @@ func TestDryRunOnOpenCL(t *testing.T) {
 				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
 			}
 		}
-		fail(t, exitFailure, "are allowed; allow more with --memory-limit", append(args, "--memory-limit", "900K")...)
+		fail(t, exitMemory, "are allowed; allow more with --memory-limit", append(args, "--memory-limit", "900K")...)
 		// The device can be opened a second time, with less memory.
 		d := &device{selection: selection{try: []gpu.Info{i}}}
 		e, err := d.reopen(i.ID(), 4<<20)

@@ -5,16 +5,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // normalizeUsage says what --normalize takes.
 const normalizeUsage = "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; auto is " +
-	dataset.DefaultSteps + " for dense data (" + denseStepsKernel + " with a kernel function) and " + dataset.DefaultStepsSparse + " for sparse"
-
-// denseStepsKernel is what auto is for dense data before a kernel function: features of one
-// range, but none that is nearly constant blown up, and lengths kept (docs/kernel.md).
-const denseStepsKernel = "maxabs"
+	dataset.DefaultSteps + " for dense data (" + host.DefaultStepsKernel + " with a kernel function) and " + dataset.DefaultStepsSparse + " for sparse"
 
 // normalizeSteps checks the flag --normalize and returns its value.
 func normalizeSteps(c *cli.Context) (string, error) {
@@ -35,7 +32,7 @@ func normalizeSteps(c *cli.Context) (string, error) {
 func prepare(steps string, kernel bool, d *dataset.Dataset, where *device) error {
 	asked := d.KeepNarrow
 	d.KeepNarrow = asked || where != nil && where.wantsNarrow(d.Examples)
-	if err := prepareSteps(steps, kernel, d); err != nil {
+	if err := host.Prepare(d, steps, kernel); err != nil {
 		return err
 	}
 	return checkNarrow(asked, d)
@@ -45,30 +42,6 @@ func prepare(steps string, kernel bool, d *dataset.Dataset, where *device) error
 func checkNarrow(asked bool, d *dataset.Dataset) error {
 	if asked && d.Narrow == nil {
 		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
-	}
-	return nil
-}
-
-func prepareSteps(steps string, kernel bool, d *dataset.Dataset) error {
-	if steps == "auto" && d.Prepared != nil {
-		return nil
-	}
-	if steps == "auto" {
-		steps = dataset.DefaultStepsFor(d.Examples)
-		if kernel && !d.Sparse() {
-			steps = denseStepsKernel
-		}
-	}
-	s, err := dataset.ParseSteps(steps)
-	if err != nil {
-		return err
-	}
-	if d.Prepared == nil {
-		return d.Prepare(s)
-	}
-	if s != d.Prepared.Steps {
-		return fmt.Errorf("%s: found examples that were prepared by %s when they were converted, wanted %s as --normalize says; leave --normalize out, or give the original data",
-			d.Path, d.Prepared.Steps, s)
 	}
 	return nil
 }

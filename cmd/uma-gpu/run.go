@@ -69,7 +69,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			"  uma-gpu confusion inject --data train.csv --pairwise 0.4 --out noisy.csv --write-confusion C.csv\n" +
 			"  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
 			"  uma-gpu eval  --model m.npz --data test.csv\n\n" +
-			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 130 interrupted.",
+			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 4 does not fit in memory, 130 interrupted.",
 		// A comma in the name of a file is part of it.
 		DisableSliceFlagSeparator: true,
 
@@ -78,7 +78,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         needCommand,
 		Commands: []*cli.Command{
-			trainCommand(), predictCommand(), evalCommand(), confusionCommand(),
+			trainCommand(), predictCommand(), evalCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},
 	}

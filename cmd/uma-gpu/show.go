@@ -17,6 +17,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 func showCommand() *cli.Command {
@@ -70,6 +71,9 @@ func show(c *cli.Context) error {
 	r := showReport{Classes: m.Classes, Confusion: rows(m.P, m.Q())}
 	condition := math.Inf(1)
 	inverse, problem := m.Invert()
+	if errors.Is(problem, memory.ErrBudget) {
+		return fmt.Errorf("%s: %w", path, problem)
+	}
 	var inseparable *confusion.InseparableError
 	if r.Invertible = problem == nil; r.Invertible {
 		condition = inverse.Condition

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -53,8 +51,8 @@ func synthesize(c *cli.Context) error {
 		return err
 	}
 	set := &dataset.Dataset{Examples: dataset.Examples{N: n, D: d, X: x}, Y: y}
-	for k := range q {
-		set.Classes = append(set.Classes, strconv.Itoa(k))
+	if set.Classes, err = classNames(q); err != nil {
+		return err
 	}
 	if err := interrupted(c.Context); err != nil {
 		return err

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -14,41 +12,45 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/verify"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
 func trainCommand() *cli.Command {
-	flags := dataFlags("examples with noisy labels")
-	flags = append(flags,
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE` in CSV or .npy format (default: the identity, labels taken to be right)"}},
+	data := append(dataFlags("examples with noisy labels"),
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise, `FILE` in CSV or .npy format (default: labels are right)"}},
 		axesFlag(),
-		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"}},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the model keeps what was fitted; data that convert prepared stay as they are"},
-		&cli.StringFlag{Name: "learner", Value: "uma", Usage: "`NAME` of the learner: uma (Louche & Ralaivola 2015); with the identity for C it is the batch perceptron"},
-		&cli.StringFlag{Name: "select", Value: string(uma.SelectError), Usage: "`RULE` for the pair of classes to correct: error (largest estimated mistake), confusion (the same relative to the class's size) or random"},
-		&cli.Float64Flag{Name: "alpha", Value: 0, Usage: "margin `A` that an example needs to count as predicted, in units of the score, at least 0"},
-		&cli.Float64Flag{Name: "tol", Value: 1e-9, Usage: "norm `T` of an update vector up to which its mistake is left alone, at least 0; one example of length 1 weighs 1/n, so the default overlooks none"},
-		&cli.IntFlag{Name: "max-steps", Value: 1000, Usage: "most `STEPS` (updates of the weights) to make, at least 0"},
-		&cli.StringFlag{Name: "weights", Value: string(learners.Best), Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
-		seedFlag("--select random, landmarks and the search for gamma"),
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 	)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
-	flags = append(flags, jsonFlag(), quietFlag(),
-		&cli.BoolFlag{Name: "dry-run", Usage: "read and prepare the data, print what training would take of the device and of time, and stop"},
-		&cli.BoolFlag{Name: "verify", Usage: "compute everything from scratch as well, at each step, and compare bits: for those who doubt a device or change an engine; slow"},
-		&cli.BoolFlag{Name: "verbose", Usage: "print one line for each step on stderr"})
+	learner := append(learnerFlags(),
+		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make, at least 0"},
+		&cli.StringFlag{Name: "weights", DefaultText: "the learner's", Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
+		seedFlag("all random choices"),
+		&cli.BoolFlag{Name: "verify", Usage: "also compute everything from scratch at each step, and compare bits; slow"},
+	)
+	output := []cli.Flag{
+		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"}},
+		outputFlag{&cli.StringFlag{Name: "checkpoint", Usage: "also write the training so far to `FILE`.npz, before the first step and then every so often"}},
+		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Usage: "`HOW` often to write checkpoints: a time such as 30s or 5m, or a number of steps"},
+		inputFlag{&cli.StringFlag{Name: "resume", Usage: "go on with the training that `FILE`.npz holds, a checkpoint or the model of an interrupted run"}},
+		inputFlag{&cli.StringFlag{Name: "from", Usage: "begin with the weights of the model `FILE`.npz, and its preparation and kernel"}},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of the device and of time, and stop"},
+		&cli.BoolFlag{Name: "verbose", Usage: "print one line for each step on stderr"},
+		jsonFlag(), quietFlag(),
+	}
+	var flags []cli.Flag
+	flags = append(flags, grouped("Data", append(data, matchFlag()))...)
+	flags = append(flags, grouped("Learner", learner)...)
+	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
+	flags = append(flags, grouped("Device", deviceFlags())...)
+	flags = append(flags, grouped("Output", output)...)
 	return &cli.Command{
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",
 		Description: "Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q), prepares the features, trains, and\n" +
 			"writes the model. The same data, flags and seed give the same bytes, and on every device the same weights.\n" +
 			"With --kernel the classifier is linear in kernel principal components, and curved in the features.\n" +
-			"Ctrl-C finishes the step, writes the model and exits with 130; a second one ends the program at once.\n\n" +
+			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or from a\n" +
+			"checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the program at once.\n\n" +
 			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --max-steps 600\n" +
 			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --components 640 --gamma search",
 		Flags:  flags,
@@ -59,25 +61,18 @@ func trainCommand() *cli.Command {
 // training is what the flags of train ask for.
 type training struct {
 	data      string
-	options   dataset.Options
-	confusion string // "" is the identity
+	read      dataset.Options
+	confusion string // "" is none
 	trueRows  bool
-	model     string
 	steps     string // of the preparation, or auto
-	learner   string
-	uma       uma.Params
-	maxSteps  int
-	seed      uint64
-	weights   learners.Rule
-	kernel    *kernelChoice  // nil for none
-	features  *kernelmap.Map // fitted; nil for none
+	model     string
 	device    *device
+	host.Options
 
-	componentSteps []dataset.Steps // the one of the kernel's components; nil for auto
-	notes          notes
-	verbose        bool
-	start, lap     time.Time
-	seconds        trainSeconds
+	notes      notes
+	verbose    bool
+	start, lap time.Time
+	seconds    trainSeconds
 }
 
 // trainSeconds is where the time went. Total is all of it, from the checking of
@@ -92,117 +87,72 @@ type trainSeconds struct {
 	Total   float64 `json:"total"`
 }
 
-// trainReport is what train --json prints.
-type trainReport struct {
-	Steps          int     `json:"steps"`
-	Stop           string  `json:"stop"`
-	EstimatedError float64 `json:"estimated_error"`
-	// P(predicted = row | true = column) as far as noisy labels tell.
-	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
-	Classes            []string      `json:"classes"`
-	Examples           int           `json:"examples"`
-	Features           int           `json:"features"`
-	Condition          float64       `json:"condition_number"`
-	Device             engine.Device `json:"device"`
-	Model              string        `json:"model"`
-	Seconds            trainSeconds  `json:"seconds"`
-}
-
 func train(c *cli.Context) (err error) {
 	t, err := newTraining(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.Context
-	d, matrix, err := t.read(ctx)
+	d, noise, inverse, err := t.readAll(c)
 	if d != nil {
 		defer d.Close() // of what was only read: nothing to lose
 	}
 	if err != nil {
 		return err
 	}
-	inverse, err := matrix.Invert()
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.confusion, err)
-	}
-	t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
-	t.mark(&t.seconds.Read)
-
-	where := t.device
-	if t.kernel != nil || t.options.Storage == "dense" {
-		where = nil // projection reads float32, and whoever asks for it gets it
-	}
-	if err := prepare(t.steps, t.kernel != nil, d, where); err != nil {
+	if err := t.prepare(d); err != nil {
 		return err
 	}
-	var plan kernelpca.Plan
-	if t.kernel != nil {
-		if plan, err = t.kernel.plan(d.N, d.D); err != nil {
-			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
-		}
-	}
-	// What no model can hold is refused now, rather than when it is to be written.
-	if err := t.metadata(d, inverse, engine.Device{}, host.Result{}).Check(); err != nil {
-		return fmt.Errorf("%s: %w", t.data, err)
-	}
-	t.mark(&t.seconds.Prepare)
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := t.device.open(t.notes, t.kernel.work(d.Examples, len(d.Classes)))
+	e, err := t.device.open(t.notes, t.work(d))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	t.mark(&t.seconds.Open)
+	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
+		return fmt.Errorf("%s: %w", t.data, err)
+	}
 	if c.Bool("verify") {
 		e = verify.Engine(e)
 	}
-	if c.Bool("dry-run") && t.kernel != nil {
-		return t.kernelDryRun(c, e.Device(), d, plan)
-	}
 	if c.Bool("dry-run") {
-		return t.dryRun(c, e, d.Examples, d.Y, len(d.Classes))
+		return t.dryRun(c, e, d)
 	}
-
-	if err := t.fitKernel(ctx, e, d, matrix, inverse); err != nil {
-		return err
-	}
-	problem := &learners.Problem{X: d.Examples, Y: d.Y, Q: len(d.Classes), Noise: matrix, Engine: e, Seed: t.seed}
-	if err := interrupted(ctx); err != nil {
-		return err
-	}
-	result, err := t.run(ctx, problem, d.Classes)
+	p := newProgress(t.notes, t.verbose, d.Classes)
+	t.Engine = e
+	t.Watch = host.Watch{Note: t.notes.say, Step: p.step, Phase: t.phase}
+	trained, err := host.Train(ctx, d, noise, t.Options)
+	p.done()
 	if err != nil {
-		return err
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(err)))
 	}
-	m := &model.Model{
-		Q: result.W.Q, D: result.W.D, W: result.W.W, Confusion: matrix.P,
-		Meta: *t.metadata(d, inverse, e.Device(), result),
-	}
-	if t.features != nil {
-		m.SetMap(t.features)
-	}
-	if err := m.Save(t.model); err != nil {
+	if err := trained.Save(t.model); err != nil {
 		return err
 	}
 	t.seconds.Total = time.Since(t.start).Seconds()
+	run, meta := trained.Run, trained.Meta
 	report := trainReport{
-		Steps: result.Steps, Stop: string(result.Stop), EstimatedError: result.EstimatedError,
-		EstimatedConfusion: rows(inverse.EstimatedConfusion(result.Counts, d.N), len(d.Classes)),
-		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: sixDigits(inverse.Condition),
+		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
+		EstimatedConfusion: rows(inverse.EstimatedConfusion(run.Counts, d.N), len(d.Classes)),
+		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: max(1, meta.Condition),
 		Device: e.Device(), Model: t.model, Seconds: t.seconds,
 	}
 	if err := report.print(c); err != nil {
 		return err
 	}
-	if result.Stop == host.Interrupted {
-		return fmt.Errorf("%w after %d steps; %s holds the weights of these", errInterrupted, result.Steps, t.model)
+	if run.Stop == host.Interrupted {
+		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on", errInterrupted, run.Steps, t.model, t.model)
 	}
 	return nil
 }
 
-// newTraining checks all that can be checked before a file is read.
+// newTraining checks all that can be checked before a data file is read.
 func newTraining(c *cli.Context) (*training, error) {
 	required := []string{"data", "model"}
 	if c.Bool("dry-run") {
@@ -211,10 +161,7 @@ func newTraining(c *cli.Context) (*training, error) {
 	if err := checkUsage(c, required...); err != nil {
 		return nil, err
 	}
-	t := &training{
-		data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
-		maxSteps: c.Int("max-steps"), notes: newNotes(c), verbose: c.Bool("verbose"),
-	}
+	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"), notes: newNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
 	if t.notes.quiet && t.verbose {
@@ -223,11 +170,8 @@ func newTraining(c *cli.Context) (*training, error) {
 	if c.IsSet("confusion-axes") && t.confusion == "" {
 		return nil, usagef(c, "--confusion-axes is given without --confusion")
 	}
-	if t.maxSteps < 0 {
-		return nil, usagef(c, "--max-steps is %d, wanted at least 0", t.maxSteps)
-	}
 	var err error
-	if t.options, err = dataOptions(c); err != nil {
+	if t.read, err = dataOptions(c); err != nil {
 		return nil, err
 	}
 	if t.trueRows, err = trueRows(c); err != nil {
@@ -236,32 +180,37 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.steps, err = normalizeSteps(c); err != nil {
 		return nil, err
 	}
-	if t.kernel, err = newKernelChoice(c, true); err != nil {
+	t.Seed, t.Tool = c.Uint64("seed"), version
+	if t.Kernel, err = newTrainKernel(c); err != nil {
 		return nil, err
 	}
-	if text := c.String("normalize-components"); text != "auto" {
-		steps, err := dataset.ParseSteps(text)
-		if err != nil {
-			return nil, usagef(c, "--normalize-components: %v", err)
-		}
-		t.componentSteps = []dataset.Steps{steps}
-	}
-	if t.learner, err = oneOf(c, "learner", "uma"); err != nil {
+	if t.Checkpoint, err = checkpointOf(c); err != nil {
 		return nil, err
 	}
-	rule, err := oneOf(c, "weights", string(learners.Last), string(learners.Average), string(learners.Best))
+	base, err := t.continueFrom(c)
 	if err != nil {
 		return nil, err
 	}
-	t.weights, t.seed = learners.Rule(rule), c.Uint64("seed")
-	t.uma = uma.Params{Select: uma.Select(c.String("select")), Alpha: float32(c.Float64("alpha")), Tol: c.Float64("tol")}
-	if err := t.uma.Check(); err != nil {
-		return nil, usagef(c, "%v", err)
-	}
-	if t.device, err = chooseDevice(c); err != nil {
+	if t.Learner, err = chooseLearner(c, base); err != nil {
 		return nil, err
 	}
-	return t, nil
+	if c.IsSet("weights") {
+		rule, err := t.Learner.Definition().Rule(c.String("weights"))
+		if err != nil {
+			return nil, usagef(c, "--weights: %v", err)
+		}
+		t.Weights = rule
+	}
+	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
+		if steps < 0 {
+			return nil, usagef(c, "--max-steps is %d, wanted at least 0", steps)
+		}
+		if t.MaxSteps = steps; steps == 0 {
+			t.MaxSteps = host.NoSteps
+		}
+	}
+	t.device, err = chooseDevice(c)
+	return t, err
 }
 
 // mark stores the seconds since the last mark.
@@ -271,68 +220,111 @@ func (t *training) mark(seconds *float64) {
 	t.lap = now
 }
 
-// read reads the data and the confusion matrix of its labels.
-func (t *training) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {
-	d, err := readData(ctx, t.data, t.options, t.notes)
+// phase is host.Watch.Phase.
+func (t *training) phase(p host.Phase) {
+	switch p {
+	case host.Mapped:
+		t.mark(&t.seconds.Kernel)
+	case host.Loaded:
+		t.mark(&t.seconds.Upload)
+	case host.Learned:
+		t.mark(&t.seconds.Train)
+	}
+}
+
+// readAll reads the data and the confusion matrix of its labels, nil if they are right,
+// and inverts that.
+func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, *confusion.Inverse, error) {
+	d, err := t.readExamples(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	if t.confusion == "" {
-		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
-		m, err := confusion.Identity(d.Classes)
-		return d, m, err
-	}
-	m, err := confusion.Read(t.confusion, confusion.ReadOptions{Classes: d.Classes, TrueRows: t.trueRows})
-	return d, m, err
-}
-
-// run loads the examples and trains.
-func (t *training) run(ctx context.Context, problem *learners.Problem, classes []string) (_ host.Result, err error) {
-	p := newProgress(t.notes, t.verbose, classes)
-	result, err := host.Run(ctx, &t.uma, problem, host.RunOptions{
-		MaxSteps: t.maxSteps, Weights: t.weights, OnStart: func() { t.mark(&t.seconds.Upload) }, OnStep: p.step,
-	})
-	p.done()
-	t.mark(&t.seconds.Train)
-	return result, adviseMemory(err)
-}
-
-// parameters are the learner's in the model, in the order of the flags.
-type parameters struct {
-	uma.Params
-	MaxSteps int `json:"max_steps"`
-}
-
-// metadata fills the model's metadata. Nothing in it but the device depends on
-// where or when the model is made.
-func (t *training) metadata(d *dataset.Dataset, inverse *confusion.Inverse, e engine.Device, r host.Result) *model.Meta {
-	return &model.Meta{
-		ToolVersion: version,
-		Classes:     d.Classes,
-		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features},
-		Learner:     t.learner,
-		Parameters:  mustJSON(parameters{t.uma, t.maxSteps}),
-		Seed:        t.seed,
-		Weights:     string(t.weights),
-		Preparation: *d.Prepared,
-		DataSHA256:  d.SHA256,
-		// Its last digits depend on the processor (package confusion); six do not.
-		Condition:      sixDigits(inverse.Condition),
-		Steps:          r.Steps,
-		Stop:           string(r.Stop),
-		EstimatedError: &r.EstimatedError,
-		Device: model.Device{
-			Kind: e.Kind, Name: e.Name, Platform: e.Platform, Driver: e.Driver, Conforming: e.Conforming,
-		},
-	}
-}
-
-// mustJSON encodes a value that has only finite numbers and plain text. If that
-// were wrong, what it returns would be no JSON object and Meta.Check refuse it.
-func mustJSON(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
+	noise, err := t.readNoise(d.Classes)
 	if err != nil {
-		return json.RawMessage(err.Error())
+		return d, nil, nil, err
 	}
-	return raw
+	inverse, err := (&learners.Problem{Q: len(d.Classes), Noise: noise}).Inverse()
+	if err != nil {
+		return d, nil, nil, fmt.Errorf("%s: %w", t.confusion, err)
+	}
+	if noise != nil {
+		t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
+	}
+	t.mark(&t.seconds.Read)
+	return d, noise, inverse, nil
+}
+
+// readExamples reads the data; for a training that goes on, or begins with a model, so
+// that they match.
+func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
+	base := t.base()
+	if base == nil {
+		return readData(c.Context, t.data, t.read, t.notes)
+	}
+	o := t.read
+	o.Classes = base.Meta.Classes
+	if base.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
+		o.Storage = "dense"
+	}
+	return readFor(c, o, base.Meta.Features, t.notes)
+}
+
+// readNoise reads the confusion matrix, nil for none.
+func (t *training) readNoise(classes []string) (*confusion.Matrix, error) {
+	switch {
+	case t.confusion != "":
+		return confusion.Read(t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+	case t.Resume != nil && t.Resume.Confusion != nil:
+		t.notes.say("confusion matrix: that of the training to go on with")
+		return &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}, nil
+	}
+	t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
+	return nil, nil
+}
+
+// prepare prepares the data where they are, so that raw ones need not be kept.
+func (t *training) prepare(d *dataset.Dataset) error {
+	where := t.device
+	if t.mapped() || t.read.Storage == "dense" {
+		where = nil // projection reads float32, and whoever asks for it gets it
+	}
+	if base := t.base(); base != nil {
+		d.KeepNarrow = d.KeepNarrow || where != nil && where.wantsNarrow(d.Examples)
+		if err := d.PrepareBy(&base.Meta.Preparation); err != nil {
+			return err
+		}
+	} else if err := prepare(t.steps, t.mapped(), d, where); err != nil {
+		return err
+	}
+	if t.Kernel != nil {
+		if _, err := t.Kernel.Plan(d.N, d.D); err != nil {
+			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
+		}
+	}
+	t.mark(&t.seconds.Prepare)
+	return nil
+}
+
+// mapped says whether there is a kernel function.
+func (t *training) mapped() bool {
+	return t.Kernel != nil || t.base() != nil && t.base().Projection != nil
+}
+
+// work is what the learner will see of prepared data.
+func (t *training) work(d *dataset.Dataset) work {
+	switch base := t.base(); {
+	case base != nil && base.Projection != nil:
+		return workOnComponents(d.N, base.D, base.Q)
+	case t.Kernel != nil:
+		return workOnComponents(d.N, t.Kernel.MostComponents(d.N, d.D), len(d.Classes))
+	}
+	return workOn(d.Examples, len(d.Classes))
+}
+
+// dryRun prints what training would take.
+func (t *training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) error {
+	if t.Kernel != nil {
+		return t.kernelDryRun(c, e.Device(), d)
+	}
+	return t.linearDryRun(c, e, d.Examples, d.Y, len(d.Classes))
 }

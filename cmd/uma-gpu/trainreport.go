@@ -2,11 +2,29 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
 )
+
+// trainReport is what train --json prints.
+type trainReport struct {
+	Learner        string  `json:"learner"`
+	Steps          int     `json:"steps"`
+	Stop           string  `json:"stop"`
+	EstimatedError float64 `json:"estimated_error"`
+	// P(predicted = row | true = column) as far as noisy labels tell.
+	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
+	Classes            []string      `json:"classes"`
+	Examples           int           `json:"examples"`
+	Features           int           `json:"features"`
+	Condition          float64       `json:"condition_number"`
+	Device             engine.Device `json:"device"`
+	Model              string        `json:"model"`
+	Seconds            trainSeconds  `json:"seconds"`
+}
 
 // print prints the report as JSON or for people, as the flags ask.
 func (r trainReport) print(c *cli.Context) error {
@@ -16,6 +34,7 @@ func (r trainReport) print(c *cli.Context) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "model\t%s\n", r.Model)
+	fmt.Fprintf(t, "learner\t%s\n", r.Learner)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "steps\t%d (%s)\n", r.Steps, r.Stop)
 	fmt.Fprintf(t, "estimated error\t%.4f\n", r.EstimatedError)
@@ -36,13 +55,4 @@ func (r trainReport) print(c *cli.Context) error {
 	return printMatrix(w, "", r.Classes, func(i, j int) string {
 		return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
 	})
-}
-
-// sixDigits rounds to six significant digits.
-func sixDigits(v float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
-	if err != nil { // never: what FormatFloat writes ParseFloat reads
-		return v
-	}
-	return rounded
 }

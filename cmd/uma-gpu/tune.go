@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 func tuneCommand() *cli.Command {
@@ -169,7 +169,7 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 		return nil, "", err
 	}
 	// Synthetic examples beyond those that are measured are not worth the making.
-	b.n = min(b.n, max(1, tunedBytes/(4*b.d)))
+	b.n = min(b.n, max(1, tunedBytes/4/b.d))
 	return b, path, nil
 }
 

@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 func TestTuneOnOpenCL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not with -short: the tuner is frozen, and a search compiles all kernels for each candidate")
+	}
 	for _, i := range openCL(t) {
 		path := filepath.Join(t.TempDir(), "cache", "t.json")
 		t.Setenv(tuned.PathVariable, path)

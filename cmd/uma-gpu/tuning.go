@@ -2,8 +2,8 @@ package main
 
 import (
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/gpu/tuned"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 // defaultTuning is what device.tuning says of the default.

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
 // version of the tool, also in every model. It is no part of the build's
@@ -41,7 +41,7 @@ func printVersion(c *cli.Context) error {
 	r := versionReport{
 		Version: version, Revision: revision(),
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		Contract: engine.ContractVersion, OpenCL: gpu.Built,
+		Contract: contract.Version, OpenCL: gpu.Built,
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, r)

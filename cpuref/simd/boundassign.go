@@ -4,29 +4,33 @@ import "math/bits"
 
 // assignBounded finds the moves of an assignment that uses bounds.
 func (r *resident) assignBounded() {
-	b, c := r.bounds, r.cells
+	r.prepareBounded()
+	s, c := r.sketches, r.cells
 	n := r.blocks * lanes
-	r.run((*resident).boundTask, r.placeTasks(), n*(r.q*boundCost+len(b.changes)*b.depth), 0)
-	for k, mask := range b.open {
+	r.run((*resident).boundTask, r.placeTasks(), n*(r.q*boundCost+len(s.changes)*s.depth), 0)
+	for k, mask := range s.open {
 		for ; mask != 0; mask &= mask - 1 {
-			b.list = append(b.list, int32(k*lanes+bits.TrailingZeros16(mask)))
+			s.list = append(s.list, int32(k*lanes+bits.TrailingZeros16(mask)))
 		}
 	}
-	for len(b.list) > 0 && int(b.list[len(b.list)-1]) >= r.x.N {
-		b.list = b.list[:len(b.list)-1] // lanes without an example
+	for len(s.list) > 0 && int(s.list[len(s.list)-1]) >= r.x.N {
+		s.list = s.list[:len(s.list)-1] // lanes without an example
 	}
-	listed := len(b.list)
-	r.run((*resident).listTask, (blocksOf(listed)+listBlocks-1)/listBlocks, listed*r.x.D*(r.q+listCost), lanes*(r.dense.d+r.q))
+	listed := len(s.list)
+	r.bounds.Open = listed
+	tasks := (blocksOf(listed) + listBlocks - 1) / listBlocks
+	r.run((*resident).listTask, tasks, listed*r.x.D*(r.q+listCost), lanes*(r.dense.d+r.q))
 	for k, mask := range c.changed[:blocksOf(listed)] {
 		for ; mask != 0; mask &= mask - 1 {
 			if at := k*lanes + bits.TrailingZeros16(mask); at < listed {
-				r.follow(int(b.list[at]), c.now[at], b.summed[k]&(mask&-mask) != 0)
+				r.follow(int(s.list[at]), c.now[at], s.summed[k]&(mask&-mask) != 0)
 			}
 		}
 	}
 	r.e.rescored.Add(int64(listed))
-	r.e.exampleBytes.Add(int64(listed)*4*int64(r.x.D) +
-		int64(r.x.N)*int64(b.depth+4*(2+r.q+2*len(b.changes)+2))) // the sketch, and 4 bytes for each other number of an example
+	r.e.exampleBytes.Add(int64(listed) * 4 * int64(r.x.D))
+	// The sketch, and 4 bytes for each other number of an example.
+	r.e.exampleBytes.Add(int64(r.x.N) * int64(s.depth+4*(2+r.q+2*len(s.changes)+2)))
 }
 
 const (
@@ -38,20 +42,20 @@ const (
 // boundTask moves the estimates of the examples of one task and finds those whose
 // place is not sure.
 func (r *resident) boundTask(task int, _ *worker) {
-	b := r.bounds
+	s := r.sketches
 	from, to := task*placeBlocks, min((task+1)*placeBlocks, r.blocks)
 	scores := r.scores[from*r.q*lanes : to*r.q*lanes]
-	for _, p := range b.changes {
-		r.k.bounds.estimate(b.sketch[from*b.depth*lanes:to*b.depth*lanes], b.depth, p.w, p.lines, scores, r.q*lanes)
+	for _, p := range s.changes {
+		r.k.bounds.estimate(s.sketch[from*s.depth*lanes:to*s.depth*lanes], s.depth, p.w, p.lines, scores, r.q*lanes)
 	}
-	h, first, end := b.history, from*lanes, to*lanes
-	r.k.bounds.open(scores, r.q, r.cells.alpha, b.rho[first:end], b.nu[first:end], b.slack, h.Eta, h.Theta,
-		b.scored[first:end], b.now(), r.cells.place[first:end], b.open[from:to])
+	h, first, end := r.bounds.History, from*lanes, to*lanes
+	r.k.bounds.open(scores, r.q, r.cells.alpha, s.rho[first:end], s.nu[first:end], s.slack, h.Eta, h.Theta,
+		s.scored[first:end], r.now(), r.cells.place[first:end], s.open[from:to])
 }
 
 // listTask takes some blocks of 16 listed examples.
 func (r *resident) listTask(task int, own *worker) {
-	blocks := blocksOf(len(r.bounds.list))
+	blocks := blocksOf(len(r.sketches.list))
 	for k := task * listBlocks; k < min((task+1)*listBlocks, blocks); k++ {
 		r.listBlock(k, own)
 	}
@@ -60,24 +64,24 @@ func (r *resident) listTask(task int, own *worker) {
 // listBlock scores 16 listed examples for all classes, finds their places, and sums
 // those that move as far as there is room.
 func (r *resident) listBlock(k int, own *worker) {
-	b, c, d := r.bounds, r.cells, r.dense.d
+	s, c, d := r.sketches, r.cells, r.dense.d
 	first := k * lanes
-	list := b.list[first:min(first+lanes, len(b.list))]
+	list := s.list[first:min(first+lanes, len(s.list))]
 	x, scores := own.floats[:lanes*d], own.floats[lanes*d:]
-	row := func(at int) []float32 { return r.dense.row(int(b.list[min(at, len(b.list)-1)])) }
+	row := func(at int) []float32 { return r.dense.row(int(s.list[min(at, len(s.list)-1)])) }
 	for l := range lanes {
 		from := first + min(l, len(list)-1) // the last example stands for missing ones
 		r.k.bounds.copy(x[l*d:(l+1)*d], row(from), row(from+1))
-		b.before[first+l] = c.place[b.list[from]]
+		s.before[first+l] = c.place[s.list[from]]
 	}
 	for _, p := range r.passes {
 		p.dense(r.k)(x, d, 1, p.w, p.lines, scores, r.q*lanes, 0)
 	}
-	r.k.region(scores, r.q, c.alpha, b.before[first:], c.now[first:], c.changed[k:k+1])
-	now := b.now()
-	b.summed[k] = 0
+	r.k.region(scores, r.q, c.alpha, s.before[first:], c.now[first:], c.changed[k:k+1])
+	now := r.now()
+	s.summed[k] = 0
 	for l, i := range list {
-		b.scored[i] = now
+		s.scored[i] = now
 		at := int(i)/lanes*r.q*lanes + int(i)%lanes
 		for class := range r.q {
 			r.scores[at+class*lanes] = scores[class*lanes+l]
@@ -86,14 +90,14 @@ func (r *resident) listBlock(k int, own *worker) {
 			continue
 		}
 		label := r.y[i]
-		from, to := c.cell(b.before[first+l], label, r.q), c.cell(c.now[first+l], label, r.q)
+		from, to := c.cell(s.before[first+l], label, r.q), c.cell(c.now[first+l], label, r.q)
 		if from == to || from == noCell || to == noCell {
 			continue
 		}
 		if sum := own.groups.sum(from, to, r.x.D); sum != nil {
 			// Examples of the next block are fetched meanwhile.
 			r.k.add(sum, x[l*d:l*d+r.x.D], r.fixed.Scale(), row(first + lanes + l)[:r.x.D])
-			b.summed[k] |= 1 << l
+			s.summed[k] |= 1 << l
 		}
 	}
 }

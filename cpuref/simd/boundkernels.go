@@ -6,7 +6,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// boundKernels are the inner loops of bounds (package host/sketch).
+// boundKernels are the inner loops of bounds (package internal/sketch).
 type boundKernels struct {
 	estimate func(sketch []int8, depth int, coef []float32, lines []int, scores []float32, step int)
 	open     func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, scored []int32, now int32, place []int32, open []uint16)

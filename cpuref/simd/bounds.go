@@ -1,24 +1,19 @@
 package simd
 
 import (
-	"github.com/uma-gpu/uma-gpu/host/sketch"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
-// bounds are what spares scoring most examples in most steps (package host/sketch):
-// a sketch of each example, and how far its scores may be off. While there are
-// bounds, Rescore only takes note; Assign moves the estimates, lists the examples
-// whose place that leaves open, and scores these.
-type bounds struct {
-	history *sketch.History
+// sketches are what spares scoring most examples in most steps (package internal/sketch),
+// as far as it lies here: while there are bounds, Assign moves the estimates, lists the
+// examples whose place that leaves open, and scores these.
+type sketches struct {
 	tile    *sketch.Tile // without its numbers, which follow
 	depth   int          // directions in sketch: those of the tile, made even by one of nothing
 	sketch  []int8       // [(block·depth + direction)·16 + lane]
 	rho, nu []float32
 	scored  []int32 // where the errors of the round begin in which an example was scored
-
-	dirty sketch.Classes // classes whose weights are not those of the history
-	loose bool           // some scores are estimates
-	pace  sketch.Pace
 
 	// Of the assignment under way.
 	changes []pass    // of estimates, two classes each
@@ -29,97 +24,80 @@ type bounds struct {
 	summed  []uint16  // one bit for each of them: it moved, and is in a group of a worker
 }
 
-// all returns the classes 0..q-1.
-func all(q int) []int {
-	classes := make([]int, q)
-	for c := range classes {
-		classes[c] = c
-	}
-	return classes
+// keeper is a resident as its bounds see it.
+type keeper struct{ r *resident }
+
+func (k keeper) Score(classes []int) error {
+	k.r.rescore(k.r.bounds.W, classes)
+	return nil
 }
 
-// settle makes all scores exact.
-func (r *resident) settle() {
-	b := r.bounds
-	if b == nil {
-		return
+func (k keeper) Scored() error {
+	now := k.r.now()
+	for i := range k.r.sketches.scored {
+		k.r.sketches.scored[i] = now
 	}
-	changed := b.dirty.List()
-	if len(changed) == 0 && !b.loose {
-		return
-	}
-	classes := changed
-	if b.loose {
-		classes = all(r.q)
-	}
-	r.rescore(r.w, classes)
-	b.loose = false
-	clear(b.dirty)
-	b.history.Fresh(r.w.Row, changed)
-	b.fresh()
-}
-
-// fresh notes that all examples were scored in the present round.
-func (b *bounds) fresh() {
-	now := b.now()
-	for i := range b.scored {
-		b.scored[i] = now
-	}
+	return nil
 }
 
 // now is where the errors of the present round begin. Those of the round that began
 // there before are lost, and its examples open.
-func (b *bounds) now() int32 { return int32(b.history.Slot() * b.history.Q) }
+func (r *resident) now() int32 { return int32(r.bounds.History.Slot() * r.q) }
 
-// prepareBounds begins an assignment: it makes the bounds when their time has come,
-// and decides whether to use them.
-func (r *resident) prepareBounds() error {
-	r.steps++
-	if r.bounds == nil && r.wantsBounds() {
-		if err := r.startBounds(); err != nil {
-			return err
+// Sketch implements sketch.Keeper.
+func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
+	r, depth, n := k.r, basis.K, k.r.blocks*lanes
+	// Dot products with the directions, as scores of classes.
+	r.plan(sketch.All(depth), r.k.few, r.k.wide)
+	r.pack(engine.Weights{Q: depth, D: r.x.D, W: basis.V})
+	products := make([]float32, n*depth)
+	score := func(r *resident, task int, _ *worker) { r.scoreBlocks(task, products, depth*lanes) }
+	r.run(score, r.denseTasks(), n*r.x.D*depth, 0)
+	r.e.exampleBytes.Add(4 * int64(r.x.Stored()))
+	lines := make([]float32, depth*n)
+	for at, v := range products {
+		lines[at/lanes%depth*n+at/(depth*lanes)*lanes+at%lanes] = v
+	}
+
+	tile := basis.Sketch(r.x.X, lines, n)
+	s := &sketches{
+		tile: tile, depth: (depth + 1) / 2 * 2, rho: padded(tile.Rho, n), nu: padded(tile.Nu, n),
+		scored: make([]int32, n), slack: make([]float32, r.q),
+		open: make([]uint16, r.blocks), before: make([]int32, n), summed: make([]uint16, r.blocks),
+	}
+	s.sketch = make([]int8, s.depth*n)
+	for t := range depth {
+		for i, v := range tile.Q[t*r.x.N : (t+1)*r.x.N] {
+			s.sketch[(i/lanes*s.depth+t)*lanes+i%lanes] = v
 		}
 	}
-	b := r.bounds
-	if b == nil {
-		return nil
-	}
-	b.pace.Next(len(b.list), r.x.N)
-	b.list = b.list[:0]
-	if !b.pace.InUse {
-		r.settle()
-		return nil
-	}
-	classes := b.dirty.List()
-	shifts, ok := b.history.Next(r.w.Row, classes)
-	if !ok {
-		b.pace.InUse = false
-		r.settle()
-		return nil
-	}
-	clear(b.dirty)
-	b.loose = b.loose || len(classes) > 0
-	b.change(classes, shifts)
-	r.plan(all(r.q), r.k.few, r.k.wide)
-	r.pack(r.w)
-	return nil
+	tile.Q, tile.Rho, tile.Nu = nil, nil, nil
+	r.sketches = s
+	return []*sketch.Tile{tile}, nil
 }
 
-// change prepares the changes of estimates of classes that shift in the directions.
-func (b *bounds) change(classes []int, shifts [][]float64) {
-	b.changes = b.changes[:0]
-	for at := 0; at < len(classes); at += 2 {
-		p := pass{w: make([]float32, 2*b.depth)}
+// padded returns v with zeros behind it, n values.
+func padded(v []float32, n int) []float32 { return append(v, make([]float32, n-len(v))...) }
+
+// prepareBounded prepares an assignment that uses bounds: the weights of all classes, for
+// the examples that are open, and the changes of the estimates.
+func (r *resident) prepareBounded() {
+	b, s := r.bounds, r.sketches
+	r.plan(sketch.All(r.q), r.k.few, r.k.wide)
+	r.pack(b.W)
+	s.list, s.changes = s.list[:0], s.changes[:0]
+	for at := 0; at < len(b.Changed); at += 2 {
+		p := pass{w: make([]float32, 2*s.depth)}
 		for k := range 2 {
-			c := min(at+k, len(classes)-1) // the last stands for one that is missing
-			p.lines = append(p.lines, classes[c]*lanes)
-			for t, v := range b.tile.Coef(shifts[c]) {
+			c := min(at+k, len(b.Changed)-1) // the last stands for one that is missing
+			p.lines = append(p.lines, b.Changed[c]*lanes)
+			for t, v := range s.tile.Coef(b.Shifts[c]) {
 				p.w[2*t+k] = v
 			}
 		}
-		b.changes = append(b.changes, p)
+		s.changes = append(s.changes, p)
 	}
-	for c := range b.slack {
-		b.slack[c] = b.history.Slack(c)
+	for c := range s.slack {
+		s.slack[c] = b.History.Slack(c)
 	}
 }

@@ -7,7 +7,7 @@
 // its operations in the order that the contract fixes: lanes are examples in
 // scores and predictions, classes in norms. Examples are used where they are.
 //
-// In long runs on many wide dense examples, sketches of them (package host/sketch)
+// In long runs on many wide dense examples, sketches of them (package internal/sketch)
 // spare most of the scoring in most steps, as in package gpu.
 //
 // The assembly is generated from internal/gen, a module of its own.

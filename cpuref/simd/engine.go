@@ -9,33 +9,24 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // New returns the engine at the fastest level there is. It never fails.
-func New() engine.Engine { return fastest(whenTheyPay) }
+func New() engine.Engine { return fastest(sketch.WhenTheyPay) }
 
 // NewUnbounded is New without the bounds that spare scoring examples whose region
-// cannot have changed (package host/sketch). The results are the same.
-func NewUnbounded() engine.Engine { return fastest(never) }
+// cannot have changed (package internal/sketch). The results are the same.
+func NewUnbounded() engine.Engine { return fastest(sketch.Never) }
 
-func fastest(bounds when) engine.Engine {
+func fastest(bounds sketch.When) engine.Engine {
 	all := available()
 	return &processor{k: all[len(all)-1], bounds: bounds}
 }
 
-// NewLevel returns the engine at a level, all of which give the same bits. The
-// error says which of them this processor and this build have.
-func NewLevel(l Level) (engine.Engine, error) {
-	k, err := kernelsOf(l)
-	if err != nil {
-		return nil, err
-	}
-	return &processor{k: k}, nil
-}
-
 type processor struct {
 	k      *kernels
-	bounds when
+	bounds sketch.When
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
 	closed                 atomic.Bool
@@ -43,8 +34,8 @@ type processor struct {
 
 func (e *processor) Device() engine.Device {
 	name := fmt.Sprintf("Go on %s/%s", runtime.GOOS, runtime.GOARCH)
-	if e.k.level != Go {
-		name += ", " + string(e.k.level)
+	if e.k.level != portable.level {
+		name += ", " + e.k.level
 	}
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
 }
@@ -129,9 +120,7 @@ func (e *processor) LoadCells(x dataset.Examples, y []int32, classes int, f nume
 	}
 	r := e.load(x, classes)
 	r.y, r.fixed = y, f
-	if e.mayBound(x) {
-		r.w = engine.NewWeights(classes, x.D)
-	}
+	r.bounds = sketch.NewBounds(e.bounds, x, classes)
 	r.cells = newCells(r.blocks, x.D, classes)
 	return labelled{r}, nil
 }
@@ -154,9 +143,8 @@ type resident struct {
 	dense  dense
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
-	bounds *bounds        // nil as long as all scores are exact
-	steps  int            // assignments so far
-	w      engine.Weights // of the last Rescore; empty if there will be no bounds
+	bounds   *sketch.Bounds // nil if there will be none
+	sketches *sketches      // nil as long as all scores are exact
 
 	y       []int32 // nil without labels, as are cells
 	fixed   numerics.FixedPoint

@@ -1,13 +1,48 @@
 package simd
 
-import "github.com/uma-gpu/uma-gpu/host/engine"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
+)
+
+// Level names a set of instructions.
+type Level string
+
+// Go is the level that is always there.
+const Go Level = "Go"
+
+// Levels lists the levels that this processor and this build can use, slowest first.
+func Levels() []Level {
+	var all []Level
+	for _, k := range available() {
+		all = append(all, Level(k.level))
+	}
+	return all
+}
+
+// NewLevel returns the engine at a level.
+func NewLevel(l Level) (engine.Engine, error) {
+	for _, k := range available() {
+		if k.level == string(l) {
+			return &processor{k: k}, nil
+		}
+	}
+	return nil, fmt.Errorf("level %q is not there; this processor and this build have %v", l, Levels())
+}
 
 // AtOnce returns the engine at a level that must be there, with bounds from the first
 // assignment on.
 func AtOnce(l Level) engine.Engine {
-	k, err := kernelsOf(l)
+	e, err := NewLevel(l)
 	if err != nil {
 		panic(err)
 	}
-	return &processor{k: k, bounds: atOnce}
+	e.(*processor).bounds = sketch.AtOnce
+	return e
 }
+
+// Fail leaves cells as an assignment does whose bounds cannot be made.
+func Fail(c engine.Cells) { c.(labelled).failed = errors.New("no bounds") }

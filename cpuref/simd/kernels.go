@@ -11,10 +11,10 @@ const (
 	chunk = numerics.Chunk // columns (clause 1)
 )
 
-// kernels are the inner loops of a level. What each does is said, and done, by
-// its twin in Go below; tests compare all levels with it.
+// kernels are the inner loops of a level, that is with one set of instructions. What
+// each does is said, and done, by its twin in Go below; tests compare all levels with it.
 type kernels struct {
-	level Level
+	level string
 
 	denseFew, denseWide denseKernel // for that many classes
 	few, wide           int
@@ -33,13 +33,16 @@ type kernels struct {
 	projectKernels
 }
 
+// available lists the levels that this processor and this build can use, slowest first.
+func available() []*kernels { return append([]*kernels{&portable}, assembly()...) }
+
 type (
 	denseKernel  func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)
 	sparseKernel func(starts []int64, columns []int32, values, w, out []float32)
 )
 
 var portable = kernels{
-	level: Go,
+	level: "Go",
 	few:   2, denseFew: denseGo, wide: 8, denseWide: denseGo,
 	sparseFew: sparseGo, sparseMany: sparseGo,
 	region: regionGo, bounds: boundKernels{estimateGo, boundGo, copyGo},

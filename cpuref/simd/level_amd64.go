@@ -19,7 +19,7 @@ func assembly() []*kernels {
 }
 
 var avx2 = kernels{
-	level: AVX2,
+	level: "AVX2",
 	few:   2, denseFew: dense2AVX2, wide: 4, denseWide: dense4AVX2,
 	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
 	region: regionAVX2, bounds: boundKernels{estimateAVX2, boundAVX2, copyAVX2},
@@ -31,7 +31,7 @@ var avx2 = kernels{
 
 // avx512 shares the sparse kernels: their vectors hold 2 or 8 classes.
 var avx512 = kernels{
-	level: AVX512,
+	level: "AVX-512",
 	few:   2, denseFew: dense2AVX512, wide: 8, denseWide: dense8AVX512,
 	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
 	region: regionAVX512, bounds: boundKernels{estimateAVX512, boundAVX512, copyAVX2},

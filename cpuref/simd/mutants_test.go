@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // question is what kernel open is asked, for mutants to change.
@@ -30,7 +31,8 @@ var mutants = []struct {
 	{name: "examples taken for what the sketch says", ask: func(q *question) { q.rho = make([]float32, len(q.rho)) }},
 	{name: "only the last change counts", ask: func(q *question) {
 		n := int32(len(q.slack))
-		last := (q.now/n + testSpan - 1) % testSpan * n
+		span := int32(len(q.eta)) / n
+		last := (q.now/n + span - 1) % span * n
 		q.scored = slices.Clone(q.scored)
 		for i, s := range q.scored {
 			if s != q.now {
@@ -71,7 +73,7 @@ func TestMutantsAreCaught(t *testing.T) {
 					m.answer(open)
 				}
 			}
-			e := &processor{k: &broken, bounds: atOnce}
+			e := &processor{k: &broken, bounds: sketch.AtOnce}
 			for _, c := range enginetest.WalkCases() {
 				if err := c.Check(e); err != nil {
 					t.Logf("caught by %s: %v", c.Name, err)

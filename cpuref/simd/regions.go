@@ -53,7 +53,9 @@ func (r *resident) Predict(dst []int32) error {
 	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
 		return err
 	}
-	r.settle()
+	if err := r.bounds.Settle(keeper{r}); err != nil {
+		return fmt.Errorf("predict: %w", err)
+	}
 	const per = 64 // blocks at a time
 	if r.places == nil {
 		r.places, r.changed = make([]int32, per*lanes), make([]uint16, per)
@@ -75,13 +77,13 @@ func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
 	if err := r.check("assign"); err != nil {
 		return engine.Assignment{}, err
 	}
-	if err := r.prepareBounds(); err != nil {
+	if err := r.bounds.Begin(keeper{r.resident}); err != nil {
 		r.failed = err
 		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
 	}
 	c := r.cells
 	c.alpha, c.moves, c.moved = alpha, c.moves[:0], 0
-	if r.bounds != nil && r.bounds.pace.InUse {
+	if r.bounds.InUse() {
 		r.assignBounded()
 	} else {
 		r.run((*resident).placeTask, r.placeTasks(), r.blocks*lanes*r.q*placeCost, 0)

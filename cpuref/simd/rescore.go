@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -22,16 +23,9 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
 		return err
 	}
-	if r.w.W != nil {
-		for _, c := range classes {
-			copy(r.w.Row(c), w.Row(c))
-		}
+	if !r.bounds.Take(w, classes) {
+		r.rescore(w, classes)
 	}
-	if r.bounds != nil {
-		r.bounds.dirty.Add(classes) // Assign knows which examples it concerns
-		return nil
-	}
-	r.rescore(w, classes)
 	return nil
 }
 
@@ -112,7 +106,9 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 	if err := engine.CheckScores(dst, from, to, r.x.N, r.q); err != nil {
 		return err
 	}
-	r.settle()
+	if err := r.bounds.Settle(keeper{r}); err != nil {
+		return fmt.Errorf("scores: %w", err)
+	}
 	for i := from; i < to; i++ {
 		for c := range r.q {
 			dst[(i-from)*r.q+c] = r.scores[(i/lanes*r.q+c)*lanes+i%lanes]

@@ -28,7 +28,7 @@
 //   NARROW  bytes of a value of narrow examples, 1 or 2; 0 for those in float32.
 //           Programs that read dense examples are compiled once for each
 //
-// Clause numbers are those of the numerics contract in package host/engine.
+// Clause numbers are those of the numerics contract in package host/engine/contract.
 
 #pragma OPENCL FP_CONTRACT OFF
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // SumTolerance is how far from 1 the sum of a column may lie. A table of float32
@@ -129,9 +131,18 @@ func quoted(names []string) string {
 	return list
 }
 
+// checkMemory refuses a matrix of q classes that does not fit in memory beside its
+// inverse and what becomes of that in float32.
+func checkMemory(q int) error {
+	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes (are the labels classes?)", q))
+}
+
 // newMatrix returns a matrix of zeros for the classes, whose names it copies.
 func newMatrix(classes []string) (*Matrix, error) {
 	if err := checkClasses(classes); err != nil {
+		return nil, err
+	}
+	if err := checkMemory(len(classes)); err != nil {
 		return nil, err
 	}
 	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes))}, nil

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // MaxCondition is the largest condition number that Invert accepts. C⁻¹
@@ -91,6 +92,11 @@ func (m *Matrix) Invert() (*Inverse, error) {
 	if m.permutes() {
 		v, _ := numerics.Inverse(m.P, q)
 		return &Inverse{Q: q, V: v, Condition: 1}, nil
+	}
+	// The matrix, both sides of its decomposition, and the work of it.
+	need := memory.Product(q, q, 40)
+	if err := memory.Check(need, fmt.Sprintf("inverting the confusion matrix of %d classes", q)); err != nil {
+		return nil, err
 	}
 	d, ok := m.decompose()
 	if !ok {

@@ -46,6 +46,9 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	if err := checkClasses(o.Classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if err := checkMemory(len(o.Classes)); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the confusion matrix: %w", path, fileerr.Cause(err))

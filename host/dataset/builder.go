@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // builder collects the examples of one file, from whichever reader. A reader
@@ -63,6 +65,7 @@ func (b *builder) accept(place int) error {
 		b.rowFrom = len(b.x)
 		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
 			b.sealDense()
+			return b.checkGrowth()
 		}
 		return nil
 	}
@@ -70,6 +73,20 @@ func (b *builder) accept(place int) error {
 	b.rowFrom = len(b.values)
 	if len(b.values) >= segmentValues || len(b.counts) >= segmentRows {
 		b.sealSparse()
+		return b.checkGrowth()
+	}
+	return nil
+}
+
+// checkGrowth ends reading, once in a while, where memory would not hold much more. It is
+// looked at after each few segments, for what a file unpacks to nobody knows before.
+func (b *builder) checkGrowth() error {
+	const segments, bytes = 16, 16 * 8 * segmentValues
+	if len(b.segments)%segments != 0 {
+		return nil
+	}
+	if err := memory.Check(bytes, fmt.Sprintf("the next %d mebibytes after %d examples", bytes>>20, b.n)); err != nil {
+		return b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 	}
 	return nil
 }
@@ -184,6 +201,12 @@ func (b *builder) examples() (Examples, error) {
 	if err := b.checkDense(); err != nil {
 		return Examples{}, err
 	}
+	// One segment is taken as it is, if it has the width.
+	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
+		if err := checkDenseMemory(b.src.path, b.n, b.width); err != nil {
+			return Examples{}, err
+		}
+	}
 	e.X = joinDense(b.segments, b.n, b.width)
 	return e, nil
 }
@@ -205,6 +228,15 @@ func (b *builder) checkDense() error {
 		}
 		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d bytes, wanted at most %d; ask for sparse storage",
 			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.src.text, limit)
+	}
+	return nil
+}
+
+// checkDenseMemory refuses a dense copy of n examples of d features that does not fit.
+func checkDenseMemory(path string, n, d int) error {
+	err := memory.Check(memory.Product(n, d, 4), fmt.Sprintf("dense storage of %d examples × %d features", n, d))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }

@@ -209,6 +209,9 @@ func (d *Dataset) choose(s *source, o Options) error {
 		if err := (&builder{src: s, n: d.N, width: d.D}).checkDense(); err != nil {
 			return err
 		}
+		if err := checkDenseMemory(s.path, d.N, d.D); err != nil {
+			return err
+		}
 		d.Examples = d.Dense()
 	case o.Storage == "sparse":
 		d.Examples = d.Compressed()

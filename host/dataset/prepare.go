@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -52,6 +53,10 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 		return nil, fmt.Errorf("normalization %s: found no example to fit it to, wanted at least one", s)
 	}
 	if err := refuseFilling(s, e); err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("normalization %s of %d features", s, e.D)
+	if err := memory.Check(memory.Product(e.D, 24), what); err != nil {
 		return nil, err
 	}
 	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
@@ -149,6 +154,14 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	}
 	if e.Sparse() {
 		return p.applySparse(e)
+	}
+	size := 4
+	if narrow {
+		size += 2 // if codes of two bytes are made too
+	}
+	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width, p.Steps)
+	if err := memory.Check(memory.Product(e.N, width, size), what); err != nil {
+		return Examples{}, err
 	}
 	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width)}
 	if narrow {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -53,9 +54,19 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 			return Examples{}, fmt.Errorf("normalization %s: found %d features, wanted one less to leave room for the bias", p.Steps, p.D)
 		}
 		extra = 1
+	}
+	stored := len(e.Values) + extra*e.N
+	need, what := memory.Product(stored, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
+	if extra > 0 {
+		need = memory.Sum(need, memory.Product(stored, 4), memory.Product(e.N, 8))
+	}
+	if err := memory.Check(need, what); err != nil {
+		return Examples{}, err
+	}
+	if extra > 0 {
 		out.Starts, out.Columns = make([]int64, e.N+1), make([]int32, len(e.Columns)+e.N)
 	}
-	out.Values = make([]float32, len(e.Values)+extra*e.N)
+	out.Values = make([]float32, stored)
 	parts := parallel.Workers(e.N, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
 	parallel.Cut(e.N, parts, func(part, from, to int) {

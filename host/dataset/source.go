@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // limits bound the memory that a small or damaged file can ask for, and what can
@@ -239,8 +240,13 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 		return s.file, info.Size(), nil
 	}
 	var b bytes.Buffer
-	if _, err := io.Copy(&b, io.LimitReader(s, s.limits.whole+1)); err != nil {
+	// A third: while the buffer grows, the old one and one of twice its size are held.
+	most := memory.Available() / 3
+	if _, err := io.Copy(&b, io.LimitReader(s, min(s.limits.whole, most)+1)); err != nil {
 		return nil, 0, err
+	}
+	if int64(b.Len()) > most {
+		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a third of what is left; give an unpacked file", most, memory.ErrBudget)
 	}
 	if int64(b.Len()) > s.limits.whole {
 		return nil, 0, s.errorf("found more than %d bytes of a format that must be read at any place, wanted an unpacked file instead of a packed one or a pipe", s.limits.whole)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Rest, as one of the counts of SplitCounts, stands for all examples that the
@@ -72,6 +74,12 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	}
 	counts, err := resolveCounts(d.N, counts)
 	if err != nil {
+		return nil, err
+	}
+	// The tables of apportion, and copies of all that goes into parts.
+	need := memory.Sum(memory.Product(len(counts), len(d.Classes), 64), memory.Product(d.N, 24),
+		memory.Product(len(d.X), 4), memory.Product(len(d.Values), 8))
+	if err := memory.Check(need, fmt.Sprintf("a division of %d examples in %d parts", d.N, len(counts)-1)); err != nil {
 		return nil, err
 	}
 	members := d.members()

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // WriteOptions say how Write lays out a file. The zero value goes by the name.
@@ -152,6 +153,9 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 			return err
 		}
 	}
+	if err := checkRow(d.D); err != nil {
+		return err
+	}
 	buffer := make([]float32, d.D)
 	for i := range d.N {
 		name := ""
@@ -164,6 +168,12 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 		}
 	}
 	return nil
+}
+
+// checkRow refuses to write rows of d features, zeros and all, that do not fit in memory
+// as numbers and as text.
+func checkRow(d int) error {
+	return memory.Check(memory.Product(d, 16), fmt.Sprintf("a dense row of %d features", d))
 }
 
 // appendField appends text as a CSV field, in quotes if a reader could take it

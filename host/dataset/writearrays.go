@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -42,6 +43,9 @@ func (a array) write(w io.Writer) error {
 func writeNPY(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	if d.Y != nil {
 		return errors.New("dataset: an .npy file has no place for the labels; write .npz, or read the data without labels")
+	}
+	if err := checkRow(d.D); err != nil {
+		return err
 	}
 	return matrixArray(d.Examples).write(w.w)
 }
@@ -134,6 +138,10 @@ func textArray(d *Dataset) (array, error) {
 			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an .npz file; rename the class", quote(name), n, most)
 		}
 		width = max(width, n)
+	}
+	what := fmt.Sprintf("the names of %d classes in %d characters each", len(d.Classes), width)
+	if err := memory.Check(memory.Product(len(d.Classes), width, 4), what); err != nil {
+		return array{}, err
 	}
 	texts := make([][]byte, len(d.Classes))
 	for q, name := range d.Classes {

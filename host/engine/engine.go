@@ -8,10 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// ContractVersion is the version of the numerics contract in the package
-// documentation. Models of the same version, data and parameters are equal.
-const ContractVersion = 1
-
 // The kinds of error that every engine returns for the same misuse; test with
 // errors.Is. The text of the error says what was found and wanted.
 var (
@@ -56,8 +52,9 @@ type Engine interface {
 	// written to. Errors: ErrShape, ErrValue, ErrMemory, ErrClosed.
 	Project(dst []float32, x dataset.Examples, p Projection) error
 
-	// Close waits for operations under way and frees the device. What was loaded should be
-	// closed before; it returns ErrClosed from then on. A second Close does nothing.
+	// Close frees the device. Operations under way in other goroutines finish; those that
+	// come later return ErrClosed, also those of what was loaded, which should be closed
+	// before. A second Close does nothing.
 	Close() error
 }
 

@@ -77,6 +77,11 @@ func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Exam
 	return nil
 }
 
+// Summary says in a line what was found.
+func (b *Basis) Summary() string {
+	return fmt.Sprintf("%d components of %d landmarks have %.4g %% of the variance", b.Axes.Q, b.Landmarks.N, 100*b.Explained)
+}
+
 // Notes says what was dropped and why, a sentence each.
 func (b *Basis) Notes() []string {
 	var notes []string

@@ -1,6 +1,6 @@
 // Package mercer has the kernel functions that kernel PCA computes inner products of a
 // feature space with, in the arithmetic of the numerics contract (clauses 11 and 13 of
-// package host/engine).
+// package host/engine/contract).
 package mercer
 
 import (

@@ -16,7 +16,6 @@ import (
 // kernelSample is the sample model with kernel PCA of 3 landmarks and 4 components.
 func kernelSample(sparse bool) *Model {
 	m := sample()
-	m.Meta.FormatVersion = 2
 	m.Meta.Kernel = &Kernel{
 		Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.3}, Landmarks: 3, Components: 4, Explained: 0.75,
 		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true, L2: true}, D: 4},
@@ -159,7 +158,7 @@ func TestMap(t *testing.T) {
 			t.Error("a model without kernel PCA has a map")
 		}
 		other.SetMap(k)
-		if other.Meta.FormatVersion = 2; !reflect.DeepEqual(other, m) {
+		if !reflect.DeepEqual(other, m) {
 			t.Errorf("sparse %v: %+v, wanted %+v", sparse, other, m)
 		}
 		var b Basis

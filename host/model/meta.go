@@ -23,6 +23,9 @@ type Meta struct {
 	FormatVersion int `json:"format_version"`
 	// ToolVersion is the version of the program that trained the model.
 	ToolVersion string `json:"tool_version"`
+	// ContractVersion is the version of the numerics contract by which W was computed:
+	// models of the same version, data and parameters are equal. 1 or more.
+	ContractVersion int `json:"contract_version"`
 	// Classes are the names of the classes, at least two, all different, in the
 	// order of W's rows.
 	Classes  []string `json:"classes"`
@@ -35,8 +38,14 @@ type Meta struct {
 	Parameters json.RawMessage `json:"parameters"`
 	// Seed is the seed of every random choice of the training.
 	Seed uint64 `json:"seed"`
-	// Weights says which weights W holds: "last", "average" or "best".
+	// Weights says which of the run's weights W holds, as the learner names them: "last",
+	// "average", "best".
 	Weights string `json:"weights"`
+	// MaxSteps is how many steps the training was allowed, 0 or more.
+	MaxSteps int `json:"max_steps"`
+	// From is the SHA-256 of W.npy of the model whose weights the training began with, in
+	// hexadecimal; empty if it began with W = 0.
+	From string `json:"from,omitempty"`
 	// Preparation is what was fitted to the training features and is applied
 	// before predicting: from Features.Count features to the D columns of W. Its
 	// float32 numbers survive JSON bit for bit.
@@ -47,13 +56,13 @@ type Meta struct {
 	// DataSHA256 is the hash of the training data, 64 hexadecimal digits in lower
 	// case, or empty if it is not known.
 	DataSHA256 string `json:"data_sha256"`
-	// Condition is the condition number of the confusion matrix, at least 1, or 0
-	// if it is not known.
+	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is
+	// not known, or if there is no matrix.
 	Condition float64 `json:"condition_number"`
-	// Steps is the number of updates of W.
+	// Steps is the number of steps that the learner made.
 	Steps int `json:"steps"`
 	// Stop says why training ended: "converged", "max-steps", "interrupted", or
-	// what else a learner reports.
+	// "checkpoint" if it had not.
 	Stop string `json:"stop"`
 	// EstimatedError is the estimated clean error of W on the training data
 	// (clause 10), or nil if the learner does not estimate it. Noise can push the
@@ -114,19 +123,22 @@ func (m *Meta) check() error {
 	if m.Learner == "" {
 		return errors.New("learner: found no name, wanted one of the catalog")
 	}
-	switch m.Weights {
-	case "last", "average", "best":
-	default:
-		return fmt.Errorf("weights: found %q, wanted last, average or best", m.Weights)
+	if m.ContractVersion < 1 {
+		return fmt.Errorf("contract_version: found %d, wanted 1 or more", m.ContractVersion)
 	}
-	if m.DataSHA256 != "" && !isHash(m.DataSHA256) {
-		return fmt.Errorf("data_sha256: found %q, wanted 64 hexadecimal digits in lower case, or none", m.DataSHA256)
+	if m.Weights == "" {
+		return errors.New("weights: found no name, wanted one of the learner's, such as best")
+	}
+	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From} {
+		if hash != "" && !isHash(hash) {
+			return fmt.Errorf("%s: found %q, wanted 64 hexadecimal digits in lower case, or none", field, hash)
+		}
 	}
 	if !finite(m.Condition) || m.Condition < 0 {
 		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for unknown", m.Condition)
 	}
-	if m.Steps < 0 {
-		return fmt.Errorf("steps: found %d, wanted 0 or more", m.Steps)
+	if m.Steps < 0 || m.MaxSteps < 0 {
+		return fmt.Errorf("steps, max_steps: found %d, %d, wanted 0 or more", m.Steps, m.MaxSteps)
 	}
 	if m.EstimatedError != nil && !finite(*m.EstimatedError) {
 		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *m.EstimatedError)
@@ -175,6 +187,7 @@ func (m *Meta) checkText() error {
 		{"features", m.Features.Names},
 		{"tool_version", []string{m.ToolVersion}},
 		{"learner", []string{m.Learner}},
+		{"weights", []string{m.Weights}},
 		{"stop", []string{m.Stop}},
 		{"device", []string{m.Device.Kind, m.Device.Name, m.Device.Platform, m.Device.Driver}},
 	}
@@ -197,18 +210,10 @@ func isHash(s string) bool {
 	return len(s) == 64
 }
 
-// version is the oldest version of the format that can hold m.
-func (m *Meta) version() int {
-	if m.Kernel != nil {
-		return 2
-	}
-	return 1
-}
-
 // encode returns the text of meta.json: one field to a line, for people, and each
 // field without spaces, for a file of many columns is long enough.
 func (m Meta) encode() ([]byte, error) {
-	m.FormatVersion = m.version()
+	m.FormatVersion = FormatVersion
 	if len(m.Parameters) == 0 {
 		m.Parameters = json.RawMessage("{}")
 	}
@@ -272,8 +277,30 @@ func decodeMeta(text []byte) (Meta, error) {
 	if len(m.Parameters) == 0 {
 		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
 	}
-	if m.FormatVersion != m.version() {
-		return Meta{}, fmt.Errorf("found format_version %d, wanted %d, which has these fields", m.FormatVersion, m.version())
+	return m, m.upgrade()
+}
+
+// upgrade makes of the metadata of versions 1 and 2 those of this version. UMA was their
+// only learner, and had the count of steps among its parameters.
+func (m *Meta) upgrade() error {
+	if m.FormatVersion >= 3 {
+		return nil
 	}
-	return m, nil
+	if m.ContractVersion != 0 || m.MaxSteps != 0 || m.From != "" || (m.FormatVersion == 2) != (m.Kernel != nil) {
+		return fmt.Errorf("found format_version %d, wanted %d, which has these fields", m.FormatVersion, FormatVersion)
+	}
+	m.ContractVersion = 1
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(m.Parameters, &fields); err != nil {
+		return fmt.Errorf("parameters: %w", err)
+	}
+	if steps, ok := fields["max_steps"]; ok {
+		if err := json.Unmarshal(steps, &m.MaxSteps); err != nil {
+			return fmt.Errorf("parameters: max_steps: %w", err)
+		}
+		delete(fields, "max_steps")
+	}
+	var err error
+	m.Parameters, err = json.Marshal(fields)
+	return err
 }

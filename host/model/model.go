@@ -4,15 +4,23 @@
 // A model file is an .npz archive, a zip file of exactly these members:
 //
 //	W.npy          float32 Q×d, C order: row r is the weight vector of class r
-//	confusion.npy  float64 Q×Q, C order: C[p][q] = P(noisy = p | true = q)
+//	confusion.npy  float64 Q×Q, C order: C[p][q] = P(noisy = p | true = q); left out if
+//	               the labels were taken to be right
 //	meta.json      the fields of Meta, one to a line
 //
-// and, if the model has kernel PCA, before the last,
+// and, before the last, if the model has kernel PCA,
 //
 //	landmarks.npy  float32 m×d; or, if they are sparse, landmark_starts.npy (int64),
 //	               landmark_columns.npy (int32) and landmark_values.npy, of one row each
 //	axes.npy       float32 D×m
 //	offset.npy     float32 1×D
+//
+// and, if its training had not ended (a checkpoint, or an interrupted run),
+//
+//	last.npy       float32 Q×d: the weights after the last step
+//	sum.npy        float64 Q×d: the sum of the weights after each step, for weights "average"
+//	counts.npy     int64 Q×Q: examples by W's prediction and noisy label, for weights "best"
+//	learner.bin    what the learner keeps besides
 //
 // In Python, numpy.load("m.npz")["W"] is the weight matrix, and
 // json.loads(numpy.load("m.npz")["meta.json"]) the rest.
@@ -33,11 +41,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 )
 
-// FormatVersion is the newest version of the file format that this package reads and
-// writes. It grows whenever a field or a member is added: a reader that skipped one could
-// predict wrongly without a word. Models without kernel PCA are still written as version
-// 1, which older programs read.
-const FormatVersion = 2
+// FormatVersion is the version of the file format that this package writes; it reads the
+// older ones too. It grows whenever a field or a member is added: a reader that skipped
+// one could predict wrongly without a word.
+const FormatVersion = 3
 
 // Model is a trained classifier of Q ≥ 2 classes, linear in D ≥ 1 columns: prepared
 // features (the bias column included), or the prepared components of Projection. Score
@@ -47,10 +54,12 @@ type Model struct {
 	// W is Q×D, row-major: the weight of class r and prepared column j is
 	// W[r*D+j]. Every entry is finite.
 	W []float32
-	// Confusion is Q×Q, row-major: P(noisy = p | true = q) is Confusion[p*Q+q].
-	// Entries are finite; whether they form a confusion matrix is package
-	// confusion's to judge, before training.
+	// Confusion is Q×Q, row-major: P(noisy = p | true = q) is Confusion[p*Q+q]; nil if
+	// the labels were taken to be right. Entries are finite; whether they form a confusion
+	// matrix is package confusion's to judge, before training.
 	Confusion []float64
+	// State is what it takes to go on with a training that had not ended; nil if it had.
+	State *State
 	// Projection makes the columns of W from prepared features, if Meta.Kernel is not
 	// nil; else both are.
 	Projection *Projection
@@ -84,7 +93,10 @@ func (m *Model) check() error {
 	if !isProduct(len(m.W), m.Q, m.D) {
 		return fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q, m.D)
 	}
-	if !isProduct(len(m.Confusion), m.Q, m.Q) {
+	if m.Confusion == nil && m.Meta.Condition != 0 {
+		return fmt.Errorf("confusion.npy: found none, wanted the matrix of which meta.json says that its condition_number is %v", m.Meta.Condition)
+	}
+	if m.Confusion != nil && !isProduct(len(m.Confusion), m.Q, m.Q) {
 		return fmt.Errorf("confusion: found %d entries, wanted %d×%d (classes × classes)", len(m.Confusion), m.Q, m.Q)
 	}
 	if err := m.Meta.Check(); err != nil {
@@ -116,6 +128,9 @@ func (m *Model) check() error {
 		if !finite(v) {
 			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v, i/m.Q, i%m.Q)
 		}
+	}
+	if m.State != nil {
+		return m.State.check(m)
 	}
 	return nil
 }

@@ -19,14 +19,17 @@ import (
 func sample() *Model {
 	estimate := 0.125
 	m := &Model{Q: 3, D: 5, Confusion: []float64{0.75, 0, 0.25, 0.25, 1, 0, 0, 0, 0.75}, Meta: Meta{
-		FormatVersion: 1,
-		ToolVersion:   "v0.1.0",
-		Classes:       []string{"a", "<=50K & \"more\"", "é\u2028"},
-		Features:      Features{Count: 4, Names: []string{"u", "v", "w", "x"}},
-		Learner:       "uma",
-		Parameters:    json.RawMessage(`{"select":"error","alpha":0.1,"big":9007199254740993}`),
-		Seed:          math.MaxUint64,
-		Weights:       "best",
+		FormatVersion:   FormatVersion,
+		ToolVersion:     "v0.1.0",
+		ContractVersion: 1,
+		Classes:         []string{"a", "<=50K & \"more\"", "é\u2028"},
+		Features:        Features{Count: 4, Names: []string{"u", "v", "w", "x"}},
+		Learner:         "uma",
+		Parameters:      json.RawMessage(`{"select":"error","alpha":0.1,"big":9007199254740993}`),
+		Seed:            math.MaxUint64,
+		Weights:         "best",
+		MaxSteps:        40,
+		From:            strings.Repeat("a1", 32),
 		Preparation: dataset.Preparation{
 			Steps: dataset.Steps{Standardize: true, Bias: true}, D: 4,
 			A: []float32{0.1, 1e-45, 1.1754944e-38, math.MaxFloat32}, B: []float32{float32(math.Copysign(0, -1)), 1. / 3, -16777216, 0},
@@ -95,7 +98,7 @@ func TestSameModelSameBytes(t *testing.T) {
 	if !bytes.Equal(first, second) {
 		t.Error("two writes of one model differ")
 	}
-	const want = "b3c4fcab51f20f050d17ec9d3c80c84a96f6736ac4f34c527f606aff4c22bbab"
+	const want = "c53cf24732a1e9090a318eccc4c1e30d33f1f15569e97eaed2b545e0796967ac"
 	sum := sha256.Sum256(first)
 	if got := hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("hash of the sample model %s, want %s", got, want)
@@ -135,6 +138,46 @@ func TestDeviceIsOneLineOfMeta(t *testing.T) {
 	}
 	if !bytes.Contains(a, []byte(`"<=50K & \"more\""`)) {
 		t.Errorf("a class name is not readable:\n%s", a)
+	}
+}
+
+// TestOldVersions reads what older programs wrote: testdata/v1.npz, and v2.npz with
+// kernel PCA. Written again they are of this version.
+func TestOldVersions(t *testing.T) {
+	for file, steps := range map[string]int{"v1.npz": 25, "v2.npz": 9} {
+		m, err := Load(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != steps || string(m.Meta.Parameters) != `{"alpha":0,"select":"error","tol":1e-9}` {
+			t.Errorf("%s: %+v", file, m.Meta)
+		}
+		again, err := decode(encode(t, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Meta.FormatVersion = FormatVersion; !reflect.DeepEqual(again, m) {
+			t.Errorf("%s: %+v, written again %+v", file, m, again)
+		}
+	}
+}
+
+// TestState keeps where a training stands, and a model that never had a confusion matrix.
+func TestState(t *testing.T) {
+	m := sample()
+	m.State = &State{Steps: 7, Last: []float32{14: 2.5}, Learner: []byte("any bytes\x00\xff")}
+	m.Confusion, m.Meta.Condition = nil, 0
+	for _, change := range []func(){
+		func() {},
+		func() { m.State.Sum = []float64{3: 0.1, 14: 7} },
+		func() { m.State.Counts = []int64{8: math.MaxInt64} },
+		func() { m.State.Learner = []byte{} },
+	} {
+		change()
+		got, err := decode(encode(t, m))
+		if err != nil || !reflect.DeepEqual(got, m) {
+			t.Errorf("%v: %+v, want %+v", err, got.State, m.State)
+		}
 	}
 }
 
@@ -203,11 +246,22 @@ func TestWriteRefuses(t *testing.T) {
 		{"no features", func(m *Model) { m.Meta.Features.Count = 0 }, "features: found a count of 0"},
 		{"feature names", func(m *Model) { m.Meta.Features.Count = 5 }, "features: found 4 names, wanted 5 or none"},
 		{"learner", func(m *Model) { m.Meta.Learner = "" }, "learner: found no name"},
-		{"weights", func(m *Model) { m.Meta.Weights = "first" }, `weights: found "first", wanted last, average or best`},
+		{"weights", func(m *Model) { m.Meta.Weights = "" }, `weights: found no name`},
+		{"weights not UTF-8", func(m *Model) { m.Meta.Weights = "\xff" }, `weights: found "\xff"`},
+		{"contract", func(m *Model) { m.Meta.ContractVersion = 0 }, "contract_version: found 0"},
+		{"from", func(m *Model) { m.Meta.From = "0f" }, "from: found"},
+		{"max steps", func(m *Model) { m.Meta.MaxSteps = -1 }, "steps, max_steps: found 7, -1"},
+		{"state: steps", func(m *Model) { m.State.Steps = 8 }, "state: found 8 steps, wanted 7"},
+		{"state: last", func(m *Model) { m.State.Last = m.State.Last[1:] }, "last.npy: found 14 weights, wanted 3×5"},
+		{"state: sum", func(m *Model) { m.State.Sum = m.State.Sum[1:] }, "sum.npy: found 14 sums, wanted 3×5"},
+		{"state: counts", func(m *Model) { m.State.Counts = m.State.Counts[1:] }, "counts.npy: found 8 counts, wanted 3×3"},
+		{"state: NaN", func(m *Model) { m.State.Last[2] = float32(nan) }, "last.npy: found NaN at place 2"},
+		{"state: infinite sum", func(m *Model) { m.State.Sum[2] = inf }, "sum.npy: found +Inf at place 2"},
+		{"state: negative count", func(m *Model) { m.State.Counts[4] = -1 }, "counts.npy: found -1 at place 4"},
 		{"hash", func(m *Model) { m.Meta.DataSHA256 = strings.Repeat("0F", 32) }, "data_sha256: found"},
 		{"short hash", func(m *Model) { m.Meta.DataSHA256 = "0f" }, "data_sha256: found"},
 		{"condition", func(m *Model) { m.Meta.Condition = inf }, "condition_number: found +Inf"},
-		{"steps", func(m *Model) { m.Meta.Steps = -1 }, "steps: found -1"},
+		{"steps", func(m *Model) { m.Meta.Steps = -1 }, "steps, max_steps: found -1"},
 		{"estimate", func(m *Model) { m.Meta.EstimatedError = &nan }, "estimated_error: found NaN"},
 		{"parameters", func(m *Model) { m.Meta.Parameters = json.RawMessage("[1]") }, `parameters: found "[1]", wanted one JSON object`},
 		{"NaN parameter", func(m *Model) { m.Meta.Parameters = json.RawMessage(`{"alpha":NaN}`) }, "parameters: found"},
@@ -224,6 +278,7 @@ func TestWriteRefuses(t *testing.T) {
 		{"two column maps", func(m *Model) { m.Meta.Preparation.Steps.MaxAbs = true }, "found standardize together with maxabs"},
 	} {
 		m := sample()
+		m.State = &State{Steps: 7, Last: make([]float32, 15), Sum: make([]float64, 15), Counts: make([]int64, 9)}
 		c.change(m)
 		var b bytes.Buffer
 		err := m.Write(&b)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -51,6 +52,9 @@ func readText(files archiveFiles, name string, size int64) (text []byte, err err
 //
 // Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
+	if err := memory.Check(size, fmt.Sprintf("a model of %d bytes", size)); err != nil {
+		return nil, err
+	}
 	files, err := open(r, size)
 	if err != nil {
 		return nil, err
@@ -67,14 +71,21 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 	if m.Q, m.D, m.W, err = readMember[float32](files, "W.npy", size, "<f4", 4); err != nil {
 		return nil, err
 	}
-	rows, cols, c, err := readMember[float64](files, "confusion.npy", size, "<f8", 8)
-	if err == nil && (rows != m.Q || cols != m.Q) {
-		err = fmt.Errorf("confusion.npy: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows", rows, cols, m.Q, m.Q, m.Q)
+	if files[confusionName] != nil || m.Meta.FormatVersion < 3 {
+		var rows, cols int
+		rows, cols, m.Confusion, err = readMember[float64](files, confusionName, size, "<f8", 8)
+		if err == nil && (rows != m.Q || cols != m.Q) {
+			err = fmt.Errorf("%s: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows", confusionName, rows, cols, m.Q, m.Q, m.Q)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
+	if m.Meta.FormatVersion >= 3 {
+		if m.State, err = readState(files, size, m.Meta.Steps); err != nil {
+			return nil, err
+		}
 	}
-	m.Confusion = c
 	wanted := "W.npy, confusion.npy and meta.json"
 	if m.Meta.Kernel != nil {
 		wanted = "those of a model with kernel PCA"

@@ -1,11 +1,97 @@
 package model
 
-// State is where a run stands between two steps: what it takes to go on with the same
-// bits, besides the weights that its result would be, which are the model's own.
+import (
+	"fmt"
+	"io"
+)
+
+// State is where a training stands between two steps: what it takes to go on with the
+// same bits, besides the weights that its result would be, which are the model's own.
 type State struct {
-	Steps   int       // that were made
+	Steps   int       // that were made; Meta.Steps in a model
 	Last    []float32 // Q×D row-major: the weights that the last step left
 	Sum     []float64 // Q×D, for weights "average" after a step: Σ of the weights after each; else empty
-	Counts  []int64   // Q×Q, for weights "best" once any were judged: examples by prediction and noisy label; else empty
+	Counts  []int64   // Q×Q, for weights "best" once any were judged: examples by W's prediction and noisy label; else empty
 	Learner []byte    // the learner's own
+}
+
+// The members that hold a State.
+const (
+	lastName    = "last.npy"
+	sumName     = "sum.npy"
+	countsName  = "counts.npy"
+	learnerName = "learner.bin"
+)
+
+// check compares s with the model m whose training it is of.
+func (s *State) check(m *Model) error {
+	if s.Steps != m.Meta.Steps {
+		return fmt.Errorf("state: found %d steps, wanted %d as meta.json says", s.Steps, m.Meta.Steps)
+	}
+	if !isProduct(len(s.Last), m.Q, m.D) {
+		return fmt.Errorf("%s: found %d weights, wanted %d×%d (classes × columns)", lastName, len(s.Last), m.Q, m.D)
+	}
+	if len(s.Sum) > 0 && !isProduct(len(s.Sum), m.Q, m.D) {
+		return fmt.Errorf("%s: found %d sums, wanted %d×%d (classes × columns) or none", sumName, len(s.Sum), m.Q, m.D)
+	}
+	if len(s.Counts) > 0 && !isProduct(len(s.Counts), m.Q, m.Q) {
+		return fmt.Errorf("%s: found %d counts, wanted %d×%d (classes × classes) or none", countsName, len(s.Counts), m.Q, m.Q)
+	}
+	for i, v := range s.Last {
+		if !finite(float64(v)) {
+			return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", lastName, v, i)
+		}
+	}
+	for i, v := range s.Sum {
+		if !finite(v) {
+			return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", sumName, v, i)
+		}
+	}
+	for i, v := range s.Counts {
+		if v < 0 {
+			return fmt.Errorf("%s: found %d at place %d, wanted counts of examples", countsName, v, i)
+		}
+	}
+	return nil
+}
+
+// members are those of a model of q classes and d columns.
+func (s *State) members(q, d int) []member {
+	list := []member{array(lastName, "<f4", 4, q, d, s.Last)}
+	if len(s.Sum) > 0 {
+		list = append(list, array(sumName, "<f8", 8, q, d, s.Sum))
+	}
+	if len(s.Counts) > 0 {
+		list = append(list, array(countsName, "<i8", 8, q, q, s.Counts))
+	}
+	return append(list, text(learnerName, s.Learner))
+}
+
+// readState reads the members of a state, if there is one, and takes them out of files.
+func readState(files archiveFiles, size int64, steps int) (*State, error) {
+	if files[lastName] == nil {
+		return nil, nil
+	}
+	s := &State{Steps: steps}
+	var err error
+	if _, _, s.Last, err = readMember[float32](files, lastName, size, "<f4", 4); err != nil {
+		return nil, err
+	}
+	if files[sumName] != nil {
+		if _, _, s.Sum, err = readMember[float64](files, sumName, size, "<f8", 8); err != nil {
+			return nil, err
+		}
+	}
+	if files[countsName] != nil {
+		if _, _, s.Counts, err = readMember[int64](files, countsName, size, "<i8", 8); err != nil {
+			return nil, err
+		}
+	}
+	err = withMember(files, learnerName, size, func(r io.Reader, n uint64) error {
+		s.Learner = make([]byte, n)
+		_, err := io.ReadFull(r, s.Learner)
+		return err
+	})
+	delete(files, learnerName)
+	return s, err
 }

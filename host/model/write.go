@@ -13,6 +13,8 @@ import (
 // share for headers: about 10⁹ weights.
 const maxFile = 1<<32 - 1<<16
 
+const confusionName = "confusion.npy"
+
 // member is one member of the archive.
 type member struct {
 	name  string
@@ -43,10 +45,15 @@ func (m *Model) members() ([]member, error) {
 	}
 	members := []member{
 		array("W.npy", "<f4", 4, m.Q, m.D, m.W),
-		array("confusion.npy", "<f8", 8, m.Q, m.Q, m.Confusion),
+	}
+	if m.Confusion != nil {
+		members = append(members, array(confusionName, "<f8", 8, m.Q, m.Q, m.Confusion))
 	}
 	if m.Projection != nil {
 		members = append(members, m.Projection.members()...)
+	}
+	if m.State != nil {
+		members = append(members, m.State.members(m.Q, m.D)...)
 	}
 	members = append(members, text("meta.json", meta))
 	return members, checkSize(members)

@@ -1,8 +1,8 @@
 // Package numerics is the arithmetic of the numerics contract in plain Go: the
 // few operations whose every bit is fixed, shared by the host and by cpuref.
 //
-// The contract itself is the documentation of package engine; clause numbers
-// below refer to it. Nothing here depends on the processor or on the Go
+// The contract itself is in package host/engine/contract; clause numbers below
+// refer to it. Nothing here depends on the processor or on the Go
 // compiler's freedom to fuse a multiplication with an addition: a product that
 // must be rounded before it is added stands in an explicit conversion, which
 // the language defines to round.

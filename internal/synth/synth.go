@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // radius is the length of every class centre in units of the noise's standard
@@ -27,14 +29,15 @@ const radius = 4.0
 //
 // The same d, q and seed give the same examples; a larger n only adds more. If n
 // is small a class may have no example. The caller owns both slices. It is an
-// error if n < 0, d < 1, q < 2 or q > 2³¹-1, or if n·d or q·d entries do not fit
-// in the address space.
+// error if n < 0, d < 1, q < 2 or q > 2³¹-1, or if the examples and centres do not
+// fit in memory ([memory.ErrBudget]).
 func Generate(n, d, q int, seed uint64) (x []float32, y []int32, err error) {
 	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: want n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
 	}
-	if max(n, q) > math.MaxInt/8/d {
-		return nil, nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes do not fit in memory: ask for fewer", n, d, q)
+	need := memory.Sum(memory.Product(n, d, 4), memory.Product(n, 4), memory.Product(q, d, 8))
+	if err := memory.Check(need, fmt.Sprintf("a set of %d synthetic examples × %d features in %d classes", n, d, q)); err != nil {
+		return nil, nil, err
 	}
 	src := rand.NewPCG(seed, 0x73796e7468) // "synth": apart from other uses of the same seed
 	c := centres(src, d, q)

@@ -143,8 +143,8 @@ func TestBadSizes(t *testing.T) {
 		{1, 0, 2, "d ≥ 1"},
 		{1, 2, 1, "2 ≤ q"},
 		{1, 1, math.MaxInt, "1 examples × 1 features"},
-		{math.MaxInt, 2, 2, "do not fit in memory"},
-		{1, math.MaxInt / 16, 3, "do not fit in memory"},
+		{math.MaxInt, 2, 2, "does not fit in memory"},
+		{1, math.MaxInt / 16, 3, "does not fit in memory"},
 	} {
 		x, y, err := Generate(c.n, c.d, c.q, 1)
 		if err == nil || !strings.Contains(err.Error(), c.want) || x != nil || y != nil {

@@ -7,12 +7,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
+// BandwidthBytes is the size of an array that is larger than caches.
+const BandwidthBytes = 256 << 20
+
 // ReadBandwidth measures how fast all processors together read memory, in bytes
-// per second: the best of several sums over an array of 256 MiB that is larger
-// than caches. It reads words of 8 bytes, because one addition for each float32
-// would be bound by the additions.
-func ReadBandwidth() float64 {
-	const words, times = 32 << 20, 12
+// per second: the best of several sums over an array of that many bytes. It reads
+// words of 8 bytes, because one addition for each float32 would be bound by the
+// additions.
+func ReadBandwidth(bytes int) float64 {
+	const times = 12
+	words := bytes / 8
 	x := make([]uint64, words)
 	for i := range x {
 		x[i] = uint64(i) // a page that was never written to is not there
@@ -26,7 +30,7 @@ func ReadBandwidth() float64 {
 		best = min(best, time.Since(start))
 	}
 	runtime.KeepAlive(sums)
-	return 8 * words / best.Seconds()
+	return float64(8*words) / max(best.Seconds(), 1e-9)
 }
 
 // sum adds with eight accumulators, so that no addition waits for another.

@@ -126,7 +126,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestReadBandwidth(t *testing.T) {
-	if rate := ReadBandwidth(); !(rate > 0) || math.IsInf(rate, 0) {
+	if rate := ReadBandwidth(BandwidthBytes); !(rate > 0) || math.IsInf(rate, 0) {
 		t.Errorf("found %v", rate)
 	}
 	for n := range 40 { // the sum leaves out a rest of fewer than eight words

@@ -71,7 +71,8 @@ func WideCases() []Case {
 // to be shared out, and misuse.
 func ShortCases() []Case {
 	all := append(append(TinyCases(), partCases()...), TogetherCases()...)
-	all = append(all, Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
+	all = append(all, Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors},
+		Case{"two residents", checkTwoResidents})
 	for _, w := range walks() {
 		if w.n > 2000 {
 			all = append(all, Case{w.name, w.check})

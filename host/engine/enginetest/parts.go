@@ -140,13 +140,16 @@ func (k parts) vectors(loaded []engine.Cells, v *naive, f numerics.FixedPoint, i
 			}
 		}
 		want := v.classSums(p)
-		if err := errors.Join(same("class sums of the whole", sums[0], want), same("added class sums", add(sums[1], sums[2]), want)); err != nil {
+		err := errors.Join(same("class sums of the whole", sums[0], want),
+			same("added class sums", add(sums[1], sums[2]), want))
+		if err != nil {
 			return err
 		}
 		for i, r := range loaded {
 			from := make([]float32, k.q)
 			engine.Norms(from, sums[i], inv, f)
-			if err := sameFloats(fmt.Sprintf("norms of region %d of part %d", p, i), norms[i][p*k.q:(p+1)*k.q], from); err != nil {
+			what := fmt.Sprintf("norms of region %d of part %d", p, i)
+			if err := sameFloats(what, norms[i][p*k.q:(p+1)*k.q], from); err != nil {
 				return err
 			}
 			z, has := make([]float32, k.d), make([]float32, k.d)
@@ -197,13 +200,16 @@ func rows(x dataset.Examples, from, to int) dataset.Examples {
 func checkFormats(e engine.Engine) error {
 	x, y := small() // the largest value is 6, so s is at most 62 - 2 - 3
 	for _, f := range []numerics.FixedPoint{
-		{S: 58, N: 3}, {S: 57, N: 4}, {S: 57, N: 2}, {S: -127, N: 3}, {S: 57}, {S: 3, N: -3}, {S: 1, N: numerics.MostExamples + 1},
+		{S: 58, N: 3}, {S: 57, N: 4}, {S: 57, N: 2}, {S: -127, N: 3}, {S: 57}, {S: 3, N: -3},
+		{S: 1, N: numerics.MostExamples + 1}, {S: 6, N: numerics.MostExamples},
 	} {
 		if r, err := e.LoadCells(x, y, 2, f); !errors.Is(err, engine.ErrShape) || r != nil {
 			return fmt.Errorf("format %+v: %v, want %v", f, err, engine.ErrShape)
 		}
 	}
-	for _, f := range []numerics.FixedPoint{{}, {S: 57, N: 3}, {S: 56, N: 4}, {S: -126, N: 3}, {S: 5, N: numerics.MostExamples}} {
+	for _, f := range []numerics.FixedPoint{
+		{}, {S: 57, N: 3}, {S: 56, N: 4}, {S: -126, N: 3}, {S: 5, N: numerics.MostExamples},
+	} {
 		r, err := e.LoadCells(x, y, 2, f)
 		if err != nil {
 			return err

@@ -30,7 +30,8 @@ func checkTogether(e engine.Engine) error {
 	}
 	step := walk{name: "together", n: 90, d: 12, q: 3, noise: 0.1, stride: 0.2}
 	p := tinyProjections()[1]
-	cases = append(cases, Case{"walk", step.check}, Case{p.String(), p.check}, Case{"no labels", checkNoLabels}, Case{"plan", checkPlan})
+	cases = append(cases, Case{"walk", step.check}, Case{p.String(), p.check},
+		Case{"no labels", checkNoLabels}, Case{"plan", checkPlan})
 	errs := make([]error, 2*len(cases))
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -56,7 +57,8 @@ func checkPlan(e engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	if scorer.ClassSums != 0 || cells.ClassSums < 2*2*2*8 || scorer.Examples != cells.Examples || scorer.Scratch > cells.Scratch {
+	if scorer.ClassSums != 0 || cells.ClassSums < 2*2*2*8 ||
+		scorer.Examples != cells.Examples || scorer.Scratch > cells.Scratch {
 		return fmt.Errorf("plans for %s: without labels %+v, with labels %+v", e.Device().ID, scorer, cells)
 	}
 	return nil
@@ -65,7 +67,9 @@ func checkPlan(e engine.Engine) error {
 // RunClose judges what open's engines do when they are closed, also while they are used.
 func RunClose(t *testing.T, open func() engine.Engine) {
 	t.Helper()
-	for name, check := range map[string]func(engine.Engine) error{"closed": checkEngineClosed, "closed under way": checkUnderWay} {
+	for name, check := range map[string]func(engine.Engine) error{
+		"closed": checkEngineClosed, "closed under way": checkUnderWay,
+	} {
 		t.Run(name, func(t *testing.T) {
 			for range 3 {
 				if err := check(open()); err != nil {
@@ -211,6 +215,6 @@ func useOnce(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights, i
 			return err
 		}
 	}
-	values := make([]float32, x.N*2)
-	return e.Project(values, x, engine.Projection{Function: linear, Landmarks: dataset.Examples{N: 2, D: x.D, X: w.W[:2*w.D]}})
+	landmarks := dataset.Examples{N: 2, D: x.D, X: w.W[:2*w.D]}
+	return e.Project(make([]float32, x.N*2), x, engine.Projection{Function: linear, Landmarks: landmarks})
 }

@@ -15,8 +15,8 @@ func Pays(n, d, steps int) bool {
 	return steps > payAfter && n*d >= payFrom && d >= payColumn
 }
 
-// Directions returns how many directions are kept of examples of d columns.
-func Directions(d int) int {
+// directions returns how many directions are kept of examples of d columns.
+func directions(d int) int {
 	switch {
 	case d >= 512:
 		return 64
@@ -26,47 +26,44 @@ func Directions(d int) int {
 	return min(d, 16)
 }
 
-// Span returns how many rounds are remembered for q classes.
-func Span(q int) int { return max(16, min(256, 1<<14/q)) }
+// span returns how many rounds are remembered for q classes.
+func span(q int) int { return max(16, min(256, 1<<14/q)) }
 
-// Pace says which assignments use bounds. Where they leave most examples open, they
+// pace says which assignments use bounds. Where they leave most examples open, they
 // rest for a while, and longer the next time.
-type Pace struct {
-	// InUse: in the assignment under way. An engine that finds that it cannot clears it.
-	InUse bool
-
-	rest  int // assignments still to go without bounds
-	pause int // how many they were the last time
+type pace struct {
+	inUse bool // in the assignment under way
+	rest  int  // assignments still to go without bounds
+	pause int  // how many they were the last time
 }
 
-// Next begins an assignment and sets InUse. open is how many of the n examples were
+// next begins an assignment and sets inUse. open is how many of the n examples were
 // left open by the last one, if that used bounds.
-func (p *Pace) Next(open, n int) {
+func (p *pace) next(open, n int) {
 	switch {
-	case p.InUse && open > n/2:
+	case p.inUse && open > n/2:
 		p.pause = min(2*p.pause+1, 31)
 		p.rest = p.pause
-	case p.InUse:
+	case p.inUse:
 		p.pause = 0
 	}
-	p.InUse = p.rest == 0
-	if !p.InUse {
+	p.inUse = p.rest == 0
+	if !p.inUse {
 		p.rest--
 	}
 }
 
-// Classes are some of Q classes: [c] says whether c is one of them.
-type Classes []bool
+// classSet is some of Q classes: [c] says whether c is one of them.
+type classSet []bool
 
-// Add adds classes.
-func (s Classes) Add(classes []int) {
+func (s classSet) add(classes []int) {
 	for _, c := range classes {
 		s[c] = true
 	}
 }
 
-// List returns them, increasing.
-func (s Classes) List() (classes []int) {
+// list returns them, increasing.
+func (s classSet) list() (classes []int) {
 	for c, there := range s {
 		if there {
 			classes = append(classes, c)

@@ -26,7 +26,10 @@ type Tile struct {
 // clause 1 with the directions, projections[t*stride+i].
 func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 	n := len(x) / b.D
-	t := &Tile{N: n, K: b.K, Q: make([]int8, b.K*n), Step: make([]float32, b.K), Rho: make([]float32, n), Nu: make([]float32, n)}
+	t := &Tile{
+		N: n, K: b.K, Q: make([]int8, b.K*n), Step: make([]float32, b.K),
+		Rho: make([]float32, n), Nu: make([]float32, n),
+	}
 	parallel.Ranges(b.K, 1, func(from, to int) {
 		for k := from; k < to; k++ {
 			var most float32
@@ -51,7 +54,8 @@ func (b *Basis) Sketch(x []float32, projections []float32, stride int) *Tile {
 
 // sketch is Sketch for examples from..to-1; it returns their part of spread, error and most.
 func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) (spread, miss, most float64) {
-	product, square, missed := make([]float64, to-from), make([]float64, to-from), make([]float64, to-from) // ⟨Vx,ŝ⟩, ‖ŝ‖², ‖Vx-ŝ‖²
+	sums := make([]float64, 3*(to-from)) // ⟨Vx,ŝ⟩, ‖ŝ‖², ‖Vx-ŝ‖²
+	product, square, missed := sums[:to-from], sums[to-from:2*(to-from)], sums[2*(to-from):]
 	for k := range b.K {
 		step := float64(t.Step[k])
 		for i, p := range projections[k*stride+from : k*stride+to] {

@@ -45,7 +45,10 @@ type version struct {
 // NewHistory begins in round 0, in which the scores of all examples of the tiles stand
 // for the weights w(c) of the classes c < q.
 func NewHistory(b *Basis, tiles []*Tile, q, span int, w func(c int) []float32) *History {
-	h := &History{Q: q, Span: span, Eta: make([]float32, span*q), Theta: make([]float32, span*q), basis: b, classes: make([]class, q)}
+	h := &History{
+		Q: q, Span: span, Eta: make([]float32, span*q), Theta: make([]float32, span*q),
+		basis: b, classes: make([]class, q),
+	}
 	for _, t := range tiles {
 		h.spread, h.error, h.most = max(h.spread, t.spread), max(h.error, t.error), max(h.most, t.most)
 	}
@@ -136,7 +139,8 @@ func (h *History) Next(w func(c int) []float32, changed []int) (shifts [][]float
 		shifts = append(shifts, shift)
 		// Coef is rounded, its sum of products, and the sum with the score.
 		k.rounding += unit*1.1*float64(h.basis.K+6)*up(norm(shift))*h.spread + 4*unit*k.longest
-		k.rounding += 64 * float64(h.basis.K) * least / shortest // Coef underflows, which counts ±127 times, and the sum
+		// Coef underflows, which counts up to 127 times, and so does each term of the sum.
+		k.rounding += 64 * float64(h.basis.K) * least / shortest
 		now.rounding = k.rounding
 		k.versions = append(k.versions, now)
 		h.forget(k)
@@ -169,7 +173,8 @@ func (h *History) measure(c int) {
 // measureOne is measure for the rounds of one version, from its own up to end.
 func (h *History) measureOne(c int, v, now version, end int) {
 	eta := distance(v.rest, v.rest2, now.rest, now.rest2)
-	theta := distance(v.shift, v.shift2, now.shift, now.shift2)*(h.error+h.basis.skew*h.spread) + now.rounding - v.rounding
+	theta := distance(v.shift, v.shift2, now.shift, now.shift2) * (h.error + h.basis.skew*h.spread)
+	theta += now.rounding - v.rounding
 	// A few roundings more, for a device that adds it up in float32.
 	eta32, theta32 := up32(eta), up32(theta)
 	for round := max(v.round, h.Oldest()); round < end; round++ {

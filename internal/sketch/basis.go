@@ -50,7 +50,8 @@ const sampleRows = 2048
 // iteration from random directions on some examples.
 func NewBasis(x dataset.Examples, k int) (*Basis, error) {
 	if k < 1 || k > x.D || x.N < 1 || x.Sparse() {
-		return nil, fmt.Errorf("sketch: %d directions of %d examples of %d features, wanted dense examples and at most as many directions as features", k, x.N, x.D)
+		return nil, fmt.Errorf("sketch: %d directions of %d examples of %d features, sparse %v; "+
+			"wanted dense examples and at most as many directions as features", k, x.N, x.D, x.Sparse())
 	}
 	n := min(x.N, sampleRows)
 	rows := blas64.General{Rows: n, Cols: x.D, Stride: x.D, Data: make([]float64, n*x.D)}

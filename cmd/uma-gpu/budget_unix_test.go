@@ -1,0 +1,95 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+)
+
+// What does not fit in memory ends with an exit code and a line of its own, in real
+// processes with limits: not with Go's trace of all that it was doing, nor by the kernel.
+func TestMemoryBudget(t *testing.T) {
+	dir := t.TempDir()
+	wide := write(t, dir, "wide.svm", "a 1:1\nb 2147483000:1\n")
+	var ids, packed bytes.Buffer
+	for i := range 200000 {
+		fmt.Fprintf(&ids, "0.5,%d\n", i)
+	}
+	id := write(t, dir, "id.csv", ids.String())
+	bare := write(t, dir, "C.csv", "1,0\n0,1\n")
+	long := write(t, dir, "long.csv", ids.String()+"0.5,"+strings.Repeat("x", 60000)+"\n")
+	z := gzip.NewWriter(&packed)
+	for i := range 4000 { // 4 MB of text, and 8 times that of numbers
+		fmt.Fprintf(z, "%s%d\n", strings.Repeat("7,", 2000), i%2)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bomb := write(t, dir, "bomb.csv.gz", packed.String())
+	before := names(t, dir)
+	m, out := filepath.Join(dir, "m.npz"), filepath.Join(dir, "out.csv")
+	// Address space, which a program with C in it takes some of for a start.
+	const space, small = "ulimit -v 4000000;", "GOMEMLIMIT=64MiB; export GOMEMLIMIT;"
+	tests := []struct {
+		prefix string
+		args   string
+	}{
+		{space, "train --data " + wide + " --model " + m},
+		{space, "train --data " + wide + " --normalize maxabs --model " + m},
+		{space, "train --data " + wide + " --dry-run"},
+		{space, "train --data " + wide + " --no-bounds --model " + m},
+		{space, "info --data " + wide},
+		{space, "convert --data " + wide + " --out " + out},
+		{space, "convert --data " + wide + " --no-labels --out " + out + ".npy"},
+		{space, "confusion inject --pairwise 0.1 --data " + wide + " --out " + out},
+		{space, "train --data " + id + " --model " + m},
+		{space, "train --data " + id + " --confusion " + bare + " --model " + m},
+		{space, "train --data " + id + " --kernel rbf --model " + m},
+		{space, "confusion inject --pairwise 0.1 --data " + id + " --out " + out},
+		{space, "confusion inject --random 0.1 --data " + id + " --out " + out},
+		{space, "bench --data " + id},
+		{space, "convert --data " + long + " --out " + out + ".npz"},
+		{space, "bench --synthetic 100000000,100000,10"},
+		{space, "bench --synthetic 4611686018427387904,4611686018427387904,10"},
+		{space, "bench --synthetic 100,1,2000000000"},
+		{space, "bench --synthetic 100,100,100000"},
+		{space, "synth --examples 9223372036854775807 --features 9223372036854775807 --out " + out},
+		{space, "synth --examples 3 --features 4611686018427387904 --out " + out},
+		{space, "synth --examples 1000000000 --features 10000 --out " + out},
+		{space, "synth --examples 2 --features 1 --classes 2000000000 --out " + out},
+		{small, "synth --examples 1000000 --features 64 --out " + out},
+		{small, "train --data " + bomb + " --model " + m},
+		{small, "train --label-column first --data " + letter + " --kernel rbf --landmarks 2000 --model " + m},
+		{small, "kpca fit --label-column first --data " + letter + " --landmarks 2000 --basis " + m},
+	}
+	if gpu.Built {
+		for _, sizes := range []string{"--classes 2000000000", "--features 4611686018427387904", "--classes 300000 --features 1"} {
+			tests = append(tests, struct{ prefix, args string }{"", "tune --device opencl --dry-run " + sizes})
+		}
+	}
+	for _, c := range tests {
+		var stdout, stderr bytes.Buffer
+		p := program(t, c.prefix, strings.Fields(c.args)...)
+		p.Stdout, p.Stderr = &stdout, &stderr
+		code := exitOf(t, p.Run())
+		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
+		last := lines[len(lines)-1]
+		traced := strings.Contains(stderr.String(), "goroutine") || strings.Contains(stderr.String(), "panic")
+		if code != exitMemory || traced || stdout.Len() > 0 ||
+			!strings.HasPrefix(last, "uma-gpu: ") || !strings.Contains(last, "memory") {
+			t.Errorf("%s uma-gpu %s: exit code %d\n%.600s", c.prefix, c.args, code, stderr.String())
+		}
+		if left := names(t, dir); !slices.Equal(left, before) {
+			t.Errorf("%s: found %q", c.args, left)
+			before = left
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+func learnersCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "learners",
+		Usage:     "list the learners, or describe one with its parameters",
+		ArgsUsage: "[NAME]",
+		Description: "Each learner has flags of its own, which train and bench take together with --learner NAME.\n\n" +
+			"Example: uma-gpu learners uma",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: listLearners,
+	}
+}
+
+// learnerReport is what learners --json prints of a learner.
+type learnerReport struct {
+	Name       string            `json:"name"`
+	Summary    string            `json:"summary"`
+	Paper      string            `json:"paper"`
+	Step       string            `json:"step"`
+	MaxSteps   int               `json:"max_steps"`
+	Weights    []learners.Rule   `json:"weights"`
+	Parameters []parameterReport `json:"parameters"`
+}
+
+type parameterReport struct {
+	Flag    string `json:"flag"`
+	Default string `json:"default"`
+	Usage   string `json:"usage"`
+}
+
+func listLearners(c *cli.Context) error {
+	if c.Args().Len() > 1 {
+		return usagef(c, "unexpected argument %q", c.Args().Get(1))
+	}
+	w := c.App.Writer
+	if !c.Args().Present() {
+		var all []learnerReport
+		for _, d := range catalog.All() {
+			all = append(all, reportLearner(d))
+		}
+		if c.Bool("json") {
+			return printJSON(w, all)
+		}
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, r := range all {
+			fmt.Fprintf(t, "%s\t%s\n", r.Name, r.Summary)
+		}
+		return t.Flush()
+	}
+	d, err := catalog.Find(c.Args().First())
+	if err != nil {
+		return usagef(c, "%v", err)
+	}
+	r := reportLearner(d)
+	if c.Bool("json") {
+		return printJSON(w, r)
+	}
+	return r.print(w)
+}
+
+func reportLearner(d *learners.Definition) learnerReport {
+	r := learnerReport{
+		Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step, MaxSteps: d.MaxSteps, Weights: d.Weights,
+		Parameters: []parameterReport{},
+	}
+	flagsOf(d.New()).VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		r.Parameters = append(r.Parameters, parameterReport{strings.TrimSpace("--" + f.Name + " " + value), f.DefValue, usage})
+	})
+	return r
+}
+
+func (r learnerReport) print(w io.Writer) error {
+	rules := []string{string(r.Weights[0]) + " (default)"}
+	for _, rule := range r.Weights[1:] {
+		rules = append(rules, string(rule))
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s\t%s\n", r.Name, r.Summary)
+	fmt.Fprintf(t, "from\t%s\n", r.Paper)
+	fmt.Fprintf(t, "a step is\t%s; --max-steps is %d unless given\n", r.Step, r.MaxSteps)
+	fmt.Fprintf(t, "--weights\t%s\n", strings.Join(rules, ", "))
+	for _, p := range r.Parameters {
+		fmt.Fprintf(t, "%s\t%s (default: %s)\n", p.Flag, p.Usage, p.Default)
+	}
+	return t.Flush()
+}
+
+// flagsOf returns the flags that set p.
+func flagsOf(p learners.Params) *flag.FlagSet {
+	fs := flag.NewFlagSet(p.Definition().Name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	p.Flags(fs)
+	return fs
+}
+
+// learnerFlags choose a learner. Those of single learners are hidden: the command learners
+// tells them.
+func learnerFlags() []cli.Flag {
+	var names []string
+	own := map[string]bool{}
+	flags := []cli.Flag{nil}
+	for _, d := range catalog.All() {
+		names = append(names, d.Name)
+		flagsOf(d.New()).VisitAll(func(f *flag.Flag) {
+			if own[f.Name] {
+				return
+			}
+			own[f.Name] = true
+			if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
+				flags = append(flags, &cli.BoolFlag{Name: f.Name, Hidden: true})
+			} else {
+				flags = append(flags, &cli.StringFlag{Name: f.Name, Hidden: true})
+			}
+		})
+	}
+	flags[0] = &cli.StringFlag{Name: "learner", Value: names[0],
+		Usage: "`NAME` of the learner: " + orList(names) + "; its own flags are told by uma-gpu learners NAME"}
+	return flags
+}
+
+// chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
+// flag sets are base's, or the defaults if that is nil.
+func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
+	p := base
+	if p == nil || c.IsSet("learner") && c.String("learner") != p.Definition().Name {
+		d, err := catalog.Find(c.String("learner"))
+		if err != nil {
+			return nil, usagef(c, "--learner: %v", err)
+		}
+		p = d.New()
+	}
+	about, fs := p.Definition(), flagsOf(p)
+	for _, name := range flagNames(learnerFlags()[1:]) {
+		if !c.IsSet(name) {
+			continue
+		}
+		if fs.Lookup(name) == nil {
+			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
+		}
+		if err := fs.Set(name, fmt.Sprint(c.Value(name))); err != nil {
+			return nil, usagef(c, "--%s is %q: %v", name, c.String(name), err)
+		}
+	}
+	if err := p.Check(); err != nil {
+		return nil, usagef(c, "%v", err)
+	}
+	return p, nil
+}
+
+// learnersWith names the learners that have a flag.
+func learnersWith(name string) (names []string) {
+	for _, d := range catalog.All() {
+		if flagsOf(d.New()).Lookup(name) != nil {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// sameParameters says whether two learners are the same in all that a model tells.
+func sameParameters(a, b learners.Params) bool {
+	textA, errA := json.Marshal(a)
+	textB, errB := json.Marshal(b)
+	return errA == nil && errB == nil && a.Definition().Name == b.Definition().Name && slices.Equal(textA, textB)
+}

@@ -1,0 +1,88 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+)
+
+func TestCopyBandwidth(t *testing.T) {
+	eachDevice(t, func(i Info) {
+		for _, o := range []Options{{}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
+			e := openTest(t, i, o, build{})
+			if rate, err := CopyBandwidth(e); err != nil || !(rate > 0) {
+				t.Errorf("%s, %+v: found %v, %v", i.ID(), o, rate, err)
+			}
+			if e.q.inUse != 0 {
+				t.Errorf("%s, %+v: %d bytes are still in use", i.ID(), o, e.q.inUse)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := CopyBandwidth(e); !errors.Is(err, engine.ErrClosed) {
+				t.Errorf("closed: found %v, want ErrClosed", err)
+			}
+		}
+	})
+	if _, err := CopyBandwidth(cpuref.New()); err == nil {
+		t.Error("an engine of another package was measured")
+	}
+}
+
+func BenchmarkEngine(b *testing.B) {
+	eachDevice(b, func(i Info) {
+		e, err := Open(i, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer e.Close()
+		b.Run(i.ID(), func(b *testing.B) { enginetest.Benchmark(b, e) })
+	})
+}
+
+func BenchmarkProject(b *testing.B) {
+	eachDevice(b, func(i Info) {
+		b.Run(i.ID(), func(b *testing.B) {
+			enginetest.BenchmarkProject(b, openTest(b, i, Options{}, build{guard: noGuard}))
+		})
+	})
+}
+
+// BenchmarkStreamed compares a reading of examples on the device with one of three
+// times as many as its memory may take, streamed, on a device that is told not to use
+// host memory in place.
+func BenchmarkStreamed(b *testing.B) {
+	const n, d, q = 60000, 784, 10
+	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+	for j := range x.X {
+		x.X[j] = float32(j%255) / 255
+	}
+	w := engine.NewWeights(q, d)
+	eachDevice(b, func(i Info) {
+		for _, c := range []struct {
+			name  string
+			limit int64
+		}{{"resident", 0}, {"streamed", 4 * n * d / 3}} {
+			b.Run(i.ID()+"/"+c.name, func(b *testing.B) {
+				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true, guard: noGuard}).Load(x, q)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer r.Close()
+				score := make([]float32, q)
+				b.SetBytes(4 * n * d)
+				for b.Loop() {
+					if err := errors.Join(r.Rescore(w, []int{0, 1}), r.Scores(score, 0, 1)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	})
+}

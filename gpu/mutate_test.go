@@ -1,0 +1,167 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
+)
+
+// catcherFirst moves the case that is likely to catch a mutant to the front.
+func catcherFirst(t *testing.T, mutant string, cases []enginetest.Case) []enginetest.Case {
+	t.Helper()
+	name, known := catchers[mutant]
+	if !known {
+		return cases
+	}
+	at := slices.IndexFunc(cases, func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, name) })
+	if at < 0 {
+		t.Fatalf("no case begins with %q: mend the catcher of this mutant", name)
+	}
+	return slices.Concat(cases[at:at+1], cases[:at], cases[at+1:])
+}
+
+// mutate returns the kernels with all occurrences of a text in one file replaced.
+func mutate(t *testing.T, file, from, to string) []string {
+	t.Helper()
+	sources, err := kernelSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := slices.Index(kernelNames, file)
+	if f < 0 || !strings.Contains(sources[f], from) {
+		t.Fatalf("%s no longer contains %q: rewrite the mutant", file, from)
+	}
+	sources[f] = strings.ReplaceAll(sources[f], from, to)
+	return sources
+}
+
+// broken returns an engine on the queue of a whole one, with kernels of other sources. Only
+// programs whose text differs are compiled; of narrow examples, when they are loaded.
+func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
+	t.Helper()
+	b := &gpuEngine{
+		info: e.info, q: e.q, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
+		build: e.build, options: e.options, tuning: e.tuning,
+	}
+	b.build.sources = sources
+	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
+	for _, width := range widths {
+		group := densePrograms(width)
+		if width == 0 {
+			group = append(group, programs...)
+		}
+		for _, p := range group {
+			if width != 0 && slices.ContainsFunc(group, differ) {
+				continue
+			}
+			if differ(p) {
+				if err := b.compile([]program{p}); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			to := p.kernels(b)
+			for n, k := range p.kernels(e) {
+				*to[n].to = *k.to
+			}
+		}
+	}
+	if len(b.programs) == 0 {
+		t.Fatal("no program has the text that differs")
+	}
+	return b
+}
+
+// formOf returns how the engine is opened that a mutant is made of, and the cases that judge it,
+// first those that are likely to catch it.
+func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
+	b.style = "cpu"
+	if strings.HasPrefix(mutant, "GPU: ") {
+		b.style = "gpu"
+	}
+	project := func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") }
+	switch {
+	case strings.HasPrefix(mutant, "bounds: "):
+		b.bounds = sketch.AtOnce
+		cases = enginetest.WalkCases()
+		slices.Reverse(cases) // the last are the hardest
+	case strings.Contains(mutant, "project: "):
+		o.MaxAlloc = 70000 // a product in several pieces
+		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !project(c) })
+	default:
+		cases = slices.DeleteFunc(enginetest.Cases(), project)
+	}
+	return o, b, cases
+}
+
+func TestMutantsAreCaught(t *testing.T) {
+	for name := range catchers {
+		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.name == name }) {
+			t.Errorf("there is a catcher of %q, but no such mutant", name)
+		}
+	}
+	eachDevice(t, func(i Info) {
+		type form struct {
+			maxAlloc int64
+			style    string
+			bounds   sketch.When
+		}
+		whole := map[form]*gpuEngine{}
+		for _, m := range mutants {
+			o, b, cases := formOf(m.name)
+			f := form{o.MaxAlloc, b.style, b.bounds}
+			if whole[f] == nil {
+				whole[f] = openTest(t, i, o, b)
+				for _, width := range widths {
+					if err := whole[f].useWidth(width); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {
+				e := whole[f].broken(t, mutate(t, m.file, m.from, m.to))
+				for _, c := range catcherFirst(t, m.name, cases) {
+					if err := c.Check(e); err != nil {
+						t.Logf("caught by %s: %v", c.Name, err)
+						return
+					}
+				}
+				t.Errorf("the conformance suite does not notice this broken kernel")
+			})
+		}
+	})
+}
+
+// A device that computes otherwise is refused when it is opened, by the name of
+// the operation and the first difference.
+func TestSelfTestRefuses(t *testing.T) {
+	eachDevice(t, func(i Info) {
+		for _, m := range []struct{ file, from, to, want string }{
+			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
+			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
+			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
+			{"kernelvalue.cl", "p = fma(p, r, (vec_t)(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
+			{"kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree", "self-test: project differs from the known answer at index "},
+		} {
+			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
+			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {
+				t.Errorf("%s broken: %v, want %s…", m.file, err, m.want)
+			}
+		}
+	})
+}
+
+func TestBuildErrorShowsTheLog(t *testing.T) {
+	eachDevice(t, func(i Info) {
+		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int listed", "nonsense listed")})
+		if err == nil || !strings.Contains(err.Error(), "nonsense") || strings.Contains(err.Error(), "\x00") {
+			t.Errorf("error %q, want the compiler's message about nonsense", err)
+		}
+	})
+}

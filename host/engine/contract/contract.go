@@ -1,0 +1,78 @@
+// Package contract is the numerics contract: the text that fixes every bit of what engines
+// return, whatever the device, the work-group, the tile and the number of machines. Package
+// numerics has its arithmetic in Go, package cpuref the loops that define each result, and
+// package enginetest judges engines by it. Clauses are only added, or get a new version.
+//
+// # The numerics contract, version 1
+//
+// All values are float32 unless stated. fma is the correctly rounded float32
+// fused multiply-add. No relaxed-mathematics build option, no float atomics, no
+// built-in exp, pow, division or sqrt in a kernel.
+//
+//  1. Dot product ⟨x,w⟩: columns are cut in chunks of 256. In a chunk
+//     acc = fma(x_j, w_j, acc) from +0 in increasing j. Chunk results are added
+//     in increasing order, starting from +0. A sparse row visits only its stored
+//     columns, in increasing order under the same chunk rule, and so gives the
+//     bits of the dense row.
+//  2. Preparation: v is the float32 nearest to the decimal that was read; column
+//     map v = fma(v, a_j, b_j); bias column (last) of value 1; row scale
+//     x' = v·r_i with r_i = float32(1/sqrt(Σ v²)), the sum in float64 in
+//     increasing j over the whole row, bias included, r_i = 1 for a zero row.
+//     standardize: a_j = float32(1/sd_j), b_j = float32(-mean_j/sd_j), mean and
+//     variance (divided by n) in float64 by two passes in file order, each square
+//     rounded before it is added, sd = 1 where it is 0. maxabs:
+//     a_j = float32(1/max|x_j|), 1 where that maximum is 0, b_j = 0. A step that
+//     is not asked for is skipped. NaN and ±Inf are refused; subnormal inputs
+//     become zero. Classes are ordered by number when all names are integers,
+//     else bytewise.
+//  3. Fixed point: m = max|x_ij| over all prepared training examples, m = f·2^E
+//     with f in [0.5,1) (m = 0: E = 0), B = bit length of n, s = 62 - B - E
+//     clamped to [-126,126]. The integer of x is q(x) = int64(rint(x·2^s)), ties
+//     to even.
+//  4. Region: scanning classes upwards, the prediction is the lowest class index
+//     that attains the maximal score (a NaN never does; if none does, class 0);
+//     margin = its score minus the best other score (-Inf if there is none). An
+//     example is in region p iff it is predicted p and margin ≥ α. While W = 0,
+//     that is before the first update, α counts as 0, here and in clause 8.
+//  5. Class sums Γ[p][k] = Σ q(x_i) over cell (p,k), in int64, and counts
+//     N[p][k]. Exact, so free of order.
+//  6. Update vector: g_k = float32(Γ[p][k][j]) (nearest, ties to even), acc = +0,
+//     for k increasing acc = fma(B[q][k], g_k, acc), with B = float32(C⁻¹);
+//     z_pq[j] = acc·u, u = float32(2^-s / n). ‖z_pq‖² by clause 1. C⁻¹ is
+//     computed in float64 by the elimination that numerics.Inverse fixes.
+//  7. Choice of (p,q): p ≠ q, region p not empty, ‖z‖² > tol² (in float64).
+//     error: largest ‖z‖². confusion: largest ‖z‖²/(π̂_q·π̂_q), π̂ = C⁻¹ŷ/n in
+//     float64 (k increasing, product rounded before it is added), floored at
+//     1/n. random: uniform among the allowed pairs in order of p, then q, with
+//     math/rand/v2's PCG. Ties: lowest p, then lowest q. In that order (random:
+//     drawn again without the refused) the first pair that passes clause 8 is
+//     used; if none does, training has converged.
+//  8. Error set: v_r = ⟨z, w_r⟩; E = {r ≠ q : v_r - v_q ≥ α}. Perceptron step:
+//     needs p in E; τ_q = 1, τ_p = -1. Other ultraconservative steps: τ_q = 1,
+//     Στ = 0, τ_r ≤ 0 on E and 0 elsewhere.
+//  9. Update w_r = fma(τ_r, z, w_r). Scores of the classes whose weights changed,
+//     and only those, are computed afresh by clause 1.
+//  10. Estimated clean error 1 - Σ_p Σ_k (N[p][k]/n)·C⁻¹[p][k] in float64, p then
+//     k, product rounded before adding, from the counts with α = 0 of each
+//     assignment of W_0 … W_T. average: Σ of W after each step in float64,
+//     divided by the number of steps, rounded to float32 (W_0 after no step);
+//     best: the W of least estimated error, the earliest on a tie.
+//  11. exp(x), at most 1 ulp from the true value: 0 for x < -0x1.5d589ep6 (results
+//     would be subnormal), +Inf for x > 0x1.62e42ep6, NaN for NaN. Else
+//     t = fma(x, 0x1.715476p0, 0x1.8p23); k = t - 0x1.8p23;
+//     r = fma(-k, 0x1.62e4p-1, x); r = fma(-k, 0x1.7f7d1cp-20, r); p = 0x1.6a23dp-10;
+//     p = fma(p, r, c) for c = 0x1.123a2p-7, 0x1.5558f2p-5, 0x1.555492p-3,
+//     0x1.fffffcp-2, 1, 1; the result has the bits of p plus 2^23 times those of t,
+//     in integers modulo 2^32: the last bits of t are k, which so joins p's exponent.
+//  12. A device that fails SelfTest when it is opened is refused.
+//  13. Projection. Kernel values, with ⟨x,y⟩, xx = ⟨x,x⟩ and yy = ⟨y,y⟩ by clause 1, y
+//     a landmark: linear ⟨x,y⟩; poly b = fma(γ, ⟨x,y⟩, c), the result starts as b and
+//     is multiplied by b degree-1 times; rbf t = fma(-2, ⟨x,y⟩, xx + yy), +0 in its
+//     place if t < 0 (NaN stays), exp(-(γ·t)). Number t of x is ⟨κ, a_t⟩ by clause 1,
+//     κ the m kernel values in the order of the landmarks as x and the axis a_t as w,
+//     plus o_t in one addition, which is left out if there is no offset.
+package contract
+
+// Version is the version of the contract. Models of the same version, data and parameters
+// are equal.
+const Version = 1

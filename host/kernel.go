@@ -1,0 +1,170 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// AllLandmarks is the value of Kernel.Landmarks for exact kernel PCA.
+const AllLandmarks = -1
+
+// Unless a Kernel says otherwise, every example is a landmark where that is not too much,
+// and as many components as these are had.
+const (
+	defaultComponents = 500
+	exactExamples     = 5000
+	manyLandmarks     = 4000
+)
+
+// Preparations of the components. Equally long ones tell classes apart better, and fit
+// noise sooner if they are many (docs/kernel.md).
+var (
+	equalSteps = dataset.Steps{Standardize: true, L2: true}
+	plainSteps = dataset.Steps{L2: true}
+)
+
+// manyComponents is which share of the examples components may come to before equally
+// long ones fit noise.
+const manyComponents = 0.1
+
+// searchSteps is the most steps of a trial of the search for γ.
+const searchSteps = 300
+
+// Kernel says in which kernel principal components a learner is to be linear.
+type Kernel struct {
+	Function   mercer.Function // Gamma 0, of rbf and poly: 1 / the median squared distance of examples
+	Search     bool            // look for the best of seven values of γ around that one (KernelSearch)
+	Cosine     bool            // scale each example to length 1 first
+	Components int             // 0 for 500, or as many as there are
+	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
+	Landmarks  int             // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
+	Choice     string          // of landmarks: kernelpca.Uniform (also ""), KMeans or Farthest
+	Steps      *dataset.Steps  // preparation of the components; nil for a choice by noise and number
+	Memory     int64           // most bytes for the fit; 0 for no limit
+}
+
+// findsGamma says whether γ is to be found.
+func (k *Kernel) findsGamma() bool {
+	return k.Function.Kind != mercer.Linear && (k.Search || k.Function.Gamma == 0)
+}
+
+// Options returns what to fit to n examples of d features, with γ = 1 where it is to be
+// found.
+func (k *Kernel) Options(n, d int, seed uint64) kernelpca.Options {
+	o := kernelpca.Options{
+		Function: k.Function, Cosine: k.Cosine, Components: k.Components, Variance: k.Variance,
+		Landmarks: k.Landmarks, Choice: k.Choice, Seed: seed, MemoryLimit: k.Memory,
+	}
+	if k.findsGamma() {
+		o.Function.Gamma = 1
+	}
+	switch {
+	case k.Landmarks == AllLandmarks:
+		o.Landmarks = 0
+	case k.Landmarks == 0 && n > exactExamples:
+		o.Landmarks = manyLandmarks
+	}
+	if o.Components == 0 && o.Variance == 0 {
+		o.Components = min(defaultComponents, o.MostComponents(n, d))
+	}
+	return o
+}
+
+// Plan says what the fit to n examples of d features takes. Errors: those of
+// kernelpca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
+func (k *Kernel) Plan(n, d int) (kernelpca.Plan, error) {
+	p, err := kernelpca.NewPlan(n, d, k.Options(n, d, 0))
+	if err != nil {
+		return p, err
+	}
+	components := memory.Product(n, max(1, k.MostComponents(n, d)), 8) // twice, while they are prepared
+	return p, memory.Check(memory.Sum(p.Total(), components), fmt.Sprintf("kernel PCA of %d examples × %d features", n, d))
+}
+
+// MostComponents returns how many components of n examples of d features a learner sees at
+// most.
+func (k *Kernel) MostComponents(n, d int) int {
+	o := k.Options(n, d, 0)
+	if o.Components == 0 { // whatever the variance asks for
+		return o.MostComponents(n, d)
+	}
+	return o.Components
+}
+
+// FindOptions is Options with γ found, and a note about it, "" if it was given or is to be
+// searched for. Errors: those of kernelpca.NewPlan and MedianGamma.
+func (k *Kernel) FindOptions(e engine.Engine, x dataset.Examples, seed uint64) (o kernelpca.Options, note string, err error) {
+	o = k.Options(x.N, x.D, seed)
+	if _, err := k.Plan(x.N, x.D); err != nil {
+		return o, "", err
+	}
+	if !k.findsGamma() {
+		return o, "", nil
+	}
+	if o.Function.Gamma, err = kernelpca.MedianGamma(e, x, seed); err == nil && !k.Search {
+		note = fmt.Sprintf("gamma %v, 1 / median squared distance", o.Function.Gamma)
+	}
+	return o, note, err
+}
+
+// fitKernel fits the kernel map to the prepared data, and returns it with what it makes of
+// them.
+func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examples, error) {
+	none := dataset.Examples{}
+	x := t.data.Examples
+	o, note, err := t.Kernel.FindOptions(t.Engine, x, t.Seed)
+	if err != nil {
+		return nil, none, err
+	}
+	if note != "" {
+		t.note("kernel: %s", note)
+	}
+	steps := []dataset.Steps{equalSteps, plainSteps}
+	if t.Kernel.Steps != nil {
+		steps = []dataset.Steps{*t.Kernel.Steps}
+	}
+	if t.Kernel.findsGamma() && t.Kernel.Search {
+		best, err := t.searchKernel(ctx, o, steps)
+		if err != nil {
+			return nil, none, err
+		}
+		o.Function.Gamma, steps = best.Gamma, []dataset.Steps{best.Steps}
+	} else if len(steps) > 1 && t.inverse.Condition > 1 && float64(o.Components) > manyComponents*float64(x.N) {
+		steps = []dataset.Steps{plainSteps}
+	}
+	k, z, err := kernelmap.Fit(ctx, t.Engine, x, o, steps[0])
+	if err != nil {
+		return nil, none, err
+	}
+	for _, note := range append(k.Basis.Notes(), k.Basis.Summary()) {
+		t.note("kernel: %s", note)
+	}
+	return k, z, nil
+}
+
+// searchKernel returns the best of some values of γ around the median, with the
+// preparations given.
+func (t *training) searchKernel(ctx context.Context, o kernelpca.Options, steps []dataset.Steps) (KernelTrial, error) {
+	s := KernelSearch{
+		Options: o, Steps: steps, Learner: t.Learner, MaxSteps: min(t.MaxSteps, searchSteps), Weights: t.Weights,
+		OnTrial: func(trial KernelTrial) {
+			t.note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma, trial.Steps, trial.EstimatedError, trial.Components)
+		},
+	}
+	for _, factor := range []float32{0.25, 0.5, 1, 2, 4, 8, 16} {
+		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
+	}
+	trials, at, err := s.Find(ctx, t.problem)
+	if err != nil {
+		return KernelTrial{}, err
+	}
+	t.note("kernel: gamma %v, %s is taken", trials[at].Gamma, trials[at].Steps)
+	return trials[at], nil
+}

@@ -1,0 +1,331 @@
+// Package host is the front door: Train learns a model from data with noisy labels, and
+// Run is the loop around a learner. What a model can do is in package model.
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/contract"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// NoSteps is the value of Options.MaxSteps that makes no step.
+const NoSteps = -1
+
+// Options of Train. Engine and Learner are required; the zero values of the others are
+// good to begin with.
+type Options struct {
+	Engine      engine.Engine   // on which to compute: simd.New(), or what gpu.Open returns
+	Learner     learners.Params // uma.Defaults(), for instance
+	Preparation string          // steps as dataset.ParseSteps takes them; "" for those of Prepare
+	Kernel      *Kernel         // to be nonlinear in the features; nil to be linear
+	MaxSteps    int             // 0 for the learner's default, NoSteps for none
+	Weights     learners.Rule   // "" for the learner's default
+	Seed        uint64          // of all random choices
+
+	// From is a model whose weights are the first ones; the preparation and kernel map of
+	// its features are taken over. Nil to begin with W = 0.
+	From *model.Model
+	// Resume is an unfinished training to go on with: a checkpoint, or the model of an
+	// interrupted run. Data, noise and options must be those of its beginning, but for
+	// MaxSteps; the result is that of a training never interrupted. Nil for none.
+	Resume *model.Model
+	// Checkpoint says where and how often to write the training so far.
+	Checkpoint Checkpoint
+
+	Tool  string // name of the version of the program, for the model file
+	Watch Watch
+}
+
+// Watch is for whoever wants to see a training go on; every field may be nil.
+type Watch struct {
+	Note  func(format string, args ...any) // something worth knowing
+	Phase func(Phase)                      // a phase has ended
+	Step  func(Report)                     // a step was made
+}
+
+// Phase is a part of a training.
+type Phase int
+
+// The phases, in order.
+const (
+	Prepared Phase = iota // the features
+	Mapped                // the prepared features, by a kernel map
+	Loaded                // on the engine
+	Learned               // the weights
+)
+
+// Trained is a model, and the run that its weights come from.
+type Trained struct {
+	*model.Model
+	Run Result
+}
+
+// Train learns from the noisy labels of data a model that can be saved and predicts.
+// noise describes what is wrong with the labels; nil means that they are right. Raw data
+// are prepared first, prepared ones taken as they are; data itself is only read.
+//
+// A cancelled ctx ends the learning after the step under way, with a model like any other
+// whose Meta.Stop is "interrupted" and which Options.Resume takes; before that it is an
+// error.
+func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Trained, error) {
+	t, err := newTraining(data, noise, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	// What no model can hold is refused now, rather than when it is to be written.
+	if err := t.model.Meta.Check(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t.phase(Prepared)
+	if err := t.mapFeatures(ctx); err != nil {
+		return nil, err
+	}
+	return t.learn(ctx)
+}
+
+// training is a call of Train.
+type training struct {
+	Options
+	data    dataset.Dataset // a copy, whose fields change
+	problem *learners.Problem
+	inverse *confusion.Inverse
+	model   model.Model // as far as it is known
+}
+
+// newTraining judges the options and begins the model's metadata.
+func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*training, error) {
+	switch {
+	case o.Learner == nil:
+		return nil, errors.New("train: found no learner, wanted the parameters of one, such as uma.Defaults()")
+	case o.From != nil && o.Resume != nil:
+		return nil, errors.New("train: found a model to begin with and a training to go on with, wanted one of them")
+	case (o.From != nil || o.Resume != nil) && (o.Kernel != nil || o.Preparation != ""):
+		return nil, errors.New("train: found a preparation or kernel map, wanted those of the model to begin or go on with")
+	}
+	if err := o.Learner.Check(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	about := o.Learner.Definition()
+	rule, err := about.Rule(string(o.Weights))
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	o.Weights = rule
+	switch {
+	case o.MaxSteps == 0:
+		o.MaxSteps = about.MaxSteps
+	case o.MaxSteps < 0:
+		o.MaxSteps = 0
+	}
+	t := &training{Options: o, data: *data, problem: &learners.Problem{
+		X: data.Examples, Y: data.Y, Q: len(data.Classes), Noise: noise, Engine: o.Engine, Seed: o.Seed,
+	}}
+	if err := t.problem.Check(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	if noise != nil && !slices.Equal(noise.Classes, data.Classes) {
+		return nil, fmt.Errorf("train: found a confusion matrix of classes %.40q, wanted those of the data, %.40q, in their order", noise.Classes, data.Classes)
+	}
+	if t.inverse, err = t.problem.Inverse(); err != nil {
+		return nil, err
+	}
+	parameters, err := json.Marshal(o.Learner)
+	if err != nil {
+		return nil, fmt.Errorf("train: parameters of learner %s: %w", about.Name, err)
+	}
+	t.model = model.Model{Q: t.problem.Q, Meta: model.Meta{
+		ToolVersion: o.Tool, ContractVersion: contract.Version,
+		Classes: data.Classes, Features: model.Features{Count: data.FeatureCount(), Names: data.Features},
+		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
+		DataSHA256: data.SHA256,
+	}}
+	if noise != nil {
+		t.model.Confusion = noise.P
+		// Its last digits depend on the processor (package confusion); six do not.
+		t.model.Meta.Condition = sixDigits(t.inverse.Condition)
+	}
+	d := o.Engine.Device()
+	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver, Conforming: d.Conforming}
+	return t, nil
+}
+
+// base is the model whose preparation and kernel map are taken over; nil for none.
+func (t *training) base() *model.Model {
+	if t.Resume != nil {
+		return t.Resume
+	}
+	return t.From
+}
+
+// prepare makes the data those that a learner, or a kernel map, sees.
+func (t *training) prepare() error {
+	base := t.base()
+	if base == nil {
+		if err := Prepare(&t.data, t.Preparation, t.Kernel != nil); err != nil {
+			return err
+		}
+	} else if err := t.adopt(base); err != nil {
+		return err
+	}
+	t.model.Meta.Preparation = *t.data.Prepared
+	t.problem = t.problem.On(t.data.Examples, t.data.Y)
+	return nil
+}
+
+// adopt prepares the data as base was, to begin with its weights or to go on with it.
+func (t *training) adopt(base *model.Model) error {
+	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
+		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, %.40q, in their order", t.data.Classes, base.Meta.Classes)
+	}
+	if err := t.data.PrepareBy(&base.Meta.Preparation); err != nil {
+		return err
+	}
+	if t.From != nil {
+		w, err := binary.Append(nil, binary.LittleEndian, base.W)
+		if err != nil {
+			return err
+		}
+		hash := sha256.Sum256(w)
+		t.model.Meta.From = hex.EncodeToString(hash[:])
+		return nil
+	}
+	t.model.Meta.From = base.Meta.From
+	return t.checkSame(base)
+}
+
+// checkSame refuses to go on with a training that began in another way.
+func (t *training) checkSame(base *model.Model) error {
+	is, was := &t.model, base
+	for _, c := range []struct {
+		what      string
+		same      bool
+		now, then any
+	}{
+		{"contract version", is.Meta.ContractVersion == was.Meta.ContractVersion, is.Meta.ContractVersion, was.Meta.ContractVersion},
+		{"learner", is.Meta.Learner == was.Meta.Learner, is.Meta.Learner, was.Meta.Learner},
+		{"parameters", string(is.Meta.Parameters) == string(was.Meta.Parameters), string(is.Meta.Parameters), string(was.Meta.Parameters)},
+		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
+		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
+		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
+		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another", "that of the file"},
+	} {
+		if !c.same {
+			return fmt.Errorf("train: to go on with a training found %s %v, wanted %v as it began", c.what, c.now, c.then)
+		}
+	}
+	if base.State == nil {
+		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), wanted a checkpoint or the model of an interrupted run; to begin with its weights, ask for that",
+			base.Meta.Stop, base.Meta.Steps)
+	}
+	return nil
+}
+
+// mapFeatures maps the prepared features, if there is a kernel function.
+func (t *training) mapFeatures(ctx context.Context) (err error) {
+	var k *kernelmap.Map
+	z := t.data.Examples
+	if base := t.base(); base != nil {
+		if k = base.Map(); k == nil {
+			return nil
+		}
+		z, err = k.Apply(ctx, t.Engine, z)
+	} else if t.Kernel != nil {
+		k, z, err = t.fitKernel(ctx)
+	} else {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t.model.SetMap(k)
+	t.data.Examples = dataset.Examples{} // no longer needed
+	t.problem = t.problem.On(z, t.data.Y)
+	t.phase(Mapped)
+	return nil
+}
+
+// learn runs the learner and completes the model.
+func (t *training) learn(ctx context.Context) (*Trained, error) {
+	o := RunOptions{
+		MaxSteps: t.MaxSteps, Weights: t.Weights, OnStep: t.Watch.Step,
+		OnStart: func() { t.phase(Loaded) },
+	}
+	if t.From != nil {
+		o.From = t.From.W
+	}
+	if r := t.Resume; r != nil {
+		o.Resume = &Snapshot{Kept: engine.Weights{Q: r.Q, D: r.D, W: r.W}, EstimatedError: r.Meta.EstimatedError, State: *r.State}
+	}
+	if t.Checkpoint.Path != "" {
+		o.Keep, o.Due = t.save, t.Checkpoint.due()
+	}
+	result, err := Run(ctx, t.Learner, t.problem, o)
+	if err != nil {
+		return nil, err
+	}
+	m := t.with(result.W, &result.EstimatedError, result.Steps, string(result.Stop))
+	if result.Snapshot != nil {
+		m.State = &result.Snapshot.State
+	}
+	t.phase(Learned)
+	return &Trained{m, result}, nil
+}
+
+// with returns the model with weights w and what belongs to them.
+func (t *training) with(w engine.Weights, estimate *float64, steps int, stop string) *model.Model {
+	m := t.model
+	m.D, m.W = w.D, w.W
+	m.Meta.EstimatedError, m.Meta.Steps, m.Meta.Stop = estimate, steps, stop
+	return &m
+}
+
+// save writes a checkpoint.
+func (t *training) save(s Snapshot) error {
+	m := t.with(s.Kept, s.EstimatedError, s.Steps, "checkpoint")
+	m.State = &s.State
+	return m.Save(t.Checkpoint.Path)
+}
+
+func (t *training) phase(p Phase) {
+	if t.Watch.Phase != nil {
+		t.Watch.Phase(p)
+	}
+}
+
+func (t *training) note(format string, args ...any) {
+	if t.Watch.Note != nil {
+		t.Watch.Note(format, args...)
+	}
+}
+
+// sixDigits rounds to six significant digits.
+func sixDigits(v float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil { // never: what FormatFloat writes ParseFloat reads
+		return v
+	}
+	return rounded
+}

@@ -25,6 +25,9 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 	}
 	if fault == "" {
 		e.codes = append(e.codes, e.labels.pending)
+		if err := e.labels.checkGrowth(); err != nil {
+			return f.fatal(fmt.Errorf("%s: %w", e.name, err))
+		}
 		return nil
 	}
 	err := wrap(fault)

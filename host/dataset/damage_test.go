@@ -62,7 +62,7 @@ func TestNPZDamage(t *testing.T) {
 		if strings.HasSuffix(path, "other.npz") {
 			o.XName, o.YName = "features", "target"
 		}
-		want, err := Read(path, o)
+		want, err := Read(t.Context(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestPackedDamage(t *testing.T) {
 		files[name] = file{raw, false, o}
 	}
 	var binary, svm bytes.Buffer
-	d, err := Read(golden("xy.csv"), Options{})
+	d, err := Read(t.Context(), golden("xy.csv"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestPackedDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := encode(b, "f", f, d, WriteOptions{}); err != nil {
+		if err := encode(t.Context(), b, "f", f, d, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		files[name] = file{b.Bytes(), false, Options{}}
@@ -178,7 +178,7 @@ func TestPackedDamage(t *testing.T) {
 			if err := os.WriteFile(data, raw, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := readLabels(data, f.o)
+			_, err := readLabels(t.Context(), data, f.o)
 			return err
 		}
 		for kind, packed := range map[string][]byte{"gzip": []byte(pack(t, string(f.raw))), "zstd": zstdPack(t, f.raw)} {

@@ -25,15 +25,12 @@ func parseNPY(path string, data []byte, q int) ([]float64, error) {
 	if err != nil || decode == nil || a.Type.Kind == 'b' {
 		return nil, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or integers; convert with astype", path, a.Descr)
 	}
-	size := a.Type.Size
-	if want := q * q * size; rest.Len() != want {
+	if want := q * q * a.Type.Size; rest.Len() != want {
 		return nil, fmt.Errorf("%s: found %d bytes after the .npy header, wanted %d for %d×%d elements of type %s",
 			path, rest.Len(), want, q, q, a.Descr)
 	}
 	table := make([]float64, q*q)
-	for i := range table {
-		table[i] = decode(data[a.Size+i*size:])
-	}
+	decode(table, data[a.Size:])
 	if a.Fortran {
 		for i := range q {
 			for j := range i {

@@ -124,10 +124,12 @@ func TestDecoder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		double := Decoder(typ, func(v float64) float64 { return v })
-		single := Decoder(typ, func(v float64) float32 { return float32(v) })
-		if double(raw) != 1 || single(raw) != 1 || double(make([]byte, 8)) != 0 {
-			t.Errorf("%s: got %v and %v, wanted 1", descr, double(raw), single(raw))
+		double, single := make([]float64, 3), make([]float32, 3)
+		three := slices.Concat(raw, make([]byte, len(raw)), raw)
+		Decoder(typ, func(v float64) float64 { return v })(double, three)
+		Decoder(typ, func(v float64) float32 { return float32(v) })(single, three)
+		if !slices.Equal(double, []float64{1, 0, 1}) || !slices.Equal(single, []float32{1, 0, 1}) {
+			t.Errorf("%s: got %v and %v, wanted 1 0 1", descr, double, single)
 		}
 		if typ.IsInteger() != (typ.Kind != 'f') {
 			t.Errorf("%s: is it an integer?", descr)
@@ -138,8 +140,9 @@ func TestDecoder(t *testing.T) {
 	// Rounded once: by way of float64 this would be 2^54.
 	once, _ := parseType("<u8")
 	raw := []byte{1, 0, 0, 0x40, 0, 0, 0x40, 0} // 2^54+2^30+1, a bit above the middle
-	if got, want := Decoder(once, func(v float64) float32 { return float32(v) })(raw), float32(1<<54+1<<31); got != want {
-		t.Errorf("got %v, wanted %v", got, want)
+	got := make([]float32, 1)
+	if Decoder(once, func(v float64) float32 { return float32(v) })(got, raw); got[0] != 1<<54+1<<31 {
+		t.Errorf("got %v, wanted 2^54+2^31", got)
 	}
 	minus, _ := parseType("<i4")
 	if v, ok := minus.Integer([]byte{0xfe, 0xff, 0xff, 0xff}); v != -2 || !ok {
@@ -220,7 +223,7 @@ func FuzzReadHeader(f *testing.F) {
 			t.Fatalf("read %+v of %d bytes", a, len(raw)-r.Len())
 		}
 		if decode := Decoder(a.Type, func(v float64) float64 { return v }); decode != nil {
-			decode(make([]byte, a.Type.Size))
+			decode(make([]float64, 2), make([]byte, 2*a.Type.Size))
 		}
 		b, err := ReadHeader(bytes.NewReader(Header(a.Descr, a.Shape...)))
 		if err != nil || b.Type != a.Type || b.Descr != a.Descr || !slices.Equal(b.Shape, a.Shape) {

@@ -47,7 +47,8 @@ func readParquet(s *source, o Options) (d *Dataset, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &parquetReader{builder: b, leaves: f.Root().Columns(), pages: pages{r: at, size: size, starts: chunkStarts(f.Metadata()), limits: s.limits}}
+	r := &parquetReader{builder: b, leaves: f.Root().Columns()}
+	r.pages = pages{r: at, size: size, starts: chunkStarts(f.Metadata()), limits: s.limits}
 	if err := r.resolve(); err != nil {
 		return nil, err
 	}
@@ -153,7 +154,8 @@ func checkChunk(chunk *parquetformat.ColumnChunk, c *parquet.Column, n int64) er
 	case chunk.CryptoMetadata.Value != nil:
 		return fmt.Errorf("its data are encrypted; write the file without")
 	case m.Type != parquetformat.Type(c.Type().Kind()) || m.NumValues != n:
-		return fmt.Errorf("found %d values of type %s in a row group, wanted %d of type %s; the file is corrupt, fetch it again",
+		return fmt.Errorf("found %d values of type %s in a row group, wanted %d of type %s; the file is corrupt, "+
+			"fetch it again",
 			m.NumValues, m.Type, n, c.Type())
 	}
 	return nil
@@ -217,7 +219,9 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 // parquetType returns how the pages store a column, whose parquetKind is not 0. The
 // size of texts is 0: they have one each.
 func parquetType(c *parquet.Column) numberType {
-	size := map[parquet.Kind]int{parquet.Boolean: 1, parquet.Int32: 4, parquet.Float: 4, parquet.Int64: 8, parquet.Double: 8}
+	size := map[parquet.Kind]int{
+		parquet.Boolean: 1, parquet.Int32: 4, parquet.Float: 4, parquet.Int64: 8, parquet.Double: 8,
+	}
 	return numberType{npyfile.Type{Kind: parquetKind(c), Size: size[c.Type().Kind()]}}
 }
 

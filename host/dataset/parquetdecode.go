@@ -13,6 +13,9 @@ import (
 // asked for, or an error: also one if bytes are left.
 // Format: https://parquet.apache.org/docs/file-format/data-pages/encodings/
 
+// plainDictionary is the old name of a dictionary's encoding, which files still have.
+const plainDictionary parquetformat.Encoding = 2
+
 var (
 	errPageShort = errors.New("found the end of the page within its values")
 	errPageLong  = errors.New("found more bytes in the page than its values take")
@@ -24,7 +27,7 @@ func (v *pageValues) decode(body []byte, count int, take func(raw []byte)) error
 	switch e := v.encoding; {
 	case e == parquetformat.Plain:
 		return eachPlain(body, v.t, count, take)
-	case e == parquetformat.PlainDictionary || e == parquetformat.RLEDictionary:
+	case e == plainDictionary || e == parquetformat.RLEDictionary:
 		return v.eachEntry(body, count, take)
 	case e == parquetformat.RLE && v.t.Kind == 'b':
 		if len(body) < 4 || uint64(binary.LittleEndian.Uint32(body)) != uint64(len(body)-4) {
@@ -203,7 +206,8 @@ func eachDelta(body []byte, count int, take func(n int64) error) ([]byte, error)
 	body = body[k:]
 	block, parts := sizes[0], sizes[1]
 	if parts == 0 || block == 0 || block%parts != 0 || block/parts%32 != 0 || block > 1<<20 || sizes[2] != count {
-		return nil, fmt.Errorf("found %d integers in blocks of %d in %d parts, wanted %d in parts of a multiple of 32", sizes[2], block, parts, count)
+		return nil, fmt.Errorf("found %d integers in blocks of %d in %d parts, wanted %d in parts of a multiple "+
+			"of 32", sizes[2], block, parts, count)
 	}
 	if count == 0 {
 		return body, nil

@@ -98,9 +98,12 @@ func (h *pageHead) check() error {
 
 var errPageHead = errors.New("found a head that no page has")
 
-// column calls take for each of the n values of a column, raw being the bytes of
-// one, valid until the next, or nil for none (null). Its errors begin with the page.
-func (p *pages) column(c *parquetformat.ColumnMetaData, t numberType, optional bool, n int, take func(i int, raw []byte)) error {
+// taker takes value i: its bytes, valid until the next call, or nil for none (null).
+type taker func(i int, raw []byte)
+
+// column calls take for each of the n values of a column. Its errors begin with the
+// page.
+func (p *pages) column(c *parquetformat.ColumnMetaData, t numberType, optional bool, n int, take taker) error {
 	start := chunkStart(c)
 	at, end := start, p.size
 	// Some writers give the size of a column wrong, but it ends where the next begins.
@@ -110,7 +113,8 @@ func (p *pages) column(c *parquetformat.ColumnMetaData, t numberType, optional b
 	v := &pageValues{t: t}
 	for seen, number := 0, 1; seen < n; number++ {
 		if at < 0 || at >= end {
-			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; the file is corrupt, fetch it again", number, at, seen, n)
+			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; the "+
+				"file is corrupt, fetch it again", number, at, seen, n)
 		}
 		count, next, err := p.page(at, end, c, v, optional, n-seen, func(i int, raw []byte) { take(seen+i, raw) })
 		if codec, ok := errors.AsType[unknownCodec](err); ok {
@@ -124,7 +128,8 @@ func (p *pages) column(c *parquetformat.ColumnMetaData, t numberType, optional b
 	// A damaged head may be longer or shorter than it was, so that the values are
 	// taken from where they are not. The first writers left the dictionary's head out.
 	if size := at - start; size != c.TotalCompressedSize && size != c.TotalCompressedSize+v.head {
-		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is corrupt, fetch it again", size, c.TotalCompressedSize)
+		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is corrupt, "+
+			"fetch it again", size, c.TotalCompressedSize)
 	}
 	return nil
 }
@@ -150,7 +155,9 @@ func chunkStarts(m *parquetformat.FileMetaData) (starts []int64) {
 
 // page reads the page at a place, of a column that ends at another and has left
 // values more, and returns how many it has, and where the next page is.
-func (p *pages) page(at, end int64, c *parquetformat.ColumnMetaData, v *pageValues, optional bool, left int, take func(i int, raw []byte)) (count int, next int64, err error) {
+func (p *pages) page(
+	at, end int64, c *parquetformat.ColumnMetaData, v *pageValues, optional bool, left int, take taker,
+) (count int, next int64, err error) {
 	h, length, err := p.readHead(at)
 	if err != nil {
 		return 0, 0, err
@@ -198,16 +205,21 @@ func (p *pages) page(at, end int64, c *parquetformat.ColumnMetaData, v *pageValu
 	switch {
 	case err != nil:
 		return 0, 0, err
-	case !slices.Contains(c.Encoding, v.encoding) && (v.encoding == parquetformat.Plain || v.encoding == parquetformat.ByteStreamSplit):
+	case (v.encoding == parquetformat.Plain || v.encoding == parquetformat.ByteStreamSplit) &&
+		!slices.Contains(c.Encoding, v.encoding):
 		// These two take the same bytes: only the footer can tell a damaged head.
-		return 0, 0, fmt.Errorf("found the encoding %s, wanted one of those that the footer names, %v", v.encoding, c.Encoding)
+		return 0, 0, fmt.Errorf("found the encoding %s, wanted one of those that the footer names, %v",
+			v.encoding, c.Encoding)
 	}
 	return count, next, v.each(body, count, take)
 }
 
 // data2 takes a data page of version 2 apart: its levels are never packed.
-func (p *pages) data2(h *pageHead, codec parquetformat.CompressionCodec, v *pageValues, optional bool, unpacked int) ([]byte, error) {
-	count, nulls, defined, repeated := h.numbers[inData2][1], h.numbers[inData2][2], h.numbers[inData2][5], h.numbers[inData2][6]
+func (p *pages) data2(
+	h *pageHead, codec parquetformat.CompressionCodec, v *pageValues, optional bool, unpacked int,
+) ([]byte, error) {
+	numbers := &h.numbers[inData2]
+	count, nulls, defined, repeated := numbers[1], numbers[2], numbers[5], numbers[6]
 	levels := int(defined + repeated)
 	if levels > len(p.packed) || levels > unpacked {
 		return nil, fmt.Errorf("it claims %d bytes of levels, of %d in all", levels, len(p.packed))
@@ -284,7 +296,7 @@ func (v *pageValues) unpackLevels(body []byte, count int) error {
 // setDictionary keeps the values of a dictionary's page.
 func (v *pageValues) setDictionary(body []byte, numbers [9]int64) error {
 	encoding := parquetformat.Encoding(numbers[2])
-	if v.t.Kind == 'b' || (encoding != parquetformat.Plain && encoding != parquetformat.PlainDictionary) {
+	if v.t.Kind == 'b' || (encoding != parquetformat.Plain && encoding != plainDictionary) {
 		return fmt.Errorf("found a dictionary of type %s in the encoding %s, wanted PLAIN and no truths", v.t, encoding)
 	}
 	v.numbers, v.texts, v.known = slices.Clone(body), nil, true
@@ -297,7 +309,7 @@ func (v *pageValues) setDictionary(body []byte, numbers [9]int64) error {
 
 // each calls take for each of the count values of a page: raw is nil where there is
 // none.
-func (v *pageValues) each(body []byte, count int, take func(i int, raw []byte)) error {
+func (v *pageValues) each(body []byte, count int, take taker) error {
 	i := 0
 	skip := func() {
 		for ; i < len(v.levels) && !v.levels[i]; i++ {

@@ -28,7 +28,8 @@ var parquetCodecs = []compress.Codec{
 func encodedColumns() parquet.Group {
 	group := parquet.Group{}
 	for name, typ := range map[string]parquet.Type{
-		"bool": parquet.BooleanType, "int32": parquet.Int32Type, "int64": parquet.Int64Type, "uint8": parquet.Uint(8).Type(),
+		"bool": parquet.BooleanType, "int32": parquet.Int32Type, "int64": parquet.Int64Type,
+		"uint8": parquet.Uint(8).Type(),
 		"float": parquet.FloatType, "double": parquet.DoubleType, "text": parquet.String().Type(),
 	} {
 		leaf := parquet.Leaf(typ)
@@ -57,7 +58,8 @@ func encodedColumns() parquet.Group {
 
 // encodedFile writes n rows of such columns and returns the same as CSV text of
 // the columns that are numbers, and the texts.
-func encodedFile(t testing.TB, group parquet.Group, n int, seed uint64, o ...parquet.WriterOption) (raw []byte, csv string) {
+func encodedFile(t testing.TB, group parquet.Group, n int, seed uint64, o ...parquet.WriterOption) (raw []byte,
+	csv string) {
 	t.Helper()
 	schema := parquet.NewSchema("table", group)
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -163,13 +165,15 @@ func TestParquetCodecsAndEncodings(t *testing.T) {
 			}
 			for _, codec := range parquetCodecs {
 				for version := 1; version <= 2; version++ {
-					raw, _ := encodedFile(t, group, n, 1, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(512))
+					raw, _ := encodedFile(t, group, n, 1, parquet.Compression(codec),
+						parquet.DataPageVersion(version), parquet.PageBufferSize(512))
 					got, err := readEncoded(raw, group, label, false)
 					if err != nil {
 						t.Fatalf("%s, version %d, %d rows, label %s: %v", codec, version, n, label, err)
 					}
 					if got.SHA256 != want.SHA256 || fmt.Sprint(got.Y) != fmt.Sprint(want.Y) {
-						t.Errorf("%s, version %d, %d rows, label %s: got other data than those written", codec, version, n, label)
+						t.Errorf("%s, version %d, %d rows, label %s: got other data than those written",
+							codec, version, n, label)
 					}
 				}
 			}
@@ -186,7 +190,8 @@ func TestParquetLZ4(t *testing.T) {
 		x[k] = rng.Float32()
 	}
 	for _, codec := range parquetCodecs {
-		got, err := readText("f", string(benchParquet(t, x, 4, parquet.Compression(codec))), Options{NoLabels: true, Storage: "dense"})
+		got, err := readText("f", string(benchParquet(t, x, 4, parquet.Compression(codec))), Options{NoLabels: true,
+			Storage: "dense"})
 		if err != nil || !slices.Equal(got.X, x) {
 			t.Errorf("%s: got other data than those written (error %v)", codec, err)
 		}
@@ -215,7 +220,8 @@ func TestParquetOfOthers(t *testing.T) {
 			continue
 		}
 		for _, c := range f.Root().Columns() {
-			if !c.Leaf() || c.Repeated() || parquetKind(c) == 0 || c.Compression().CompressionCodec() == parquetformat.Lz4Raw {
+			if !c.Leaf() || c.Repeated() || parquetKind(c) == 0 ||
+				c.Compression().CompressionCodec() == parquetformat.Lz4Raw {
 				continue
 			}
 			columns++
@@ -248,26 +254,27 @@ func sameColumn(t *testing.T, name string, raw []byte, f *parquet.File, c *parqu
 		p := pagesOf(raw)
 		p.starts = chunkStarts(f.Metadata())
 		seen := 0
-		err := p.column(&f.Metadata().RowGroups[k].Columns[c.Index()].MetaData, typ, c.Optional(), int(group.NumRows()), func(i int, raw []byte) {
-			v := want[i]
-			same := i == seen && v.IsNull() == (raw == nil)
-			if same && raw != nil {
-				switch v.Kind() {
-				case parquet.Boolean:
-					same = v.Boolean() == (raw[0] == 1)
-				case parquet.Int32, parquet.Float:
-					same = v.Uint32() == binary.LittleEndian.Uint32(raw)
-				case parquet.Int64, parquet.Double:
-					same = v.Uint64() == binary.LittleEndian.Uint64(raw)
-				default:
-					same = bytes.Equal(v.ByteArray(), raw)
+		err := p.column(&f.Metadata().RowGroups[k].Columns[c.Index()].MetaData, typ, c.Optional(),
+			int(group.NumRows()), func(i int, raw []byte) {
+				v := want[i]
+				same := i == seen && v.IsNull() == (raw == nil)
+				if same && raw != nil {
+					switch v.Kind() {
+					case parquet.Boolean:
+						same = v.Boolean() == (raw[0] == 1)
+					case parquet.Int32, parquet.Float:
+						same = v.Uint32() == binary.LittleEndian.Uint32(raw)
+					case parquet.Int64, parquet.Double:
+						same = v.Uint64() == binary.LittleEndian.Uint64(raw)
+					default:
+						same = bytes.Equal(v.ByteArray(), raw)
+					}
 				}
-			}
-			seen++
-			if !same {
-				t.Errorf("%s, column %s, value %d: got % x, wanted %v", name, c.Name(), i, raw, v)
-			}
-		})
+				seen++
+				if !same {
+					t.Errorf("%s, column %s, value %d: got % x, wanted %v", name, c.Name(), i, raw, v)
+				}
+			})
 		if err != nil || seen != len(want) {
 			t.Errorf("%s, column %s: got %d of %d values, %v", name, c.Name(), seen, len(want), err)
 		}
@@ -280,7 +287,8 @@ func pagesOf(raw []byte) *pages {
 
 // rebuild writes a file anew with pages that change may change: the head, whose sizes
 // and check sum follow, and the bytes as they lie in the file.
-func rebuild(t testing.TB, raw []byte, change func(column string, head *parquetformat.PageHeader, body []byte) []byte) []byte {
+func rebuild(t testing.TB, raw []byte, change func(column string, head *parquetformat.PageHeader,
+	body []byte) []byte) []byte {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)), parquet.SkipPageIndex(true))
 	if err != nil {
@@ -339,7 +347,8 @@ func rebuild(t testing.TB, raw []byte, change func(column string, head *parquetf
 
 // smallGroup is one column and, for two classes, a label.
 func smallGroup(columns parquet.Group, name string) parquet.Group {
-	return parquet.Group{name: columns[name], "label": parquet.Leaf(parquet.Int32Type), "other": parquet.Leaf(parquet.FloatType)}
+	return parquet.Group{name: columns[name], "label": parquet.Leaf(parquet.Int32Type),
+		"other": parquet.Leaf(parquet.FloatType)}
 }
 
 // readSmall reads the file of such a group: a column of texts is the label.
@@ -363,7 +372,8 @@ func TestParquetShortPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, kind := range []parquetformat.PageType{parquetformat.DataPage, parquetformat.DataPageV2, parquetformat.DictionaryPage} {
+			for _, kind := range []parquetformat.PageType{parquetformat.DataPage, parquetformat.DataPageV2,
+				parquetformat.DictionaryPage} {
 				pages := 0
 				try := func(what string, sure bool, change func(head *parquetformat.PageHeader, body []byte) []byte) {
 					pages = 0
@@ -378,8 +388,10 @@ func TestParquetShortPages(t *testing.T) {
 					switch {
 					case pages == 0:
 					case err == nil && (sure || got.SHA256 != want.SHA256):
-						t.Errorf("%s, version %d, %s %s: read without an error: %v %v", name, version, kind, what, got.X, got.Y)
-					case err != nil && (!strings.HasPrefix(err.Error(), "f.parquet: column ") || !strings.Contains(err.Error(), "("+name+"), page ")):
+						t.Errorf("%s, version %d, %s %s: read without an error: %v %v",
+							name, version, kind, what, got.X, got.Y)
+					case err != nil && (!strings.HasPrefix(err.Error(), "f.parquet: column ") ||
+						!strings.Contains(err.Error(), "("+name+"), page ")):
 						t.Errorf("%s, version %d, %s %s: %v", name, version, kind, what, err)
 					}
 				}
@@ -389,19 +401,26 @@ func TestParquetShortPages(t *testing.T) {
 					return body
 				})
 				for cut := 1; cut <= size; cut++ {
-					try(fmt.Sprintf("shorter by %d of %d bytes", cut, size), false, func(_ *parquetformat.PageHeader, body []byte) []byte { return body[:size-cut] })
+					try(fmt.Sprintf("shorter by %d of %d bytes", cut, size), false, func(_ *parquetformat.PageHeader,
+						body []byte) []byte {
+						return body[:size-cut]
+					})
 				}
 				if pages == 0 {
 					continue
 				}
-				try("longer by a byte", true, func(_ *parquetformat.PageHeader, body []byte) []byte { return append(body, 0) })
+				try("longer by a byte", true, func(_ *parquetformat.PageHeader,
+					body []byte) []byte {
+					return append(body, 0)
+				})
 				for _, more := range []int32{-21, -1, 1, 1000, 1 << 30} {
-					try(fmt.Sprintf("with %+d values", more), kind != parquetformat.DictionaryPage, func(h *parquetformat.PageHeader, body []byte) []byte {
-						h.DataPageHeader.V.NumValues += more
-						h.DataPageHeaderV2.V.NumValues += more
-						h.DictionaryPageHeader.V.NumValues += more
-						return body
-					})
+					try(fmt.Sprintf("with %+d values", more), kind != parquetformat.DictionaryPage,
+						func(h *parquetformat.PageHeader, body []byte) []byte {
+							h.DataPageHeader.V.NumValues += more
+							h.DataPageHeaderV2.V.NumValues += more
+							h.DictionaryPageHeader.V.NumValues += more
+							return body
+						})
 				}
 			}
 		}
@@ -416,7 +435,8 @@ func TestParquetOldMemory(t *testing.T) {
 		x[2*i], x[2*i+1] = 9.25, float32(i)
 	}
 	for version := 1; version <= 2; version++ {
-		raw := rebuild(t, benchParquet(t, x, 2, parquet.DataPageVersion(version)), func(column string, _ *parquetformat.PageHeader, body []byte) []byte {
+		raw := rebuild(t, benchParquet(t, x, 2, parquet.DataPageVersion(version)), func(column string,
+			_ *parquetformat.PageHeader, body []byte) []byte {
 			if column == "x001" {
 				return body[:len(body)-4*8]
 			}
@@ -424,7 +444,8 @@ func TestParquetOldMemory(t *testing.T) {
 		})
 		for range 20 {
 			d, err := readText("f.parquet", string(raw), Options{NoLabels: true, Storage: "dense"})
-			if want := "f.parquet: column 2 (x001), page 1 at byte "; err == nil || !strings.HasPrefix(err.Error(), want) ||
+			if want := "f.parquet: column 2 (x001), page 1 at byte "; err == nil || !strings.HasPrefix(err.Error(),
+				want) ||
 				!strings.Contains(err.Error(), "found 224 bytes of 64 values, wanted 256") {
 				t.Fatalf("got %v, error %v, wanted %s", d, err, want)
 			}
@@ -441,7 +462,8 @@ func TestParquetFlippedBytes(t *testing.T) {
 	for k, codec := range parquetCodecs {
 		for name := range columns {
 			for version := 1; version <= 2; version++ {
-				raw, _ := encodedFile(t, smallGroup(columns, name), 21, uint64(k), parquet.Compression(codec), parquet.DataPageVersion(version))
+				raw, _ := encodedFile(t, smallGroup(columns, name), 21, uint64(k), parquet.Compression(codec),
+					parquet.DataPageVersion(version))
 				want, err := readSmall(raw, name)
 				if err != nil {
 					t.Fatal(err)
@@ -482,7 +504,10 @@ func TestParquetFlippedBytesWithoutSums(t *testing.T) {
 	}
 	type span struct{ from, to int }
 	var bodies []span
-	raw := rebuild(t, benchParquet(t, x, 4), func(_ string, _ *parquetformat.PageHeader, body []byte) []byte { return body })
+	raw := rebuild(t, benchParquet(t, x, 4), func(_ string, _ *parquetformat.PageHeader,
+		body []byte) []byte {
+		return body
+	})
 	for at := 4; len(bodies) < 4; {
 		h, length, err := pagesOf(raw).readHead(int64(at))
 		if err != nil {
@@ -526,7 +551,8 @@ func TestParquetUnknownCodec(t *testing.T) {
 	c := f.Metadata().RowGroups[0].Columns[0].MetaData
 	c.Codec = parquetformat.Lz4
 	err = pagesOf(raw).column(&c, parquetType(f.Root().Columns()[0]), false, 2, func(int, []byte) {})
-	if want := "found values packed with LZ4, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write the file again"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "found values packed with LZ4, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write the file " +
+		"again"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 }

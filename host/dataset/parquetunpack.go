@@ -18,7 +18,8 @@ import (
 type unknownCodec string
 
 func (e unknownCodec) Error() string {
-	return fmt.Sprintf("found values packed with %s, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write the file again with one of them", string(e))
+	return fmt.Sprintf("found values packed with %s, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write the "+
+		"file again with one of them", string(e))
 }
 
 // unpack returns what the bytes of a page unpack to, exactly size bytes, valid until
@@ -52,7 +53,8 @@ func (p *pages) unpack(codec parquetformat.CompressionCodec, packed []byte, size
 		err = fmt.Errorf("found %d bytes", n)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot unpack its %d bytes with %s to the %d that its head says: %w", len(packed), codec, size, err)
+		return nil, fmt.Errorf("cannot unpack its %d bytes with %s to the %d that its head says: %w",
+			len(packed), codec, size, err)
 	}
 	return p.plain, nil
 }
@@ -76,7 +78,8 @@ func (p *pages) unpacker(codec parquetformat.CompressionCodec) (unpackReader, er
 		z = new(brotli.Reader)
 	case parquetformat.Zstd:
 		// One goroutine, so that there is none to end.
-		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(p.limits.window))
+		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(p.limits.window))
 	default:
 		return nil, unknownCodec(codec.String())
 	}

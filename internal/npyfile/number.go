@@ -26,7 +26,8 @@ func parseType(descr string) (Type, error) {
 		return Type{}, fault(Element, "found elements of type %.100q, wanted numbers or texts", descr)
 	}
 	if code[0] == 'O' {
-		return Type{}, fault(Element, "found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as numbers")
+		return Type{}, fault(Element,
+			"found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as numbers")
 	}
 	if code == "?" {
 		code = "b1"

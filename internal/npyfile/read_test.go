@@ -24,14 +24,21 @@ func TestReadHeader(t *testing.T) {
 		file string
 		want Array
 	}{
-		"NumPy's":       {file(text), Array{Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"version 2":     {Magic + "\x02\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 2, Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"version 3":     {Magic + "\x03\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 3, Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"other writers": {file(` {"shape":(7L,),"descr":">i8" , 'fortran_order':True}`), Array{Descr: ">i8", Type: Type{Kind: 'i', Size: 8, Big: true}, Fortran: true, Shape: []int{7}}},
-		"an element":    {file("{'descr': '|S3', 'fortran_order': False, 'shape': ()}"), Array{Descr: "|S3", Type: Type{Kind: 'S', Size: 3}}},
-		"truth":         {file("{'descr': '?', 'fortran_order': False, 'shape': (0,)}"), Array{Descr: "?", Type: Type{Kind: 'b', Size: 1}, Shape: []int{0}}},
-		"text":          {file("{'descr': '<U5', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<U5", Type: Type{Kind: 'U', Size: 20}, Shape: []int{2}}},
-		"unknown":       {file("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<c16", Type: Type{Kind: 'c', Size: 16}, Shape: []int{2}}},
+		"NumPy's": {file(text), Array{Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"version 2": {Magic + "\x02\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 2,
+			Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"version 3": {Magic + "\x03\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 3,
+			Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"other writers": {file(` {"shape":(7L,),"descr":">i8" , 'fortran_order':True}`), Array{Descr: ">i8",
+			Type: Type{Kind: 'i', Size: 8, Big: true}, Fortran: true, Shape: []int{7}}},
+		"an element": {file("{'descr': '|S3', 'fortran_order': False, 'shape': ()}"), Array{Descr: "|S3",
+			Type: Type{Kind: 'S', Size: 3}}},
+		"truth": {file("{'descr': '?', 'fortran_order': False, 'shape': (0,)}"), Array{Descr: "?",
+			Type: Type{Kind: 'b', Size: 1}, Shape: []int{0}}},
+		"text": {file("{'descr': '<U5', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<U5",
+			Type: Type{Kind: 'U', Size: 20}, Shape: []int{2}}},
+		"unknown": {file("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<c16",
+			Type: Type{Kind: 'c', Size: 16}, Shape: []int{2}}},
 		"large": {file("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 9223372036854775807)}"),
 			Array{Descr: "|u1", Type: Type{Kind: 'u', Size: 1}, Shape: []int{1, math.MaxInt}}},
 	} {
@@ -116,8 +123,10 @@ func TestDecoder(t *testing.T) {
 	one := map[string][]byte{
 		"|b1": {1}, "|i1": {1}, "|u1": {1}, "<i2": {1, 0}, ">i2": {0, 1}, "<u2": {1, 0}, ">u2": {0, 1},
 		"<i4": {1, 0, 0, 0}, ">i4": {0, 0, 0, 1}, "<u4": {1, 0, 0, 0}, ">u4": {0, 0, 0, 1},
-		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0}, ">u8": {0, 0, 0, 0, 0, 0, 0, 1},
-		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0}, "<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, ">f8": {0x3f, 0xf0, 0, 0, 0, 0, 0, 0},
+		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0}, ">u8": {0,
+			0, 0, 0, 0, 0, 0, 1},
+		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0}, "<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, ">f8": {0x3f,
+			0xf0, 0, 0, 0, 0, 0, 0},
 	}
 	for descr, raw := range one {
 		typ, err := parseType(descr)
@@ -152,7 +161,8 @@ func TestDecoder(t *testing.T) {
 		t.Errorf("2^64-1 fits: %d", v)
 	}
 	for _, descr := range []string{"<f2", "<c16", "|S1", "<U1", "<M8", "|V8"} {
-		if typ, err := parseType(descr); err != nil || Decoder(typ, func(v float64) float64 { return v }) != nil || typ.IsInteger() {
+		if typ, err := parseType(descr); err != nil || Decoder(typ, func(v float64) float64 { return v }) != nil ||
+			typ.IsInteger() {
 			t.Errorf("%s: %v", descr, err)
 		}
 	}

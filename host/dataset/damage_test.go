@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,7 +70,7 @@ func TestNPZDamage(t *testing.T) {
 		found := 0
 		for _, f := range archive.File {
 			name := strings.TrimSuffix(f.Name, ".npy")
-			if strings.Index(" "+strings.Join(read, " ")+" ", " "+name+" ") < 0 {
+			if !slices.Contains(read, name) {
 				continue
 			}
 			found++
@@ -84,7 +85,8 @@ func TestNPZDamage(t *testing.T) {
 					for _, o.SkipBad = range []bool{false, true} {
 						d, err := readLimited("f.npz", string(raw), o, wideLimits())
 						switch {
-						case err == nil && f.Method == zip.Deflate && d.SHA256 == want.SHA256 && fmt.Sprint(d.Y) == fmt.Sprint(want.Y):
+						case err == nil && f.Method == zip.Deflate && d.SHA256 == want.SHA256 &&
+							fmt.Sprint(d.Y) == fmt.Sprint(want.Y):
 							// A bit that pads the packed data says nothing.
 						case err == nil:
 							t.Errorf("%s, byte %d of array %s: read without an error", path, at-from, name)
@@ -108,8 +110,10 @@ func TestNPZLongArray(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"X", "y"} {
-		d, err := readText("f.npz", string(editMember(t, raw, name, func(b []byte) []byte { return append(b, 0) })), Options{})
-		if want := "found more bytes behind the data that the header promises"; err == nil || !strings.Contains(err.Error(), want) {
+		d, err := readText("f.npz", string(editMember(t, raw, name, func(b []byte) []byte { return append(b, 0) })),
+			Options{})
+		if want := "found more bytes behind the data that the header promises"; err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v", name, d, err)
 		}
 	}
@@ -127,7 +131,8 @@ func TestPackedDamage(t *testing.T) {
 	}
 	files := map[string]file{}
 	for name, o := range map[string]Options{
-		"x.csv": {}, "f4.npy": {NoLabels: true}, "f8fortran.npy": {NoLabels: true}, "i2-idx2": {NoLabels: true}, "arrays.npz": {},
+		"x.csv": {}, "f4.npy": {NoLabels: true}, "f8fortran.npy": {NoLabels: true}, "i2-idx2": {NoLabels: true},
+		"arrays.npz": {},
 	} {
 		raw, err := os.ReadFile(golden(name))
 		if err != nil {
@@ -151,7 +156,8 @@ func TestPackedDamage(t *testing.T) {
 		files[name] = file{b.Bytes(), false, Options{}}
 	}
 	files["parquet"] = file{parquetBytes(t, 5), false, Options{}}
-	files["arff"] = file{[]byte("@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n"), false, Options{}}
+	files["arff"] = file{[]byte("@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n"), false,
+		Options{}}
 	files["labels"] = file{[]byte("a\nb\nc\nd\na"), true, Options{}}
 	for _, name := range []string{"y.npy", "names.npy", "labels-idx1-ubyte.gz"} {
 		raw, err := os.ReadFile(golden(name))
@@ -181,7 +187,8 @@ func TestPackedDamage(t *testing.T) {
 			_, err := readLabels(t.Context(), data, f.o)
 			return err
 		}
-		for kind, packed := range map[string][]byte{"gzip": []byte(pack(t, string(f.raw))), "zstd": zstdPack(t, f.raw)} {
+		for kind, packed := range map[string][]byte{"gzip": []byte(pack(t, string(f.raw))), "zstd": zstdPack(t,
+			f.raw)} {
 			if err := read(packed); err != nil {
 				t.Fatalf("%s, %s: %v", name, kind, err)
 			}

@@ -115,7 +115,10 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 			return nil, err
 		}
 	}
-	if err := atEnd(r, func(format string, args ...any) error { return fmt.Errorf(name+": "+format, args...) }); err != nil {
+	err = atEnd(r, func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
+	})
+	if err != nil {
 		return nil, f.fatal(err)
 	}
 	return e, f.end()

@@ -53,6 +53,9 @@ var foreign = map[string][]string{
 	"gonum.org/v1/netlib":              {"internal/openblas"},
 	"github.com/klauspost/compress":    {"host/dataset"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},
+	// What pages of Parquet are packed with, besides.
+	"github.com/andybalholm/brotli": {"host/dataset"},
+	"github.com/pierrec/lz4":        {"host/dataset"},
 }
 
 // mechanics are what every package may import: how work is shared out and what memory is

@@ -153,13 +153,26 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
 		}
 		if err := fs.Set(name, fmt.Sprint(c.Value(name))); err != nil {
-			return nil, usagef(c, "--%s is %q: %v", name, c.String(name), err)
+			return nil, usagef(c, "--%s is %q, wanted %s", name, c.String(name), wanted(fs.Lookup(name).Value, err))
 		}
 	}
 	if err := p.Check(); err != nil {
 		return nil, usagef(c, "%v", err)
 	}
 	return p, nil
+}
+
+// wanted says what a flag takes, whose value did not take what it was given.
+func wanted(v flag.Value, err error) string {
+	if g, ok := v.(flag.Getter); ok {
+		switch g.Get().(type) {
+		case float64, float32:
+			return "a number"
+		case int, int64, uint, uint64:
+			return "a whole number"
+		}
+	}
+	return "another value: " + err.Error()
 }
 
 // learnersWith names the learners that have a flag.

@@ -30,6 +30,8 @@ const axesFlag = "--confusion-axes true-rows"
 type Matrix struct {
 	Classes []string  // Q distinct names, in the order of the class indices
 	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
+
+	known *known // nil of matrices made by hand
 }
 
 // Q returns the number of classes.
@@ -145,5 +147,5 @@ func newMatrix(classes []string) (*Matrix, error) {
 	if err := checkMemory(len(classes)); err != nil {
 		return nil, err
 	}
-	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes))}, nil
+	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes)), known: &known{}}, nil
 }

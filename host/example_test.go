@@ -22,7 +22,7 @@ func ExampleRun() {
 			log.Fatal(err)
 		}
 	}
-	data, err := dataset.Read("../testdata/digits.csv.gz", dataset.Options{LabelColumn: "last"})
+	data, err := dataset.Read(context.Background(), "../testdata/digits.csv.gz", dataset.Options{LabelColumn: "last"})
 	check(err)
 	noise, err := confusion.Pairwise(data.Classes, 0.4)
 	check(err)

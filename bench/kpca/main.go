@@ -88,7 +88,7 @@ func measure(device, train, test, out string, o kernelpca.Options) (*result, err
 	defer e.Close()
 	var x [2]dataset.Examples
 	for i, path := range []string{train, test} {
-		d, err := dataset.Read(path, dataset.Options{NoLabels: true})
+		d, err := dataset.Read(context.Background(), path, dataset.Options{NoLabels: true})
 		if err != nil {
 			return nil, err
 		}

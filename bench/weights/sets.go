@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -80,7 +81,7 @@ func (p part) read(dir string, like *dataset.Dataset) (*dataset.Dataset, error) 
 	if p.edit != nil {
 		read = p.readEdited
 	}
-	d, err := read(path, o)
+	d, err := read(context.Background(), path, o)
 	if err != nil || p.rows == 0 {
 		return d, err
 	}
@@ -93,7 +94,7 @@ func (p part) read(dir string, like *dataset.Dataset) (*dataset.Dataset, error) 
 
 // readEdited reads a gzip file after its edit, so the lines in errors are those of
 // the edited text.
-func (p part) readEdited(path string, o dataset.Options) (*dataset.Dataset, error) {
+func (p part) readEdited(ctx context.Context, path string, o dataset.Options) (*dataset.Dataset, error) {
 	packed, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (p part) readEdited(path string, o dataset.Options) (*dataset.Dataset, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: the gzip file is damaged or cut short, fetch it again: %w", path, err)
 	}
-	return dataset.ReadFrom(strings.NewReader(p.edit(string(text))), path, o)
+	return dataset.ReadFrom(ctx, strings.NewReader(p.edit(string(text))), path, o)
 }
 
 // split returns the examples to train and to test on, drawn by the seed unless

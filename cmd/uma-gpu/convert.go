@@ -69,7 +69,7 @@ func convert(c *cli.Context) error {
 	}
 	o := copyOptions(out, d)
 	o.Format = to
-	if err := dataset.Write(out, d, o); err != nil {
+	if err := writeData(c.Context, out, d, o); err != nil {
 		return err
 	}
 	size := ""

@@ -120,50 +120,52 @@ func (n notes) say(format string, args ...any) {
 func (n notes) warn(format string, args ...any) { fmt.Fprintf(n.w, "warning: "+format+"\n", args...) }
 
 // readData reads a data file; the caller closes what it gets, after all that uses
-// its examples. An interrupt does not wait for its end.
+// its examples.
 func readData(ctx context.Context, path string, o dataset.Options, n notes) (*dataset.Dataset, error) {
-	type result struct {
-		d   *dataset.Dataset
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		d, err := dataset.Read(path, o)
-		done <- result{d, err}
-	}()
-	select {
-	case <-ctx.Done():
+	d, err := dataset.Read(ctx, path, o)
+	if ctx.Err() != nil {
+		if err == nil {
+			d.Close() // of what was only read: nothing to lose
+		}
 		return nil, fmt.Errorf("%w while reading %s; nothing was written", errInterrupted, path)
-	case r := <-done:
-		if r.err != nil {
-			return nil, r.err
-		}
-		storage := ""
-		if r.d.Sparse() {
-			storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(r.d.Stored())/(float64(r.d.N)*float64(r.d.D)))
-		}
-		prepared := ""
-		if r.d.Prepared != nil {
-			prepared = ", prepared by " + r.d.Prepared.Steps.String()
-		}
-		n.say("data: %s, %d examples × %d features%s%s%s", path, r.d.N, r.d.FeatureCount(), classesOf(r.d), storage, prepared)
-		for _, note := range r.d.Notes {
-			n.say("data: %s", note)
-		}
-		for _, warning := range r.d.Warnings {
-			n.warn("%s", warning)
-		}
-		if bad := len(r.d.Skipped.At); bad > 0 {
-			n.warn("%d bad examples were skipped, at %s", bad, places(r.d.Skipped.At))
-			for _, err := range r.d.Skipped.First {
-				n.warn("%v", err)
-			}
-		}
-		if r.d.Subnormals > 0 {
-			n.say("data: %d numbers smaller than float32 holds in full became 0", r.d.Subnormals)
-		}
-		return r.d, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	storage := ""
+	if d.Sparse() {
+		storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(d.Stored())/(float64(d.N)*float64(d.D)))
+	}
+	prepared := ""
+	if d.Prepared != nil {
+		prepared = ", prepared by " + d.Prepared.Steps.String()
+	}
+	n.say("data: %s, %d examples × %d features%s%s%s", path, d.N, d.FeatureCount(), classesOf(d), storage, prepared)
+	for _, note := range d.Notes {
+		n.say("data: %s", note)
+	}
+	for _, warning := range d.Warnings {
+		n.warn("%s", warning)
+	}
+	if bad := len(d.Skipped.At); bad > 0 {
+		n.warn("%d bad examples were skipped, at %s", bad, places(d.Skipped.At))
+		for _, err := range d.Skipped.First {
+			n.warn("%v", err)
+		}
+	}
+	if d.Subnormals > 0 {
+		n.say("data: %d numbers smaller than float32 holds in full became 0", d.Subnormals)
+	}
+	return d, nil
+}
+
+// writeData writes a data file. Files that a command wrote before it stay.
+func writeData(ctx context.Context, path string, d *dataset.Dataset, o dataset.WriteOptions) error {
+	err := dataset.Write(ctx, path, d, o)
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w while writing %s; nothing was changed there", errInterrupted, path)
+	}
+	return err
 }
 
 // interrupted returns an error if the context is cancelled. Nothing must have

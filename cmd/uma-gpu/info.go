@@ -35,7 +35,11 @@ func readWhole(ctx context.Context, path string, o dataset.Options, n notes) (*d
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Verify(); err != nil {
+	err = d.Verify(ctx)
+	if ctx.Err() != nil {
+		err = interrupted(ctx)
+	}
+	if err != nil {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}

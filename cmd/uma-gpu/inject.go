@@ -74,7 +74,7 @@ func inject(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := dataset.Write(out, d, copyOptions(out, d)); err != nil {
+	if err := writeData(c.Context, out, d, copyOptions(out, d)); err != nil {
 		return err
 	}
 	n.say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N, 100*float64(changed)/float64(d.N), out)

@@ -203,5 +203,5 @@ func kpcaTransform(c *cli.Context) (err error) {
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return dataset.Write(out, components, dataset.WriteOptions{})
+	return writeData(c.Context, out, components, dataset.WriteOptions{})
 }

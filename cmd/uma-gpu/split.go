@@ -67,7 +67,7 @@ func splitData(c *cli.Context) error {
 	}
 	left := d.N
 	for k, part := range split {
-		if err := dataset.Write(outs[k], part, copyOptions(outs[k], d)); err != nil {
+		if err := writeData(c.Context, outs[k], part, copyOptions(outs[k], d)); err != nil {
 			return err
 		}
 		n.say("%d of %d examples written to %s", part.N, d.N, outs[k])

@@ -57,7 +57,7 @@ func synthesize(c *cli.Context) error {
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
-	if err := dataset.Write(out, set, dataset.WriteOptions{}); err != nil {
+	if err := writeData(c.Context, out, set, dataset.WriteOptions{}); err != nil {
 		return err
 	}
 	newNotes(c).say("%d examples × %d features, %d classes, written to %s", n, d, q, out)

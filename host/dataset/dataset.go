@@ -10,6 +10,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -86,12 +87,12 @@ func (d *Dataset) FeatureCount() int {
 }
 
 // check returns an error unless the parts of d fit together and all values are
-// finite.
-func (d *Dataset) check() error {
+// finite, or if ctx ends.
+func (d *Dataset) check(ctx context.Context) error {
 	if err := d.checkParts(); err != nil {
 		return err
 	}
-	return d.checkFinite()
+	return d.checkFinite(ctx)
 }
 
 // checkParts is check but for the values.
@@ -134,15 +135,22 @@ func (d *Dataset) checkParts() error {
 	return nil
 }
 
-// checkFinite returns an error unless all values are finite.
-func (d *Dataset) checkFinite() error {
+// checkFinite returns an error unless all values are finite, or if ctx ends.
+func (d *Dataset) checkFinite(ctx context.Context) error {
+	const block = 1 << 20 // values between two looks at ctx
 	for k, v := range d.X {
+		if k%block == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if !finite(v) {
 			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
 				k/d.D+1, k%d.D+1, v)
 		}
 	}
 	for k, v := range d.Values {
+		if k%block == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if !finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
 			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",

@@ -31,7 +31,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := newSource(name, bytes.NewReader(text), fuzzLimits)
+	s, err := newSource(t.Context(), name, bytes.NewReader(text), fuzzLimits)
 	if err != nil {
 		return
 	}
@@ -48,7 +48,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		}
 		return
 	}
-	if err := d.check(); err != nil {
+	if err := d.check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if d.N == 0 || d.SHA256 != d.Hash() || (d.Y == nil) != o.NoLabels {
@@ -64,14 +64,14 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := encode(&b, "f", f, d, WriteOptions{}); err != nil {
+		if err := encode(t.Context(), &b, "f", f, d, WriteOptions{}); err != nil {
 			continue // a class name that LIBSVM cannot hold, or labels in an .npy
 		}
 		header := "no"
 		if d.Features != nil {
 			header = "yes"
 		}
-		again, err := newSource("f", &b, wideLimits())
+		again, err := newSource(t.Context(), "f", &b, wideLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func FuzzReadLabels(f *testing.F) {
 func checkLabels(t *testing.T, raw []byte) {
 	t.Helper()
 	for _, o := range []Options{{}, {LabelColumn: "q"}, {LabelColumn: "2", SkipBad: true}, {Classes: []string{"a", "1"}, MaxErrors: 2}} {
-		s, err := newSource("labels", bytes.NewReader(raw), fuzzLimits)
+		s, err := newSource(t.Context(), "labels", bytes.NewReader(raw), fuzzLimits)
 		if err != nil {
 			return
 		}

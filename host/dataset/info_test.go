@@ -135,7 +135,7 @@ func TestDatasetFormat(t *testing.T) {
 		{file("i1-idx2"), Options{NoLabels: true}, "idx"},
 		{string(parquetBytes(t, 3)), Options{}, "parquet"},
 	} {
-		d, err := ReadFrom(strings.NewReader(c.text), "standard input", c.o)
+		d, err := ReadFrom(t.Context(), strings.NewReader(c.text), "standard input", c.o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -37,8 +38,8 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 
 // readLabels reads a file that holds one label per example and nothing else; the
 // rules are those of Options.Labels.
-func readLabels(path string, o Options) (*external, error) {
-	s, done, err := openSource(path, o.Stdin)
+func readLabels(ctx context.Context, path string, o Options) (*external, error) {
+	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -122,16 +123,24 @@ func (f *binaryFile) close() error {
 // Verify reads all of the binary file in which d lies and returns an error if a
 // value is not finite, or if the content has not the hash that was stored with
 // it. Read does not do that, for it would take as long as reading. Of other files
-// Read has looked at every value, and Verify returns nil.
-func (d *Dataset) Verify() error {
+// Read has looked at every value, and Verify returns nil. If ctx ends, the error wraps
+// ctx.Err().
+func (d *Dataset) Verify(ctx context.Context) error {
 	if d.file == nil {
 		return nil
 	}
 	w := &d.file.written
-	if err := w.checkFinite(); err != nil {
+	if err := w.checkFinite(ctx); err != nil {
+		if ctx.Err() != nil {
+			return cancelled(ctx, d.Path, err)
+		}
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
-	if hash := w.Hash(); hash != d.file.content {
+	hash, err := w.hash(ctx)
+	if err != nil {
+		return cancelled(ctx, d.Path, err)
+	}
+	if hash != d.file.content {
 		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header says; convert the original data again",
 			d.Path, hash, d.file.content)
 	}

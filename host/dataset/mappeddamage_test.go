@@ -30,7 +30,7 @@ func TestBinaryBadHeader(t *testing.T) {
 	sparseBody := make([]byte, 3*4096+8)
 	sparseBody[8], sparseBody[16], sparseBody[4096+4] = 1, 2, 1 // one value in each row
 	for _, good := range [][]byte{withHeader(dense, body), withHeader(sparse, sparseBody)} {
-		if _, err := ReadFrom(bytes.NewReader(good), "f", Options{}); err != nil {
+		if _, err := ReadFrom(t.Context(), bytes.NewReader(good), "f", Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestBinaryBadHeader(t *testing.T) {
 		if strings.Count(dense, c.old) < 1 {
 			t.Fatalf("no %s", c.old)
 		}
-		_, err := ReadFrom(bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new, 1), body)), "f", Options{})
+		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new, 1), body)), "f", Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "f: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v\nwant %s", c.new, err, c.want)
 		}
@@ -92,7 +92,7 @@ func TestBinaryBadHeader(t *testing.T) {
 	} {
 		b := bytes.Clone(sparseBody)
 		b[c.at] = c.with
-		_, err := ReadFrom(bytes.NewReader(withHeader(sparse, b)), "f", Options{})
+		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(sparse, b)), "f", Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("byte %d is %d: %v, want %s", c.at, c.with, err, c.want)
 		}
@@ -110,7 +110,7 @@ func TestBinaryBadHeader(t *testing.T) {
 		strings.Replace(string(withHeader(dense, body)), "\n{", " {", 1):      "the file is damaged",
 		strings.Replace(string(withHeader(dense, body)), `"dense"`, `"D"`, 1): "found the first line",
 	} {
-		_, err := ReadFrom(strings.NewReader(text), "f", Options{Format: "binary"})
+		_, err := ReadFrom(t.Context(), strings.NewReader(text), "f", Options{Format: "binary"})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
@@ -131,7 +131,7 @@ func TestBinaryDamaged(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			return Read(path, Options{})
+			return Read(t.Context(), path, Options{})
 		}
 		for _, n := range []int{1, 16, 50, 94, 95, 96, 300, 4095, 4096, 4097, len(raw) - 4097, len(raw) - 1} {
 			if d, err := put(raw[:n]); err == nil || !strings.HasPrefix(err.Error(), path) {
@@ -164,7 +164,7 @@ func TestBinaryDamaged(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if err := d.Verify(); err == nil {
+				if err := d.Verify(t.Context()); err == nil {
 					// Of sparse examples a stored +0 says nothing, wherever it stands.
 					if storage == "dense" || n.name != "columns" {
 						t.Errorf("%s: a flipped bit in %s is not found", storage, n.name)
@@ -189,11 +189,11 @@ func TestBinaryNotFinite(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary.LittleEndian.PutUint32(raw[h.Sections.X.Offset+4:], math.Float32bits(float32(math.Inf(1))))
-	d, err := ReadFrom(bytes.NewReader(raw), "f", Options{})
+	d, err := ReadFrom(t.Context(), bytes.NewReader(raw), "f", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, err := range map[string]error{"Verify": d.Verify(), "Write": Write(filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{})} {
+	for what, err := range map[string]error{"Verify": d.Verify(t.Context()), "Write": Write(t.Context(), filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{})} {
 		if err == nil || !strings.Contains(err.Error(), "example 2, column 1 is +Inf") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -63,7 +63,7 @@ func FuzzReadBinary(f *testing.F) {
 // checkBinary opens raw and, if it is accepted, uses it in every way.
 func checkBinary(t *testing.T, raw []byte, o Options) {
 	t.Helper()
-	s, err := newSource("f.umab", bytes.NewReader(raw), fuzzLimits)
+	s, err := newSource(t.Context(), "f.umab", bytes.NewReader(raw), fuzzLimits)
 	if err != nil {
 		return
 	}
@@ -87,13 +87,13 @@ func checkBinary(t *testing.T, raw []byte, o Options) {
 	if len(d.Hash()) != 64 || d.N == 0 || (d.Y == nil) != o.NoLabels {
 		t.Fatalf("read %+v", d)
 	}
-	_ = d.Verify() // an error most times
-	if d.check() != nil || d.D > 1<<16 {
+	_ = d.Verify(t.Context()) // an error most times
+	if d.check(t.Context()) != nil || d.D > 1<<16 {
 		return
 	}
 	Describe(d)
 	if d.SHA256 != "" {
-		back, err := ReadFrom(bytes.NewReader(binaryBytes(t, d)), "g", Options{NoLabels: o.NoLabels, Classes: d.Classes})
+		back, err := ReadFrom(t.Context(), bytes.NewReader(binaryBytes(t, d)), "g", Options{NoLabels: o.NoLabels, Classes: d.Classes})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestMatchFeatures(t *testing.T) {
 			return d
 		}
 		path := filepath.Join(t.TempDir(), "f.umab")
-		if err := Write(path, read(), WriteOptions{}); err != nil {
+		if err := Write(t.Context(), path, read(), WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range [][]string{{"a", "b", "c", "d"}, {"d", "c", "b", "a"}, {"b", "d", "a", "c"}, {"d", "b"}, {"c"}} {
@@ -35,7 +35,7 @@ func TestMatchFeatures(t *testing.T) {
 				}
 				expect = append(expect, row)
 			}
-			mapped, err := Read(path, Options{FeatureNames: want})
+			mapped, err := Read(t.Context(), path, Options{FeatureNames: want})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestMatchFeatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			for what, d := range map[string]*Dataset{"mapped": mapped, "text": fromText, "later": later} {
-				if err := d.check(); err != nil || d.Sparse() != (storage == "sparse") || !slices.Equal(d.Features, want) || d.Hash() != fromText.SHA256 {
+				if err := d.check(t.Context()); err != nil || d.Sparse() != (storage == "sparse") || !slices.Equal(d.Features, want) || d.Hash() != fromText.SHA256 {
 					t.Fatalf("%s, %s, %q: features %q, %v", storage, what, want, d.Features, err)
 				}
 				for i := range d.N {
@@ -58,7 +58,7 @@ func TestMatchFeatures(t *testing.T) {
 					t.Errorf("%s, %q: notes %q", what, want, notes)
 				}
 			}
-			if err := mapped.Verify(); err != nil {
+			if err := mapped.Verify(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if err := mapped.Close(); err != nil {

@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -50,7 +51,7 @@ func measureMemory(path string) {
 	if strings.Contains(path, "npy") {
 		o.NoLabels = true
 	}
-	d, err := Read(path, o)
+	d, err := Read(context.Background(), path, o)
 	if err != nil {
 		panic(err)
 	}
@@ -98,7 +99,7 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 			t.Fatal(err)
 		}
 		for range n / rows {
-			if err := encode(w, name, form, part, WriteOptions{}); err != nil {
+			if err := encode(t.Context(), w, name, form, part, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -65,25 +66,32 @@ func formatNamed(name string, write bool) (format, error) {
 // at no earlier than by who uses them (engines refuse what is not finite). Its
 // Examples and Y lie in the file: they cannot be written to, and whoever shortens
 // the file ends the program. Close unmaps it. Any other result owns its memory.
-func Read(path string, o Options) (*Dataset, error) {
-	s, done, err := openSource(path, o.Stdin)
+//
+// If ctx ends, so does Read, before the next block of a mebibyte or less, with an error
+// that wraps ctx.Err(). Nothing stays open; only a wait for standard input, for the
+// writer of a pipe or for Options.Stdin cannot be broken off: it goes on in a goroutine
+// of its own until it is over, and changes nothing.
+func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
+	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
-		return nil, err
+		return nil, cancelled(ctx, path, err)
 	}
 	defer done()
-	return readSource(s, o)
+	d, err := readSource(s, o)
+	return d, cancelled(ctx, path, err)
 }
 
 // ReadFrom is Read from r; name stands for its path, in errors and where a name
 // tells the format. Formats that must be read at any place (.npz, Parquet) are
 // read into memory, 4 GiB at most.
-func ReadFrom(r io.Reader, name string, o Options) (*Dataset, error) {
-	s, err := newSource(name, r, defaultLimits)
+func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Dataset, error) {
+	s, err := newSource(ctx, name, reading{ctx, r, true}, defaultLimits)
 	if err != nil {
-		return nil, err
+		return nil, cancelled(ctx, name, err)
 	}
 	defer s.close()
-	return readSource(s, o)
+	d, err := readSource(s, o)
+	return d, cancelled(ctx, name, err)
 }
 
 func readSource(s *source, o Options) (*Dataset, error) {
@@ -103,12 +111,16 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	o.remarks = &remarks{}
 	if o.Labels != "" {
-		if o.given, err = readLabels(o.Labels, o); err != nil {
+		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
 			return nil, err
 		}
 	}
 	d, err := f.read(s, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.ctx.Err(); err != nil {
+		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}
 	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
@@ -126,7 +138,9 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		return nil, err
 	}
 	if d.file == nil { // else the file says it, and hashing would read all of it
-		d.SHA256 = d.Hash()
+		if d.SHA256, err = d.hash(s.ctx); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }

@@ -39,7 +39,7 @@ func benchFiles(b *testing.B) []benchFile {
 			b.Fatal(err)
 		}
 		var text bytes.Buffer
-		if err := encode(&text, name, f, d, WriteOptions{}); err != nil {
+		if err := encode(b.Context(), &text, name, f, d, WriteOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		return text.Bytes()
@@ -108,7 +108,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(file.name, func(b *testing.B) {
 			b.SetBytes(int64(max(file.size, len(file.raw))))
 			for b.Loop() {
-				s, err := newSource("f", bytes.NewReader(file.raw), defaultLimits)
+				s, err := newSource(b.Context(), "f", bytes.NewReader(file.raw), defaultLimits)
 				if err != nil {
 					b.Fatal(err)
 				}

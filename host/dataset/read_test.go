@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io/fs"
 	"math"
@@ -19,7 +20,7 @@ func readText(name, text string, o Options) (*Dataset, error) {
 }
 
 func readLimited(name, text string, o Options, l limits) (*Dataset, error) {
-	s, err := newSource(name, strings.NewReader(text), l)
+	s, err := newSource(context.Background(), name, strings.NewReader(text), l)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func same(t *testing.T, got *Dataset, want Dataset) {
 	if !reflect.DeepEqual(g, want) {
 		t.Errorf("got  %+v\nwant %+v", g, want)
 	}
-	if err := got.check(); err != nil {
+	if err := got.check(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got.SHA256 != got.Hash() {
@@ -262,18 +263,18 @@ func TestReadLongLine(t *testing.T) {
 
 func TestReadFiles(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Read(dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a directory, wanted a data file") {
+	if _, err := Read(t.Context(), dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a directory, wanted a data file") {
 		t.Errorf("directory: %v", err)
 	}
 	missing := filepath.Join(dir, "none.csv")
-	if _, err := Read(missing, Options{}); !errors.Is(err, fs.ErrNotExist) || err.Error() != missing+": no such data file; check the path" {
+	if _, err := Read(t.Context(), missing, Options{}); !errors.Is(err, fs.ErrNotExist) || err.Error() != missing+": no such data file; check the path" {
 		t.Errorf("missing file: %v", err)
 	}
 	path := filepath.Join(dir, "f.csv.gz")
 	if err := os.WriteFile(path, []byte(pack(t, "1,a\n2,b\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Read(path, Options{})
+	d, err := Read(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +46,7 @@ var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perBy
 // source gives the bytes of a file, unpacked, or its lines, and knows their
 // numbers. All formats read from one.
 type source struct {
+	ctx    context.Context // of reading, which ends with it
 	path   string
 	limits limits
 	r      *bufio.Reader
@@ -58,18 +60,18 @@ type source struct {
 
 // openSource opens a file, "-" for standard input; the caller calls close when
 // done.
-func openSource(path string, stdin io.Reader) (*source, func(), error) {
+func openSource(ctx context.Context, path string, stdin io.Reader) (*source, func(), error) {
 	if path == "-" {
 		if stdin == nil {
 			stdin = os.Stdin
 		}
-		s, err := newSource("standard input", stdin, defaultLimits)
+		s, err := newSource(ctx, "standard input", reading{ctx, stdin, true}, defaultLimits)
 		if err != nil {
 			return nil, nil, err
 		}
 		return s, s.close, nil
 	}
-	f, err := os.Open(path)
+	f, err := openFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, &missingFile{path, fileerr.Cause(err)}
 	}
@@ -84,7 +86,7 @@ func openSource(path string, stdin io.Reader) (*source, func(), error) {
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)
 		}
-		s, err := newSource(path, f, defaultLimits)
+		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular()}, defaultLimits)
 		if err == nil && s.packed == "" && info.Mode().IsRegular() {
 			s.file = f
 		}
@@ -100,9 +102,9 @@ func openSource(path string, stdin io.Reader) (*source, func(), error) {
 
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
 // and passes over a UTF-8 byte order mark. path is for errors and file name
-// rules.
-func newSource(path string, r io.Reader, l limits) (*source, error) {
-	s := &source{path: path, limits: l, r: bufio.NewReaderSize(r, l.buffer)}
+// rules; that r ends with ctx is for the caller to see to.
+func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
+	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, l.buffer)}
 	magic, _ := s.r.Peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
@@ -237,7 +239,7 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 			return nil, 0, s.errorf("cannot read: %w", fileerr.Cause(err))
 		}
 		s.text = info.Size()
-		return s.file, info.Size(), nil
+		return readingAt{s.ctx, s.file}, info.Size(), nil
 	}
 	var b bytes.Buffer
 	// A third: while the buffer grows, the old one and one of twice its size are held.

@@ -192,7 +192,7 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := encode(&b, name, f, d.stored(sparse), WriteOptions{}); err != nil {
+				if err := encode(t.Context(), &b, name, f, d.stored(sparse), WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				texts[k] = b.String()
@@ -201,11 +201,11 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 				t.Fatalf("%v %s: dense and sparse examples are written differently", shape, name)
 			}
 			path := filepath.Join(dir, name)
-			if err := Write(path, d, WriteOptions{}); err != nil {
+			if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for _, storage := range []string{"dense", "sparse"} {
-				got, err := Read(path, Options{Storage: storage})
+				got, err := Read(t.Context(), path, Options{Storage: storage})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -216,7 +216,7 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 				if got.SHA256 != d.Hash() || got.Hash() != d.Hash() || !reflect.DeepEqual(got.Y, d.Y) || !reflect.DeepEqual(got.Classes, d.Classes) {
 					t.Errorf("%v %s %s: hash, labels or classes differ", shape, name, storage)
 				}
-				if err := got.check(); err != nil {
+				if err := got.check(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -251,7 +251,7 @@ func TestStorageIsChosenByDensity(t *testing.T) {
 func TestCheckFindsNotFiniteInSparse(t *testing.T) {
 	d := &Dataset{Examples: examples(3, 0, 1, 0, 0, 0, 0, 0, 2, 3).Compressed()}
 	d.Values[2] = float32(math.Inf(-1))
-	if err := d.check(); err == nil || !strings.Contains(err.Error(), "example 3, column 3 is -Inf, wanted a finite number") {
+	if err := d.check(t.Context()); err == nil || !strings.Contains(err.Error(), "example 3, column 3 is -Inf, wanted a finite number") {
 		t.Errorf("got %v", err)
 	}
 }

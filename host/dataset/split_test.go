@@ -43,7 +43,7 @@ func wantSplit(t *testing.T, d *Dataset, parts []*Dataset) {
 	seen := make([]bool, d.N)
 	sizes := classCounts(d)
 	for k, p := range parts {
-		if err := p.check(); err != nil {
+		if err := p.check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		last := -1

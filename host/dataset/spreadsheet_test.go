@@ -95,8 +95,8 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		if said := fmt.Sprint(append(d.Notes, d.Warnings...)); c.remark == "" && said != "[]" || !strings.Contains(said, c.remark) {
 			t.Errorf("%s: said %s\nwant %s", c.what, said, c.remark)
 		}
-		if d.SHA256 != d.Hash() || d.check() != nil {
-			t.Errorf("%s: hash %s, wanted %s; %v", c.what, d.SHA256, d.Hash(), d.check())
+		if d.SHA256 != d.Hash() || d.check(t.Context()) != nil {
+			t.Errorf("%s: hash %s, wanted %s; %v", c.what, d.SHA256, d.Hash(), d.check(t.Context()))
 		}
 	}
 }

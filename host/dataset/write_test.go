@@ -54,10 +54,10 @@ func TestWriteReadsBackEqual(t *testing.T) {
 		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight", "a.npz", "a.npz.gz"} {
 			for _, column := range []string{"", "first", "last", "2"} {
 				path := filepath.Join(dir, name)
-				if err := Write(path, d, WriteOptions{LabelColumn: column}); err != nil {
+				if err := Write(t.Context(), path, d, WriteOptions{LabelColumn: column}); err != nil {
 					t.Fatal(err)
 				}
-				got, err := Read(path, Options{LabelColumn: column})
+				got, err := Read(t.Context(), path, Options{LabelColumn: column})
 				if err != nil {
 					t.Fatalf("%s, label %q: %v", name, column, err)
 				}
@@ -109,7 +109,7 @@ func TestWriteExactText(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		for range 2 { // also over an old file
-			if err := Write(path, c.d, c.o); err != nil {
+			if err := Write(t.Context(), path, c.d, c.o); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -155,7 +155,7 @@ func TestWriteBad(t *testing.T) {
 			dir := t.TempDir()
 			d := good()
 			c.spoil(d)
-			err := Write(filepath.Join(dir, c.name), d, c.o)
+			err := Write(t.Context(), filepath.Join(dir, c.name), d, c.o)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
@@ -174,7 +174,7 @@ func TestWriteFailureKeepsOldFile(t *testing.T) {
 	}
 	// The label column is looked at only when the file is already open.
 	d := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"}}
-	err := Write(path, d, WriteOptions{LabelColumn: "4"})
+	err := Write(t.Context(), path, d, WriteOptions{LabelColumn: "4"})
 	if err == nil || !strings.Contains(err.Error(), path+`: cannot be written (nothing was changed): dataset: label column "4"`) {
 		t.Errorf("got %v", err)
 	}
@@ -199,11 +199,11 @@ func TestEncodeReportsEveryWriteError(t *testing.T) {
 			if f.name == "npy" {
 				d = &Dataset{Examples: d.Examples}
 			}
-			if err := encode(&whole, path, f, d, WriteOptions{}); err != nil {
+			if err := encode(t.Context(), &whole, path, f, d, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for room := range whole.Len() {
-				if err := encode(&shortWriter{room}, path, f, d, WriteOptions{}); err == nil {
+				if err := encode(t.Context(), &shortWriter{room}, path, f, d, WriteOptions{}); err == nil {
 					t.Fatalf("%s %s: no error with room for %d of %d bytes", f.name, path, room, whole.Len())
 				}
 			}
@@ -272,7 +272,7 @@ func TestWriteWideSparse(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := Write(path, d, WriteOptions{}); err != nil {
+		if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

@@ -47,7 +47,9 @@ var foreign = map[string][]string{
 	// Only /cpu of it: which instructions there are, as far as the system allows.
 	"golang.org/x/sys":         {"cpuref/simd"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum":       {"host/confusion", "host/kernelpca", "host/metric", "internal/sketch", "internal/openblas"},
+	"gonum.org/v1/gonum": {
+		"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch", "internal/openblas",
+	},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":              {"internal/openblas"},
 	"github.com/klauspost/compress":    {"host/dataset"},

@@ -3,7 +3,7 @@
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
-# make lint     gofmt, vet, staticcheck, length of lines
+# make lint     gofmt, vet, staticcheck
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads

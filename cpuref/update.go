@@ -1,6 +1,8 @@
 package cpuref
 
 import (
+	"slices"
+
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -36,25 +38,19 @@ func (r *cells) Norms(dst, inv []float32) error {
 	if err := engine.CheckLen("norms", "inv", len(inv), r.q*r.q); err != nil {
 		return err
 	}
+	empty := make([]bool, r.q) // regions without an example, whose update vectors are zero
+	for p := range empty {
+		empty[p] = slices.Max(r.regions[p*r.q:(p+1)*r.q]) == 0
+	}
 	parallel.Ranges(r.q*r.q, 8, func(from, to int) {
 		z := make([]float32, r.x.D)
 		for pq := from; pq < to; pq++ {
 			dst[pq] = 0
-			if p := pq / r.q; !r.empty(p) {
+			if p := pq / r.q; !empty[p] {
 				r.updateVector(z, p, pq%r.q, inv)
 				dst[pq] = numerics.Dot(z, z)
 			}
 		}
 	})
 	return nil
-}
-
-// empty reports whether region p has no example; its update vectors are zero.
-func (r *cells) empty(p int) bool {
-	for _, c := range r.regions[p*r.q : (p+1)*r.q] {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -31,7 +31,8 @@ type kernelUse struct {
 // examples.
 var programs = []program{
 	{[]string{"region.cl", "bound.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.tuning.Group}, {&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64}}
+		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.tuning.Group},
+			{&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64}}
 	}},
 	{[]string{"add.cl"}, 0, sumMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.addGroups, "add_groups", e.wideGroup()}}
@@ -47,7 +48,8 @@ var programs = []program{
 		return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group}}
 	}},
 	{[]string{"kernelvalue.cl", "projectsparse.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.productSparse, "product_sparse", e.tuning.Group}, {&e.squaresSparse, "squares_sparse", e.tuning.Group}}
+		return []kernelUse{{&e.productSparse, "product_sparse", e.tuning.Group},
+			{&e.squaresSparse, "squares_sparse", e.tuning.Group}}
 	}},
 }
 

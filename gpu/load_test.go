@@ -43,7 +43,8 @@ func TestNothingThere(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(alone, "pocl.icd"), pocl, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		checks = append(checks, check{"OCL_ICD_VENDORS=" + alone + " POCL_DEVICES=nothing", "device", "(Portable Computing Language) know none"})
+		checks = append(checks, check{"OCL_ICD_VENDORS=" + alone + " POCL_DEVICES=nothing", "device",
+			"(Portable Computing Language) know none"})
 	}
 	for _, c := range checks {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestNothingThere$")

@@ -94,7 +94,9 @@ func TestProjectAfterClose(t *testing.T) {
 
 // TestProjectVectors has vectors of the widths that this device does not have.
 func TestProjectVectors(t *testing.T) {
-	cases := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !strings.HasPrefix(c.Name, "project") })
+	cases := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
+		return !strings.HasPrefix(c.Name, "project")
+	})
 	eachDevice(t, func(i Info) {
 		for _, width := range []int{4, 8, 16} {
 			t.Run(fmt.Sprintf("%s/%d", i.ID(), width), func(t *testing.T) {

@@ -78,7 +78,8 @@ func alloc[T element](q *queue, name string, n int) (*buffer[T], error) {
 	}
 	mem, err := q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
 	if err != nil {
-		return nil, fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory, size, name, q.inUse, q.memory, err)
+		return nil, fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory, size, name, q.inUse,
+			q.memory, err)
 	}
 	b.mem = mem
 	q.inUse += int64(size)
@@ -104,7 +105,8 @@ func done(event *cl.Event, err error) error {
 // memory of the device.
 func share[T element](q *queue, name string, v []T) (*buffer[T], error) {
 	b := &buffer[T]{name: name, n: len(v), q: q, shared: true}
-	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(), leastBuffer), unsafe.Pointer(unsafe.SliceData(v)))
+	mem, err := q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr, max(b.bytes(), leastBuffer),
+		unsafe.Pointer(unsafe.SliceData(v)))
 	if err != nil {
 		return nil, fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
 	}
@@ -218,7 +220,8 @@ func (b *buffer[T]) checkGuard() error {
 		return nil
 	}
 	tail := make([]byte, b.q.guard)
-	if err := done(b.q.queue.EnqueueReadBuffer(b.mem, true, b.bytes(), len(tail), unsafe.Pointer(&tail[0]), nil)); err != nil {
+	event, err := b.q.queue.EnqueueReadBuffer(b.mem, true, b.bytes(), len(tail), unsafe.Pointer(&tail[0]), nil)
+	if err := done(event, err); err != nil {
 		return fmt.Errorf("guard of %s: %w", b.name, err)
 	}
 	for i, v := range tail {

@@ -9,7 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-var errNotBuilt = fmt.Errorf("%w: build it with CGO_ENABLED=1 and without the tag noopencl, or use the device cpu", ErrNotBuilt)
+var errNotBuilt = fmt.Errorf("%w: build it with CGO_ENABLED=1 and without the tag noopencl, or use the device cpu",
+	ErrNotBuilt)
 
 // Built says whether this build knows OpenCL.
 const Built = false

@@ -20,7 +20,8 @@ const gain = 0.03
 // and Load with the default, and ctx's.
 func Tune(ctx context.Context, i Info, o Options, p Problem) (TuneReport, error) {
 	if p.Repeat < 1 {
-		return TuneReport{}, fmt.Errorf("tune %s: everything is to be measured %d times, wanted at least 1", i.ID(), p.Repeat)
+		return TuneReport{}, fmt.Errorf("tune %s: everything is to be measured %d times, wanted at least 1", i.ID(),
+			p.Repeat)
 	}
 	sources, err := kernelSources()
 	if err != nil {
@@ -112,7 +113,8 @@ func (t *tuner) open(tuning Tuning) *trial {
 // timed opens, checks and times some tunings beside base, which is there twice: two
 // engines with the same kernels differ in where their memory lies, and a candidate
 // has to be faster than both. The caller closes the trials.
-func (t *tuner) timed(ctx context.Context, base Tuning, others []Tuning, rounds int) (bases, trials []*trial, err error) {
+func (t *tuner) timed(ctx context.Context, base Tuning, others []Tuning, rounds int) (
+	bases, trials []*trial, err error) {
 	for range 2 {
 		bases = append(bases, t.open(base))
 	}

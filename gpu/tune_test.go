@@ -17,7 +17,8 @@ import (
 // tuneProblem has classes that overlap, so that there are steps to make.
 func tuneProblem(n, d, q int) Problem {
 	rng := rand.New(rand.NewPCG(7, 8))
-	p := Problem{X: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n), Classes: q, Inverse: make([]float32, q*q), Repeat: 1}
+	p := Problem{X: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n), Classes: q,
+		Inverse: make([]float32, q*q), Repeat: 1}
 	for i := range n {
 		p.Y[i] = int32(rng.IntN(q))
 		for j := range d {
@@ -74,15 +75,16 @@ func TestTuneRejects(t *testing.T) {
 					t.Fatal(err)
 				}
 				broken := mutate(t, c.file, c.from, c.to)
-				search := &tuner{Problem: tuneProblem(300, 7, 3), info: i, parameters: only(c.parameter), builds: func(of Tuning) build {
-					b := build{sources: sources, style: c.style, bounds: "at once", guard: guardBytes}
-					for _, p := range only(c.parameter) {
-						if *p.of(&of) == c.value {
-							b.sources = broken
+				search := &tuner{Problem: tuneProblem(300, 7, 3), info: i, parameters: only(c.parameter),
+					builds: func(of Tuning) build {
+						b := build{sources: sources, style: c.style, bounds: "at once", guard: guardBytes}
+						for _, p := range only(c.parameter) {
+							if *p.of(&of) == c.value {
+								b.sources = broken
+							}
 						}
-					}
-					return b
-				}}
+						return b
+					}}
 				if err := search.run(context.Background()); err != nil {
 					t.Fatal(err)
 				}
@@ -124,7 +126,8 @@ func TestTune(t *testing.T) {
 			{"gpu", true, parameters},
 		} {
 			b := build{sources: sources, style: c.style, guard: guardBytes}
-			search := &tuner{Problem: tuneProblem(200, 9, 4), info: i, parameters: c.parameters, builds: func(Tuning) build { return b }}
+			search := &tuner{Problem: tuneProblem(200, 9, 4), info: i, parameters: c.parameters,
+				builds: func(Tuning) build { return b }}
 			if c.sparse {
 				search.X = search.X.Compressed()
 			}
@@ -156,19 +159,22 @@ func TestTuneEnds(t *testing.T) {
 			t.Errorf("interrupted: %v", err)
 		}
 		p.Say, p.Repeat = nil, 0
-		if _, err := Tune(context.Background(), i, Options{}, p); err == nil || !strings.Contains(err.Error(), "wanted at least 1") {
+		if _, err := Tune(context.Background(), i, Options{}, p); err == nil ||
+			!strings.Contains(err.Error(), "wanted at least 1") {
 			t.Errorf("no measurement: %v", err)
 		}
 		p.Repeat = 1
 		clear(p.Y) // one class alone: W = 0 is as good as any
-		if _, err := Tune(context.Background(), i, Options{}, p); err == nil || !strings.Contains(err.Error(), "take other examples") {
+		if _, err := Tune(context.Background(), i, Options{}, p); err == nil ||
+			!strings.Contains(err.Error(), "take other examples") {
 			t.Errorf("nothing to learn: %v", err)
 		}
 	})
 }
 
 func TestTuningCheck(t *testing.T) {
-	for _, bad := range []Tuning{{ScoreRows: 1}, {ScoreRows: 12}, {ScoreRows: 32}, {ScoreGroup: -64}, {ScoreWidth: 512}, {SumColumns: 2048}, {SumRows: 1 << 17}, {Group: 3}} {
+	for _, bad := range []Tuning{{ScoreRows: 1}, {ScoreRows: 12}, {ScoreRows: 32}, {ScoreGroup: -64}, {ScoreWidth: 512},
+		{SumColumns: 2048}, {SumRows: 1 << 17}, {Group: 3}} {
 		if bad.Check() == nil {
 			t.Errorf("%+v passes", bad)
 		}
@@ -207,13 +213,15 @@ func TestTuneFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slow := mutate(t, "score.cl", "float score[CLASSES];", "float score[CLASSES]; for (volatile int k = 0; k < 50000; k++);")
-		search := &tuner{Problem: tuneProblem(300, 7, 3), info: i, parameters: only("score_rows"), builds: func(of Tuning) build {
-			if of.ScoreRows == 4 {
-				return build{sources: sources, style: "cpu"}
-			}
-			return build{sources: slow, style: "cpu"}
-		}}
+		slow := mutate(t, "score.cl", "float score[CLASSES];",
+			"float score[CLASSES]; for (volatile int k = 0; k < 50000; k++);")
+		search := &tuner{Problem: tuneProblem(300, 7, 3), info: i, parameters: only("score_rows"),
+			builds: func(of Tuning) build {
+				if of.ScoreRows == 4 {
+					return build{sources: sources, style: "cpu"}
+				}
+				return build{sources: slow, style: "cpu"}
+			}}
 		if err := search.run(context.Background()); err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,8 @@ func (t Tuning) Check() error {
 	for _, p := range parameters {
 		v := *p.of(&t)
 		if v != 0 && (v < p.least || v > p.most || v&(v-1) != 0) {
-			return fmt.Errorf("tuning: %s is %d, wanted a power of two from %d to %d, or 0 for the default", p.name, v, p.least, p.most)
+			return fmt.Errorf("tuning: %s is %d, wanted a power of two from %d to %d, or 0 for the default", p.name, v,
+				p.least, p.most)
 		}
 	}
 	return nil

@@ -25,7 +25,8 @@ func TestRun(t *testing.T) {
 		if code := run(c.args, &out, &said); code != c.code || !strings.Contains(said.String(), c.said) {
 			t.Errorf("%q: code %d, %q, want %d, %q", c.args, code, said.String(), c.code, c.said)
 		}
-		if lines := strings.Count(out.String(), "\n"); lines != map[int]int{0: 2}[c.code] || c.code == 0 && !strings.HasPrefix(out.String(), "1 0.") {
+		lines := strings.Count(out.String(), "\n")
+		if lines != map[int]int{0: 2}[c.code] || c.code == 0 && !strings.HasPrefix(out.String(), "1 0.") {
 			t.Errorf("%q: stdout %q", c.args, out.String())
 		}
 		if runtime.GOMAXPROCS(0) != before {

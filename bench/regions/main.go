@@ -60,7 +60,8 @@ func run(size int, examples, classes, out string, stdout io.Writer) error {
 		return err
 	}
 	if len(predicted) != size*size {
-		return fmt.Errorf("%s: found %d classes, wanted %d, one for each point of the grid", classes, len(predicted), size*size)
+		return fmt.Errorf("%s: found %d classes, wanted %d, one for each point of the grid", classes, len(predicted),
+			size*size)
 	}
 	points, err := lines(examples)
 	if err != nil {

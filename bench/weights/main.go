@@ -34,7 +34,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("weights", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	data := flags.String("data", "", "`folder` of the data sets (required)")
-	device := flags.String("device", "opencl", "where to compute: opencl (the first device) or cpu; the figures are the same")
+	device := flags.String("device", "opencl",
+		"where to compute: opencl (the first device) or cpu; the figures are the same")
 	steps := flags.Int("steps", 600, "largest number of updates of a run")
 	seeds := flags.Int("seeds", 3, "average over label corruptions by the seeds 1 to `k`; large sets take fewer")
 	names := flags.String("sets", "", "only these `sets`, a comma list; all if empty")
@@ -44,7 +45,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if *data == "" || *steps < 1 || *seeds < 1 || flags.NArg() > 0 || *device != "opencl" && *device != "cpu" {
-		fmt.Fprintln(stderr, "weights: wanted -data FOLDER, -device opencl or cpu, -steps and -seeds of at least 1, and nothing else")
+		fmt.Fprintln(stderr, "weights: wanted -data FOLDER, -device opencl or cpu, "+
+			"-steps and -seeds of at least 1, and nothing else")
 		return 2
 	}
 	chosen, err := choose(*names)
@@ -52,7 +54,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "weights:", err)
 		return 2
 	}
-	if err := measure(job{ctx: ctx, dir: *data, steps: *steps, progress: stderr}, chosen, *device, *seeds, stdout); err != nil {
+	all := job{ctx: ctx, dir: *data, steps: *steps, progress: stderr}
+	if err := measure(all, chosen, *device, *seeds, stdout); err != nil {
 		fmt.Fprintln(stderr, "weights:", err)
 		return 1
 	}

@@ -104,7 +104,8 @@ func (j job) set(s set, seeds int) (about, []cell, error) {
 			}
 		}
 	}
-	return about{s.name, train.N, test.N, train.D, len(train.Classes), steps.String(), seeds, s.first == 0 && s.test.path == ""}, cells, nil
+	divided := s.first == 0 && s.test.path == ""
+	return about{s.name, train.N, test.N, train.D, len(train.Classes), steps.String(), seeds, divided}, cells, nil
 }
 
 // cell returns the error of each column on the true labels of test, or NaN if C
@@ -130,7 +131,8 @@ func (j job) cell(train, test *dataset.Dataset, o noise, seed uint64) (found [co
 }
 
 // train trains on the noisy labels y and returns the error of each rule on test.
-func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset, c *confusion.Matrix) (found [columns]float64, err error) {
+func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset,
+	c *confusion.Matrix) (found [columns]float64, err error) {
 	problem := &learners.Problem{X: train.Examples, Y: y, Q: len(train.Classes), Noise: c, Engine: j.engine}
 	w := engine.NewWeights(problem.Q, problem.X.D)
 	seen := &recorder{Params: &uma.Params{Select: uma.SelectError}, last: w, sum: make([]float64, len(w.W))}

@@ -66,7 +66,8 @@ func TestTrain(t *testing.T) {
 				t.Errorf("%d steps, %s: error %v, host.Run's is %v", steps, rule, got[column], want.ErrorRate)
 			}
 		}
-		if steps > 1 && (slices.Equal(w[learners.Last].W, w[learners.Best].W) || got[last] == got[average] || got[last] == got[best]) {
+		if steps > 1 && (slices.Equal(w[learners.Last].W, w[learners.Best].W) || got[last] == got[average] ||
+			got[last] == got[best]) {
 			t.Errorf("%d steps: the rules agree (errors %v), so this tells nothing", steps, got)
 		}
 	}

@@ -27,7 +27,8 @@ func TestRunRefuses(t *testing.T) {
 		var out, said bytes.Buffer
 		code := run(t.Context(), c.args, &out, &said)
 		if code != c.code || out.Len() != 0 || !strings.Contains(said.String(), c.said) {
-			t.Errorf("%q: code %d, %q, stdout %q; want %d, %q and no output", c.args, code, said.String(), out.String(), c.code, c.said)
+			t.Errorf("%q: code %d, %q, stdout %q; want %d, %q and no output", c.args, code, said.String(), out.String(),
+				c.code, c.said)
 		}
 	}
 }

@@ -128,7 +128,8 @@ func (t table) markdown() string {
 	for _, s := range t.sets {
 		large[s.name] = s.train > 1000
 		divided := map[bool]string{true: ", each with its own split"}[s.divided]
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | `%s` | %d%s |\n", s.name, s.train, s.test, s.features, s.classes, s.steps, s.seeds, divided)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | `%s` | %d%s |\n", s.name, s.train, s.test, s.features, s.classes,
+			s.steps, s.seeds, divided)
 	}
 	const head, align = "| rule | mean rank | mean excess over the least of the three, % | largest excess, % |", "|---|--:|--:|--:|"
 	begin("all sets and noises", head, align)

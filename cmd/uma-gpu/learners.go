@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -172,11 +170,4 @@ func learnersWith(name string) (names []string) {
 		}
 	}
 	return names
-}
-
-// sameParameters says whether two learners are the same in all that a model tells.
-func sameParameters(a, b learners.Params) bool {
-	textA, errA := json.Marshal(a)
-	textB, errB := json.Marshal(b)
-	return errA == nil && errB == nil && a.Definition().Name == b.Definition().Name && slices.Equal(textA, textB)
 }

@@ -108,6 +108,9 @@ func (b *builder) admit(place int) (ok bool, err error) {
 	}
 	if b.labels != nil {
 		b.labels.commit()
+		if err := b.labels.checkGrowth(); err != nil {
+			return false, b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
+		}
 	}
 	b.n++
 	b.seen++

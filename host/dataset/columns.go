@@ -53,7 +53,7 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features, o.Features)
 	}
 	if first := slices.Index(c.role, feature); o.remarks != nil {
-		o.remarks.leading = first + 1
+		o.remarks.leading = first == 0
 		o.remarks.leadingNoName = first == 0 && names != nil && names[0] == "" && !slices.Contains(names[1:], "")
 	}
 	return c, ""
@@ -134,7 +134,8 @@ func (c *columns) keepWanted(o Options) string {
 	have := c.featureNames()
 	if _, fault := matchNames(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
-			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)", c.label+1, shorten(c.names[c.label]))
+			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)",
+				c.label+1, shorten(c.names[c.label]))
 		}
 		return fault
 	}

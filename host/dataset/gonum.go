@@ -14,7 +14,8 @@ import (
 func FromMatrix(m mat.Matrix) (Examples, error) {
 	n, d := m.Dims()
 	if n < 1 || d < 1 || n > math.MaxInt32 || d > math.MaxInt32 {
-		return Examples{}, fmt.Errorf("dataset: found a matrix of %d×%d, wanted at least one example and one feature and at most %d of each", n, d, math.MaxInt32)
+		return Examples{}, fmt.Errorf("dataset: found a matrix of %d×%d, wanted from one to %d examples and features",
+			n, d, math.MaxInt32)
 	}
 	e := Examples{N: n, D: d, X: make([]float32, n*d)}
 	rows, hasRows := m.(mat.RawRowViewer)

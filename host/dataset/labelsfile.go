@@ -26,6 +26,9 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 	}
 	if fault == "" {
 		e.codes = append(e.codes, e.labels.pending)
+		if err := e.labels.checkGrowth(); err != nil {
+			return f.fatal(fmt.Errorf("%s: %w", e.name, err))
+		}
 		return nil
 	}
 	err := wrap(fault)
@@ -112,7 +115,10 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 			return nil, err
 		}
 	}
-	if err := atEnd(r, func(format string, args ...any) error { return fmt.Errorf(name+": "+format, args...) }); err != nil {
+	err = atEnd(r, func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
+	})
+	if err != nil {
 		return nil, f.fatal(err)
 	}
 	return e, f.end()

@@ -66,9 +66,7 @@ func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]floa
 		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
 			return b.fatal(b.cutFault(err, int((total-left)/int64(d)), n))
 		}
-		for i := range part[:k] {
-			part[i] = decode(raw[i*t.Size : (i+1)*t.Size])
-		}
+		decode(part[:k], raw)
 		left -= int64(k)
 		if err := take(part[:k]); err != nil {
 			return err

@@ -32,7 +32,8 @@ func TestNewIsWhatReadGives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d.SHA256 != want.SHA256 || d.Subnormals != 1 || !slices.Equal(d.Classes, want.Classes) || !slices.Equal(d.Y, want.Y) || !slices.Equal(d.Features, features) {
+			if d.SHA256 != want.SHA256 || d.Subnormals != 1 || !slices.Equal(d.Classes, want.Classes) ||
+				!slices.Equal(d.Y, want.Y) || !slices.Equal(d.Features, features) {
 				t.Errorf("%s, %q: made %+v\nread %+v", storage, c.labels, d, want)
 			}
 			if at := slices.Index(append(x.X, x.Values...), 1e-40); at < 0 {

@@ -30,14 +30,21 @@ type Options struct {
 	LabelColumn string
 	// Ignore are columns of a table to leave out, by name or position as in
 	// LabelColumn; what stands in them does not matter. Positions count all
-	// columns of the file.
+	// columns of the file. An index is left out unasked, with a note, if a program's
+	// name for it says so (Unnamed: 0, __index_level_0__, ...1), or if the first column
+	// alone has no name and numbers the examples, unless Features or FeatureNames ask
+	// for it.
 	Ignore []string
 	// Header says whether the data, a CSV, begin with a header: "yes", "no", or
 	// "auto" (the same as ""). auto: LabelColumn or one of Ignore is a name; or no
 	// feature field of the first record is a number (nan and inf count as
-	// numbers) and not all of them are empty. A first record that mixes numbers
-	// and words is data, so that its words become errors: no line is ever lost by
-	// a guess.
+	// numbers) and not all of them are empty; or it holds all FeatureNames, one
+	// of which is a word, or which are three and more; or the feature fields count
+	// from 0 or 1, as pandas and R number columns, and the label's is a word that no
+	// example would have, or three and more of them stand behind an empty one. Any
+	// other first record that mixes numbers and words is data, so that its words
+	// become errors: no line is ever lost by a guess. One that counts and is taken
+	// as data is a warning.
 	Header string
 	// Labels is the path of a second file that holds one label per example in
 	// the same order, "" if the labels stand with the features: IDX, .npy of

@@ -74,14 +74,14 @@ func parquetBytes(t testing.TB, n int) []byte {
 }
 
 // benchParquet returns a file of d float columns.
-func benchParquet(t testing.TB, x []float32, d int) []byte {
+func benchParquet(t testing.TB, x []float32, d int, o ...parquet.WriterOption) []byte {
 	t.Helper()
 	group := parquet.Group{}
 	for j := range d {
 		group[fmt.Sprintf("x%03d", j)] = parquet.Leaf(parquet.FloatType)
 	}
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, parquet.NewSchema("table", group))
+	w := parquet.NewWriter(&b, append([]parquet.WriterOption{parquet.NewSchema("table", group)}, o...)...)
 	row := make(parquet.Row, d)
 	for i := range len(x) / d {
 		for j, v := range x[i*d : (i+1)*d] {

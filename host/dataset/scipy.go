@@ -58,6 +58,7 @@ func (z *npz) readSciPy(b *builder) error {
 	}
 	b.width = max(int(d), b.o.Features)
 	var row []entry
+	var value [1]float32
 	for i := range int(n) {
 		count := starts[i+1] - starts[i]
 		if count < 0 || starts[i+1] > starts[n] {
@@ -76,7 +77,8 @@ func (z *npz) readSciPy(b *builder) error {
 			}
 			j, _ := columns.Integer(rawColumn)
 			sorted = sorted && (len(row) == 0 || j > row[len(row)-1].column)
-			row = append(row, entry{j, decode(rawValue)})
+			decode(value[:], rawValue)
+			row = append(row, entry{j, value[0]})
 		}
 		if !sorted {
 			slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })

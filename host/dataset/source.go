@@ -167,6 +167,13 @@ func (s *source) next() ([]byte, error) {
 	if len(line) > s.limits.line {
 		return nil, s.errorf("found a line of more than %d bytes, wanted one example per line", s.limits.line)
 	}
+	// Of a long line each second byte may begin a field, with a number and a name.
+	const long, field = 1 << 24, 128
+	if len(line) > long {
+		if err := memory.Check(memory.Product(len(line)/2, field), fmt.Sprintf("a line of %d bytes", len(line))); err != nil {
+			return nil, s.errorf("%w", err)
+		}
+	}
 	if err != nil && err != io.EOF {
 		return nil, s.readFault(err)
 	}

@@ -71,7 +71,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"Excel, rows numbered", "Nr,a,b,c,label\n" + indexed(1, words), Options{}, 30, 4, "Nr a b c", "f: column 1 (Nr) numbers the examples"},
 
 		{"a measurement as label", "a,b,price\n" + lines(120, func(i int) string { return fmt.Sprintf("1,%d,%d.%d", i%7, 3*i%119, i%9) }), Options{}, 0, 0, "",
-			`f: the label column 3 (price) holds 120 different numbers in 120 examples, "0.2" among them, wanted classes and not a measurement; name the column of the class (--label-column)`},
+			`f: the label column 3 (price) holds 120 different numbers in 120 examples, "0.2" among them, wanted classes and not a measurement; name the column of the class (--label-column), or read the data without labels`},
 		{"a rounded measurement as label", "a,b,price\n" + lines(120, func(i int) string { return fmt.Sprintf("1,%d,%d.5", i%7, i%40) }), Options{}, 120, 2, "a b",
 			`f: the label column 3 (price) holds numbers that are not whole, such as 0.5: 40 classes; is it a measurement? then name the column of the class (--label-column)`},
 		{"a number of the example as label", lines(120, func(i int) string { return fmt.Sprintf("1,%d,%d", i%7, 5*i) }), Options{}, 120, 2, "",

@@ -32,8 +32,9 @@ func newTwin(x, landmarks [][]float32, kernel func(x, y []float32) float64) *twi
 	eigen.Factorize(mat.NewSymDense(m, k.RawMatrix().Data), true)
 	var u, scaled mat.Dense
 	eigen.VectorsTo(&u)
+	values := eigen.Values(nil)
 	scaled.Apply(func(_, j int, v float64) float64 {
-		if l := eigen.Values(nil)[j]; l > 1e-10 {
+		if l := values[j]; l > 1e-10 {
 			return v / math.Sqrt(l)
 		}
 		return 0

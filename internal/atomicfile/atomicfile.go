@@ -100,7 +100,8 @@ func resolve(path string) (target string, old fs.FileInfo, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if to, err := os.Readlink(path); err == nil {
-			return "", nil, fmt.Errorf("found a symbolic link to %s, which does not exist; remove the link or choose another name", to)
+			return "", nil, fmt.Errorf("found a symbolic link to %s, which does not exist; "+
+				"remove the link or choose another name", to)
 		}
 		return path, nil, nil
 	}
@@ -108,7 +109,8 @@ func resolve(path string) (target string, old fs.FileInfo, err error) {
 		return "", nil, advised(err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", nil, fmt.Errorf("found %s, wanted a regular file or nothing; choose another name", fileerr.Kind(info.Mode()))
+		return "", nil, fmt.Errorf("found %s, wanted a regular file or nothing; choose another name",
+			fileerr.Kind(info.Mode()))
 	}
 	target, err = filepath.EvalSymlinks(path)
 	if err != nil {

@@ -36,7 +36,8 @@ func TestBeyondFileSizeLimit(t *testing.T) {
 			if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 				t.Fatal(err)
 			}
-			if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(), path+": cannot be written (nothing was changed): file too large; raise the limit on file sizes (ulimit -f)") {
+			if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(),
+				path+": cannot be written (nothing was changed): file too large; raise the limit on file sizes (ulimit -f)") {
 				t.Errorf("%d bytes, error %s: %v, want %v with the path and what to do", size, what, err, syscall.EFBIG)
 			}
 			wantFiles(t, filepath.Dir(path), "f")
@@ -61,10 +62,12 @@ func TestFullDevice(t *testing.T) {
 	if _, err := b.WriteString("text"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Flush(); !errors.Is(err, syscall.ENOSPC) || err.Error() != "no space left on device; free some space, or choose a folder on another disk" {
+	if err := b.Flush(); !errors.Is(err, syscall.ENOSPC) ||
+		err.Error() != "no space left on device; free some space, or choose a folder on another disk" {
 		t.Errorf("error %v", err)
 	}
-	if err := Write("/dev/full", text("text")); err == nil || !strings.Contains(err.Error(), "/dev/full: cannot be written (nothing was changed): found a device") {
+	if err := Write("/dev/full", text("text")); err == nil ||
+		!strings.Contains(err.Error(), "/dev/full: cannot be written (nothing was changed): found a device") {
 		t.Errorf("Write: error %v", err)
 	}
 }
@@ -73,7 +76,8 @@ func TestFullDevice(t *testing.T) {
 func TestUnwritableFolder(t *testing.T) {
 	const path = "/proc/f"
 	for what, err := range map[string]error{"Write": Write(path, text("text")), "CheckWritable": CheckWritable(path)} {
-		if err == nil || !strings.HasPrefix(err.Error(), "/proc/f: cannot be written (nothing was changed): creating a file in folder /proc: ") {
+		if err == nil || !strings.HasPrefix(err.Error(),
+			"/proc/f: cannot be written (nothing was changed): creating a file in folder /proc: ") {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

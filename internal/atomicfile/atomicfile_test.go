@@ -82,7 +82,8 @@ func TestUnwritablePaths(t *testing.T) {
 		called := false
 		written := Write(c.path, func(io.Writer) error { called = true; return nil })
 		for what, err := range map[string]error{"Write": written, "CheckWritable": CheckWritable(c.path)} {
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.path) || strings.Contains(err.Error(), ".tmp") {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.path) ||
+				strings.Contains(err.Error(), ".tmp") {
 				t.Errorf("%s(%.80q): error %v, want the path first and %q", what, c.path, err, c.want)
 			}
 		}
@@ -122,7 +123,8 @@ func TestFailedWriteLeavesOldFile(t *testing.T) {
 				}
 				return own
 			})
-			if !errors.Is(err, own) || err.Error() != path+": cannot be written (nothing was changed): row 5: open other: "+syscall.ENOENT.Error() {
+			if !errors.Is(err, own) || err.Error() != path+
+				": cannot be written (nothing was changed): row 5: open other: "+syscall.ENOENT.Error() {
 				t.Fatalf("after %d bytes: error %v", n, err)
 			}
 			wantFiles(t, dir, "old")
@@ -274,7 +276,8 @@ func TestAdvice(t *testing.T) {
 		{syscall.EIO, "choose another file name or folder"},
 	} {
 		err := notWritten("f", advised(&fs.PathError{Op: "write", Path: "temp", Err: c.err}))
-		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.err.Error()+"; "+c.want) || strings.Contains(err.Error(), "temp") {
+		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.err.Error()+"; "+c.want) ||
+			strings.Contains(err.Error(), "temp") {
 			t.Errorf("%v: %v, want %q", c.err, err, c.want)
 		}
 	}

@@ -47,13 +47,15 @@ var foreign = map[string][]string{
 	// Only /cpu of it: which instructions there are, as far as the system allows.
 	"golang.org/x/sys":         {"cpuref/simd"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum": {
-		"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch", "internal/openblas",
-	},
+	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
+		"internal/openblas"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":              {"internal/openblas"},
 	"github.com/klauspost/compress":    {"host/dataset"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},
+	// What pages of Parquet are packed with, besides.
+	"github.com/andybalholm/brotli": {"host/dataset"},
+	"github.com/pierrec/lz4":        {"host/dataset"},
 }
 
 // mechanics are what every package may import: how work is shared out and what memory is

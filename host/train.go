@@ -25,11 +25,11 @@ import (
 // NoSteps is the value of Options.MaxSteps that makes no step.
 const NoSteps = -1
 
-// Options of Train. Engine and Learner are required; the zero values of the others are
-// good to begin with.
+// Options of Train. Engine is required; the zero values of the others are good to begin
+// with.
 type Options struct {
 	Engine      engine.Engine   // on which to compute: simd.New(), or what gpu.Open returns
-	Learner     learners.Params // uma.Defaults(), for instance
+	Learner     learners.Params // uma.Defaults(), for instance; nil for the first of package catalog
 	Preparation string          // steps as dataset.ParseSteps takes them; "" for those of Prepare
 	Kernel      *Kernel         // to be nonlinear in the features; nil to be linear
 	MaxSteps    int             // 0 for the learner's default, NoSteps for none
@@ -40,8 +40,9 @@ type Options struct {
 	// its features are taken over. Nil to begin with W = 0.
 	From *model.Model
 	// Resume is an unfinished training to go on with: a checkpoint, or the model of an
-	// interrupted run. Data, noise and options must be those of its beginning, but for
-	// MaxSteps; the result is that of a training never interrupted. Nil for none.
+	// interrupted run. Learner, MaxSteps, Weights and Seed are its own where they have their
+	// zero value; else these, data and noise must be those of its beginning, but for
+	// MaxSteps. The result is that of a training never interrupted. Nil for none.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint
@@ -115,12 +116,13 @@ type training struct {
 // newTraining judges the options and begins the model's metadata.
 func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*training, error) {
 	switch {
-	case o.Learner == nil:
-		return nil, errors.New("train: found no learner, wanted the parameters of one, such as uma.Defaults()")
 	case o.From != nil && o.Resume != nil:
 		return nil, errors.New("train: found a model to begin with and a training to go on with, wanted one of them")
 	case (o.From != nil || o.Resume != nil) && (o.Kernel != nil || o.Preparation != ""):
 		return nil, errors.New("train: found a preparation or kernel map, wanted those of the model to begin or go on with")
+	}
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	if err := o.Learner.Check(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)

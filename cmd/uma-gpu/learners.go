@@ -129,7 +129,7 @@ func learnerFlags() []cli.Flag {
 		})
 	}
 	flags[0] = &cli.StringFlag{Name: "learner", Value: names[0],
-		Usage: "`NAME` of the learner: " + orList(names) + "; its own flags are told by uma-gpu learners NAME"}
+		Usage: "`NAME` of the learner; uma-gpu learners NAME tells its own flags"}
 	return flags
 }
 

@@ -32,7 +32,7 @@ var rules = []struct {
 	{"cpuref", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "an engine knows the contract and nothing above it"},
 	{"gpu", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
-	{"host", []string{"learners", "host/"}, "the loop runs any learner on any engine; it names neither"},
+	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
 	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},

@@ -88,7 +88,7 @@ func (d *decomposition) condition() float64 {
 // above MaxCondition. A second call returns the same Inverse, unless P has changed: of
 // thousands of classes an inverse takes minutes.
 func (m *Matrix) Invert() (*Inverse, error) {
-	if m.known == nil || m.permutes() { // made by hand, or cheap
+	if q := m.Q(); m.known == nil || len(m.P) != q*q || m.permutes() { // made by hand, or cheap
 		return m.invert()
 	}
 	m.known.Lock()

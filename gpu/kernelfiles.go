@@ -14,7 +14,8 @@ import (
 var kernelFiles embed.FS
 
 // kernelNames are the kernel files. The first is put before all others.
-var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl"}
+var kernelNames = []string{"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl",
+	"update.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl"}
 
 // kernelSources reads the embedded kernels.
 func kernelSources() ([]string, error) {

@@ -77,7 +77,8 @@ func (e *processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 // plan returns ErrMemory where there is no room.
 func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
+		Scores: 4 * n * q}
 	if labelled {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
@@ -107,7 +108,9 @@ func (e *processor) load(x dataset.Examples, classes int) *resident {
 	return r
 }
 
-func (e *processor) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (e *processor) LoadCells(
+	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+) (engine.Cells, error) {
 	if err := e.check("load cells"); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,10 @@ const (
 	moveColumns    = 128 // columns of a task that moves dense examples, at least if there are so many
 	moveCost       = 4   // of a dense value that moves, beside the multiplication of one
 	moveSparseCost = 16  // of a stored one
-	sparseOwners   = 31  // tasks that move sparse examples; a prime, so that they share out rows and columns of the table alike
+
+	// sparseOwners are the tasks that move sparse examples: a prime, so that they share
+	// out rows and columns of the table alike.
+	sparseOwners = 31
 )
 
 // moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns

@@ -15,7 +15,8 @@ type external struct {
 // that the example has no good label, err that reading cannot go on.
 func (e *external) choose(k int) (fault, err error) {
 	if k >= len(e.codes) {
-		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more examples; are the files a pair?", e.name, len(e.codes))
+		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more examples; "+
+			"are the files a pair?", e.name, len(e.codes))
 	}
 	if e.codes[k] < 0 {
 		return e.bad[k], nil
@@ -26,6 +27,7 @@ func (e *external) choose(k int) (fault, err error) {
 
 // tooMany words that the data file has only n examples.
 func (e *external) tooMany(path string, n int) error {
-	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a pair? (does the label file begin with a header? then name the column)",
+	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a pair? "+
+		"(does the label file begin with a header? then name the column)",
 		e.name, len(e.codes), n, path)
 }

@@ -46,9 +46,11 @@ func formatNamed(name string, write bool) (format, error) {
 	}
 	last := len(names) - 1
 	if write {
-		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s", quote(name), strings.Join(names[:last], ", "), names[last])
+		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s",
+			quote(name), strings.Join(names[:last], ", "), names[last])
 	}
-	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s", quote(name), strings.Join(names[:last], ", "), names[last])
+	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s",
+		quote(name), strings.Join(names[:last], ", "), names[last])
 }
 
 // Read reads examples and their labels from a file of any of the formats that
@@ -125,7 +127,8 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
 		defer d.Close() // of what was only read: nothing to lose
-		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the right label column?",
+		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; "+
+			"is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
 	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"

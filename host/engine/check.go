@@ -84,7 +84,8 @@ func MaxAbs(x dataset.Examples) (float32, error) {
 // CheckRescore judges the arguments of Scorer.Rescore.
 func CheckRescore(w Weights, classes []int, d, q int) error {
 	if w.Q != q || w.D != d || len(w.W) != q*d {
-		return fmt.Errorf("rescore: %w: weights are %d×%d with %d values, the examples want %d×%d", ErrShape, w.Q, w.D, len(w.W), q, d)
+		return fmt.Errorf("rescore: %w: weights are %d×%d with %d values, the examples want %d×%d",
+			ErrShape, w.Q, w.D, len(w.W), q, d)
 	}
 	seen := make([]bool, q)
 	for _, r := range classes {
@@ -102,7 +103,8 @@ func CheckRescore(w Weights, classes []int, d, q int) error {
 // CheckScores judges the arguments of Scorer.Scores.
 func CheckScores(dst []float32, from, to, n, q int) error {
 	if from < 0 || to < from || to > n || len(dst) != (to-from)*q {
-		return fmt.Errorf("scores: %w: %d values for examples %d..%d of %d with %d classes", ErrShape, len(dst), from, to, n, q)
+		return fmt.Errorf("scores: %w: %d values for examples %d..%d of %d with %d classes",
+			ErrShape, len(dst), from, to, n, q)
 	}
 	return nil
 }

@@ -161,8 +161,8 @@ type Plan struct {
 type Work struct {
 	Launches     int64 `json:"launches"`      // kernels started; 0 for an engine without kernels
 	Transfers    int64 `json:"transfers"`     // copies between host and device that the host waited for
-	ExampleBytes int64 `json:"example_bytes"` // bytes of examples that were read, and of what is kept to avoid reading them
-	Rescored     int64 `json:"rescored"`      // examples whose scores were computed by clause 1, counted once for each reading
+	ExampleBytes int64 `json:"example_bytes"` // read, of the examples and of what is kept to read them less
+	Rescored     int64 `json:"rescored"`      // examples scored by clause 1, counted once for each reading
 }
 
 // Sub returns the work done between before and w.

@@ -36,7 +36,8 @@ func CheckProject(dst []float32, x dataset.Examples, p Projection) error {
 	}
 	m, axes := p.Landmarks, p.Axes
 	if x.N < 1 || x.D < 1 || m.N < 1 || x.N > most || x.D > most || m.N > most || axes.Q < 0 || axes.Q > most {
-		return fmt.Errorf("%s: %w: got %d examples, %d features, %d landmarks, %d axes; want 1 to 2^31-1025 of each, axes from 0", op, ErrShape, x.N, x.D, m.N, axes.Q)
+		return fmt.Errorf("%s: %w: got %d examples, %d features, %d landmarks, %d axes; "+
+			"want 1 to 2^31-1025 of each, axes from 0", op, ErrShape, x.N, x.D, m.N, axes.Q)
 	}
 	if m.D != x.D {
 		return fmt.Errorf("%s: %w: landmarks have %d features, examples have %d", op, ErrShape, m.D, x.D)
@@ -48,18 +49,21 @@ func CheckProject(dst []float32, x dataset.Examples, p Projection) error {
 		return fmt.Errorf("%s: %w: landmarks: %w", op, ErrShape, err)
 	}
 	if axes.Q > 0 && axes.D != m.N || len(axes.W) != axes.Q*axes.D && axes.Q > 0 || axes.Q == 0 && len(axes.W) != 0 {
-		return fmt.Errorf("%s: %w: axes are %d×%d with %d values, %d landmarks want as many columns", op, ErrShape, axes.Q, axes.D, len(axes.W), m.N)
+		return fmt.Errorf("%s: %w: axes are %d×%d with %d values, %d landmarks want as many columns",
+			op, ErrShape, axes.Q, axes.D, len(axes.W), m.N)
 	}
 	if p.Offset != nil && len(p.Offset) != axes.Q {
 		return fmt.Errorf("%s: %w: offset has %d values for %d axes", op, ErrShape, len(p.Offset), axes.Q)
 	}
 	if x.N > math.MaxInt/p.Width() || len(dst) != x.N*p.Width() {
-		return fmt.Errorf("%s: %w: dst has %d values for %d examples, %d numbers each", op, ErrShape, len(dst), x.N, p.Width())
+		return fmt.Errorf("%s: %w: dst has %d values for %d examples, %d numbers each",
+			op, ErrShape, len(dst), x.N, p.Width())
 	}
 	for _, part := range []struct {
 		what string
 		e    dataset.Examples
-	}{{"example", x}, {"landmark", m}, {"axis", dataset.Examples{N: axes.Q, D: axes.D, X: axes.W}}, {"offset", dataset.Examples{N: 1, D: len(p.Offset), X: p.Offset}}} {
+	}{{"example", x}, {"landmark", m}, {"axis", dataset.Examples{N: axes.Q, D: axes.D, X: axes.W}},
+		{"offset", dataset.Examples{N: 1, D: len(p.Offset), X: p.Offset}}} {
 		if _, err := largestOf(op, part.what, part.e); err != nil {
 			return err
 		}

@@ -31,6 +31,7 @@ var rules = []struct {
 	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/sketch"}, "an engine knows the contract, the loops that define it, and nothing above"},
 	{"cpuref", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "an engine knows the contract and nothing above it"},
 	{"gpu", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/sketch"}, "an engine knows the contract and nothing above it"},
+	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},

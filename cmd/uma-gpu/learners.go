@@ -136,15 +136,19 @@ func learnerFlags() []cli.Flag {
 }
 
 // chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
-// flag sets are base's, or the defaults if that is nil.
+// flag sets are base's, with which a training began, or the defaults if that is nil.
 func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
 	p := base
-	if p == nil || c.IsSet("learner") && c.String("learner") != p.Definition().Name {
+	if p == nil || c.IsSet("learner") {
 		d, err := catalog.Find(c.String("learner"))
 		if err != nil {
 			return nil, usagef(c, "--learner: %v", err)
 		}
-		p = d.New()
+		if p == nil {
+			p = d.New()
+		} else if err := asBegun(c, "learner", d.Name, p.Definition().Name); err != nil {
+			return nil, err
+		}
 	}
 	about, fs := p.Definition(), flagsOf(p)
 	for _, name := range flagNames(learnerFlags()[1:]) {
@@ -154,8 +158,14 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		if fs.Lookup(name) == nil {
 			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
 		}
+		then := fs.Lookup(name).Value.String()
 		if err := fs.Set(name, fmt.Sprint(c.Value(name))); err != nil {
 			return nil, usagef(c, "--%s is %q: %v", name, c.String(name), err)
+		}
+		if now := fs.Lookup(name).Value.String(); base != nil {
+			if err := asBegun(c, name, now, then); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := p.Check(); err != nil {

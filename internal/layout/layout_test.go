@@ -45,8 +45,9 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// Only /cpu of it: which instructions there are, as far as the system allows.
-	"golang.org/x/sys":         {"cpuref/simd"},
+	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
+	// without names.
+	"golang.org/x/sys":         {"cpuref/simd", "internal/atomicfile"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},

@@ -10,9 +10,11 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -52,7 +54,7 @@ type gpuEngine struct {
 // the self-test (clause 12). A device that fails it is refused, unless the
 // options allow it.
 func Open(i Info, o Options) (engine.Engine, error) {
-	sources, err := kernelSources()
+	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +230,7 @@ func (e *gpuEngine) Close() error {
 }
 
 func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	if err := engine.CheckLoad(x, classes); err != nil {
+	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
 	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{})
@@ -241,7 +243,7 @@ func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error)
 func (e *gpuEngine) LoadCells(
 	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
-	f, err := engine.CheckLoadCells(x, y, classes, f)
+	f, err := enginecheck.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
@@ -40,7 +41,7 @@ func openTest(t testing.TB, i Info, o Options, b build) *gpuEngine {
 	t.Helper()
 	if b.sources == nil {
 		var err error
-		if b.sources, err = kernelSources(); err != nil {
+		if b.sources, err = kernels.Sources(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -33,7 +34,7 @@ const (
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
 func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
-	if err := engine.CheckProject(dst, x, p); err != nil {
+	if err := enginecheck.Project(dst, x, p); err != nil {
 		return err
 	}
 	e.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -203,7 +204,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckRescore(w, classes, r.d, r.q); err != nil {
+	if err := enginecheck.Rescore(w, classes, r.d, r.q); err != nil {
 		return err
 	}
 	if r.bounds.Take(w, classes) {
@@ -344,7 +345,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckScores(dst, from, to, r.n, r.q); err != nil {
+	if err := enginecheck.Scores(dst, from, to, r.n, r.q); err != nil {
 		return err
 	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {
@@ -384,7 +385,7 @@ func (r *resident) Predict(dst []int32) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckLen("predict", "dst", len(dst), r.n); err != nil {
+	if err := enginecheck.Len("predict", "dst", len(dst), r.n); err != nil {
 		return err
 	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -224,7 +223,9 @@ var bandwidthBytes = timing.BandwidthBytes
 func (d *device) bandwidth(e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
 	for _, i := range d.try {
 		if i.ID() == e.Device().ID && !strings.Contains(i.Type, "CPU") {
-			return "copy bandwidth", func() (float64, error) { return gpu.CopyBandwidth(e) }
+			if own, ok := e.(timing.Copier); ok {
+				return "copy bandwidth", own.CopyBandwidth
+			}
 		}
 	}
 	return "read bandwidth", func() (float64, error) { return timing.ReadBandwidth(bandwidthBytes), nil }

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
@@ -64,9 +65,9 @@ func (e *processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 	}
 	var err error
 	if y == nil {
-		err = engine.CheckLoad(x, classes)
+		err = enginecheck.Load(x, classes)
 	} else {
-		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
 	}
 	if err != nil {
 		return engine.Plan{}, err
@@ -83,14 +84,14 @@ func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Pla
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
 	}
-	return p, engine.CheckMemory(op, x, classes, p)
+	return p, enginecheck.Memory(op, x, classes, p)
 }
 
 func (e *processor) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	if err := e.check("load"); err != nil {
 		return nil, err
 	}
-	if err := engine.CheckLoad(x, classes); err != nil {
+	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
 	if _, err := plan("load", x, classes, false); err != nil {
@@ -114,7 +115,7 @@ func (e *processor) LoadCells(
 	if err := e.check("load cells"); err != nil {
 		return nil, err
 	}
-	f, err := engine.CheckLoadCells(x, y, classes, f)
+	f, err := enginecheck.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package simd
 
 import (
-	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -93,10 +93,10 @@ func (r labelled) ClassSums(dst []int64, p int) error {
 	if err := r.check(op); err != nil {
 		return err
 	}
-	if err := engine.CheckClass(op, p, r.q); err != nil {
+	if err := enginecheck.Class(op, p, r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen(op, "dst", len(dst), r.q*r.x.D); err != nil {
+	if err := enginecheck.Len(op, "dst", len(dst), r.q*r.x.D); err != nil {
 		return err
 	}
 	copy(dst, r.cells.sums[p*r.q*r.x.D:])

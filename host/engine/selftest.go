@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// The known answers, in the order of selfTest's questions, little-endian. A test
-// of cpuref writes and checks them; the conformance suite judges cpuref.
+// The known answers, in the order of selfTest's questions, little-endian. A test compares
+// them with cpuref's, and writes them; the conformance suite judges cpuref.
 //
 //go:embed selftest.golden
 var selfTestAnswers []byte
@@ -51,17 +51,6 @@ func SelfTest(e Engine) error {
 		return fmt.Errorf("self-test: %w", err)
 	}
 	return nil
-}
-
-// SelfTestAnswers returns what SelfTest would have to compare with if e defined
-// the right answers. It is for making that file.
-func SelfTestAnswers(e Engine) ([]byte, error) {
-	var all []byte
-	err := selfTest(e, func(_ string, got []byte, _ int) error {
-		all = append(all, got...)
-		return nil
-	})
-	return all, err
 }
 
 // selfTestNarrow compares what an engine makes of narrow examples with what it makes of

@@ -23,9 +23,9 @@ var (
 	ErrMemory   = errors.New("kernel PCA would need more memory than allowed")
 )
 
-// DefaultTolerance is the least eigenvalue, relative to the largest, whose axis is kept:
+// defaultTolerance is the least eigenvalue, relative to the largest, whose axis is kept:
 // float32 kernel values say little about smaller ones.
-const DefaultTolerance = 1e-6
+const defaultTolerance = 1e-6
 
 // Options say what to fit.
 type Options struct {
@@ -39,7 +39,7 @@ type Options struct {
 	Choice    string // Uniform (also ""), KMeans or Farthest
 	Seed      uint64 // of landmarks and of the start of the Lanczos process
 
-	Tolerance   float64 // of eigenvalues; 0 for DefaultTolerance
+	Tolerance   float64 // of eigenvalues; 0 for 1e-6
 	MemoryLimit int64   // in bytes, for what Fit takes besides the examples; 0 for none
 }
 
@@ -65,7 +65,7 @@ func (o *Options) check(n, d int) error {
 		return wrong("found the choice of landmarks %q, wanted %s, %s or %s", o.Choice, Uniform, KMeans, Farthest)
 	}
 	if o.Tolerance == 0 {
-		o.Tolerance = DefaultTolerance
+		o.Tolerance = defaultTolerance
 	}
 	if !(o.Tolerance > 0 && o.Tolerance < 1) {
 		return wrong("found the tolerance %v of eigenvalues, wanted it between 0 and 1", o.Tolerance)

@@ -246,7 +246,8 @@ func (t *training) checkSame(base *model.Model) error {
 		}
 	}
 	if made := base.Meta.Steps; made > t.MaxSteps {
-		return fmt.Errorf("train: %w found at most %d steps to make, wanted at least the %d that it has made", ErrResume, t.MaxSteps, made)
+		return fmt.Errorf("train: %w found at most %d steps to make, wanted at least the %d that it has made",
+			ErrResume, t.MaxSteps, made)
 	}
 	if base.State == nil {
 		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), "+

@@ -133,7 +133,8 @@ func (m *Model) check() error {
 	}
 	if m.State == nil {
 		if m.Meta.Stop == "checkpoint" {
-			return fmt.Errorf("%s: found none, wanted the state of a training that goes on, as the stop of meta.json, checkpoint, says", lastName)
+			return fmt.Errorf("%s: found none, wanted the state of a training that goes on, "+
+				"as the stop of meta.json, checkpoint, says", lastName)
 		}
 		return nil
 	}

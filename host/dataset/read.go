@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -151,4 +152,27 @@ func readSource(s *source, o Options) (*Dataset, error) {
 // emptyFault is the error of a file without any example.
 func emptyFault(s *source, what string) error {
 	return fmt.Errorf("%s: found no example%s, wanted at least one", s.path, what)
+}
+
+// FormatOfName returns the format that a file name stands for, "" if it does not
+// say. A .gz or .zst at its end does not matter.
+func FormatOfName(path string) string {
+	end := extension(path)
+	for _, f := range formats() {
+		if slices.Contains(f.names, end) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// WriteFormats lists the formats that Write knows.
+func WriteFormats() []string {
+	var names []string
+	for _, f := range formats() {
+		if f.write != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }

@@ -86,7 +86,8 @@ func TestTrainMissingFiles(t *testing.T) {
 	missing := filepath.Join(dir, "none.csv")
 	before := names(t, dir)
 	fail(t, exitFailure, missing+": no such data file; check the path", "train", "--data", missing, "--model", m)
-	fail(t, exitFailure, missing+": cannot read the confusion matrix: no such file", "train", "--data", data, "--confusion", missing, "--model", m)
+	fail(t, exitFailure, missing+": cannot read the confusion matrix: no such file", "train", "--data", data,
+		"--confusion", missing, "--model", m)
 	fail(t, exitFailure, "is a directory, wanted a data file", "train", "--data", dir, "--model", m)
 	if after := names(t, dir); !slices.Equal(after, before) {
 		t.Errorf("found %q, want %q", after, before)
@@ -116,7 +117,8 @@ func TestUnwritableCopies(t *testing.T) {
 	nowhere := filepath.Join(dir, "none", "out.csv")
 	const fragment = "cannot be written"
 	fail(t, exitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1", "--out", nowhere)
-	fail(t, exitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1", "--out", filepath.Join(dir, "o.csv"), "--write-confusion", nowhere)
+	fail(t, exitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1",
+		"--out", filepath.Join(dir, "o.csv"), "--write-confusion", nowhere)
 	fail(t, exitFailure, fragment, "predict", "--data", "unread.csv", "--model", "unread.npz", "--out", nowhere)
 	fail(t, exitFailure, fragment, "synth", "--examples", "3", "--out", nowhere)
 	fail(t, exitFailure, "found a folder", "synth", "--examples", "3", "--out", dir)

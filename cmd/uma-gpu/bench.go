@@ -24,7 +24,8 @@ const defaultSynthetic = "60000,784,10"
 func benchCommand() *cli.Command {
 	flags := []cli.Flag{
 		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
-		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
+		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic,
+			Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
 	}
 	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
 	flags = append(flags,
@@ -32,7 +33,8 @@ func benchCommand() *cli.Command {
 		seedFlag("synthetic examples and label noise"),
 		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`"},
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, and print medians"},
-		outputFlag{&cli.StringFlag{Name: "profile", Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
+		outputFlag{&cli.StringFlag{Name: "profile",
+			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
 	)
 	flags = append(append(flags, learnerFlags()...), deviceFlags()...)
 	return &cli.Command{

@@ -16,8 +16,9 @@ var small = []string{"bench", "--synthetic", "300,5,3", "--steps", "4", "--repea
 // judgeBench judges all of a report that does not depend on time.
 func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) {
 	t.Helper()
-	if r.Device.ID != device || r.Data.Examples != n || r.Data.Features != d || r.Data.Classes != q || r.Data.Storage != "dense" ||
-		r.ExampleBytes < int64(4*n*d) || !(r.Bandwidth > 0) || !(r.Seconds > 0) || r.Repeat != 2 {
+	if r.Device.ID != device || r.Data.Examples != n || r.Data.Features != d || r.Data.Classes != q ||
+		r.Data.Storage != "dense" || r.ExampleBytes < int64(4*n*d) ||
+		!(r.Bandwidth > 0) || !(r.Seconds > 0) || r.Repeat != 2 {
 		t.Errorf("found %+v", r)
 	}
 	var found []string
@@ -26,7 +27,8 @@ func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) 
 		if !(0 < o.Least && o.Least <= o.Seconds && o.Seconds <= o.Most) {
 			t.Errorf("times of %+v", o)
 		}
-		if (o.BytesRead == nil) != (o.GBPerSecond == nil) || (o.BytesRead == nil) != (o.BandwidthShare == nil) || (o.Launches == nil) != (o.Transfers == nil) {
+		if (o.BytesRead == nil) != (o.GBPerSecond == nil) || (o.BytesRead == nil) != (o.BandwidthShare == nil) ||
+			(o.Launches == nil) != (o.Transfers == nil) {
 			t.Errorf("counts of %+v", o)
 		}
 	}
@@ -38,11 +40,12 @@ func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) 
 			moved[o.Name] = *o.Moved
 		}
 	}
-	if want := []string{timing.Load, timing.AssignAll, timing.AssignStill, timing.AssignStep, timing.Rescore2, timing.RescoreAll,
-		timing.Norms, timing.Vector, timing.Predict, timing.Scores}; !slices.Equal(found, want) {
+	if want := []string{timing.Load, timing.AssignAll, timing.AssignStill, timing.AssignStep, timing.Rescore2,
+		timing.RescoreAll, timing.Norms, timing.Vector, timing.Predict, timing.Scores}; !slices.Equal(found, want) {
 		t.Errorf("operations %q, want %q", found, want)
 	}
-	if len(moved) != 3 || moved[timing.AssignAll] != n || moved[timing.AssignStill] != 0 || moved[timing.AssignStep] <= 0 || moved[timing.AssignStep] >= n {
+	if len(moved) != 3 || moved[timing.AssignAll] != n || moved[timing.AssignStill] != 0 ||
+		moved[timing.AssignStep] <= 0 || moved[timing.AssignStep] >= n {
 		t.Errorf("moved %v of %d", moved, n)
 	}
 	judge(r.Run.Whole)
@@ -50,7 +53,8 @@ func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) 
 	for _, o := range r.Run.Phases {
 		judge(o)
 	}
-	if r.Run.Steps != steps || r.Run.Stop != "max-steps" || len(r.Run.Phases) != 5 || !(0 < r.Run.EstimatedError && r.Run.EstimatedError < 1) {
+	if r.Run.Steps != steps || r.Run.Stop != "max-steps" || len(r.Run.Phases) != 5 ||
+		!(0 < r.Run.EstimatedError && r.Run.EstimatedError < 1) {
 		t.Errorf("run %+v", r.Run)
 	}
 }
@@ -67,7 +71,8 @@ func TestBench(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
 	}
-	stdout, _ = succeed(t, "bench", "--data", digits, "--normalize", "l2", "--steps", "5", "--repeat", "2", "--json", "--quiet")
+	stdout, _ = succeed(t, "bench", "--data", digits, "--normalize", "l2", "--steps", "5", "--repeat", "2",
+		"--json", "--quiet")
 	r = decode[benchReport](t, stdout)
 	judgeBench(t, r, "cpu", 1797, 64, 10, 5)
 	if r.Data.Source != digits {
@@ -78,7 +83,8 @@ func TestBench(t *testing.T) {
 // --no-bounds reaches the engine for processors.
 func TestBenchWithoutBounds(t *testing.T) {
 	rescored := func(flags ...string) float64 {
-		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--steps", "30", "--repeat", "1", "--json", "--quiet"}, flags...)
+		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--steps", "30",
+			"--repeat", "1", "--json", "--quiet"}, flags...)
 		stdout, _ := succeed(t, args...)
 		return *decode[benchReport](t, stdout).Run.RescoredShare
 	}
@@ -89,7 +95,8 @@ func TestBenchWithoutBounds(t *testing.T) {
 
 func TestBenchTable(t *testing.T) {
 	stdout, stderr := succeed(t, append(small, "--quiet")...)
-	for _, want := range []string{"device ", "data ", "read bandwidth ", "rescore 2 classes ", "step ", "in it: choose ", "run of 4 steps "} {
+	for _, want := range []string{"device ", "data ", "read bandwidth ", "rescore 2 classes ", "step ",
+		"in it: choose ", "run of 4 steps "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
 		}
@@ -121,8 +128,8 @@ func TestBenchProfile(t *testing.T) {
 		}
 	}
 	// Of the last run alone; its last assignment is followed by no step.
-	if count["step"] != 4 || count["assign"] != 5 || count["choose"] != 4 || count["norms"] != 4 || count["update vectors"] < 4 ||
-		count["rescore"] != 4 || count["thread_name"] != 1 {
+	if count["step"] != 4 || count["assign"] != 5 || count["choose"] != 4 || count["norms"] != 4 ||
+		count["update vectors"] < 4 || count["rescore"] != 4 || count["thread_name"] != 1 {
 		t.Errorf("events %v", count)
 	}
 }
@@ -161,7 +168,8 @@ func TestBenchErrors(t *testing.T) {
 	// One class: no noise to inject.
 	fail(t, exitFailure, "only one class", "bench", "--data", write(t, dir, "one.csv", "1,0\n2,0\n"))
 	// Nothing to learn: no step to measure.
-	fail(t, exitFailure, "no step to make", "bench", "--data", write(t, dir, "zero.csv", "0,a\n0,b\n"), "--normalize", "none")
+	fail(t, exitFailure, "no step to make", "bench", "--data", write(t, dir, "zero.csv", "0,a\n0,b\n"),
+		"--normalize", "none")
 }
 
 func TestBenchInterrupted(t *testing.T) {

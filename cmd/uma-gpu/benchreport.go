@@ -54,8 +54,10 @@ func (r benchReport) print(w io.Writer) error {
 		if o.Moved != nil {
 			moved = fmt.Sprint(*o.Moved)
 		}
-		fmt.Fprintf(t, "%-26s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, milliseconds(o.Seconds), milliseconds(o.Least), milliseconds(o.Most),
-			optional(o.GBPerSecond, "%.1f"), share(o.BandwidthShare), optional(o.Launches, "%.4g"), optional(o.Transfers, "%.4g"), moved)
+		fmt.Fprintf(t, "%-26s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n",
+			name, milliseconds(o.Seconds), milliseconds(o.Least), milliseconds(o.Most),
+			optional(o.GBPerSecond, "%.1f"), share(o.BandwidthShare),
+			optional(o.Launches, "%.4g"), optional(o.Transfers, "%.4g"), moved)
 	}
 	for _, o := range r.Operations {
 		line(o, o.Name)

@@ -112,7 +112,8 @@ func classify(c *cli.Context) (r classified, err error) {
 // adviseNoLabels adds to an error of reading data with labels what predict can
 // do if there are none.
 func adviseNoLabels(c *cli.Context, err error) error {
-	if c.Command.Name != "predict" || c.Bool("no-labels") || errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInterrupted) {
+	if c.Command.Name != "predict" || c.Bool("no-labels") || errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, errInterrupted) {
 		return err
 	}
 	return fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)

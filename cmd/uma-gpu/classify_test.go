@@ -44,20 +44,23 @@ func TestEval(t *testing.T) {
 	test := write(t, dir, "test.csv", "5,0,b\n-5,0,b\n3,1,a\n4,0.5,a\n")
 	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--json")
 	r := decode[evalReport](t, stdout)
-	if r.Examples != 4 || r.ErrorRate != 0.25 || strings.Join(r.Classes, " ") != "a b" || r.Device.ID != "cpu" || r.Model != m {
+	if r.Examples != 4 || r.ErrorRate != 0.25 || strings.Join(r.Classes, " ") != "a b" || r.Device.ID != "cpu" ||
+		r.Model != m {
 		t.Errorf("found %+v", r)
 	}
 	// Ĉ without its diagonal has one entry, 1/2.
 	if r.ConfusionRate < 0.3535 || r.ConfusionRate > 0.3536 || r.OperatorNorm != 0.5 {
 		t.Errorf("confusion rate %v, operator norm %v", r.ConfusionRate, r.OperatorNorm)
 	}
-	if p := r.PerClass; len(p) != 2 || p[0].Class != "a" || *p[0].Recall != 1 || *p[1].Recall != 0.5 || *p[1].Precision != 1 {
+	if p := r.PerClass; len(p) != 2 || p[0].Class != "a" || *p[0].Recall != 1 || *p[1].Recall != 0.5 ||
+		*p[1].Precision != 1 {
 		t.Errorf("per class %+v", p)
 	}
 	if c := r.Confusion; c[0][0] != 2 || c[0][1] != 1 || c[1][0] != 0 || c[1][1] != 1 {
 		t.Errorf("confusion %v", c)
 	}
-	for _, name := range []string{"examples", "error_rate", "confusion_rate", "operator_norm", "per_class", "recall", "precision", "confusion", "classes"} {
+	for _, name := range []string{"examples", "error_rate", "confusion_rate", "operator_norm", "per_class", "recall",
+		"precision", "confusion", "classes"} {
 		if !strings.Contains(stdout, `"`+name+`":`) {
 			t.Errorf("no %s in\n%s", name, stdout)
 		}
@@ -67,7 +70,8 @@ func TestEval(t *testing.T) {
 	}
 
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", test)
-	for _, want := range []string{"error rate      0.2500", "confusion rate  0.3536", "b      2         0.5000  1.0000", "confusion matrix, examples", "  a  2  1\n"} {
+	for _, want := range []string{"error rate      0.2500", "confusion rate  0.3536",
+		"b      2         0.5000  1.0000", "confusion matrix, examples", "  a  2  1\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

@@ -233,8 +233,9 @@ func TestUsageErrors(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	for command, words := range map[string][]string{
-		"":                 {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
-		"train":            {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS", "--kernel FUNCTION", "--gamma G", "Examples: uma-gpu train"},
+		"": {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
+		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS",
+			"--kernel FUNCTION", "--gamma G", "Examples: uma-gpu train"},
 		"predict":          {"--out FILE", "--no-labels", "Example: uma-gpu predict"},
 		"eval":             {"--json", "Example: uma-gpu eval"},
 		"confusion":        {"inject", "show"},
@@ -282,7 +283,8 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		{"eval", "--data", data, "--model", m, "--json"},
 	} {
 		var stderr bytes.Buffer
-		if code := run(args, full{}, &stderr); code != exitFailure || !strings.Contains(stderr.String(), "uma-gpu: write to standard output: no space left") {
+		if code := run(args, full{}, &stderr); code != exitFailure ||
+			!strings.Contains(stderr.String(), "uma-gpu: write to standard output: no space left") {
 			t.Errorf("%s: exit code %d\n%s", args, code, stderr.String())
 		}
 	}
@@ -312,7 +314,8 @@ func TestDevicesListsTheProcessor(t *testing.T) {
 		t.Errorf("found %+v first", cpu)
 	}
 	// Either there are OpenCL devices, or it says why not.
-	if without := len(l.Devices) == len(processors); without != (l.OpenCLError != "") || without != strings.Contains(stderr, "OpenCL: ") {
+	if without := len(l.Devices) == len(processors); without != (l.OpenCLError != "") ||
+		without != strings.Contains(stderr, "OpenCL: ") {
 		t.Errorf("%d devices, opencl_error %q, stderr %q", len(l.Devices), l.OpenCLError, stderr)
 	}
 	stdout, _ = succeed(t, "devices")
@@ -372,7 +375,8 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 				continue // it reads nothing
 			}
 			code, stdout, stderr := interrupt(t, word, args...)
-			if code != exitInterrupted || stdout != "" || !strings.Contains(stderr, "uma-gpu: interrupted") || !strings.Contains(stderr, "nothing was written") {
+			if code != exitInterrupted || stdout != "" || !strings.Contains(stderr, "uma-gpu: interrupted") ||
+				!strings.Contains(stderr, "nothing was written") {
 				t.Errorf("%s interrupted at %q: exit code %d, stdout %q\n%s", args[0], word, code, stdout, stderr)
 			}
 		}

@@ -52,7 +52,8 @@ func matrixSource(c *cli.Context) (source, error) {
 		return nil, usagef(c, "--confusion-axes is given without --confusion")
 	}
 	if len(given) != 1 {
-		return nil, usagef(c, "found %d confusion matrices, wanted exactly one of --confusion, --symmetric, --pairwise and --random", len(given))
+		return nil, usagef(c, "found %d confusion matrices, wanted exactly one of --confusion, --symmetric, "+
+			"--pairwise and --random", len(given))
 	}
 	return func(classes []string) (*confusion.Matrix, error) {
 		switch given[0] {

@@ -56,7 +56,8 @@ func TestInject(t *testing.T) {
 			}
 		}
 		// The matrix that is kept does the same.
-		succeed(t, append([]string{"confusion", "inject", "--data", digits, "--confusion", matrix, "--out", b}, seedOf(source)...)...)
+		succeed(t, append([]string{"confusion", "inject", "--data", digits, "--confusion", matrix, "--out", b},
+			seedOf(source)...)...)
 		if !bytes.Equal(read(t, a), read(t, b)) {
 			t.Errorf("%s: the kept matrix corrupts otherwise", source)
 		}
@@ -116,7 +117,8 @@ func TestShow(t *testing.T) {
 	named := write(t, dir, "named.csv", "noisy\\true,\"a,b\",c\n\"a,b\",0.9,0.2\nc,0.1,0.8\n")
 	stdout, _ := succeed(t, "confusion", "show", "--json", named)
 	r := decode[showReport](t, stdout)
-	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible || r.Condition == nil || *r.Condition < 1.2 || *r.Condition > 1.8 {
+	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible || r.Condition == nil ||
+		*r.Condition < 1.2 || *r.Condition > 1.8 {
 		t.Errorf("found %s", stdout)
 	}
 	stdout, _ = succeed(t, "confusion", "show", named)
@@ -138,16 +140,20 @@ func TestShow(t *testing.T) {
 func TestShowUnusable(t *testing.T) {
 	dir := t.TempDir()
 	const singular, nearly = "0.5,0.5\n0.5,0.5\n", "0.5,0.4999999\n0.5,0.5000001\n"
-	for _, c := range []struct{ name, text, condition string }{{"singular.csv", singular, "+Inf"}, {"nearly.csv", nearly, "1e+07"}} {
+	for _, c := range []struct{ name, text, condition string }{
+		{"singular.csv", singular, "+Inf"}, {"nearly.csv", nearly, "1e+07"},
+	} {
 		path := write(t, dir, c.name, c.text)
 		reason := "uma-gpu: " + path + ": confusion matrix cannot be inverted: its condition number is " + c.condition
 		code, stdout, stderr := command("confusion", "show", "--classes", "x,y", path)
-		if code != exitFailure || !strings.Contains(stdout, "  0.5") || !strings.Contains(stdout, "\ncondition number "+c.condition+"\n") || !strings.Contains(stderr, reason) {
+		if code != exitFailure || !strings.Contains(stdout, "  0.5") ||
+			!strings.Contains(stdout, "\ncondition number "+c.condition+"\n") || !strings.Contains(stderr, reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
 		}
 		code, stdout, stderr = command("confusion", "show", "--json", "--classes", "x,y", path)
 		r := decode[showReport](t, stdout)
-		if code != exitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) || !strings.Contains(r.Problem, `"x", "y"`) || !strings.Contains(stderr, reason) {
+		if code != exitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) ||
+			!strings.Contains(r.Problem, `"x", "y"`) || !strings.Contains(stderr, reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
 		}
 	}

@@ -14,7 +14,8 @@ func convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and whether it is packed\n" +
+		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and " +
+			"whether it is packed\n" +
 			"(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X\n" +
 			"and y, or if most values are 0 those of scipy.sparse.save_npz and y; an .npy has no place for labels\n" +
 			"and takes --no-labels. The copy has the content hash that info prints of the original.\n\n" +
@@ -27,7 +28,8 @@ func convertCommand() *cli.Command {
 			noLabelsFlag(),
 			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"}},
 			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto, " + orList(dataset.WriteFormats())},
-			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features", Usage: "prepare for binary, by `STEPS` as of train"},
+			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
+				Usage: "prepare for binary, by `STEPS` as of train"},
 			quietFlag()),
 		Action: convert,
 	}
@@ -50,7 +52,8 @@ func convert(c *cli.Context) error {
 		return err
 	}
 	if c.IsSet("normalize") && to != "binary" {
-		return usagef(c, "--normalize is given with an output in format %s, wanted binary (.umab): no other can say that the examples are prepared", to)
+		return usagef(c, "--normalize is given with an output in format %s, wanted binary (.umab): "+
+			"no other can say that the examples are prepared", to)
 	}
 	out := c.String("out")
 	n := newNotes(c)
@@ -80,7 +83,8 @@ func convert(c *cli.Context) error {
 	if d.Prepared != nil {
 		prepared = ", prepared by " + d.Prepared.Steps.String()
 	}
-	n.say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(), classesOf(d), out, packedText(out)+to, size, prepared)
+	n.say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(), classesOf(d), out,
+		packedText(out)+to, size, prepared)
 	if d.Features != nil && to != "csv" && to != "binary" {
 		n.say("the names of the features are left out; %s has no place for them", to)
 	}
@@ -108,7 +112,8 @@ func targetFormat(c *cli.Context) (string, error) {
 func checkFormat(c *cli.Context, out string) error {
 	asked := dataset.FormatOfName(out)
 	if asked != "" && !slices.Contains(dataset.WriteFormats(), asked) {
-		return usagef(c, "%s: %s can be read but not written, wanted a name for %s", out, asked, orList(dataset.WriteFormats()))
+		return usagef(c, "%s: %s can be read but not written, wanted a name for %s",
+			out, asked, orList(dataset.WriteFormats()))
 	}
 	return checkLabelled(c, asked)
 }

@@ -86,7 +86,8 @@ func selectDevice(name string, list func() ([]gpu.Info, error)) (selection, erro
 	if len(found) > 1 {
 		what = fmt.Sprintf("is not clear, it matches %d of the devices", len(found))
 	}
-	return selection{}, fmt.Errorf("%w: %q%s %s:\n%s", errNoSuchDevice, name, fromEnvironment(name), what, deviceList(all))
+	return selection{}, fmt.Errorf("%w: %q%s %s:\n%s", errNoSuchDevice, name, fromEnvironment(name),
+		what, deviceList(all))
 }
 
 func isGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
@@ -178,7 +179,8 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"), AllowNonconforming: c.Bool("allow-nonconforming")}
+	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
+		AllowNonconforming: c.Bool("allow-nonconforming")}
 	return &device{selection: s, options: options, noTuning: c.Bool("no-tuning")}, nil
 }
 

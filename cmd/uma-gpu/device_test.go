@@ -91,8 +91,10 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
 	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) work {
-		k := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}, Components: components, Variance: variance, Landmarks: landmarks}
-		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x, Classes: []string{"a", "b", "c"}})
+		k := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}, Components: components, Variance: variance,
+			Landmarks: landmarks}
+		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x,
+			Classes: []string{"a", "b", "c"}})
 	}
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"} // which is seen to be tried by its warning
 	for _, c := range []struct {
@@ -110,7 +112,8 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		{"no kernel", (&training{}).work(&dataset.Dataset{Examples: wide, Classes: []string{"a", "b", "c"}}), true},
 	} {
 		var said strings.Builder
-		e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}).open(notes{w: &said}, c.work)
+		d := &device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}
+		e, err := d.open(notes{w: &said}, c.work)
 		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(), "passed over") != c.tried {
 			t.Errorf("%s: %v, %v, said %q", c.name, e, err, said.String())
 		}
@@ -127,11 +130,13 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 		}
 		var said strings.Builder
 		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, many)
-		if err != nil || e.Device().ID != "cpu" || !strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
+		if err != nil || e.Device().ID != "cpu" ||
+			!strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
 		for _, name := range []string{"opencl", "opencl:0.0", "nvidia"} {
-			if _, err := selectDevice(name, list); !errors.Is(err, kind) || exitCode(err) != exitNoDevice || !strings.Contains(err.Error(), "install it") {
+			if _, err := selectDevice(name, list); !errors.Is(err, kind) || exitCode(err) != exitNoDevice ||
+				!strings.Contains(err.Error(), "install it") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -151,7 +156,8 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}
-	if !strings.Contains(said.String(), "warning: this device is passed over: ") || !strings.Contains(said.String(), "device: cpu ") {
+	if !strings.Contains(said.String(), "warning: this device is passed over: ") ||
+		!strings.Contains(said.String(), "device: cpu ") {
 		t.Errorf("it says %q", said.String())
 	}
 }
@@ -171,22 +177,26 @@ func TestDeviceFlagAndVariable(t *testing.T) {
 	}
 	t.Setenv(deviceVariable, "not-there")
 	fail(t, exitNoDevice, `"not-there" (UMA_GPU_DEVICE)`, "train", "--data", data, "--model", m)
-	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1", "--device", "cpu"); !strings.Contains(stderr, "device: cpu ") {
+	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1",
+		"--device", "cpu"); !strings.Contains(stderr, "device: cpu ") {
 		t.Errorf("stderr %s", stderr)
 	}
 	t.Setenv(deviceVariable, "cpu")
-	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1"); !strings.Contains(stderr, "device: cpu ") {
+	if _, stderr := succeed(t, "train", "--data", data, "--model", m,
+		"--max-steps", "1"); !strings.Contains(stderr, "device: cpu ") {
 		t.Errorf("stderr %s", stderr)
 	}
 }
 
 func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "65536": 65536, "64K": 65536, "64k": 65536, "3M": 3 << 20, "2G": 2 << 30} {
+	for text, want := range map[string]int64{"0": 0, "65536": 65536, "64K": 65536, "64k": 65536,
+		"3M": 3 << 20, "2G": 2 << 30} {
 		if got, err := parseBytes(text); err != nil || got != want {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10", "9223372036854775808", "9007199254740992K"} {
+	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10", "9223372036854775808",
+		"9007199254740992K"} {
 		if got, err := parseBytes(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)
 		}

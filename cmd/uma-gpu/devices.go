@@ -17,7 +17,8 @@ func devicesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list the processor and the OpenCL devices, and test them",
-		Description: "Every device is opened and runs the self-test: known answers, all bits compared. A device that does\n" +
+		Description: "Every device is opened and runs the self-test: known answers, all bits compared. " +
+			"A device that does\n" +
 			"not pass is refused by the other commands, unless they are told --allow-nonconforming; its weights\n" +
 			"may differ from everybody else's.\n\n" +
 			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or auto:\n" +

@@ -77,14 +77,16 @@ func (r planReport) print(w io.Writer) error {
 	line("in all", "%s, %s", smallBytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
 	line("tiles", "%d, of which aside %d", p.Tiles, p.TilesAside)
 	m := r.Estimate
-	line("expected pass", "%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass, m.Measured.BytesPerSecond/1e9, m.Measured.Examples)
+	line("expected pass", "%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass,
+		m.Measured.BytesPerSecond/1e9, m.Measured.Examples)
 	if s := m.Streamed; s != nil {
 		line("", "and %.3g GB/s streamed, measured on %d", s.BytesPerSecond/1e9, s.Examples)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\nA pass reads all examples and scores two classes. Every step makes one, and besides moves examples\n"+
+	_, err := fmt.Fprintln(w, "\nA pass reads all examples and scores two classes. Every step makes one, "+
+		"and besides moves examples\n"+
 		"between class sums, which can take several times as long and depends on the labels.")
 	return err
 }
@@ -94,7 +96,8 @@ func adviseMemory(err error) error {
 	if !errors.Is(err, engine.ErrMemory) {
 		return err
 	}
-	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, or train with fewer examples or classes", err)
+	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, "+
+		"or train with fewer examples or classes", err)
 }
 
 // reopen opens the OpenCL device with this id a second time, with another limit
@@ -128,7 +131,8 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 	if err != nil {
 		return adviseKernel(err)
 	}
-	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks, Components: o.Components, Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
+	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks, Components: o.Components,
+		Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
 	if r.Landmarks == 0 {
 		r.Landmarks = d.N
 	}

@@ -33,7 +33,8 @@ func TestDryRun(t *testing.T) {
 	}
 	model := filepath.Join(dir, "m.npz")
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage", "sparse")
-	for _, want := range []string{"device         cpu ", "1797 examples × 64 features, 10 classes, sparse\n", "\nscores         70.6 KiB\n", "in all ", "no limit", "tiles          1, of which aside 0\n", "expected pass "} {
+	for _, want := range []string{"device         cpu ", "1797 examples × 64 features, 10 classes, sparse\n",
+		"\nscores         70.6 KiB\n", "in all ", "no limit", "tiles          1, of which aside 0\n", "expected pass "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
@@ -141,7 +142,9 @@ func TestExpect(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if _, err := expect(t.Context(), e, plan, x, 2, func(int64) (engine.Engine, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := expect(t.Context(), e, plan, x, 2, func(int64) (engine.Engine, error) {
+		return nil, broken
+	}); !errors.Is(err, broken) {
 		t.Errorf("found %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -169,7 +172,9 @@ func TestFirstExamples(t *testing.T) {
 
 func TestAdviseMemory(t *testing.T) {
 	err := adviseMemory(fmt.Errorf("plan: %w: 9 bytes", engine.ErrMemory))
-	if !errors.Is(err, engine.ErrMemory) || exitCode(err) != exitMemory || !strings.HasSuffix(err.Error(), "9 bytes; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, or train with fewer examples or classes") {
+	if !errors.Is(err, engine.ErrMemory) || exitCode(err) != exitMemory ||
+		!strings.HasSuffix(err.Error(), "9 bytes; allow more with --memory-limit and --max-alloc if you gave them, "+
+			"choose another --device, or train with fewer examples or classes") {
 		t.Errorf("found %v", err)
 	}
 	if other := errors.New("other"); adviseMemory(other) != other || adviseMemory(nil) != nil {

@@ -70,7 +70,8 @@ func exitCode(err error) int {
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	}
-	for _, missing := range []error{errNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
+	for _, missing := range []error{errNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform,
+		gpu.ErrNoDevice} {
 		if errors.Is(err, missing) {
 			return exitNoDevice
 		}

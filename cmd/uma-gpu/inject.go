@@ -50,7 +50,8 @@ func inject(c *cli.Context) error {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := checkRaw(d, "a model would name the data without the changed labels; corrupt the original data"); err != nil {
+	if err := checkRaw(d, "a model would name the data without the changed labels; "+
+		"corrupt the original data"); err != nil {
 		return err
 	}
 	m, err := matrix(d.Classes)

@@ -27,8 +27,10 @@ func kernelFlags() []cli.Flag {
 		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Usage: "number `D` of components"},
 		&cli.Float64Flag{Name: "variance", Usage: "as many components as have this `SHARE` of the variance"},
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Usage: "number `M` of examples that stand for all; all, or auto"},
-		&cli.StringFlag{Name: "landmark-choice", Value: kernelpca.Uniform, Usage: "`HOW` to choose landmarks: uniform, kmeans++ or farthest"},
-		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit", Usage: "`SIZE` of the memory for the fit, such as 2G"},
+		&cli.StringFlag{Name: "landmark-choice", Value: kernelpca.Uniform,
+			Usage: "`HOW` to choose landmarks: uniform, kmeans++ or farthest"},
+		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
+			Usage: "`SIZE` of the memory for the fit, such as 2G"},
 	}
 }
 
@@ -78,9 +80,11 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 		Function:   mercer.Function{Kind: kind},
 		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"),
 	}
-	for flag, kinds := range map[string][]string{"gamma": {mercer.RBF, mercer.Poly}, "coef0": {mercer.Poly}, "degree": {mercer.Poly}} {
+	for flag, kinds := range map[string][]string{"gamma": {mercer.RBF, mercer.Poly}, "coef0": {mercer.Poly},
+		"degree": {mercer.Poly}} {
 		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
-			return nil, usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind, strings.Join(kinds, " and "))
+			return nil, usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind,
+				strings.Join(kinds, " and "))
 		}
 	}
 	f := &k.Function
@@ -96,7 +100,8 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 		if g, err := strconv.ParseFloat(text, 32); err == nil {
 			f.Gamma, trial.Gamma = float32(g), float32(g)
 		} else if trial.Gamma, k.Search = 1, text == "search"; text != "median" && !(search && k.Search) {
-			return nil, usagef(c, "--gamma is %q, wanted a number above 0, %s", text, map[bool]string{true: "median or search", false: "or median"}[search])
+			return nil, usagef(c, "--gamma is %q, wanted a number above 0, %s", text,
+				map[bool]string{true: "median or search", false: "or median"}[search])
 		}
 	}
 	if err := trial.Check(); err != nil {

@@ -126,18 +126,22 @@ func TestKPCA(t *testing.T) {
 	dir := t.TempDir()
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	basis := filepath.Join(dir, "b.npz")
-	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5", "--components", "7", "--basis", basis, "--json")
+	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5", "--components", "7",
+		"--basis", basis, "--json")
 	r := decode[kpcaReport](t, stdout)
-	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 || len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
+	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 ||
+		len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
 		t.Errorf("found %+v", r)
 	}
-	if stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--components", "7", "--basis", basis); !strings.Contains(stdout, "components  7 of 300 landmarks") {
+	if stdout, _ := succeed(t, "kpca", "fit", "--data", data,
+		"--components", "7", "--basis", basis); !strings.Contains(stdout, "components  7 of 300 landmarks") {
 		t.Errorf("said %s", stdout)
 	}
 	var first []float32
 	for _, out := range []string{"z.npy", "z.npz", "z.csv", "z.npy.gz"} {
 		path := filepath.Join(dir, out)
-		succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path, "--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz" && gpu.Built])
+		succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path,
+			"--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz" && gpu.Built])
 		labels := !strings.Contains(out, ".npy")
 		d, err := dataset.Read(t.Context(), path, dataset.Options{NoLabels: !labels})
 		if err != nil {
@@ -200,22 +204,26 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 		n := 0
 		for class, count := range c.counts {
 			for range count {
-				fmt.Fprintf(&text, "%.4f,%.4f,%.4f,c%d\n", rng.NormFloat64(), rng.NormFloat64(), float64(class)+rng.NormFloat64(), class)
+				fmt.Fprintf(&text, "%.4f,%.4f,%.4f,c%d\n", rng.NormFloat64(), rng.NormFloat64(), float64(class)+
+					rng.NormFloat64(), class)
 			}
 			n += count
 		}
 		data := write(t, dir, "few.csv", text.String())
-		variants := [][]string{nil, {"--variance", "0.99"}, {"--components", fmt.Sprint(n - 1)}, {"--landmarks", fmt.Sprint(n), "--kernel", "poly"}}
+		variants := [][]string{nil, {"--variance", "0.99"}, {"--components", fmt.Sprint(n - 1)},
+			{"--landmarks", fmt.Sprint(n), "--kernel", "poly"}}
 		if n > 100 {
 			variants = variants[:1] // the others take seconds, and are about the same limits
 		}
 		for _, more := range variants {
-			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20", "--kernel", "rbf", "--gamma", "search"}, more...)
+			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20", "--kernel", "rbf",
+				"--gamma", "search"}, more...)
 			if code, _, said := command(args...); code != exitOK || strings.Count(said, "estimated error") != 14 {
 				t.Errorf("%s, %v: exit code %d\n%s", c.name, more, code, said)
 			}
 		}
 	}
 	data := write(t, dir, "none.csv", "1,2,a\n2,1,b\n3,4,c\n")
-	fail(t, exitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "search")
+	fail(t, exitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel", "rbf",
+		"--gamma", "search")
 }

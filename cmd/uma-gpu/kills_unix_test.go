@@ -67,7 +67,8 @@ func TestKills(t *testing.T) {
 			}
 			ended++
 			if !bytes.Equal(read(t, m), read(t, want)) {
-				t.Errorf("killed and gone on, uma-gpu %s makes a model whose %s differs from %s", strings.Join(args, " "), differ(t, m, want), want)
+				t.Errorf("killed and gone on, uma-gpu %s makes a model whose %s differs from %s",
+					strings.Join(args, " "), differ(t, m, want), want)
 			}
 			for _, name := range names(t, at) {
 				switch {
@@ -78,7 +79,8 @@ func TestKills(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d trainings killed %d times went on from %d checkpoints to the same bytes; %d temporary files were left", device, ended, killed, resumed, left)
+		t.Logf("%s: %d trainings killed %d times went on from %d checkpoints to the same bytes; "+
+			"%d temporary files were left", device, ended, killed, resumed, left)
 		// A file has a name for the moment between its last byte and its place.
 		if left > 2+killed/10 {
 			t.Errorf("%d temporary files left by %d kills", left, killed)

@@ -34,7 +34,8 @@ func kpcaCommand() *cli.Command {
 			{
 				Name:  "fit",
 				Usage: "find the kernel principal components of a data set",
-				Description: "Labels are read and left aside. --gamma median is 1 / the median squared distance of examples; train\n" +
+				Description: "Labels are read and left aside. --gamma median is 1 / the median squared distance " +
+					"of examples; train\n" +
 					"has search besides: the best of seven values around that, by the estimated error on a fifth of the\n" +
 					"examples held out.\n\n" +
 					"--landmarks are examples that stand for all (Nyström): auto are all of up to 5000 examples, else\n" +
@@ -126,7 +127,8 @@ func kpcaFit(c *cli.Context) (err error) {
 	fitted := &kernelmap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
 	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
-	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version, Features: model.Features{Count: d.FeatureCount(), Names: d.Features},
+	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version,
+		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
 	b.SetMap(fitted)
 	r.Kernel = b.Kernel

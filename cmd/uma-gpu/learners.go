@@ -79,7 +79,8 @@ func reportLearner(d *learners.Definition) learnerReport {
 	}
 	flagsOf(d.New()).VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
-		r.Parameters = append(r.Parameters, parameterReport{strings.TrimSpace("--" + f.Name + " " + value), f.DefValue, usage})
+		r.Parameters = append(r.Parameters,
+			parameterReport{strings.TrimSpace("--" + f.Name + " " + value), f.DefValue, usage})
 	})
 	return r
 }

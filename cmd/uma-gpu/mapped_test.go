@@ -27,14 +27,16 @@ func TestTrainFromBinary(t *testing.T) {
 		return path
 	}
 	for what, s := range map[string]struct{ storage, steps string }{
-		"dense": {"dense", "auto"}, "sparse": {"sparse", "auto"}, "none": {"dense", "none"}, "sparse, none": {"sparse", "none"}, "maxabs": {"dense", "maxabs,bias"},
+		"dense": {"dense", "auto"}, "sparse": {"sparse", "auto"}, "none": {"dense", "none"},
+		"sparse, none": {"sparse", "none"}, "maxabs": {"dense", "maxabs,bias"},
 	} {
 		raw := file("raw.umab", "--storage", s.storage)
 		prepared := file("prepared.umab", "--storage", s.storage, "--normalize", s.steps)
 		for _, device := range devices {
 			var want []byte
 			for _, from := range []string{data, raw, prepared} {
-				args := []string{"train", "--data", from, "--storage", s.storage, "--confusion", c, "--max-steps", "30", "--device", device, "--quiet", "--model", filepath.Join(dir, "m.npz")}
+				args := []string{"train", "--data", from, "--storage", s.storage, "--confusion", c, "--max-steps", "30",
+					"--device", device, "--quiet", "--model", filepath.Join(dir, "m.npz")}
 				if from != prepared {
 					args = append(args, "--normalize", s.steps)
 				}
@@ -63,10 +65,12 @@ func TestPreparedData(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	_, stderr := succeed(t, "convert", "--data", digits, "--out", path("p.umab"), "--normalize", "auto")
-	if !strings.Contains(stderr, "1797 examples × 64 features, 10 classes written to "+path("p.umab")+" as binary, 471 KiB, prepared by standardize,bias,l2\n") {
+	if !strings.Contains(stderr, "1797 examples × 64 features, 10 classes written to "+path("p.umab")+
+		" as binary, 471 KiB, prepared by standardize,bias,l2\n") {
 		t.Errorf("stderr %s", stderr)
 	}
-	_, stderr = succeed(t, "train", "--data", path("p.umab"), "--normalize", "l2,bias,standardize", "--model", path("m.npz"), "--max-steps", "20")
+	_, stderr = succeed(t, "train", "--data", path("p.umab"), "--normalize", "l2,bias,standardize",
+		"--model", path("m.npz"), "--max-steps", "20")
 	if !strings.Contains(stderr, "p.umab, 1797 examples × 64 features, 10 classes, prepared by standardize,bias,l2\n") {
 		t.Errorf("stderr %s", stderr)
 	}
@@ -90,10 +94,13 @@ func TestPreparedData(t *testing.T) {
 	stdout, _ := succeed(t, "info", "--data", path("p.umab"), "--json")
 	i, original := decode[dataset.Info](t, stdout), dataset.Info{}
 	stdout, _ = succeed(t, "info", "--data", digits, "--json")
-	if original = decode[dataset.Info](t, stdout); i.Prepared != dataset.DefaultSteps || i.Format != "binary" || i.Features != 65 || i.SHA256 != original.SHA256 {
+	if original = decode[dataset.Info](t, stdout); i.Prepared != dataset.DefaultSteps || i.Format != "binary" ||
+		i.Features != 65 || i.SHA256 != original.SHA256 {
 		t.Errorf("found %+v", i)
 	}
-	if stdout, _ = succeed(t, "info", "--data", path("p.umab")); !strings.Contains(stdout, "prepared by        standardize,bias,l2\n") || !strings.Contains(stdout, original.SHA256+", of the data before\n") {
+	stdout, _ = succeed(t, "info", "--data", path("p.umab"))
+	if !strings.Contains(stdout, "prepared by        standardize,bias,l2\n") ||
+		!strings.Contains(stdout, original.SHA256+", of the data before\n") {
 		t.Errorf("stdout %s", stdout)
 	}
 
@@ -116,9 +123,12 @@ func TestPreparedData(t *testing.T) {
 	} {
 		fail(t, c.code, c.fragment, append(c.args, "--data", path("p.umab"))...)
 	}
-	fail(t, exitFailure, "found examples prepared otherwise than wanted: by l2, wanted standardize,bias,l2; take the original data", "predict", "--model", path("m.npz"), "--data", path("l2.umab"))
-	fail(t, exitUsage, "--normalize is given with an output in format csv, wanted binary", "convert", "--data", digits, "--normalize", "l2", "--out", path("n.csv"))
-	fail(t, exitUsage, `--normalize: normalization "l3"`, "convert", "--data", digits, "--normalize", "l3", "--out", path("n.umab"))
+	fail(t, exitFailure, "found examples prepared otherwise than wanted: by l2, wanted standardize,bias,l2; "+
+		"take the original data", "predict", "--model", path("m.npz"), "--data", path("l2.umab"))
+	fail(t, exitUsage, "--normalize is given with an output in format csv, wanted binary", "convert", "--data", digits,
+		"--normalize", "l2", "--out", path("n.csv"))
+	fail(t, exitUsage, `--normalize: normalization "l3"`, "convert", "--data", digits, "--normalize", "l3",
+		"--out", path("n.umab"))
 	fail(t, exitUsage, "--out is the same file as --data", "convert", "--data", path("p.umab"), "--out", path("p.umab"))
 	if after := names(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("found %q, want %q", after, before)
@@ -142,7 +152,8 @@ func TestDamagedBinary(t *testing.T) {
 		fail(t, exitFailure, "d.umab: the file is damaged: found the content hash ", append(args, "--data", path)...)
 	}
 	write(t, dir, "d.umab", string(raw[:len(raw)-1]))
-	fail(t, exitFailure, "d.umab: found section y of 7188 bytes", "train", "--data", path, "--model", filepath.Join(dir, "m.npz"))
+	fail(t, exitFailure, "d.umab: found section y of 7188 bytes", "train", "--data", path,
+		"--model", filepath.Join(dir, "m.npz"))
 }
 
 // Binary files go through the commands that make copies, and keep the content.
@@ -157,10 +168,12 @@ func TestBinaryCopies(t *testing.T) {
 	succeed(t, "convert", "--data", letter, "--label-column", "first", "--out", path("a.umab"))
 	succeed(t, "convert", "--data", path("a.umab"), "--out", path("b.csv"))
 	succeed(t, "convert", "--data", path("a.umab"), "--out", path("c.umab.gz"))
-	if hash(path("a.umab")) != want || hash(path("b.csv"), "--label-column", "first") != want || hash(path("c.umab.gz")) != want {
+	if hash(path("a.umab")) != want || hash(path("b.csv"), "--label-column", "first") != want ||
+		hash(path("c.umab.gz")) != want {
 		t.Error("a copy has another content")
 	}
-	if a, b := hash(path("a.umab"), "--no-labels"), hash(path("b.csv"), "--no-labels", "--ignore-columns", "first"); a != b {
+	if a, b := hash(path("a.umab"), "--no-labels"),
+		hash(path("b.csv"), "--no-labels", "--ignore-columns", "first"); a != b {
 		t.Errorf("without labels: hash %s, want %s", a, b)
 	}
 	for _, from := range []string{"a.umab", "b.csv"} {
@@ -168,8 +181,10 @@ func TestBinaryCopies(t *testing.T) {
 		if from == "b.csv" {
 			more = []string{"--label-column", "first"}
 		}
-		succeed(t, append([]string{"confusion", "inject", "--data", path(from), "--pairwise", "0.3", "--seed", "5", "--out", path(from + ".umab")}, more...)...)
-		succeed(t, append([]string{"split", "--data", path(from), "--fractions", "0.2,0.8", "--out", path(from + ".1.umab"), "--out", path(from + ".2.umab")}, more...)...)
+		succeed(t, append([]string{"confusion", "inject", "--data", path(from), "--pairwise", "0.3", "--seed", "5",
+			"--out", path(from + ".umab")}, more...)...)
+		succeed(t, append([]string{"split", "--data", path(from), "--fractions", "0.2,0.8",
+			"--out", path(from + ".1.umab"), "--out", path(from + ".2.umab")}, more...)...)
 	}
 	for _, part := range []string{".umab", ".1.umab", ".2.umab"} {
 		if !bytes.Equal(read(t, path("a.umab"+part)), read(t, path("b.csv"+part))) {

@@ -55,7 +55,8 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 			for _, i := range infos {
 				path := train("opencl.npz", i.ID())
 				device := load(t, path).Meta.Device
-				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName, Driver: i.Driver, Conforming: true}); device != want {
+				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName, Driver: i.Driver,
+					Conforming: true}); device != want {
 					t.Errorf("device %+v, want %+v", device, want)
 				}
 				for _, path := range []string{path, train("tiles.npz", i.ID(), "--max-alloc", "128K")} {
@@ -74,7 +75,8 @@ func wantSameModel(t *testing.T, a, b string) {
 			t.Errorf("%s: %s differs", filepath.Base(a), name)
 		}
 	}
-	metaA, metaB := bytes.Split(member(t, a, "meta.json"), []byte("\n")), bytes.Split(member(t, b, "meta.json"), []byte("\n"))
+	metaA, metaB := bytes.Split(member(t, a, "meta.json"), []byte("\n")),
+		bytes.Split(member(t, b, "meta.json"), []byte("\n"))
 	if len(metaA) != len(metaB) {
 		t.Fatalf("%s: meta.json has %d lines, want %d", filepath.Base(a), len(metaA), len(metaB))
 	}
@@ -121,8 +123,9 @@ func TestDevicesListsOpenCL(t *testing.T) {
 	}
 	for k, i := range infos {
 		d := l.Devices[len(processors)+k]
-		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name || d.Driver != i.Driver || d.PlatformName != i.PlatformName ||
-			d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc || d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != passed {
+		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name || d.Driver != i.Driver ||
+			d.PlatformName != i.PlatformName || d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc ||
+			d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != passed {
 			t.Errorf("found %+v %+v, want %+v", d, d.Info, i)
 		}
 	}
@@ -139,26 +142,32 @@ func TestAuto(t *testing.T) {
 	accelerated := slices.ContainsFunc(openCL(t), func(i gpu.Info) bool { return isGPU(i) || isOtherAccelerator(i) })
 	dir := t.TempDir()
 	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")
-	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--json")
+	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2",
+		"--device", "auto", "--json")
 	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" {
 		t.Errorf("device %+v for few data", r.Device)
 	}
 	succeed(t, "synth", "--examples", "9000", "--features", "120", "--out", data)
-	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--json")
-	if r := decode[trainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated || !strings.Contains(stderr, "device: "+r.Device.ID+" ") {
+	stdout, stderr := succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2",
+		"--device", "auto", "--json")
+	if r := decode[trainReport](t, stdout); (r.Device.Kind == "opencl") != accelerated ||
+		!strings.Contains(stderr, "device: "+r.Device.ID+" ") {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
 	// Too little memory for anything: auto says so and goes on, a device that was
 	// asked for ends the command.
-	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2", "--device", "auto", "--max-alloc", "16", "--json")
-	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" || strings.Contains(stderr, "warning: this device is passed over: ") != accelerated {
+	stdout, stderr = succeed(t, "train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2",
+		"--device", "auto", "--max-alloc", "16", "--json")
+	if r := decode[trainReport](t, stdout); r.Device.Kind != "cpu" ||
+		strings.Contains(stderr, "warning: this device is passed over: ") != accelerated {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
 	if !accelerated {
 		fail(t, exitNoDevice, "name one with --device", "tune", "--device", "auto", "--dry-run")
 	}
 	for _, i := range openCL(t) {
-		fail(t, exitMemory, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")
+		fail(t, exitMemory, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"),
+			"--device", i.ID(), "--max-alloc", "16")
 	}
 }
 
@@ -174,7 +183,8 @@ func TestDryRunOnOpenCL(t *testing.T) {
 			stdout, _ := succeed(t, append(args, "--memory-limit", limit)...)
 			r := decode[planReport](t, stdout)
 			p := r.Plan
-			if r.Device.ID != i.ID() || p.Examples != 4*61*20000 || p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch > p.Limit ||
+			if r.Device.ID != i.ID() || p.Examples != 4*61*20000 ||
+				p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch > p.Limit ||
 				(limit != "0" || p.InPlace) != (p.TilesAside > 0) || r.Estimate.SecondsPerPass <= 0 {
 				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
 			}
@@ -195,7 +205,8 @@ func TestDryRunOnOpenCL(t *testing.T) {
 func TestBenchOnOpenCL(t *testing.T) {
 	for _, i := range openCL(t) {
 		for _, more := range [][]string{nil, {"--max-alloc", "64K"}} {
-			args := append([]string{"bench", "--synthetic", "2000,5,3", "--steps", "4", "--repeat", "2", "--json", "--device", i.ID()}, more...)
+			args := append([]string{"bench", "--synthetic", "2000,5,3", "--steps", "4", "--repeat", "2", "--json",
+				"--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)
 			judgeBench(t, decode[benchReport](t, stdout), i.ID(), 2000, 6, 3, 4)
 		}

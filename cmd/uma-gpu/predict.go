@@ -19,7 +19,8 @@ func predictCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "predict",
 		Usage: "print the class of each example of a file",
-		Description: "Prints one class name per line, in the order of the examples, with no header. Labels that the file has are\n" +
+		Description: "Prints one class name per line, in the order of the examples, with no header. " +
+			"Labels that the file has are\n" +
 			"not used, but must be classes of the model; see eval for how right the predictions are.\n\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt",
 		Flags:  append(flags, quietFlag()),

@@ -44,7 +44,8 @@ func prepare(steps string, kernel bool, d *dataset.Dataset, where *device) error
 // checkNarrow refuses data that are not narrow if --storage asked for that.
 func checkNarrow(asked bool, d *dataset.Dataset) error {
 	if asked && d.Narrow == nil {
-		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
+		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
+			"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ func TestFullDisk(t *testing.T) {
 		c := program(t, "ulimit -f 1;", args...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != exitFailure || !strings.Contains(stderr.String(), target+": cannot be written (nothing was changed): file too large") {
+		if code != exitFailure ||
+			!strings.Contains(stderr.String(), target+": cannot be written (nothing was changed): file too large") {
 			t.Errorf("%s: exit code %d\n%s", args[0], code, stderr.String())
 		}
 		if left := names(t, dir); left != nil {
@@ -153,7 +154,8 @@ func TestClosedPipe(t *testing.T) {
 	var stderr bytes.Buffer
 	c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3")
 	c.Stdout, c.Stderr = w, &stderr
-	if code := exitOf(t, c.Run()); code != exitFailure || !strings.Contains(stderr.String(), "uma-gpu: write to standard output: ") {
+	if code := exitOf(t, c.Run()); code != exitFailure ||
+		!strings.Contains(stderr.String(), "uma-gpu: write to standard output: ") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 	load(t, m)
@@ -184,8 +186,10 @@ func TestDemo(t *testing.T) {
 	text := string(all)
 	for _, command := range []string{
 		"$ uma-gpu confusion inject --data train.csv ", "data: train.csv, 1200 examples",
-		"$ uma-gpu train --data noisy.csv --confusion ", "data: noisy.csv, ", "condition number 5\n", "model            uma.npz\n",
-		"$ uma-gpu train --data noisy.csv --device ", "data: noisy.csv, ", "so the identity", "model            identity.npz\n",
+		"$ uma-gpu train --data noisy.csv --confusion ", "data: noisy.csv, ", "condition number 5\n",
+		"model            uma.npz\n",
+		"$ uma-gpu train --data noisy.csv --device ", "data: noisy.csv, ", "so the identity",
+		"model            identity.npz\n",
 		"clean test error of UMA, which knows C:       0.1910\n", "of the same learner with C = identity:        0.5494\n",
 	} {
 		_, after, found := strings.Cut(text, command)
@@ -209,7 +213,9 @@ func TestCheckpointOnFullDisk(t *testing.T) {
 		c := program(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k), more...)...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != exitFailure || !strings.Contains(stderr.String(), k+": cannot be written (nothing was changed): file too large; raise the limit") {
+		if code != exitFailure ||
+			!strings.Contains(stderr.String(), k+": cannot be written (nothing was changed): file too large; "+
+				"raise the limit") {
 			t.Errorf("%v: exit code %d\n%s", more, code, stderr.String())
 		}
 		if left := names(t, dir); !bytes.Equal(read(t, k), kept) || !slices.Equal(left, before) {

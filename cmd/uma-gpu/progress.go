@@ -43,7 +43,8 @@ func isTerminal(w io.Writer) bool {
 // step is host.RunOptions.OnStep.
 func (p *progress) step(r host.Report) {
 	if p.verbose {
-		fmt.Fprintf(p.w, "step %d: %sestimated error %.4f\n", r.Step, p.fields(r, "predicted %q to true %q", "%.4g", ", ", func(s string) string { return s }), r.EstimatedError)
+		fmt.Fprintf(p.w, "step %d: %sestimated error %.4f\n",
+			r.Step, p.fields(r, "predicted %q to true %q", "%.4g", ", ", func(s string) string { return s }), r.EstimatedError)
 	}
 	if now := time.Now(); p.live && now.Sub(p.shown) >= interval {
 		p.shown = now

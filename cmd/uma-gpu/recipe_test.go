@@ -25,7 +25,8 @@ func newRandom(t *testing.T) *rand.Rand {
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("seed %d; again by go test ./cmd/uma-gpu -run '^%s$' -random-seed %d", seed, strings.Split(t.Name(), "/")[0], seed)
+	t.Logf("seed %d; again by go test ./cmd/uma-gpu -run '^%s$' -random-seed %d",
+		seed, strings.Split(t.Name(), "/")[0], seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
@@ -65,7 +66,8 @@ func corpora(t *testing.T, dir string) (all []corpus) {
 		few, data := filepath.Join(dir, name+"-few.csv"), filepath.Join(dir, name+".csv")
 		s := corpus{files: []string{data}, confusion: filepath.Join(dir, name+"-C.csv")}
 		succeed(t, "split", "--data", from[0], "--label-column", from[1], "--counts", "260", "--out", few)
-		succeed(t, "confusion", "inject", "--data", few, "--label-column", from[1], "--pairwise", "0.3", "--out", data, "--write-confusion", s.confusion)
+		succeed(t, "confusion", "inject", "--data", few, "--label-column", from[1], "--pairwise", "0.3", "--out", data,
+			"--write-confusion", s.confusion)
 		if from[1] == "first" { // to its usual place
 			succeed(t, "convert", "--data", data, "--label-column", "first", "--out", data+".npz")
 			succeed(t, "convert", "--data", data+".npz", "--out", data+".umab")

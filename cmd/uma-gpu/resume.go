@@ -28,7 +28,8 @@ func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 		k.Every, err = time.ParseDuration(text)
 	}
 	if err != nil || k.Steps < 0 || k.Every < 0 || k.Steps == 0 && k.Every == 0 {
-		return k, usagef(c, "--every is %q, wanted a time above 0 such as 30s or 5m, or a number of steps of at least 1", text)
+		return k, usagef(c, "--every is %q, wanted a time above 0 such as 30s or 5m, "+
+			"or a number of steps of at least 1", text)
 	}
 	return k, nil
 }
@@ -68,7 +69,8 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 		return nil, err
 	}
 	if m.State == nil {
-		return nil, fmt.Errorf("%s: found a model whose training had ended (%s after %d steps), wanted a checkpoint or the model of an interrupted run; "+
+		return nil, fmt.Errorf("%s: found a model whose training had ended (%s after %d steps), "+
+			"wanted a checkpoint or the model of an interrupted run; "+
 			"--from begins with its weights", resume, m.Meta.Stop, m.Meta.Steps)
 	}
 	if err := t.checkMapped(c, m); err != nil {
@@ -90,7 +92,8 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 	}
 	t.Seed = m.Meta.Seed
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") && steps < m.Meta.Steps {
-		return nil, usagef(c, "--max-steps is %d, wanted at least %d, the steps that the training has made", steps, m.Meta.Steps)
+		return nil, usagef(c, "--max-steps is %d, wanted at least %d, "+
+			"the steps that the training has made", steps, m.Meta.Steps)
 	}
 	t.notes.say("resume: %s, after %d steps", resume, m.Meta.Steps)
 	return params, nil
@@ -162,5 +165,6 @@ func (t *training) adviseResume(c *cli.Context, err error) error {
 		return err
 	}
 	resume := c.String("resume")
-	return fmt.Errorf("%s: %w; give what the training began with, or --from %s to begin anew with its weights", resume, err, resume)
+	return fmt.Errorf("%s: %w; give what the training began with, or --from %s to begin anew with its weights",
+		resume, err, resume)
 }

@@ -79,7 +79,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), predictCommand(), evalCommand(), confusionCommand(), learnersCommand(),
-			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
+			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
+			benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

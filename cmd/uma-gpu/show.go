@@ -112,7 +112,8 @@ func matrixClasses(path string) ([]string, error) {
 	if strings.HasPrefix(first, "\x93NUMPY") {
 		return nil, fmt.Errorf("%s: a .npy file has no class names; say them with --classes", path)
 	}
-	if strings.HasPrefix(strings.TrimPrefix(first, `"`), `noisy\true`) || strings.HasPrefix(strings.TrimPrefix(first, `"`), `true\noisy`) {
+	if strings.HasPrefix(strings.TrimPrefix(first, `"`), `noisy\true`) ||
+		strings.HasPrefix(strings.TrimPrefix(first, `"`), `true\noisy`) {
 		header, err := csv.NewReader(strings.NewReader(first)).Read()
 		if err != nil {
 			return nil, fmt.Errorf("%s: cannot read the header: %w", path, err)

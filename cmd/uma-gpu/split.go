@@ -125,7 +125,9 @@ func division(c *cli.Context) (divide func(*dataset.Dataset) ([]*dataset.Dataset
 		}
 		list = append(list, count)
 	}
-	return func(d *dataset.Dataset) ([]*dataset.Dataset, error) { return dataset.SplitCounts(d, list, seed) }, len(list), nil
+	return func(d *dataset.Dataset) ([]*dataset.Dataset, error) {
+		return dataset.SplitCounts(d, list, seed)
+	}, len(list), nil
 }
 
 // absent lists the classes of which d has no example.

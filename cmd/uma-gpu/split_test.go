@@ -15,7 +15,8 @@ func TestSplit(t *testing.T) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	a, b := path("train, all.csv"), path("test.svm.gz") // a comma is part of a name
 	_, stderr := succeed(t, "split", "--data", digits, "--fractions", "0.7, 0.3", "--out", a, "--out", b)
-	for _, want := range []string{"1258 of 1797 examples written to " + a + "\n", "539 of 1797 examples written to " + b + "\n"} {
+	for _, want := range []string{"1258 of 1797 examples written to " + a + "\n",
+		"539 of 1797 examples written to " + b + "\n"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
@@ -26,7 +27,8 @@ func TestSplit(t *testing.T) {
 	}
 	for q, c := range dataset.Describe(whole).Classes {
 		n := dataset.Describe(train).Classes[q].Examples
-		if exact := 0.7 * float64(c.Examples); float64(n) < exact-1 || float64(n) > exact+1 || dataset.Describe(test).Classes[q].Examples != c.Examples-n {
+		if exact := 0.7 * float64(c.Examples); float64(n) < exact-1 || float64(n) > exact+1 ||
+			dataset.Describe(test).Classes[q].Examples != c.Examples-n {
 			t.Errorf("class %s: %d of %d are in the first part", c.Class, n, c.Examples)
 		}
 	}

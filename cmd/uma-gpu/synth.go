@@ -11,7 +11,8 @@ func synthCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "synth",
 		Usage: "write a synthetic data set of any size, the same on every machine",
-		Description: "Draws class centres on a sphere and round noise about them, so that a linear classifier is the best\n" +
+		Description: "Draws class centres on a sphere and round noise about them, " +
+			"so that a linear classifier is the best\n" +
 			"one. Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin\n" +
 			"with the same ones.\n\n" +
 			"Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz",

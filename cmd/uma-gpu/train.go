@@ -23,16 +23,21 @@ func trainCommand() *cli.Command {
 	)
 	learner := append(learnerFlags(),
 		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
-		&cli.StringFlag{Name: "weights", DefaultText: "the learner's", Usage: "`RULE` for the weights to keep: best, average or last"},
+		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
+			Usage: "`RULE` for the weights to keep: best, average or last"},
 		seedFlag("all random choices"),
 		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
 	output := []cli.Flag{
 		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
-		outputFlag{&cli.StringFlag{Name: "checkpoint", Usage: "also write the training so far to `FILE`.npz, every so often"}},
-		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Usage: "`TIME` between checkpoints, or a number of steps"},
-		inputFlag{&cli.StringFlag{Name: "resume", Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
-		inputFlag{&cli.StringFlag{Name: "from", Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
+		outputFlag{&cli.StringFlag{Name: "checkpoint",
+			Usage: "also write the training so far to `FILE`.npz, every so often"}},
+		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(),
+			Usage: "`TIME` between checkpoints, or a number of steps"},
+		inputFlag{&cli.StringFlag{Name: "resume",
+			Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
+		inputFlag{&cli.StringFlag{Name: "from",
+			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
 		jsonFlag(), quietFlag(),
@@ -153,7 +158,8 @@ func train(c *cli.Context) (err error) {
 		return err
 	}
 	if run.Stop == host.Interrupted {
-		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on", errInterrupted, run.Steps, t.model, t.model)
+		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
+			errInterrupted, run.Steps, t.model, t.model)
 	}
 	return nil
 }
@@ -167,7 +173,8 @@ func newTraining(c *cli.Context) (*training, error) {
 	if err := checkUsage(c, required...); err != nil {
 		return nil, err
 	}
-	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"), notes: newNotes(c), verbose: c.Bool("verbose")}
+	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
+		notes: newNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
 	if t.notes.quiet && t.verbose {

@@ -30,7 +30,8 @@ func TestTrain(t *testing.T) {
 	dir := t.TempDir()
 	data, c := noisy(t, dir, digits)
 	path := filepath.Join(dir, "m.npz")
-	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path, "--max-steps", "40", "--seed", "7", "--json")
+	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path, "--max-steps", "40",
+		"--seed", "7", "--json")
 	for _, want := range []string{
 		"data: " + data + ", 1797 examples × 64 features, 10 classes\n",
 		"confusion matrix: condition number 5\n",
@@ -97,7 +98,8 @@ func TestTrainForPeople(t *testing.T) {
 	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
 	args := []string{"train", "--data", data, "--model", m, "--max-steps", "5"}
 	stdout, stderr := succeed(t, args...)
-	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "estimated error", "seconds", "estimated confusion of the predictions"} {
+	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "estimated error", "seconds",
+		"estimated confusion of the predictions"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
@@ -128,7 +130,8 @@ func TestTrainSameBytes(t *testing.T) {
 			bytesOf := func(name, data string, more ...string) []byte {
 				t.Helper()
 				path := filepath.Join(dir, name)
-				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c, "--model", path, "--max-steps", "10"}, more...)...)
+				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c, "--model", path,
+					"--max-steps", "10"}, more...)...)
 				return read(t, path)
 			}
 			want := bytesOf("want.npz", data)
@@ -150,7 +153,8 @@ func TestTrainSameBytes(t *testing.T) {
 					t.Errorf("%d processors give another model", processors)
 				}
 			}
-			for _, other := range [][]string{{"--max-steps", "9"}, {"--select", "random"}, {"--weights", "last"}, {"--alpha", "0.01"}, {"--normalize", "l2"}} {
+			for _, other := range [][]string{{"--max-steps", "9"}, {"--select", "random"}, {"--weights", "last"},
+				{"--alpha", "0.01"}, {"--normalize", "l2"}} {
 				if bytes.Equal(bytesOf("other.npz", data, other...), want) {
 					t.Errorf("%s gives the same model", other)
 				}
@@ -168,12 +172,14 @@ func TestTrainTransposedConfusion(t *testing.T) {
 	a, b := filepath.Join(dir, "a.npz"), filepath.Join(dir, "b.npz")
 	succeed(t, "train", "--data", data, "--confusion", columns, "--model", a, "--max-steps", "9")
 	for _, c := range []string{trueRows, bare} {
-		succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows", "--model", b, "--max-steps", "9")
+		succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows", "--model", b,
+			"--max-steps", "9")
 		if !bytes.Equal(read(t, a), read(t, b)) {
 			t.Errorf("%s gives another model", c)
 		}
 	}
-	fail(t, exitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data", data, "--confusion", bare, "--model", b)
+	fail(t, exitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data", data,
+		"--confusion", bare, "--model", b)
 	fail(t, exitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion", bare, "--model", b)
 }
 
@@ -201,7 +207,8 @@ func TestTrainInterrupted(t *testing.T) {
 	path, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
 	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json", "--model"}
 	code, stdout, stderr := interrupt(t, "step 6:", append(args, path, "--verbose")...)
-	if code != exitInterrupted || !strings.Contains(stderr, "uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
+	if code != exitInterrupted ||
+		!strings.Contains(stderr, "uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}
 	if r := decode[trainReport](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {

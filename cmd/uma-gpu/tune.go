@@ -30,7 +30,9 @@ func tuneCommand() *cli.Command {
 		&cli.BoolFlag{Name: "dry-run", Usage: "measure, but store nothing"},
 		&cli.BoolFlag{Name: "forget", Usage: "remove what was stored, for all devices, instead of measuring"},
 	)
-	flags = append(flags, slices.DeleteFunc(deviceFlags(), func(f cli.Flag) bool { return f.Names()[0] == "no-tuning" })...)
+	flags = append(flags, slices.DeleteFunc(deviceFlags(), func(f cli.Flag) bool {
+		return f.Names()[0] == "no-tuning"
+	})...)
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "find out how an OpenCL device divides its work best, and remember it",
@@ -125,7 +127,8 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 		return nil, "", err
 	}
 	b = &benchmark{
-		data: c.String("data"), normalize: c.String("normalize"), seed: c.Uint64("seed"), repeat: c.Int("repeat"), notes: newNotes(c),
+		data: c.String("data"), normalize: c.String("normalize"), seed: c.Uint64("seed"),
+		repeat: c.Int("repeat"), notes: newNotes(c),
 		n: c.Int("examples"), d: c.Int("features"), q: c.Int("classes"),
 	}
 	for _, f := range []struct {
@@ -162,7 +165,8 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 		return nil, "", err
 	}
 	if len(b.device.try) == 0 {
-		err = fmt.Errorf("%w: tune wants an OpenCL device, and auto leaves out those that are the processor: name one with --device", errNoSuchDevice)
+		err = fmt.Errorf("%w: tune wants an OpenCL device, and auto leaves out those that are the processor: "+
+			"name one with --device", errNoSuchDevice)
 		if b.device.problem != nil {
 			err = fmt.Errorf("%w: %w", err, b.device.problem)
 		}
@@ -183,7 +187,8 @@ func (r tuneReport) print(w io.Writer) error {
 		return milliseconds(*seconds)
 	}
 	for _, c := range r.Candidates {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t\n", c.Parameter, c.Value, ms(c.Seconds), ms(c.Bounded), optional(c.Ratio, "%.3f"), c.Verdict)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t\n", c.Parameter, c.Value, ms(c.Seconds), ms(c.Bounded),
+			optional(c.Ratio, "%.3f"), c.Verdict)
 	}
 	if err := t.Flush(); err != nil {
 		return err

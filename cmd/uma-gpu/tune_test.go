@@ -51,7 +51,9 @@ func TestTuningThatDoesNotOpen(t *testing.T) {
 		if !works {
 			want = defaultTuning
 		}
-		if err != nil || d.tuning != want || strings.Contains(said.String(), "warning: the tuning of 1970-01-01 is not used: self-test: score differs") == works {
+		if err != nil || d.tuning != want ||
+			strings.Contains(said.String(), "warning: the tuning of 1970-01-01 is not used: self-test: "+
+				"score differs") == works {
 			t.Errorf("%v, tuning %q, said %q", err, d.tuning, &said)
 		}
 		if tried[0].Tuning != entry.Tuning || tried[0].AllowNonconforming || (!works && !tried[1].AllowNonconforming) {

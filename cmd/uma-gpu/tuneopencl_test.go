@@ -21,10 +21,12 @@ func TestTuneOnOpenCL(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "cache", "t.json")
 		t.Setenv(tuned.PathVariable, path)
 		// Sparse examples have one parameter, and so take little time.
-		args := []string{"tune", "--device", i.ID(), "--data", digits, "--storage", "sparse", "--normalize", "l2", "--repeat", "1"}
+		args := []string{"tune", "--device", i.ID(), "--data", digits, "--storage", "sparse",
+			"--normalize", "l2", "--repeat", "1"}
 		stdout, _ := succeed(t, append(args, "--dry-run", "--json")...)
 		r := decode[tuneReport](t, stdout)
-		if r.TuneReport.Device.ID != i.ID() || len(r.Candidates) == 0 || r.Shape != "sparse, d>=64, q<=16, small" || r.Table != "" || r.Data.Examples != 1797 {
+		if r.TuneReport.Device.ID != i.ID() || len(r.Candidates) == 0 || r.Shape != "sparse, d>=64, q<=16, small" ||
+			r.Table != "" || r.Data.Examples != 1797 {
 			t.Errorf("found %+v", r)
 		}
 		if found, err := tuned.Read(path); err != nil || found != nil {
@@ -36,7 +38,8 @@ func TestTuneOnOpenCL(t *testing.T) {
 				t.Errorf("stdout lacks %q:\n%s\n%s", want, stdout, stderr)
 			}
 		}
-		if found, err := tuned.Read(path); err != nil || len(found) != 1 || found[0].Device != i.Name || found[0].Driver != i.Driver {
+		if found, err := tuned.Read(path); err != nil || len(found) != 1 || found[0].Device != i.Name ||
+			found[0].Driver != i.Driver {
 			t.Errorf("stored %+v, %v", found, err)
 		}
 		code, stdout, stderr := interrupt(t, "shape:", "tune", "--device", i.ID(), "--examples", "300", "--features", "4")
@@ -57,13 +60,15 @@ func TestStoredTuningIsUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := tuned.Entry{Key: key, Tuning: gpu.Tuning{ScoreRows: 4, ScoreGroup: 16, ScoreWidth: 8, SumRows: 16, Group: 4}, Date: time.Unix(1e9, 0).UTC()}
+		entry := tuned.Entry{Key: key, Date: time.Unix(1e9, 0).UTC(),
+			Tuning: gpu.Tuning{ScoreRows: 4, ScoreGroup: 16, ScoreWidth: 8, SumRows: 16, Group: 4}}
 		n := 0
 		train := func(want string, more ...string) (model, stderr string) {
 			t.Helper()
 			n++
 			model = filepath.Join(dir, string(rune('a'+n))+".npz")
-			_, stderr = succeed(t, append([]string{"train", "--data", digits, "--model", model, "--max-steps", "5", "--device", i.ID()}, more...)...)
+			_, stderr = succeed(t,
+				append([]string{"train", "--data", digits, "--model", model, "--max-steps", "5", "--device", i.ID()}, more...)...)
 			if !strings.Contains(stderr, ", tuning: "+want+"\n") {
 				t.Errorf("stderr lacks %q:\n%s", want, stderr)
 			}
@@ -92,7 +97,8 @@ func TestStoredTuningIsUsed(t *testing.T) {
 		if !bytes.Equal(member(t, plain, "W.npy"), member(t, used, "W.npy")) {
 			t.Error("the weights differ")
 		}
-		stdout, _ := succeed(t, "bench", "--data", digits, "--steps", "2", "--repeat", "1", "--json", "--quiet", "--device", i.ID())
+		stdout, _ := succeed(t, "bench", "--data", digits, "--steps", "2", "--repeat", "1", "--json", "--quiet",
+			"--device", i.ID())
 		if r := decode[benchReport](t, stdout); r.Tuning != "tuned 2001-09-09" {
 			t.Errorf("bench says %q", r.Tuning)
 		}

@@ -25,7 +25,9 @@ func (d *device) openTuned(n notes, i gpu.Info, w work) (engine.Engine, error) {
 }
 
 // openWith calls open with the tuning of an entry, and if that fails without it.
-func (d *device) openWith(n notes, entry tuned.Entry, open func(gpu.Options) (engine.Engine, error)) (engine.Engine, error) {
+func (d *device) openWith(
+	n notes, entry tuned.Entry, open func(gpu.Options) (engine.Engine, error),
+) (engine.Engine, error) {
 	if entry.Tuning == (gpu.Tuning{}) {
 		return open(d.options)
 	}

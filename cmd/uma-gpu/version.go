@@ -17,11 +17,12 @@ const version = "0.1.0"
 
 func versionCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "version",
-		Usage:       "print the versions of the tool, of Go and of the numerics contract",
-		Description: "Models of the same contract version, data and parameters have equal weights.\n\nExample: uma-gpu version --json",
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      printVersion,
+		Name:  "version",
+		Usage: "print the versions of the tool, of Go and of the numerics contract",
+		Description: "Models of the same contract version, data and parameters have equal weights.\n\n" +
+			"Example: uma-gpu version --json",
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: printVersion,
 	}
 }
 

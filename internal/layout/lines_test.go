@@ -14,13 +14,9 @@ import (
 // columns that no line reaches, a tab being one.
 const columns = 120
 
-// longer are folders with lines still to be broken, without those below them. A folder of this list
-// that has none has to leave it.
-var longer = []string{"cmd/uma-gpu", "learners/uma"}
-
 // TestLines finds lines that no window shows side by side with another file.
 func TestLines(t *testing.T) {
-	judged, long := 0, map[string]bool{}
+	judged := 0
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -44,13 +40,9 @@ func TestLines(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		folder := filepath.ToSlash(filepath.Dir(file))
 		for k, line := range strings.Split(string(text), "\n") {
 			width := utf8.RuneCountInString(line)
-			if width < columns || isRow(line) {
-				continue
-			}
-			if long[folder] = true; !slices.Contains(longer, folder) {
+			if width >= columns && !isRow(line) {
 				t.Errorf("%s:%d: %d columns, wanted less than %d: break the line", filepath.ToSlash(file), k+1, width, columns)
 			}
 		}
@@ -61,11 +53,6 @@ func TestLines(t *testing.T) {
 	}
 	if judged < 100 {
 		t.Errorf("only %d files were judged", judged)
-	}
-	for _, folder := range longer {
-		if !long[folder] {
-			t.Errorf("%s has no long line any more: take it off the list", folder)
-		}
 	}
 }
 

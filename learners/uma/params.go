@@ -33,9 +33,10 @@ type Params struct {
 func Defaults() *Params { return &Params{Select: SelectError, Tol: 1e-9} }
 
 var definition = &learners.Definition{
-	Name:     "uma",
-	Summary:  "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the batch perceptron",
-	Paper:    "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine Learning 99 (2015), Algorithm 2",
+	Name:    "uma",
+	Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the batch perceptron",
+	Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine Learning 99 " +
+		"(2015), Algorithm 2",
 	Step:     "an update of two classes by all mistakes of one kind",
 	MaxSteps: 1000,
 	Weights:  []learners.Rule{learners.Best, learners.Average, learners.Last},
@@ -47,8 +48,10 @@ func (*Params) Definition() *learners.Definition { return definition }
 
 // Flags implements learners.Params.
 func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.StringVar((*string)(&p.Select), "select", string(p.Select), "`RULE` for the pair of classes to correct: error (largest estimated mistake), confusion (the same relative to the class's size) or random")
-	fs.Var((*float32Value)(&p.Alpha), "alpha", "margin `A` that an example needs to count as predicted, in units of the score, at least 0")
+	fs.StringVar((*string)(&p.Select), "select", string(p.Select), "`RULE` for the pair of classes to correct: "+
+		"error (largest estimated mistake), confusion (the same relative to the class's size) or random")
+	fs.Var((*float32Value)(&p.Alpha), "alpha", "margin `A` that an example needs to count as predicted, "+
+		"in units of the score, at least 0")
 	fs.Float64Var(&p.Tol, "tol", p.Tol, "norm `T` of an update vector up to which its mistake is left alone, at least 0")
 }
 

@@ -44,7 +44,10 @@ func TestBadParams(t *testing.T) {
 		{Params{Select: SelectError, Tol: -1}, "tolerance is -1"},
 		{Params{Select: SelectError, Tol: inf}, "tolerance is +Inf"},
 	} {
-		for _, err := range []error{c.params.Check(), func() error { _, err := c.params.Start(t.Context(), nil); return err }()} {
+		for _, err := range []error{c.params.Check(), func() error {
+			_, err := c.params.Start(t.Context(), nil)
+			return err
+		}()} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v: %v, want %q", c.params, err, c.want)
 			}
@@ -212,7 +215,8 @@ func TestChoice(t *testing.T) {
 			if c.regions == nil {
 				c.regions = full
 			}
-			s := &scripted{n: 81, q: 3, norms: c.norms, z: c.z, assignment: engine.Assignment{Regions: c.regions, Predicted: full}}
+			s := &scripted{n: 81, q: 3, norms: c.norms, z: c.z,
+				assignment: engine.Assignment{Regions: c.regions, Predicted: full}}
 			w := engine.Weights{Q: 3, D: 1, W: []float32{2, 1, 0}}
 			u, changed := advance(t, s.run(t, c.params, 1), w, nil)
 			if got := [2]int{u.P, u.Q}; got != c.want || (changed == nil) != (c.want == [2]int{}) {
@@ -228,7 +232,8 @@ func TestChoice(t *testing.T) {
 // While W = 0 the margin counts as 0, in regions and in the error set: else no first step
 // would be possible. Weights that a run starts from are not 0.
 func TestFirstStepHasNoMargin(t *testing.T) {
-	s := &scripted{n: 4, q: 2, norms: []float32{0, 1, 1, 0}, assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}}
+	s := &scripted{n: 4, q: 2, norms: []float32{0, 1, 1, 0},
+		assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}}
 	l, w := s.run(t, Params{Alpha: 5}, 1), engine.NewWeights(2, 1)
 	var changed []int
 	for step, alpha := range []float32{0, 5} {
@@ -247,7 +252,8 @@ func TestFirstStepHasNoMargin(t *testing.T) {
 func TestSelectConfusion(t *testing.T) {
 	for rule, want := range map[Select]engine.Pair{SelectError: {P: 1, Q: 0}, SelectConfusion: {P: 0, Q: 1}} {
 		cells := []int64{80, 4, 10, 6}
-		s := &scripted{n: 100, q: 2, norms: []float32{0, 1, 4, 0}, assignment: engine.Assignment{Regions: cells, Predicted: cells}}
+		s := &scripted{n: 100, q: 2, norms: []float32{0, 1, 4, 0},
+			assignment: engine.Assignment{Regions: cells, Predicted: cells}}
 		if got, _ := advance(t, s.run(t, Params{Select: rule}, 1), engine.NewWeights(2, 1), nil); got != want {
 			t.Errorf("%s: %+v; want %v", rule, got, want)
 		}
@@ -256,7 +262,8 @@ func TestSelectConfusion(t *testing.T) {
 
 func TestSelectRandom(t *testing.T) {
 	nine := slices.Repeat([]int64{9}, 9)
-	s := &scripted{n: 81, q: 3, norms: []float32{0, 1, 1, 1, 0, 0, 5, 1, 0}, assignment: engine.Assignment{Regions: nine, Predicted: nine}}
+	s := &scripted{n: 81, q: 3, norms: []float32{0, 1, 1, 1, 0, 0, 5, 1, 0},
+		assignment: engine.Assignment{Regions: nine, Predicted: nine}}
 	draw := func(l learners.Learner, n int) (pairs []engine.Pair) {
 		for range n {
 			p, _ := advance(t, l, engine.NewWeights(3, 1), nil)
@@ -307,7 +314,8 @@ func TestSelectRandom(t *testing.T) {
 
 func TestOverflowIsAnError(t *testing.T) {
 	for _, bad := range []float32{float32(math.Inf(1)), float32(math.NaN())} {
-		s := &scripted{n: 4, q: 2, norms: []float32{0, bad, 1, 0}, assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}}
+		s := &scripted{n: 4, q: 2, norms: []float32{0, bad, 1, 0},
+			assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}}
 		l, w := s.run(t, Params{}, 1), engine.NewWeights(2, 1)
 		if _, err := l.Count(t.Context(), w, nil); err != nil {
 			t.Fatal(err)

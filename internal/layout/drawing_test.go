@@ -155,13 +155,14 @@ func drawing(all map[string]*folder) string {
 
 const head = `# Who imports whom
 
-A package imports packages of lower layers alone; the number of its layer is one more than the highest that it
-imports. [internal/layout](../internal/layout/layout_test.go) says what each may import, and why no more; its test draws this page
-(` + "`go test ./internal/layout -run Drawing -update`" + `) and fails when it is not true.
+A package imports packages of lower layers alone; the number of its layer is one more than the
+highest that it imports. [internal/layout](../internal/layout/layout_test.go) says what each may
+import, and why no more; its test draws this page when told ` + "`-update`" + `, and fails when it is not true.
 
 `
 
-const between = `Which line of code belongs where: the first sentence of each package's documentation, and what it imports.
+const between = `Which line of code belongs where: the first sentence of each package's documentation, and what it
+imports.
 
 | package | it | imports |
 |---|---|---|

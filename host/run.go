@@ -151,7 +151,7 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 	}
 	if o.Resume != nil {
 		if err := r.restore(o.Resume); err != nil {
-			return nil, errors.Join(fmt.Errorf("run: the state to go on from does not fit: %w", err), r.learner.Close())
+			return nil, errors.Join(fmt.Errorf("run: %w found a state that does not fit: %w", ErrResume, err), r.learner.Close())
 		}
 	}
 	return r, nil

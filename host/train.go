@@ -24,6 +24,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
+// ErrResume marks what Train was given to go on with a training, but not to go on with
+// that one.
+var ErrResume = errors.New("to go on with a training")
+
 // NoSteps is the value of Options.MaxSteps that makes no step.
 const NoSteps = -1
 
@@ -153,6 +157,9 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
 	}
+	if t.data.SHA256 == "" && t.data.Prepared == nil {
+		t.data.SHA256 = t.data.Hash()
+	}
 	parameters, err := json.Marshal(o.Learner)
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters of learner %s: %w", about.Name, err)
@@ -161,7 +168,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		ToolVersion: o.Tool, ContractVersion: contract.Version,
 		Classes: data.Classes, Features: model.Features{Count: data.FeatureCount(), Names: data.Features},
 		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
-		DataSHA256: data.SHA256,
+		DataSHA256: t.data.SHA256,
 	}}
 	if noise != nil {
 		t.model.Confusion = noise.P
@@ -231,11 +238,14 @@ func (t *training) checkSame(base *model.Model) error {
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
-		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another", "that of the file"},
+		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
 	} {
 		if !c.same {
-			return fmt.Errorf("train: to go on with a training found %s %v, wanted %v as it began", c.what, c.now, c.then)
+			return fmt.Errorf("train: %w found %s %v, wanted %v as it began", ErrResume, c.what, c.now, c.then)
 		}
+	}
+	if made := base.Meta.Steps; made > t.MaxSteps {
+		return fmt.Errorf("train: %w found at most %d steps to make, wanted at least the %d that it has made", ErrResume, t.MaxSteps, made)
 	}
 	if base.State == nil {
 		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), wanted a checkpoint or the model of an interrupted run; to begin with its weights, ask for that",

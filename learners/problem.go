@@ -1,7 +1,10 @@
 package learners
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -76,6 +79,21 @@ func AllClasses(q int) []int {
 		all[r] = r
 	}
 	return all
+}
+
+// Parse returns the learner's parameters that text holds as JSON, which a model file has.
+// Fields that text lacks have their defaults; unknown ones are an error.
+func (d *Definition) Parse(text []byte) (Params, error) {
+	p := d.New()
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(p); err != nil {
+		return nil, fmt.Errorf("parameters of learner %s: %w", d.Name, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("parameters of learner %s: found more text after the object, wanted none", d.Name)
+	}
+	return p, p.Check()
 }
 
 // Rule returns the rule that text names, the learner's default if it is empty.

@@ -134,15 +134,19 @@ func learnerFlags() []cli.Flag {
 }
 
 // chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
-// flag sets are base's, or the defaults if that is nil.
+// flag sets are base's, with which a training began, or the defaults if that is nil.
 func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
 	p := base
-	if p == nil || c.IsSet("learner") && c.String("learner") != p.Definition().Name {
+	if p == nil || c.IsSet("learner") {
 		d, err := catalog.Find(c.String("learner"))
 		if err != nil {
 			return nil, usagef(c, "--learner: %v", err)
 		}
-		p = d.New()
+		if p == nil {
+			p = d.New()
+		} else if err := asBegun(c, "learner", d.Name, p.Definition().Name); err != nil {
+			return nil, err
+		}
 	}
 	about, fs := p.Definition(), flagsOf(p)
 	for _, name := range flagNames(learnerFlags()[1:]) {
@@ -152,8 +156,14 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		if fs.Lookup(name) == nil {
 			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
 		}
+		then := fs.Lookup(name).Value.String()
 		if err := fs.Set(name, fmt.Sprint(c.Value(name))); err != nil {
 			return nil, usagef(c, "--%s is %q, wanted %s", name, c.String(name), wanted(fs.Lookup(name).Value, err))
+		}
+		if now := fs.Lookup(name).Value.String(); base != nil {
+			if err := asBegun(c, name, now, then); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := p.Check(); err != nil {

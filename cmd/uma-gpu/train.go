@@ -136,7 +136,7 @@ func train(c *cli.Context) (err error) {
 		if err := interrupted(ctx); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(t.adviseResume(c, err))))
 	}
 	if err := trained.Save(t.model); err != nil {
 		return err
@@ -205,6 +205,11 @@ func newTraining(c *cli.Context) (*training, error) {
 		if err != nil {
 			return nil, usagef(c, "--weights: %v", err)
 		}
+		if base != nil {
+			if err := asBegun(c, "weights", rule, t.Weights); err != nil {
+				return nil, err
+			}
+		}
 		t.Weights = rule
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
@@ -272,7 +277,11 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	if base.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	return readFor(c, o, base.Meta.Features, t.notes)
+	d, err := readFor(c, o, base.Meta.Features, t.notes)
+	if err == nil && d.SHA256 == "" { // columns traded places
+		d.SHA256 = d.Hash()
+	}
+	return d, err
 }
 
 // readNoise reads the confusion matrix, nil for none.

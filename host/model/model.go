@@ -130,10 +130,13 @@ func (m *Model) check() error {
 			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v, i/m.Q, i%m.Q)
 		}
 	}
-	if m.State != nil {
-		return m.State.check(m)
+	if m.State == nil {
+		if m.Meta.Stop == "checkpoint" {
+			return fmt.Errorf("%s: found none, wanted the state of a training that goes on, as the stop of meta.json, checkpoint, says", lastName)
+		}
+		return nil
 	}
-	return nil
+	return m.State.check(m)
 }
 
 // isProduct reports whether n = a·b for positive a and b, without overflow.

@@ -30,6 +30,7 @@ var rules = []struct {
 	{"cpuref", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/enginecheck"}, "an engine knows the contract and nothing above it"},
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
+	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
@@ -44,8 +45,9 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// Only /cpu of it: which instructions there are, as far as the system allows.
-	"golang.org/x/sys":         {"cpuref/simd"},
+	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
+	// without names.
+	"golang.org/x/sys":         {"cpuref/simd", "internal/atomicfile"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},

@@ -4,9 +4,7 @@
 package catalog
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -32,21 +30,11 @@ func Find(name string) (*learners.Definition, error) {
 	return nil, fmt.Errorf("learner %q is not known; use %s", name, strings.Join(names, ", "))
 }
 
-// Parse returns the parameters of the named learner that text holds as JSON, which a
-// model file has. Fields that text lacks have their defaults; unknown ones are an error.
+// Parse returns the parameters of the named learner that text holds (Definition.Parse).
 func Parse(name string, text []byte) (learners.Params, error) {
 	d, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
-	p := d.New()
-	dec := json.NewDecoder(strings.NewReader(string(text)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(p); err != nil {
-		return nil, fmt.Errorf("parameters of learner %s: %w", name, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("parameters of learner %s: found more text after the object, wanted none", name)
-	}
-	return p, p.Check()
+	return d.Parse(text)
 }

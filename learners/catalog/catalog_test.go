@@ -1,0 +1,33 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+	"github.com/uma-gpu/uma-gpu/learners/learnertest"
+)
+
+// TestEveryLearner has every learner judged on every engine of this machine.
+func TestEveryLearner(t *testing.T) {
+	learnertest.RunAll(t, catalog.All(), engines(t))
+}
+
+func TestFindAndParse(t *testing.T) {
+	for _, d := range catalog.All() {
+		if found, err := catalog.Find(d.Name); err != nil || found.Name != d.Name {
+			t.Errorf("find %s: %v, %v", d.Name, found, err)
+		}
+		if p, err := catalog.Parse(d.Name, []byte("{}")); err != nil || p.Definition().Name != d.Name {
+			t.Errorf("parse the defaults of %s: %v, %v", d.Name, p, err)
+		}
+		if _, err := catalog.Parse(d.Name, []byte("{")); err == nil {
+			t.Errorf("parse half an object for %s: no error", d.Name)
+		}
+	}
+	if d, err := catalog.Find("nobody"); err == nil {
+		t.Errorf("found %v, wanted an error", d)
+	}
+	if p, err := catalog.Parse("nobody", []byte("{}")); err == nil {
+		t.Errorf("parsed %v, wanted an error", p)
+	}
+}

@@ -1,0 +1,136 @@
+package learnertest
+
+import (
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// probe is an engine for one run, which counts its operations and what is loaded on it, and may
+// refuse them. It spells every method, so that a new one is noticed here.
+type probe struct {
+	e          engine.Engine
+	before     func(operation int) error // asked before each, from 1; nil for no questions
+	operations int
+	loaded     int
+}
+
+func (p *probe) next() error {
+	p.operations++
+	if p.before == nil {
+		return nil
+	}
+	return p.before(p.operations)
+}
+
+func (p *probe) Device() engine.Device { return p.e.Device() }
+func (p *probe) Close() error          { return nil }
+
+func (p *probe) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	r, err := p.e.Load(x, classes)
+	if err != nil {
+		return nil, err
+	}
+	p.loaded++
+	return &probedScorer{p: p, r: r}, nil
+}
+
+func (p *probe) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	r, err := p.e.LoadCells(x, y, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	p.loaded++
+	return &probedCells{probedScorer{p: p, r: r}, r}, nil
+}
+
+func (p *probe) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	return p.e.Plan(x, y, classes)
+}
+
+func (p *probe) Project(dst []float32, x dataset.Examples, projection engine.Projection) error {
+	if err := p.next(); err != nil {
+		return err
+	}
+	return p.e.Project(dst, x, projection)
+}
+
+// probedScorer is a data set on a probe.
+type probedScorer struct {
+	p      *probe
+	r      engine.Scorer
+	closed bool
+}
+
+func (s *probedScorer) Shape() (n, d, q int) { return s.r.Shape() }
+
+func (s *probedScorer) Rescore(w engine.Weights, classes []int) error {
+	if err := s.p.next(); err != nil {
+		return err
+	}
+	return s.r.Rescore(w, classes)
+}
+
+func (s *probedScorer) Scores(dst []float32, from, to int) error {
+	if err := s.p.next(); err != nil {
+		return err
+	}
+	return s.r.Scores(dst, from, to)
+}
+
+func (s *probedScorer) Predict(dst []int32) error {
+	if err := s.p.next(); err != nil {
+		return err
+	}
+	return s.r.Predict(dst)
+}
+
+func (s *probedScorer) Close() error {
+	if !s.closed {
+		s.closed = true
+		s.p.loaded--
+	}
+	return s.r.Close()
+}
+
+// probedCells are cells on a probe.
+type probedCells struct {
+	probedScorer
+	c engine.Cells
+}
+
+func (c *probedCells) FixedPoint() numerics.FixedPoint { return c.c.FixedPoint() }
+
+func (c *probedCells) Assign(alpha float32) (engine.Assignment, error) {
+	if err := c.p.next(); err != nil {
+		return engine.Assignment{}, err
+	}
+	return c.c.Assign(alpha)
+}
+
+func (c *probedCells) ClassSums(dst []int64, p int) error {
+	if err := c.p.next(); err != nil {
+		return err
+	}
+	return c.c.ClassSums(dst, p)
+}
+
+func (c *probedCells) Norms(dst, inv []float32) error {
+	if err := c.p.next(); err != nil {
+		return err
+	}
+	return c.c.Norms(dst, inv)
+}
+
+func (c *probedCells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	if err := c.p.next(); err != nil {
+		return err
+	}
+	return c.c.UpdateVectors(dst, pairs, inv)
+}

@@ -62,7 +62,8 @@ func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, err
 // plan returns ErrMemory where there is no room.
 func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(x.N), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
+		Scores: 4 * n * q}
 	if labelled {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 16*n + 16*q*q

@@ -43,9 +43,11 @@ type gpuEngine struct {
 	options    string // of the compiler
 	tuning     Tuning // complete
 
-	dense                                                                                              [3]denseKernels // by width
-	scoreSparse, predict, assign, bound, assignListed, addGroups, moveSumsSparse, updateVectors, norms *kernel
-	product, productSparse, squares, squaresSparse                                                     *kernel
+	dense                                          [3]denseKernels // by width
+	scoreSparse, predict, assign, bound            *kernel
+	assignListed, addGroups, moveSumsSparse        *kernel
+	updateVectors, norms                           *kernel
+	product, productSparse, squares, squaresSparse *kernel
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
@@ -65,7 +67,8 @@ func Open(i Info, o Options) (engine.Engine, error) {
 			return nil, errors.Join(fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err), e.Close())
 		}
 		if !o.AllowNonconforming {
-			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused (--allow-nonconforming overrides): %w", i.ID(), i.Name, err), e.Close())
+			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused "+
+				"(--allow-nonconforming overrides): %w", i.ID(), i.Name, err), e.Close())
 		}
 		e.conforming = false
 	}
@@ -237,7 +240,9 @@ func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error)
 	return r, nil
 }
 
-func (e *gpuEngine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (e *gpuEngine) LoadCells(
+	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+) (engine.Cells, error) {
 	f, err := enginecheck.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,8 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 		}
 	}
 	if used > e.q.memory {
-		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w: %d bytes are needed besides the examples, %d are allowed", x.N, x.D, e.info.ID(), engine.ErrMemory, used, e.q.memory)
+		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w: %d bytes are needed besides the examples, "+
+			"%d are allowed", x.N, x.D, e.info.ID(), engine.ErrMemory, used, e.q.memory)
 	}
 	return p, nil
 }

@@ -47,7 +47,9 @@ type resident struct {
 	closed bool
 }
 
-func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint) (r *resident, err error) {
+func newResident(
+	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint,
+) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
 	if y != nil {
 		r.bounds = sketch.NewBounds(e.build.bounds, x, classes)
@@ -130,7 +132,8 @@ func (r *resident) free() error {
 	for _, s := range r.slots {
 		errs = append(errs, s.free())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(), r.sketches.free())
+	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(),
+		r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -293,8 +296,9 @@ func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], lis
 	if group == many {
 		k = r.e.dense[t.width].scoreMany
 	}
-	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group, append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
-		int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
+	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
+		append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
+			int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
 }
 
 // examples are the arguments of a kernel that reads dense examples (EXAMPLES of

@@ -152,7 +152,8 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	if noise != nil && !slices.Equal(noise.Classes, data.Classes) {
-		return nil, fmt.Errorf("train: found a confusion matrix of classes %.40q, wanted those of the data, %.40q, in their order", noise.Classes, data.Classes)
+		return nil, fmt.Errorf("train: found a confusion matrix of classes %.40q, wanted those of the data, "+
+			"%.40q, in their order", noise.Classes, data.Classes)
 	}
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
@@ -176,7 +177,8 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		t.model.Meta.Condition = sixDigits(t.inverse.Condition)
 	}
 	d := o.Engine.Device()
-	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver, Conforming: d.Conforming}
+	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
+		Conforming: d.Conforming}
 	return t, nil
 }
 
@@ -206,7 +208,8 @@ func (t *training) prepare() error {
 // adopt prepares the data as base was, to begin with its weights or to go on with it.
 func (t *training) adopt(base *model.Model) error {
 	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
-		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, %.40q, in their order", t.data.Classes, base.Meta.Classes)
+		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, "+
+			"%.40q, in their order", t.data.Classes, base.Meta.Classes)
 	}
 	if err := t.data.PrepareBy(&base.Meta.Preparation); err != nil {
 		return err
@@ -245,10 +248,12 @@ func (t *training) checkSame(base *model.Model) error {
 		}
 	}
 	if made := base.Meta.Steps; made > t.MaxSteps {
-		return fmt.Errorf("train: %w found at most %d steps to make, wanted at least the %d that it has made", ErrResume, t.MaxSteps, made)
+		return fmt.Errorf("train: %w found at most %d steps to make, wanted at least the %d that it has made",
+			ErrResume, t.MaxSteps, made)
 	}
 	if base.State == nil {
-		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), wanted a checkpoint or the model of an interrupted run; to begin with its weights, ask for that",
+		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), "+
+			"wanted a checkpoint or the model of an interrupted run; to begin with its weights, ask for that",
 			base.Meta.Stop, base.Meta.Steps)
 	}
 	return nil
@@ -291,7 +296,8 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 		o.From = t.From.W
 	}
 	if r := t.Resume; r != nil {
-		o.Resume = &Snapshot{Kept: engine.Weights{Q: r.Q, D: r.D, W: r.W}, EstimatedError: r.Meta.EstimatedError, State: *r.State}
+		o.Resume = &Snapshot{Kept: engine.Weights{Q: r.Q, D: r.D, W: r.W},
+			EstimatedError: r.Meta.EstimatedError, State: *r.State}
 	}
 	if t.Checkpoint.Path != "" {
 		o.Keep, o.Due = t.save, t.Checkpoint.due()

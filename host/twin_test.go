@@ -82,7 +82,8 @@ func TestTwin(t *testing.T) {
 				t.Fatalf("%v: %v\n%s", run, err, said.String())
 			}
 			for _, e := range all {
-				res := trainFile(t, e, train, c.label, c.steps, noise, &uma.Params{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
+				res := trainFile(t, e, train, c.label, c.steps, noise,
+					&uma.Params{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
 				got, err := binary.Append(nil, binary.LittleEndian, res.W.W)
 				if err != nil {
 					t.Fatal(err)
@@ -100,7 +101,10 @@ func TestTwin(t *testing.T) {
 }
 
 // trainFile is the whole way from a file to a result.
-func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params, max int, rule learners.Rule) host.Result {
+func trainFile(
+	t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params,
+	max int, rule learners.Rule,
+) host.Result {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()

@@ -40,20 +40,25 @@ var sets = []set{
 	{name: "letter", seeds: 3, first: 15000,
 		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{LabelColumn: "first"}}},
 	{name: "mnist", seeds: 1,
-		train: part{path: mnist + "train-images-idx3-ubyte.gz", options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 15000},
-		test:  part{path: mnist + "t10k-images-idx3-ubyte.gz", options: dataset.Options{Labels: mnist + "t10k-labels-idx1-ubyte.gz"}}},
+		train: part{path: mnist + "train-images-idx3-ubyte.gz",
+			options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 15000},
+		test: part{path: mnist + "t10k-images-idx3-ubyte.gz",
+			options: dataset.Options{Labels: mnist + "t10k-labels-idx1-ubyte.gz"}}},
 	{name: "cifar10n", seeds: 2,
 		train: part{path: cifar + "train-feat-idx2-byte.gz", rows: 10000,
 			options: dataset.Options{Labels: cifar + "train-labels.csv.gz", LabelColumn: "clean_label"}},
-		test: part{path: cifar + "test-feat-idx2-byte.gz", options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
+		test: part{path: cifar + "test-feat-idx2-byte.gz",
+			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
 	{name: "reuters9", steps: "l2", seeds: 1,
-		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Storage: "sparse", Features: 19767}}, // the file alone does not tell
+		// The file alone does not tell how many features there are.
+		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Storage: "sparse", Features: 19767}},
 		test:  part{path: reuters + "test.svm.gz", options: dataset.Options{Storage: "sparse"}}},
 	{name: "banana", train: part{path: "banana/banana.dat.gz"}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
 	{name: "breast cancer", train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
-	{name: "glass", train: part{path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}}}, // numbers its examples
+	// The first column of glass numbers the examples.
+	{name: "glass", train: part{path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}}},
 	{name: "iris", train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Header: "yes"}}},
 	{name: "vehicle", train: part{path: "small/vehicle.csv.gz"}},
 	{name: "wine", train: part{path: "small/sklearn_wine_data.csv.gz", edit: afterLine}},

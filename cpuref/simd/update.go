@@ -20,7 +20,8 @@ type norms struct {
 }
 
 func newNorms(q int) norms {
-	n := norms{known: make([]float32, q*q), stale: make([]bool, q), g: make([]float32, q*chunk), z: make([]float32, chunk)}
+	n := norms{known: make([]float32, q*q), stale: make([]bool, q), g: make([]float32, q*chunk),
+		z: make([]float32, chunk)}
 	for p := range n.stale {
 		n.stale[p] = true
 	}

@@ -136,7 +136,8 @@ func quoted(names []string) string {
 // checkMemory refuses a matrix of q classes that does not fit in memory beside its
 // inverse and what becomes of that in float32.
 func checkMemory(q int) error {
-	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes (are the labels classes?)", q))
+	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes "+
+		"(are the labels classes?)", q))
 }
 
 // newMatrix returns a matrix of zeros for the classes, whose names it copies.

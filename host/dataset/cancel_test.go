@@ -77,7 +77,8 @@ func cancelFiles(t *testing.T) map[string]Options {
 		t.Fatal(err)
 	}
 	arff := "@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n" + strings.Repeat("1,a\n2,b\n", 300_000)
-	for name, text := range map[string]string{"d.parquet": b.String(), "d.arff": arff, "labels": strings.Repeat("a\nb\nc\n", 300)} {
+	for name, text := range map[string]string{"d.parquet": b.String(), "d.arff": arff,
+		"labels": strings.Repeat("a\nb\nc\n", 300)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +117,8 @@ func TestReadEndsWithItsContext(t *testing.T) {
 				if err := d.Close(); err != nil {
 					t.Error(err)
 				}
-			} else if d != nil || !errors.Is(err, context.Canceled) || err.Error() != path+": reading was cancelled: context canceled" {
+			} else if d != nil || !errors.Is(err, context.Canceled) ||
+				err.Error() != path+": reading was cancelled: context canceled" {
 				t.Errorf("%s after %d looks: %v", name, looks, err)
 			}
 			cancel()

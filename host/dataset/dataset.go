@@ -112,7 +112,8 @@ func (d *Dataset) checkParts() error {
 			return err
 		}
 		if p.Width() != d.D {
-			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d features gives", d.D, p.Width(), p.Steps, p.D)
+			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d features gives",
+				d.D, p.Width(), p.Steps, p.D)
 		}
 	}
 	if d.Features != nil && len(d.Features) != d.FeatureCount() {

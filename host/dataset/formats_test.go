@@ -59,7 +59,8 @@ func TestReadGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 				sameExamples(t, c.name, got.Examples, want.Examples)
-				if got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Y, want.Y) || !reflect.DeepEqual(got.Classes, want.Classes) {
+				if got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Y, want.Y) ||
+					!reflect.DeepEqual(got.Classes, want.Classes) {
 					t.Errorf("labels %v of %q, wanted %v of %q", got.Y, got.Classes, want.Y, want.Classes)
 				}
 				if err := got.check(t.Context()); err != nil {

@@ -83,7 +83,8 @@ type namedSection struct {
 // list returns the sections that there are, in their order.
 func (s binarySections) list() []namedSection {
 	var there []namedSection
-	for _, n := range []namedSection{{"x", s.X}, {"starts", s.Starts}, {"columns", s.Columns}, {"values", s.Values}, {"y", s.Y}} {
+	for _, n := range []namedSection{{"x", s.X}, {"starts", s.Starts}, {"columns", s.Columns},
+		{"values", s.Values}, {"y", s.Y}} {
 		if n.binarySection != nil {
 			there = append(there, n)
 		}
@@ -141,7 +142,8 @@ func (d *Dataset) Verify(ctx context.Context) error {
 		return cancelled(ctx, d.Path, err)
 	}
 	if hash != d.file.content {
-		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header says; convert the original data again",
+		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header says; "+
+			"convert the original data again",
 			d.Path, hash, d.file.content)
 	}
 	return nil
@@ -155,7 +157,8 @@ func isBinary(head []byte) bool {
 // firstLine returns the line that goes before a header.
 func firstLine(header []byte) string {
 	sum := sha256.Sum256(header)
-	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, binaryVersion, binaryDigits, len(header), hex.EncodeToString(sum[:]))
+	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, binaryVersion, binaryDigits, len(header),
+		hex.EncodeToString(sum[:]))
 }
 
 // littleEndian says whether this machine's memory looks like the file.

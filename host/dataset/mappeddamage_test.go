@@ -22,10 +22,12 @@ func withHeader(header string, body []byte) []byte {
 
 func TestBinaryBadHeader(t *testing.T) {
 	const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	dense := fmt.Sprintf(`{"examples":2,"columns":3,"storage":"dense","classes":["a","b"],"data_sha256":"%s","content_sha256":"%s","subnormals":0,`+
+	dense := fmt.Sprintf(`{"examples":2,"columns":3,"storage":"dense","classes":["a","b"],`+
+		`"data_sha256":"%s","content_sha256":"%s","subnormals":0,`+
 		`"sections":{"x":{"offset":4096,"bytes":24},"y":{"offset":8192,"bytes":8}}}`, hash, hash)
 	sparse := strings.NewReplacer(`"dense"`, `"sparse"`, `"x":{"offset":4096,"bytes":24}`,
-		`"starts":{"offset":4096,"bytes":24},"columns":{"offset":8192,"bytes":8},"values":{"offset":12288,"bytes":8}`, `8192,"bytes":8}}`, `16384,"bytes":8}}`).Replace(dense)
+		`"starts":{"offset":4096,"bytes":24},"columns":{"offset":8192,"bytes":8},"values":{"offset":12288,"bytes":8}`,
+		`8192,"bytes":8}}`, `16384,"bytes":8}}`).Replace(dense)
 	body := make([]byte, 4096+8)
 	sparseBody := make([]byte, 3*4096+8)
 	sparseBody[8], sparseBody[16], sparseBody[4096+4] = 1, 2, 1 // one value in each row
@@ -71,7 +73,8 @@ func TestBinaryBadHeader(t *testing.T) {
 		if strings.Count(dense, c.old) < 1 {
 			t.Fatalf("no %s", c.old)
 		}
-		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new, 1), body)), "f", Options{})
+		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new, 1), body)),
+			"f", Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "f: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v\nwant %s", c.new, err, c.want)
 		}
@@ -97,12 +100,13 @@ func TestBinaryBadHeader(t *testing.T) {
 			t.Errorf("byte %d is %d: %v, want %s", c.at, c.with, err, c.want)
 		}
 	}
+	version2 := strings.Replace(string(withHeader(dense, body)), " 1 ", " 2 ", 1)
 	for text, want := range map[string]string{
 		"":                             "found 0 bytes",
 		"uma-gpu binary 1":             "found 16 bytes",
 		strings.Repeat("x", 200):       `wanted "uma-gpu binary 1"`,
 		strings.Repeat("\x00\xff", 99): `wanted "uma-gpu binary 1"`,
-		strings.Replace(string(withHeader(dense, body)), " 1 ", " 2 ", 1):     `found version "2" of the binary format, wanted 1`,
+		version2:                       `found version "2" of the binary format, wanted 1`,
 		strings.Replace(string(withHeader(dense, body)), " 1 ", " \xff ", 1):  `found version "\xff"`,
 		strings.Replace(string(withHeader(dense, body)), "1 0", "1 9", 1):     "the file is cut short",
 		strings.Replace(string(withHeader(dense, body)), "1 0", "1 -", 1):     "wanted the length of the header",
@@ -193,7 +197,8 @@ func TestBinaryNotFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, err := range map[string]error{"Verify": d.Verify(t.Context()), "Write": Write(t.Context(), filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{})} {
+	for what, err := range map[string]error{"Verify": d.Verify(t.Context()),
+		"Write": Write(t.Context(), filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{})} {
 		if err == nil || !strings.Contains(err.Error(), "example 2, column 1 is +Inf") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -33,7 +33,8 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 		return err
 	}
 	data := map[string][]byte{
-		"x": bytesOf(d.X), "starts": bytesOf(d.Starts), "columns": bytesOf(d.Columns), "values": bytesOf(d.Values), "y": bytesOf(d.Y),
+		"x": bytesOf(d.X), "starts": bytesOf(d.Starts), "columns": bytesOf(d.Columns), "values": bytesOf(d.Values),
+		"y": bytesOf(d.Y),
 	}
 	for _, n := range h.Sections.list() {
 		if err := p.write(make([]byte, n.Offset-p.at)); err != nil { // of zeros, less than a page each
@@ -50,7 +51,8 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
 	for _, name := range append(d.Features[:len(d.Features):len(d.Features)], d.Label) {
 		if !utf8.ValidString(name) {
-			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the data to UTF-8 (iconv -t UTF-8)", name)
+			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the data to UTF-8 "+
+				"(iconv -t UTF-8)", name)
 		}
 	}
 	content, err := d.hash(ctx)
@@ -58,7 +60,8 @@ func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
 		return nil, err
 	}
 	h := &binaryHeader{
-		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label, LabelColumn: d.LabelColumn,
+		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label,
+		LabelColumn: d.LabelColumn,
 		Preparation: d.Prepared, ContentSHA256: content, Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings),
 	}
 	// The labels may have been changed since d.SHA256 was found.

@@ -55,7 +55,8 @@ func measureMemory(path string) {
 	if err != nil {
 		panic(err)
 	}
-	final := 4*int64(len(d.X)) + 8*int64(len(d.Starts)) + 4*int64(len(d.Columns)) + 4*int64(len(d.Values)) + 4*int64(len(d.Y))
+	final := 4*int64(len(d.X)) + 8*int64(len(d.Starts)) + 4*int64(len(d.Columns)) +
+		4*int64(len(d.Values)) + 4*int64(len(d.Y))
 	fmt.Println(highWater()-before, final)
 }
 
@@ -147,7 +148,8 @@ func TestReadMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("file %d MB, result %d MB, at most %d MB: %.2f times", info.Size()>>20, final>>20, most>>20, float64(most)/float64(final))
+			t.Logf("file %d MB, result %d MB, at most %d MB: %.2f times", info.Size()>>20, final>>20, most>>20,
+				float64(most)/float64(final))
 			const buffers = 8 << 20
 			if float64(most) > 2.2*float64(final)+buffers {
 				t.Errorf("reading took %d MB for %d MB of examples, wanted at most 2.2 times as much", most>>20, final>>20)

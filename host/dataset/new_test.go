@@ -76,7 +76,8 @@ func TestMatrixRoundTrip(t *testing.T) {
 	want := examples(3, 1, 0, -2.5, 0, 0, 0, 3, 4, math.MaxFloat32)
 	for what, e := range map[string]Examples{"dense": want, "sparse": want.Compressed()} {
 		view := e.Mat()
-		for how, m := range map[string]mat.Matrix{"view": view, "copy": mat.DenseCopyOf(view), "turned twice": view.T().T(), "copy, turned": mat.DenseCopyOf(view.T()).T()} {
+		for how, m := range map[string]mat.Matrix{"view": view, "copy": mat.DenseCopyOf(view),
+			"turned twice": view.T().T(), "copy, turned": mat.DenseCopyOf(view.T()).T()} {
 			back, err := FromMatrix(m)
 			if err != nil {
 				t.Fatal(err)

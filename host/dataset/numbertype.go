@@ -36,7 +36,8 @@ func cellFault(v float32) string {
 	case math.Float32bits(v) == missingBits:
 		return "found a missing value (null), wanted a number; fill in or remove examples with missing values"
 	}
-	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; replace it or remove the example"
+	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
+		"replace it or remove the example"
 }
 
 // decoder returns the function that makes elements float32; nil for texts and what

@@ -100,7 +100,8 @@ func (o Options) check() error {
 	case o.Features < 0:
 		return fmt.Errorf("dataset: asked for %d features, wanted 0 (any) or more", o.Features)
 	case o.FeatureNames != nil && o.Features > 0 && o.Features != len(o.FeatureNames):
-		return fmt.Errorf("dataset: asked for %d features and for %d by name, wanted one number", o.Features, len(o.FeatureNames))
+		return fmt.Errorf("dataset: asked for %d features and for %d by name, wanted one number",
+			o.Features, len(o.FeatureNames))
 	case o.MaxErrors < 0:
 		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
 	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" && o.Storage != "narrow":

@@ -87,7 +87,8 @@ func (r *parquetReader) resolve() error {
 			return r.src.errorf("%s is nested, wanted one plain value per example; leave it out", r.columns.describe(j))
 		}
 		if kind := parquetKind(c); kind == 0 || (kind == 'S' && r.columns.role[j] == feature) {
-			return r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; leave it out or make it numbers", r.columns.describe(j), c.Type())
+			return r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; "+
+				"leave it out or make it numbers", r.columns.describe(j), c.Type())
 		}
 	}
 	return nil
@@ -129,7 +130,8 @@ func (r *parquetReader) checkGroup(g *parquetformat.RowGroup) error {
 	n, d := g.NumRows, r.width
 	limit := max(r.src.limits.dense, r.src.limits.perByte*r.src.text)
 	if n < 0 || n > int64(r.src.limits.rows) || float64(n)*float64(d)*4 > float64(limit) {
-		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes in memory; write the file with smaller row groups", n, d, limit)
+		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes in memory; "+
+			"write the file with smaller row groups", n, d, limit)
 	}
 	for j, c := range r.leaves {
 		if r.columns.role[j] == ignored {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -46,9 +47,11 @@ func formatNamed(name string, write bool) (format, error) {
 	}
 	last := len(names) - 1
 	if write {
-		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s", quote(name), strings.Join(names[:last], ", "), names[last])
+		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s",
+			quote(name), strings.Join(names[:last], ", "), names[last])
 	}
-	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s", quote(name), strings.Join(names[:last], ", "), names[last])
+	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s",
+		quote(name), strings.Join(names[:last], ", "), names[last])
 }
 
 // Read reads examples and their labels from a file of any of the formats that
@@ -125,7 +128,8 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
 		defer d.Close() // of what was only read: nothing to lose
-		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the right label column?",
+		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; "+
+			"is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
 	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
@@ -148,4 +152,27 @@ func readSource(s *source, o Options) (*Dataset, error) {
 // emptyFault is the error of a file without any example.
 func emptyFault(s *source, what string) error {
 	return fmt.Errorf("%s: found no example%s, wanted at least one", s.path, what)
+}
+
+// FormatOfName returns the format that a file name stands for, "" if it does not
+// say. A .gz or .zst at its end does not matter.
+func FormatOfName(path string) string {
+	end := extension(path)
+	for _, f := range formats() {
+		if slices.Contains(f.names, end) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// WriteFormats lists the formats that Write knows.
+func WriteFormats() []string {
+	var names []string
+	for _, f := range formats() {
+		if f.write != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }

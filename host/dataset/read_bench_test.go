@@ -16,7 +16,8 @@ func benchFiles(b *testing.B) []benchFile {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n = 20000
 	matrix := func(d int, value func(j int) float32) *Dataset {
-		set := &Dataset{Examples: Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n), Classes: []string{"0", "1"}}
+		set := &Dataset{Examples: Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n),
+			Classes: []string{"0", "1"}}
 		for k := range set.X {
 			set.X[k] = value(k % d)
 		}

@@ -225,7 +225,8 @@ func TestReadBad(t *testing.T) {
 		{"libsvm no feature", "f.svm", "a\nb\n", Options{}, "f.svm: found no index:value in 2 examples"},
 		{"libsvm comments only", "f.svm", "# a\n#\n", Options{}, "f.svm: found no example"},
 		{"libsvm dense bomb", "f", "a 1:1\n1 2000000000:1\n", Options{Storage: "dense"},
-			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
+			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) " +
+				"would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
 		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n", Options{Format: "libsvm", Storage: "dense"}, "would need 9007207840481276 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -256,18 +257,21 @@ func TestReadLongLine(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = readLimited("f", "1,a\n2,\"b\n"+strings.Repeat("1,a\n", 1<<20), Options{}, l)
-	if want := `f:2:3: column 2: found an opening " without a closing one`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `f:2:3: column 2: found an opening " without a closing one`; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
 func TestReadFiles(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Read(t.Context(), dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a directory, wanted a data file") {
+	if _, err := Read(t.Context(), dir, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "is a directory, wanted a data file") {
 		t.Errorf("directory: %v", err)
 	}
 	missing := filepath.Join(dir, "none.csv")
-	if _, err := Read(t.Context(), missing, Options{}); !errors.Is(err, fs.ErrNotExist) || err.Error() != missing+": no such data file; check the path" {
+	if _, err := Read(t.Context(), missing, Options{}); !errors.Is(err, fs.ErrNotExist) ||
+		err.Error() != missing+": no such data file; check the path" {
 		t.Errorf("missing file: %v", err)
 	}
 	path := filepath.Join(dir, "f.csv.gz")

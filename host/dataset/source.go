@@ -118,7 +118,8 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		s.packed = "zstd"
 		// One goroutine, so that nothing runs on when reading ends early.
-		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(l.window))
+		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(l.window))
 		if err != nil {
 			return nil, s.readFault(err)
 		}
@@ -170,7 +171,8 @@ func (s *source) next() ([]byte, error) {
 	// Of a long line each second byte may begin a field, with a number and a name.
 	const long, field = 1 << 24, 128
 	if len(line) > long {
-		if err := memory.Check(memory.Product(len(line)/2, field), fmt.Sprintf("a line of %d bytes", len(line))); err != nil {
+		if err := memory.Check(memory.Product(len(line)/2, field),
+			fmt.Sprintf("a line of %d bytes", len(line))); err != nil {
 			return nil, s.errorf("%w", err)
 		}
 	}
@@ -210,7 +212,8 @@ func (s *source) readFault(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return s.errorf("the %s data are cut short %s (%w); the file is not whole, fetch it again", s.packed, here, err)
 	}
-	return s.errorf("the %s data are corrupt at or before this %s (%w); fetch the file again", s.packed, map[bool]string{true: "place", false: "line"}[s.line == 0], err)
+	return s.errorf("the %s data are corrupt at or before this %s (%w); fetch the file again",
+		s.packed, map[bool]string{true: "place", false: "line"}[s.line == 0], err)
 }
 
 // errorf returns an error that begins with the file and the line returned last,
@@ -255,10 +258,12 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 		return nil, 0, err
 	}
 	if int64(b.Len()) > most {
-		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a third of what is left; give an unpacked file", most, memory.ErrBudget)
+		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a third of what "+
+			"is left; give an unpacked file", most, memory.ErrBudget)
 	}
 	if int64(b.Len()) > s.limits.whole {
-		return nil, 0, s.errorf("found more than %d bytes of a format that must be read at any place, wanted an unpacked file instead of a packed one or a pipe", s.limits.whole)
+		return nil, 0, s.errorf("found more than %d bytes of a format that must be read at any place, "+
+			"wanted an unpacked file instead of a packed one or a pipe", s.limits.whole)
 	}
 	return bytes.NewReader(b.Bytes()), int64(b.Len()), nil
 }

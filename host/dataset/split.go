@@ -120,9 +120,11 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 		case c == Rest:
 			rest = k
 		case c < 1:
-			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at least 1", k+1, len(counts), c, n)
+			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at least 1",
+				k+1, len(counts), c, n)
 		case c > left:
-			return nil, fmt.Errorf("split: part %d of %d asks for %d examples, and only %d of %d are left", k+1, len(counts), c, left, n)
+			return nil, fmt.Errorf("split: part %d of %d asks for %d examples, and only %d of %d are left",
+				k+1, len(counts), c, left, n)
 		default:
 			left -= c
 		}

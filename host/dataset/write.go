@@ -68,7 +68,8 @@ func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 		return err
 	}
 	if d.Prepared != nil && f.name != "binary" {
-		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that they are; write the original data, or a binary file (.umab)",
+		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that they are; "+
+			"write the original data, or a binary file (.umab)",
 			path, d.Prepared.Steps, f.name)
 	}
 	return atomicfile.Write(path, func(file io.Writer) error { return encode(ctx, writing{ctx, file}, path, f, d, o) })
@@ -193,7 +194,8 @@ func appendField(line []byte, text string) []byte {
 func writeLIBSVM(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	for _, name := range d.Classes {
 		if strings.ContainsAny(name, " ,:#") {
-			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon or #); write CSV or rename the class", quote(name))
+			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon or #); "+
+				"write CSV or rename the class", quote(name))
 		}
 	}
 	lastUsed := lastColumnUsed(d.Examples)

@@ -51,7 +51,8 @@ func TestWriteReadsBackEqual(t *testing.T) {
 			d.Label = "the, class"
 		}
 		wantHash := d.Hash()
-		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight", "a.npz", "a.npz.gz"} {
+		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight",
+			"a.npz", "a.npz.gz"} {
 			for _, column := range []string{"", "first", "last", "2"} {
 				path := filepath.Join(dir, name)
 				if err := Write(t.Context(), path, d, WriteOptions{LabelColumn: column}); err != nil {
@@ -87,7 +88,8 @@ func TestWriteReadsBackEqual(t *testing.T) {
 }
 
 func TestWriteExactText(t *testing.T) {
-	d := &Dataset{Examples: examples(3, 1, float32(math.Copysign(0, -1)), 0, 0.1, 1e21, 0), Y: []int32{1, 0}, Classes: []string{"a b", "x"}}
+	d := &Dataset{Examples: examples(3, 1, float32(math.Copysign(0, -1)), 0, 0.1, 1e21, 0), Y: []int32{1, 0},
+		Classes: []string{"a b", "x"}}
 	headed, tame, bare := *d, *d, *d
 	headed.Features, headed.Label = []string{"p", "q,r", `s"`}, ""
 	tame.Classes = []string{"a", "b"}
@@ -175,7 +177,8 @@ func TestWriteFailureKeepsOldFile(t *testing.T) {
 	// The label column is looked at only when the file is already open.
 	d := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"}}
 	err := Write(t.Context(), path, d, WriteOptions{LabelColumn: "4"})
-	if err == nil || !strings.Contains(err.Error(), path+`: cannot be written (nothing was changed): dataset: label column "4"`) {
+	want := path + `: cannot be written (nothing was changed): dataset: label column "4"`
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 	if text, _ := os.ReadFile(path); string(text) != "old" {

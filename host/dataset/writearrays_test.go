@@ -95,7 +95,8 @@ func TestArraysReadBackEqual(t *testing.T) {
 		d := randomDataset(rng, n, 1+7*trial, classes)
 		bare := &Dataset{Examples: d.Examples}
 		for _, sparse := range []bool{false, true} {
-			for name, d := range map[string]*Dataset{"f.npz": d, "f.npz.gz": d, "b.npz": bare, "b.npy": bare, "b.npy.zst": bare} {
+			for name, d := range map[string]*Dataset{"f.npz": d, "f.npz.gz": d, "b.npz": bare, "b.npy": bare,
+				"b.npy.zst": bare} {
 				path := filepath.Join(dir, name)
 				if err := Write(t.Context(), path, d.stored(sparse), WriteOptions{}); err != nil {
 					t.Fatal(err)
@@ -128,7 +129,8 @@ func TestArraysBad(t *testing.T) {
 		d := &Dataset{Examples: examples(2, 1, 2, 3, float32(math.Copysign(0, -1))), Y: []int32{0, 1}, Classes: c.classes}
 		path := filepath.Join(dir, c.name)
 		err := Write(t.Context(), path, d, WriteOptions{})
-		if err == nil || !strings.Contains(err.Error(), path+": cannot be written (nothing was changed): dataset: ") || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), path+": cannot be written (nothing was changed): dataset: ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

@@ -98,7 +98,8 @@ func selfTestNarrow(e Engine, width int) error {
 		known = known[1:]
 		for i := 0; i < len(got); i += size {
 			if !bytes.Equal(got[i:i+size], want.bits[i:i+size]) {
-				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index %d: bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
+				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index %d: "+
+					"bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
 			}
 		}
 		return nil
@@ -111,7 +112,10 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) erro
 	return askSelfTest(e, x, y, w, inv, judge)
 }
 
-func askSelfTest(e Engine, x dataset.Examples, y []int32, w Weights, inv []float32, judge func(op string, got []byte, width int) error) (err error) {
+func askSelfTest(
+	e Engine, x dataset.Examples, y []int32, w Weights, inv []float32,
+	judge func(op string, got []byte, width int) error,
+) (err error) {
 	r, err := e.LoadCells(x, y, selfTestQ, numerics.FixedPoint{})
 	if err != nil {
 		return err
@@ -122,7 +126,8 @@ func askSelfTest(e Engine, x dataset.Examples, y []int32, w Weights, inv []float
 		}
 	}()
 	scores, pred := make([]float32, selfTestN*selfTestQ), make([]int32, selfTestN)
-	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32, selfTestQ*selfTestQ), make([]float32, selfTestD)
+	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32, selfTestQ*selfTestQ),
+		make([]float32, selfTestD)
 	landmarks := dataset.Examples{N: selfTestN / 2, D: x.D, X: x.X[:selfTestN/2*x.D]}
 	values, numbers := make([]float32, selfTestN*landmarks.N), make([]float32, selfTestN*selfTestQ)
 	var a Assignment

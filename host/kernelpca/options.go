@@ -79,7 +79,8 @@ func (o *Options) check(n, d int) error {
 	case o.Components > rank:
 		return wrong("found %d components, wanted at most %d: %s", o.Components, rank, why)
 	case o.Components == 0 && !(o.Variance > 0 && o.Variance <= 1):
-		return wrong("found no number of components and variance %v, wanted components above 0 or a share of variance in (0, 1]", o.Variance)
+		return wrong("found no number of components and variance %v, wanted components above 0 or a share of "+
+			"variance in (0, 1]", o.Variance)
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ type Plan struct {
 	Kernel  int64 `json:"kernel_bytes"`  // kernel values that are kept, and what is computed from them
 	Vectors int64 `json:"vectors_bytes"` // of the Lanczos process, about, for 3·D dimensions
 	Basis   int64 `json:"basis_bytes"`   // landmarks (as dense) and axes
-	Kept    bool  `json:"kept"`          // the kernel values of all pairs are kept; else they are computed for each product
+	Kept    bool  `json:"kept"`          // all pairs' kernel values are kept, else computed for each product
 	Limit   int64 `json:"limit_bytes"`   // 0 for none
 }
 
@@ -138,7 +139,8 @@ func NewPlan(n, d int, o Options) (Plan, error) {
 		p.Kernel = 4 * bytes(size, size)
 		steps := min(3*components, size)
 		// Both orders, the block and its products, T and its factors, results twice.
-		p.Vectors = 8*bytes(size, steps) + 32*bytes(size, blockSize) + 56*bytes(steps, blockSize) + 8*bytes(components, steps) + 4*bytes(size, components)
+		p.Vectors = 8*bytes(size, steps) + 32*bytes(size, blockSize) + 56*bytes(steps, blockSize) +
+			8*bytes(components, steps) + 4*bytes(size, components)
 	}
 	if o.Landmarks > 0 {
 		p.Kernel += 20*bytes(m, m) + 8*bytes(n, m) // factors in float64, features in both orders
@@ -146,7 +148,8 @@ func NewPlan(n, d int, o Options) (Plan, error) {
 		p.Kernel, p.Kept = 0, false
 	}
 	if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit {
-		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for the basis), the limit is %d; take fewer components or fewer landmarks",
+		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for the basis), "+
+			"the limit is %d; take fewer components or fewer landmarks",
 			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, o.MemoryLimit)
 	}
 	return p, nil

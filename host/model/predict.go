@@ -73,7 +73,9 @@ func (m *Model) weights() engine.Weights { return engine.Weights{Q: m.Q, D: m.D,
 
 // blocks hands prepared examples, mapped if m has a map, to use, in order: all at once, or
 // a block after the other where mapped ones might not find room.
-func (m *Model) blocks(ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error) error {
+func (m *Model) blocks(
+	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -113,7 +113,8 @@ func cut(err error) error {
 
 // entry is a key and its value: a text, a word, or a tuple of numbers, which Python
 // 2 ended in L.
-var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
+var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*` +
+	`('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
 
 // parse takes the dictionary apart: its three keys, each once, in any order.
 func (a *Array) parse() error {

@@ -111,10 +111,12 @@ func Read(path string) ([]Entry, error) {
 	}
 	var t table
 	if err := json.Unmarshal(text, &t); err != nil {
-		return nil, fmt.Errorf("%s is no table of tunings: %w; remove it, or name another file in %s", path, err, PathVariable)
+		return nil, fmt.Errorf("%s is no table of tunings: %w; remove it, or name another file in %s",
+			path, err, PathVariable)
 	}
 	if t.Format != format {
-		return nil, fmt.Errorf("%s is no table of tunings: its format is %.40q, wanted %q; remove it, or name another file in %s", path, t.Format, format, PathVariable)
+		return nil, fmt.Errorf("%s is no table of tunings: its format is %.40q, wanted %q; "+
+			"remove it, or name another file in %s", path, t.Format, format, PathVariable)
 	}
 	for k, e := range t.Entries {
 		if err := e.Tuning.Check(); err != nil {

@@ -1,5 +1,7 @@
-// Package host is the front door: Train learns a model from data with noisy labels, and
-// Run is the loop around a learner. What a model can do is in package model.
+// Package host is the front door: Train prepares data with noisy labels, finds and fits a
+// kernel map if there is to be one, and learns a model, with checkpoints; Run is the loop
+// around a learner, which ends it and keeps the weights. What a model can do is in package
+// model.
 package host
 
 import (

@@ -45,13 +45,14 @@ func TestKills(t *testing.T) {
 			if err := os.Remove(k); err != nil {
 				t.Fatal(err)
 			}
-			for done := false; !done; {
+			const most = 8 // kills of one training
+			for done, last := false, killed+most; !done; {
 				line := args
 				if _, err := os.Stat(k); err == nil {
 					line, resumed = with(args, "--resume", k), resumed+1
 				}
 				wait := time.Duration(r.Float64() * float64(took))
-				if killed >= *kills {
+				if killed >= min(*kills, last) {
 					wait = time.Hour
 				}
 				var said bytes.Buffer

@@ -57,15 +57,15 @@ type corpus struct {
 	confusion string
 }
 
-// corpora writes real examples with noisy labels in every format that can be written: few
-// examples, since no size is special to the command, of small integers, and of many and few
-// features.
+// corpora writes real examples with noisy labels in every format that can be written: small
+// integers, of many and few features, few of them, or more than fit in little memory.
 func corpora(t *testing.T, dir string) (all []corpus) {
 	t.Helper()
-	for name, from := range map[string][]string{"digits": {digits, "last"}, "letter": {letter, "first"}} {
+	for name, from := range map[string][]string{"all-digits": {digits, "last", "1700"},
+		"digits": {digits, "last", "260"}, "letter": {letter, "first", "260"}} {
 		few, data := filepath.Join(dir, name+"-few.csv"), filepath.Join(dir, name+".csv")
 		s := corpus{files: []string{data}, confusion: filepath.Join(dir, name+"-C.csv")}
-		succeed(t, "split", "--data", from[0], "--label-column", from[1], "--counts", "260", "--out", few)
+		succeed(t, "split", "--data", from[0], "--label-column", from[1], "--counts", from[2], "--out", few)
 		succeed(t, "confusion", "inject", "--data", few, "--label-column", from[1], "--pairwise", "0.3", "--out", data,
 			"--write-confusion", s.confusion)
 		if from[1] == "first" { // to its usual place

@@ -1,5 +1,6 @@
-// Package dataset reads labelled examples from files, prepares them for
-// training, and writes them back.
+// Package dataset holds labelled examples: it reads them from files or memory,
+// matches their features with a model's, describes, splits and prepares them,
+// and writes them back.
 //
 // Read gives the raw numbers of a file, Fit and Preparation.Apply turn them
 // into what a learner sees (clause 2 of the numerics contract), Write puts raw

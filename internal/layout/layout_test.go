@@ -1,5 +1,3 @@
-// Package layout holds the test of the rules by which packages import each other.
-// Data flow one way: file, examples, engine, learner, model.
 package layout
 
 import (

@@ -37,10 +37,11 @@ const manyComponents = 0.1
 // searchSteps is the most steps of a trial of the search for γ.
 const searchSteps = 300
 
-// Kernel says in which kernel principal components a learner is to be linear.
+// Kernel describes a classifier with curved boundaries: its learner is linear in kernel
+// principal components of the examples, and Kernel says in which.
 type Kernel struct {
-	Function   mercer.Function // Gamma 0, of rbf and poly: 1 / the median squared distance of examples
-	Search     bool            // look for the best of seven values of γ around that one (KernelSearch)
+	Function   mercer.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
+	Search     bool            // find the best of seven values of γ around 1 / that median (KernelSearch)
 	Cosine     bool            // scale each example to length 1 first
 	Components int             // 0 for 500, or as many as there are
 	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
@@ -89,8 +90,8 @@ func (k *Kernel) Plan(n, d int) (kernelpca.Plan, error) {
 		fmt.Sprintf("kernel PCA of %d examples × %d features", n, d))
 }
 
-// MostComponents returns how many components of n examples of d features a learner sees at
-// most.
+// MostComponents returns the most components that a learner can see of n examples of d
+// features.
 func (k *Kernel) MostComponents(n, d int) int {
 	o := k.Options(n, d, 0)
 	if o.Components == 0 { // whatever the variance asks for
@@ -99,8 +100,9 @@ func (k *Kernel) MostComponents(n, d int) int {
 	return o.Components
 }
 
-// FindOptions is Options with γ found, and a note about it, "" if it was given or is to be
-// searched for. Errors: those of kernelpca.NewPlan and MedianGamma.
+// FindOptions returns what Options does, with γ computed from x where Function.Gamma is 0 or
+// Search is set. note tells the user that γ; it is "" if γ was given, or is only the middle
+// of the search. Errors: those of Plan and kernelpca.MedianGamma.
 func (k *Kernel) FindOptions(
 	e engine.Engine, x dataset.Examples, seed uint64,
 ) (o kernelpca.Options, note string, err error) {

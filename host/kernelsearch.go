@@ -12,11 +12,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// KernelSearch tries values of γ and preparations of the components for a kernel map,
-// without a clean label: a map and a learner are fitted to four fifths of the examples,
-// and the clean error on the rest is estimated from their noisy labels (clause 10).
+// KernelSearch finds γ and the preparation of the components for a kernel map, without a
+// clean label. Each trial fits a map and a learner to four fifths of the examples, and
+// estimates the clean error on the rest from their noisy labels (clause 10).
 type KernelSearch struct {
-	Options  kernelpca.Options // but for Function.Gamma
+	Options  kernelpca.Options // Function.Gamma does not matter
 	Gammas   []float32         // to try, increasing; each with all Steps
 	Steps    []dataset.Steps   // of the components
 	Learner  learners.Params

@@ -7,12 +7,12 @@ import (
 )
 
 // DefaultStepsKernel is the preparation of dense data before a kernel function unless
-// another is asked for: features of one range, but none that is nearly constant blown up,
-// and lengths kept (docs/kernel.md).
+// another is asked for. It gives all features one range, does not blow up features that
+// are nearly constant, and does not scale examples to one length (docs/kernel.md).
 const DefaultStepsKernel = "maxabs"
 
-// Prepare fits a preparation to raw data and applies it; the raw features are given up.
-// steps are those of dataset.ParseSteps; "" or "auto" stand for dataset.DefaultStepsFor,
+// Prepare fits a preparation to raw data and puts the prepared features in the place of
+// the raw ones. steps are those of dataset.ParseSteps; "" or "auto" stand for dataset.DefaultStepsFor,
 // or for DefaultStepsKernel if dense data go to a kernel function. Data that were prepared
 // before stay as they are, and it is an error to ask for other steps.
 func Prepare(d *dataset.Dataset, steps string, kernel bool) error {

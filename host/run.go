@@ -56,7 +56,7 @@ type Result struct {
 // Snapshot is a run between two steps: the weights that its result would be, and what it
 // takes to go on. It shares no memory with the run.
 type Snapshot struct {
-	Kept           engine.Weights // by the rule, as far as is known
+	Kept           engine.Weights // that the rule would keep if the run ended here
 	EstimatedError *float64       // of Kept, if it is known
 	model.State
 }

@@ -24,15 +24,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// ErrResume marks what Train was given to go on with a training, but not to go on with
-// that one.
+// ErrResume marks errors of Options.Resume: a damaged state, or data, noise or options that
+// are not those with which the training began.
 var ErrResume = errors.New("to go on with a training")
 
 // NoSteps is the value of Options.MaxSteps that makes no step.
 const NoSteps = -1
 
-// Options of Train. Engine is required; the zero values of the others are good to begin
-// with.
+// Options of Train. Engine is required; the other fields may keep their zero values.
 type Options struct {
 	Engine      engine.Engine   // on which to compute: simd.New(), or what gpu.Open returns
 	Learner     learners.Params // uma.Defaults(), for instance; nil for the first of package catalog
@@ -42,13 +41,14 @@ type Options struct {
 	Weights     learners.Rule   // "" for the learner's default
 	Seed        uint64          // of all random choices
 
-	// From is a model whose weights are the first ones; the preparation and kernel map of
-	// its features are taken over. Nil to begin with W = 0.
+	// From is a model to begin with: training starts from its weights, and prepares and maps
+	// the features as it does. Nil to start from W = 0.
 	From *model.Model
 	// Resume is an unfinished training to go on with: a checkpoint, or the model of an
-	// interrupted run. Learner, MaxSteps, Weights and Seed are its own where they have their
-	// zero value; else these, data and noise must be those of its beginning, but for
-	// MaxSteps. The result is that of a training never interrupted. Nil for none.
+	// interrupted run. The result is that of a training never interrupted. Data and noise
+	// must be those with which that training began. So must Learner, Weights and Seed, or
+	// have their zero values, which stand for what it began with. MaxSteps may be another.
+	// Nil for none.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint
@@ -57,22 +57,22 @@ type Options struct {
 	Watch Watch
 }
 
-// Watch is for whoever wants to see a training go on; every field may be nil.
+// Watch holds functions that Train calls as it goes on; each may be nil.
 type Watch struct {
 	Note  func(format string, args ...any) // something worth knowing
 	Phase func(Phase)                      // a phase has ended
 	Step  func(Report)                     // a step was made
 }
 
-// Phase is a part of a training.
+// Phase is a part of a training, named by what is true at its end.
 type Phase int
 
 // The phases, in order.
 const (
-	Prepared Phase = iota // the features
-	Mapped                // the prepared features, by a kernel map
-	Loaded                // on the engine
-	Learned               // the weights
+	Prepared Phase = iota // the features are prepared
+	Mapped                // the kernel map has mapped them; skipped without one
+	Loaded                // the examples are on the engine
+	Learned               // the weights are learned
 )
 
 // Trained is a model, and the run that its weights come from.
@@ -85,9 +85,9 @@ type Trained struct {
 // noise describes what is wrong with the labels; nil means that they are right. Raw data
 // are prepared first, prepared ones taken as they are; data itself is only read.
 //
-// A cancelled ctx ends the learning after the step under way, with a model like any other
-// whose Meta.Stop is "interrupted" and which Options.Resume takes; before that it is an
-// error.
+// If ctx is cancelled before the learning begins, Train returns ctx's error. If it is
+// cancelled later, Train finishes the step under way and returns the model so far: its
+// Meta.Stop is "interrupted", and Options.Resume goes on from it.
 func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Trained, error) {
 	t, err := newTraining(data, noise, o)
 	if err != nil {

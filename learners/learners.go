@@ -23,7 +23,7 @@ type Learner interface {
 	// learner does not write to w.
 	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
 
-	// Step improves w, of which the last Count was, in place. If ctx is cancelled a
+	// Step improves w in place; the last Count was of this w. If ctx is cancelled a
 	// learner with long steps may give one up: it then returns ctx's error, and w and the
 	// learner are as before. After any other error the run cannot go on.
 	Step(ctx context.Context, w engine.Weights) (Step, error)
@@ -32,9 +32,10 @@ type Learner interface {
 	// same bits: random numbers, averages, directions. It may be empty.
 	Save() ([]byte, error)
 
-	// Restore takes the place of the steps that were made before Save, in a run that was
-	// started with the same parameters on the same problem and has made no Count yet. It
-	// must not trust saved, which may come from a damaged file.
+	// Restore puts the learner where the one that was saved stood, as if it had made those
+	// steps itself. The caller has started it with the same parameters on the same problem
+	// and has called no Count yet. Restore must not trust saved, which may come from a
+	// damaged file.
 	Restore(saved []byte) error
 
 	// Close frees what was loaded on the engine. A second Close does nothing.

@@ -66,8 +66,7 @@ func (p *Problem) Inverse() (*confusion.Inverse, error) {
 	return p.inverse, p.singular
 }
 
-// On returns the same problem on other examples with their labels, without inverting C
-// once more.
+// On returns p with the examples x and the labels y instead of its own. Both share one C⁻¹.
 func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
 	return &Problem{X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, of: p}
 }

@@ -37,10 +37,11 @@ type Engine interface {
 	// ErrMemory, ErrClosed.
 	Load(x dataset.Examples, classes int) (Scorer, error)
 
-	// LoadCells is Load for examples with noisy labels y[i] in [0, classes), of which the
-	// same is true as of x's slices. Every cell starts empty. f is the fixed-point format
-	// of the class sums; its zero value is that of these examples (clause 3). Errors: those
-	// of Load and ErrLabel; ErrShape also for a format that cannot hold the examples.
+	// LoadCells is Load for examples with noisy labels y[i] in [0, classes); the engine may
+	// keep a reference to y as to x's slices. Every cell starts empty. f is the fixed-point
+	// format of the class sums; its zero value stands for the format that clause 3 derives
+	// from these examples. Errors: those of Load and ErrLabel; ErrShape also for a format
+	// that cannot hold the examples.
 	LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (Cells, error)
 
 	// Plan says what LoadCells or, if y is nil, Load would need and where it would put the
@@ -174,8 +175,9 @@ func (w Work) Sub(before Work) Work {
 	}
 }
 
-// Counting is what an Engine may be besides: one that counts its work.
+// Counting is implemented by engines that count their work.
 type Counting interface {
+	// Work returns the work done since the engine was opened.
 	Work() Work
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// MaxAbs returns the largest absolute value of x, of which numerics.NewFixedPoint makes the
-// format of several parts. Errors: ErrShape, and ErrValue for the first value that is not
-// finite.
+// MaxAbs returns the largest absolute value of x. Of the largest of several data sets,
+// numerics.NewFixedPoint makes one fixed-point format for them all. Errors: ErrShape, and
+// ErrValue for the first value that is not finite.
 func MaxAbs(x dataset.Examples) (float32, error) {
 	if err := x.Check(); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrShape, err)

@@ -1,5 +1,5 @@
-// Package kernelmap makes of prepared examples the ones that a linear learner sees when
-// the classifier is to be curved: their kernel principal components, prepared once more
+// Package kernelmap turns prepared examples into what a linear learner sees when the
+// classifier is to be curved: their kernel principal components, prepared once more
 // (Section 3.6 of the paper).
 package kernelmap
 
@@ -13,9 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Map is a fitted map: first onto the components, then their preparation. It is not
-// changed by its use, which several goroutines may make of it as far as the engine lets
-// them.
+// Map is a fitted map: it projects examples onto the components, then prepares these. No
+// method changes it, so several goroutines may use one Map.
 type Map struct {
 	Basis       *kernelpca.Basis
 	Preparation *dataset.Preparation // of the Basis.Axes.Q components
@@ -73,9 +72,9 @@ func Components(
 // blockValues is how many values Blocks holds at a time.
 const blockValues = 1 << 25
 
-// Blocks is Apply for many examples of which one sees all but needs not hold all: it hands
-// what a learner sees of them to use, a block after the other, in order. The error is that
-// of Apply or of use.
+// Blocks is Apply for a caller that need not hold all results at once: it hands what a
+// learner sees of the examples to use, one block after the other, in order. The error is
+// that of Apply or of use.
 func (k *Map) Blocks(
 	ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
 ) error {

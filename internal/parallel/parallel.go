@@ -30,8 +30,8 @@ func Ranges(n, grain int, f func(from, to int)) {
 	Cut(n, Workers(n, grain), func(_, from, to int) { f(from, to) })
 }
 
-// Cut calls f for so many consecutive ranges that cover 0..n-1, several at a time. The
-// parts, counted from 0, are in the order of the items.
+// Cut cuts 0..n-1 into parts consecutive ranges and calls f for each, several at a time.
+// part is the range's number in their order, from 0.
 func Cut(n, parts int, f func(part, from, to int)) {
 	Share(parts, parts, func(_, part int) { f(part, part*n/parts, (part+1)*n/parts) })
 }

@@ -3,6 +3,8 @@
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
+# make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints
+# make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
@@ -21,10 +23,13 @@ export CGO_CFLAGS := -O2 -DCL_TARGET_OPENCL_VERSION=120
 FUZZTIME ?= 1m
 FUZZSHORT ?= 3s
 DATA ?=
+KILLS ?= 100
+RUNS ?= 300
+SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
+.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -51,6 +56,13 @@ test: deps
 # Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
 tuner: deps
 	go test -run '$(TUNER)' ./gpu ./cmd/uma-gpu
+
+# Random, by a seed that is printed and given again with SEED.
+kills: deps
+	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
+
+metamorphic: deps
+	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED)
 
 lint:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }

@@ -27,8 +27,10 @@ measure() {
 	set -- "$@" $common
 	rm -f known unknown
 	for seed in 1 2 3 4 5; do
-		"$program" confusion inject --data train.csv --label-column "$label" "--$noise" "$rate" --seed $seed --out noisy.csv --write-confusion C.csv --quiet
-		"$program" train --data noisy.csv --label-column "$label" --confusion C.csv --max-steps "$steps" --model m.npz --quiet "$@" >/dev/null
+		"$program" confusion inject --data train.csv --label-column "$label" "--$noise" "$rate" --seed $seed \
+			--out noisy.csv --write-confusion C.csv --quiet
+		"$program" train --data noisy.csv --label-column "$label" --confusion C.csv --max-steps "$steps" \
+			--model m.npz --quiet "$@" >/dev/null
 		error_of >>known
 		"$program" train --data noisy.csv --label-column "$label" --max-steps "$steps" --model m.npz --quiet "$@" >/dev/null
 		error_of >>unknown

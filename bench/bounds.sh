@@ -25,12 +25,15 @@ number() { sed -n "s/^ *\"$1\": \([-+.e0-9]*\),*$/\1/p" | head -n 1; }
 
 # way FLAG...
 way() {
-	"$program" train --data noisy.umab --confusion C.csv --max-steps "$steps" --model m.npz --quiet --json "$@" >train.json
+	"$program" train --data noisy.umab --confusion C.csv --max-steps "$steps" --model m.npz \
+		--quiet --json "$@" >train.json
 	"$program" bench --data right.umab --steps "$steps" --repeat 1 --quiet --json "$@" >bench.json
 	sum=$(unzip -p m.npz W.npy | sha256sum | cut -d ' ' -f 1)
 	echo "$sum" >>sums
-	narrow=$(awk -v b="$(number example_bytes <bench.json)" -v n="$(number examples <bench.json)" -v d="$(number features <bench.json)" 'BEGIN { print b / (4 * n * d) }')
-	awk -v s="$(number train <train.json)" -v r="$(number bytes_read_share <bench.json)" -v k="$(number rescored_share <bench.json)" -v w="$narrow" \
+	narrow=$(awk -v b="$(number example_bytes <bench.json)" -v n="$(number examples <bench.json)" \
+		-v d="$(number features <bench.json)" 'BEGIN { print b / (4 * n * d) }')
+	awk -v s="$(number train <train.json)" -v r="$(number bytes_read_share <bench.json)" \
+		-v k="$(number rescored_share <bench.json)" -v w="$narrow" \
 		'BEGIN { printf "%8.3f s  bytes %.4f  scores %.4f  ", s, r * w, k }'
 	printf '%s  %s\n' "$(echo "$sum" | cut -c 1-12)" "$*"
 }

@@ -28,7 +28,8 @@ judge() {
 	for device in cpu opencl; do
 		eval "\"$program\" train $train" --device $device --max-steps "$steps" --model $device.npz --quiet >report
 	done
-	error=$("$program" eval --model opencl.npz "$@" --device cpu --quiet --json | sed -n 's/.*"error_rate": *\([0-9.e-]*\).*/\1/p' | head -n 1)
+	error=$("$program" eval --model opencl.npz "$@" --device cpu --quiet --json |
+		sed -n 's/.*"error_rate": *\([0-9.e-]*\).*/\1/p' | head -n 1)
 	equal=equal
 	[ "$(weights cpu.npz)" = "$(weights opencl.npz)" ] || { equal=DIFFERENT failed=1; }
 	printf '%-16s test error %s, weights on cpu and opencl %s\n' "$name" "$error" "$equal"
@@ -55,9 +56,10 @@ for set in 20news/20news reuters21578/reuters9; do
 	judge "${set#*/}" --data "$data/$set.test.svm.gz"
 done
 
-corrupt --data "$data/cifar10n/train-feat-idx2-byte.gz" --labels "$data/cifar10n/train-labels.csv.gz" --label-column clean_label
-judge cifar10n --data "$data/cifar10n/test-feat-idx2-byte.gz" --labels "$data/cifar10n/test-labels-idx1-ubyte.gz"
+cifar=$data/cifar10n
+corrupt --data "$cifar/train-feat-idx2-byte.gz" --labels "$cifar/train-labels.csv.gz" --label-column clean_label
+judge cifar10n --data "$cifar/test-feat-idx2-byte.gz" --labels "$cifar/test-labels-idx1-ubyte.gz"
 # People's own mistakes; the identity, for their matrix is nobody's to know.
-train="--data '$data/cifar10n/train-feat-idx2-byte.gz' --labels '$data/cifar10n/train-labels.csv.gz' --label-column worse_label"
-judge "cifar10n, human" --data "$data/cifar10n/test-feat-idx2-byte.gz" --labels "$data/cifar10n/test-labels-idx1-ubyte.gz"
+train="--data '$cifar/train-feat-idx2-byte.gz' --labels '$cifar/train-labels.csv.gz' --label-column worse_label"
+judge "cifar10n, human" --data "$cifar/test-feat-idx2-byte.gz" --labels "$cifar/test-labels-idx1-ubyte.gz"
 exit $failed

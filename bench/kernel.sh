@@ -24,7 +24,8 @@ cd "$work"
 # of an earlier training never counts.
 error_of() {
 	rm -f m.npz
-	"$program" train --data noisy.csv --label-column "$label" $confusion --model m.npz "$@" >report 2>notes || { cat notes >&2; exit 1; }
+	"$program" train --data noisy.csv --label-column "$label" $confusion --model m.npz "$@" >report 2>notes ||
+		{ cat notes >&2; exit 1; }
 	"$program" eval --model m.npz --data test.csv --quiet --label-column "$label" | sed -n 's/^error rate *//p'
 }
 
@@ -38,12 +39,14 @@ measure() {
 	shift 3
 	rm -f kernel linear gammas seconds
 	for seed in $seeds; do
-		[ "$name" != banana ] || "$program" split --data all.csv --fractions 0.7,0.3 --seed "$seed" --out train.csv --out test.csv --quiet
+		[ "$name" != banana ] ||
+			"$program" split --data all.csv --fractions 0.7,0.3 --seed "$seed" --out train.csv --out test.csv --quiet
 		if [ "$noise" = none ]; then
 			cp train.csv noisy.csv
 			confusion=
 		else
-			"$program" confusion inject --data train.csv --label-column "$label" "--$noise" "$rate" --seed "$seed" --out noisy.csv --write-confusion C.csv --quiet
+			"$program" confusion inject --data train.csv --label-column "$label" "--$noise" "$rate" --seed "$seed" \
+				--out noisy.csv --write-confusion C.csv --quiet
 			confusion="--confusion C.csv"
 		fi
 		error_of --kernel rbf --gamma search "$@" >>kernel

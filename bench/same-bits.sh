@@ -30,7 +30,8 @@ train_all() {
 		weights m.npz >>sums
 		printf '%s  %s, %s\n' "$(tail -n 1 sums)" "$name" "$what"
 	}
-	"$program" confusion inject --data "$name.csv" --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv --quiet "$@"
+	"$program" confusion inject --data "$name.csv" --pairwise 0.4 --seed 1 \
+		--out noisy.csv --write-confusion C.csv --quiet "$@"
 	"$program" confusion inject --data "$name.csv" --pairwise 0.4 --seed 1 --out noisy.svm --quiet "$@"
 	one "cpu" "$program" train --device cpu --data noisy.csv "$@"
 	one "cpu, one processor" env GOMAXPROCS=1 taskset -c 0 "$program" train --device cpu --data noisy.csv "$@"
@@ -39,7 +40,8 @@ train_all() {
 	one "opencl, from LIBSVM" "$program" train --device opencl --data noisy.svm
 	one "opencl, one processor" taskset -c 0 "$program" train --device opencl --data noisy.csv "$@"
 	one "opencl, allocations of 64 KiB" "$program" train --device opencl --max-alloc 64K --data noisy.csv "$@"
-	one "opencl, small memory and work groups" env POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 "$program" train --device opencl --max-alloc 1M --data noisy.csv "$@"
+	one "opencl, small memory and work groups" env POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 \
+		"$program" train --device opencl --max-alloc 1M --data noisy.csv "$@"
 	[ "$(sort -u sums | wc -l)" = 1 ] || { echo "$name: the weights differ" >&2; exit 1; }
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -48,9 +49,9 @@ func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, err
 	}
 	var err error
 	if y == nil {
-		err = engine.CheckLoad(x, classes)
+		err = enginecheck.Load(x, classes)
 	} else {
-		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
 	}
 	if err != nil {
 		return engine.Plan{}, err
@@ -61,19 +62,20 @@ func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, err
 // plan returns ErrMemory where there is no room.
 func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(x.N), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
+		Scores: 4 * n * q}
 	if labelled {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 16*n + 16*q*q
 	}
-	return p, engine.CheckMemory(op, x, classes, p)
+	return p, enginecheck.Memory(op, x, classes, p)
 }
 
 func (e *cpu) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	if err := e.check("load"); err != nil {
 		return nil, err
 	}
-	if err := engine.CheckLoad(x, classes); err != nil {
+	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
 	if _, err := plan("load", x, classes, false); err != nil {
@@ -91,7 +93,7 @@ func (e *cpu) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.F
 	if err := e.check("load cells"); err != nil {
 		return nil, err
 	}
-	f, err := engine.CheckLoadCells(x, y, classes, f)
+	f, err := enginecheck.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}

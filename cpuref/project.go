@@ -4,6 +4,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -16,7 +17,7 @@ func (e *cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) er
 	if err := e.check("project"); err != nil {
 		return err
 	}
-	if err := engine.CheckProject(dst, x, p); err != nil {
+	if err := enginecheck.Project(dst, x, p); err != nil {
 		return err
 	}
 	m, buffer := p.Landmarks, make([]float32, x.D)

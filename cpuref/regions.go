@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -15,7 +16,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := r.check("rescore"); err != nil {
 		return err
 	}
-	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
+	if err := enginecheck.Rescore(w, classes, r.x.D, r.q); err != nil {
 		return err
 	}
 	parallel.Ranges(r.x.N, 64, func(from, to int) {
@@ -41,7 +42,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 	if err := r.check("scores"); err != nil {
 		return err
 	}
-	if err := engine.CheckScores(dst, from, to, r.x.N, r.q); err != nil {
+	if err := enginecheck.Scores(dst, from, to, r.x.N, r.q); err != nil {
 		return err
 	}
 	copy(dst, r.scores[from*r.q:])
@@ -52,7 +53,7 @@ func (r *resident) Predict(dst []int32) error {
 	if err := r.check("predict"); err != nil {
 		return err
 	}
-	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
+	if err := enginecheck.Len("predict", "dst", len(dst), r.x.N); err != nil {
 		return err
 	}
 	parallel.Ranges(r.x.N, 1024, func(from, to int) {
@@ -160,10 +161,10 @@ func (r *cells) ClassSums(dst []int64, p int) error {
 	if err := r.check("class sums"); err != nil {
 		return err
 	}
-	if err := engine.CheckClass("class sums", p, r.q); err != nil {
+	if err := enginecheck.Class("class sums", p, r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen("class sums", "dst", len(dst), r.q*r.x.D); err != nil {
+	if err := enginecheck.Len("class sums", "dst", len(dst), r.q*r.x.D); err != nil {
 		return err
 	}
 	copy(dst, r.sums[p*r.q*r.x.D:])

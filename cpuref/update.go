@@ -5,6 +5,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -13,7 +14,7 @@ func (r *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32)
 	if err := r.check("update vectors"); err != nil {
 		return err
 	}
-	if err := engine.CheckUpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
+	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
 		return err
 	}
 	for i, z := range pairs {
@@ -32,10 +33,10 @@ func (r *cells) Norms(dst, inv []float32) error {
 	if err := r.check("norms"); err != nil {
 		return err
 	}
-	if err := engine.CheckLen("norms", "dst", len(dst), r.q*r.q); err != nil {
+	if err := enginecheck.Len("norms", "dst", len(dst), r.q*r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen("norms", "inv", len(inv), r.q*r.q); err != nil {
+	if err := enginecheck.Len("norms", "inv", len(inv), r.q*r.q); err != nil {
 		return err
 	}
 	empty := make([]bool, r.q) // regions without an example, whose update vectors are zero

@@ -148,7 +148,8 @@ func TestForeignCache(t *testing.T) {
 			t.Errorf("%q of user %d: found %v, want %v", c.dir, c.uid, got, c.want)
 		}
 	}
-	if at, err := makeCache(open, me); err == nil || !strings.Contains(err.Error(), "others can replace what lies in "+open) {
+	at, err := makeCache(open, me)
+	if err == nil || !strings.Contains(err.Error(), "others can replace what lies in "+open) {
 		t.Errorf("found %q, %v", at, err)
 	}
 	if err := os.Chmod(open, 0o777|os.ModeSticky); err != nil {
@@ -164,7 +165,8 @@ func TestForeignCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if at, err := makeCache(crowded, me); err == nil || !strings.Contains(err.Error(), "others have taken all 100 names") {
+	at, err = makeCache(crowded, me)
+	if err == nil || !strings.Contains(err.Error(), "others have taken all 100 names") {
 		t.Errorf("found %q, %v", at, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // cells is what a labelled data set has besides its scores: the class sums on
@@ -212,10 +213,10 @@ func (r labelled) ClassSums(dst []int64, p int) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckClass("class sums", p, r.q); err != nil {
+	if err := enginecheck.Class("class sums", p, r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen("class sums", "dst", len(dst), r.q*r.d); err != nil {
+	if err := enginecheck.Len("class sums", "dst", len(dst), r.q*r.d); err != nil {
 		return err
 	}
 	b, at := r.cells.region(p)

@@ -10,7 +10,10 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // The ways in which there can be no device; test with errors.Is. The text of the
@@ -50,6 +53,15 @@ type FP struct {
 
 // ID returns the name that --device accepts, opencl:P.D.
 func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Device) }
+
+// WantsNarrow reports whether n dense examples of d columns that can be narrow
+// (dataset.Narrow) should be, for an engine with bounds or without. They should on a device
+// with memory of its own, of which they save much, and where bounds come into use, since a
+// step then gathers few examples from all over the memory. A processor that reads all
+// examples is the slower for preparing what it reads.
+func (i Info) WantsNarrow(n, d int, bounds bool) bool {
+	return !i.SharesMemory || bounds && sketch.Pays(n, d, math.MaxInt)
+}
 
 // Options of Open.
 type Options struct {

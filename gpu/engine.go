@@ -10,9 +10,11 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -41,16 +43,18 @@ type gpuEngine struct {
 	options    string // of the compiler
 	tuning     Tuning // complete
 
-	dense                                                                                              [3]denseKernels // by width
-	scoreSparse, predict, assign, bound, assignListed, addGroups, moveSumsSparse, updateVectors, norms *kernel
-	product, productSparse, squares, squaresSparse                                                     *kernel
+	dense                                          [3]denseKernels // by width
+	scoreSparse, predict, assign, bound            *kernel
+	assignListed, addGroups, moveSumsSparse        *kernel
+	updateVectors, norms                           *kernel
+	product, productSparse, squares, squaresSparse *kernel
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
 // the self-test (clause 12). A device that fails it is refused, unless the
 // options allow it.
 func Open(i Info, o Options) (engine.Engine, error) {
-	sources, err := kernelSources()
+	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +67,8 @@ func Open(i Info, o Options) (engine.Engine, error) {
 			return nil, errors.Join(fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err), e.Close())
 		}
 		if !o.AllowNonconforming {
-			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused (--allow-nonconforming overrides): %w", i.ID(), i.Name, err), e.Close())
+			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused "+
+				"(--allow-nonconforming overrides): %w", i.ID(), i.Name, err), e.Close())
 		}
 		e.conforming = false
 	}
@@ -225,7 +230,7 @@ func (e *gpuEngine) Close() error {
 }
 
 func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	if err := engine.CheckLoad(x, classes); err != nil {
+	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
 	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{})
@@ -235,8 +240,10 @@ func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error)
 	return r, nil
 }
 
-func (e *gpuEngine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
-	f, err := engine.CheckLoadCells(x, y, classes, f)
+func (e *gpuEngine) LoadCells(
+	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+) (engine.Cells, error) {
+	f, err := enginecheck.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,9 @@ func (p piece) values() int { return p.panels * panelColumns * (p.to - p.from) }
 
 // newFactor cuts a factor so that what is on the device takes at most budget bytes, and brings
 // all of it there if it can.
-func (e *gpuEngine) newFactor(what string, rows, columns int, budget int64, row func([]float32, int) []float32) (*factor, error) {
+func (e *gpuEngine) newFactor(
+	what string, rows, columns int, budget int64, row func([]float32, int) []float32,
+) (*factor, error) {
 	f := &factor{rows: rows, columns: columns, row: row, panels: (rows + panelColumns - 1) / panelColumns, present: -1}
 	limit := min(e.maxAlloc, budget)
 	width := columns

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
@@ -40,7 +41,7 @@ func openTest(t testing.TB, i Info, o Options, b build) *gpuEngine {
 	t.Helper()
 	if b.sources == nil {
 		var err error
-		if b.sources, err = kernelSources(); err != nil {
+		if b.sources, err = kernels.Sources(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +62,9 @@ func openTest(t testing.TB, i Info, o Options, b build) *gpuEngine {
 func TestConformance(t *testing.T) {
 	short := enginetest.TinyCases()
 	// Projection knows nothing of how examples are loaded, or of bounds.
-	loaded := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") })
+	loaded := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
+		return strings.HasPrefix(c.Name, "project")
+	})
 	eachDevice(t, func(i Info) {
 		for _, v := range []struct {
 			name  string
@@ -141,7 +144,8 @@ func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int, ju
 func (e *gpuEngine) fresh() *gpuEngine {
 	q := *e.q
 	q.inUse = 0
-	return &gpuEngine{info: e.info, q: &q, programs: e.programs, cpu: e.cpu, shares: e.shares, maxAlloc: e.maxAlloc, build: e.build}
+	return &gpuEngine{info: e.info, q: &q, programs: e.programs, cpu: e.cpu, shares: e.shares,
+		maxAlloc: e.maxAlloc, build: e.build}
 }
 
 // TestMoreThanFits has examples that no single buffer of the device holds, or
@@ -198,7 +202,8 @@ func TestMoreThanFits(t *testing.T) {
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
 					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err, aside, len(tiles))
 				}
-				if used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch; used != r.(labelled).e.q.inUse {
+				used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch
+				if used != r.(labelled).e.q.inUse {
 					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, r.(labelled).e.q.inUse)
 				}
 				where := "some"
@@ -221,7 +226,8 @@ func TestMoreThanFits(t *testing.T) {
 
 func TestTooLittleMemoryForTheSelfTest(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		if _, err := Open(i, Options{MaxAlloc: 1000}); !errors.Is(err, engine.ErrMemory) || strings.Contains(err.Error(), "refused") {
+		if _, err := Open(i, Options{MaxAlloc: 1000}); !errors.Is(err, engine.ErrMemory) ||
+			strings.Contains(err.Error(), "refused") {
 			t.Errorf("%s: %v, want %v", i.ID(), err, engine.ErrMemory)
 		}
 	})

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jgillich/go-opencl/cl"
+
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 )
 
 // program is some kernel files that are compiled together. There are several, so that
@@ -96,12 +98,12 @@ func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.tuni
 // The classes that a work-item of kernels score_4 and score_16 computes at once.
 const few, many = 4, 16
 
-// text puts the files of a program together, sources being those of kernelNames.
+// text puts the files of a program together, sources being those of kernels.Names.
 // score.cl goes in once for each number of classes that a work-item computes at once.
 func (p program) text(sources []string) []string {
 	all := []string{sources[0]}
 	for _, name := range p.files {
-		text := sources[slices.Index(kernelNames, name)]
+		text := sources[slices.Index(kernels.Names, name)]
 		if name != "score.cl" {
 			all = append(all, text)
 			continue

@@ -32,7 +32,8 @@ var load = sync.OnceValue(func() error {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	if message := C.uma_load_opencl(name); message != nil {
-		return fmt.Errorf("%w: %s; install one (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) and a driver (pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
+		return fmt.Errorf("%w: %s; install one (Debian, Ubuntu: apt-get install ocl-icd-libopencl1) and a driver "+
+			"(pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
 			ErrNoLoader, C.GoString(message), LibraryVariable)
 	}
 	return nil
@@ -46,7 +47,9 @@ func noPlatform() error {
 	}
 	drivers, _ := filepath.Glob(filepath.Join(dir, "*.icd"))
 	if len(drivers) == 0 {
-		return fmt.Errorf("%w: no driver (ICD) is registered in %s; install one (Debian, Ubuntu: apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform, dir)
+		return fmt.Errorf("%w: no driver (ICD) is registered in %s; install one (Debian, Ubuntu: "+
+			"apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform, dir)
 	}
-	return fmt.Errorf("%w: of the %d drivers registered in %s none starts; look with clinfo, reinstall them", ErrNoPlatform, len(drivers), dir)
+	return fmt.Errorf("%w: of the %d drivers registered in %s none starts; look with clinfo, reinstall them",
+		ErrNoPlatform, len(drivers), dir)
 }

@@ -28,37 +28,86 @@
 	INT(clReleaseProgram, (cl_program a), (a)) \
 	INT(clReleaseKernel, (cl_kernel a), (a)) \
 	INT(clReleaseEvent, (cl_event a), (a)) \
-	INT(clBuildProgram, (cl_program a, cl_uint b, const cl_device_id *c, const char *d, void (CL_CALLBACK *e)(cl_program, void *), void *f), (a, b, c, d, e, f)) \
-	INT(clGetProgramBuildInfo, (cl_program a, cl_device_id b, cl_program_build_info c, size_t d, void *e, size_t *f), (a, b, c, d, e, f)) \
+	INT(clBuildProgram, \
+		(cl_program a, cl_uint b, const cl_device_id *c, const char *d, \
+		 void (CL_CALLBACK *e)(cl_program, void *), void *f), \
+		(a, b, c, d, e, f)) \
+	INT(clGetProgramBuildInfo, \
+		(cl_program a, cl_device_id b, cl_program_build_info c, size_t d, void *e, size_t *f), \
+		(a, b, c, d, e, f)) \
 	INT(clSetKernelArg, (cl_kernel a, cl_uint b, size_t c, const void *d), (a, b, c, d)) \
 	INT(clGetKernelInfo, (cl_kernel a, cl_kernel_info b, size_t c, void *d, size_t *e), (a, b, c, d, e)) \
-	INT(clGetKernelArgInfo, (cl_kernel a, cl_uint b, cl_kernel_arg_info c, size_t d, void *e, size_t *f), (a, b, c, d, e, f)) \
-	INT(clGetKernelWorkGroupInfo, (cl_kernel a, cl_device_id b, cl_kernel_work_group_info c, size_t d, void *e, size_t *f), (a, b, c, d, e, f)) \
+	INT(clGetKernelArgInfo, \
+		(cl_kernel a, cl_uint b, cl_kernel_arg_info c, size_t d, void *e, size_t *f), \
+		(a, b, c, d, e, f)) \
+	INT(clGetKernelWorkGroupInfo, \
+		(cl_kernel a, cl_device_id b, cl_kernel_work_group_info c, size_t d, void *e, size_t *f), \
+		(a, b, c, d, e, f)) \
 	INT(clWaitForEvents, (cl_uint a, const cl_event *b), (a, b)) \
 	INT(clSetUserEventStatus, (cl_event a, cl_int b), (a, b)) \
 	INT(clGetEventProfilingInfo, (cl_event a, cl_profiling_info b, size_t c, void *d, size_t *e), (a, b, c, d, e)) \
 	INT(clFinish, (cl_command_queue a), (a)) \
-	INT(clGetSupportedImageFormats, (cl_context a, cl_mem_flags b, cl_mem_object_type c, cl_uint d, cl_image_format *e, cl_uint *f), (a, b, c, d, e, f)) \
-	INT(clEnqueueReadBuffer, (cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t e, void *f, cl_uint g, const cl_event *h, cl_event *i), (a, b, c, d, e, f, g, h, i)) \
-	INT(clEnqueueWriteBuffer, (cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t e, const void *f, cl_uint g, const cl_event *h, cl_event *i), (a, b, c, d, e, f, g, h, i)) \
-	INT(clEnqueueFillBuffer, (cl_command_queue a, cl_mem b, const void *c, size_t d, size_t e, size_t f, cl_uint g, const cl_event *h, cl_event *i), (a, b, c, d, e, f, g, h, i)) \
-	INT(clEnqueueCopyBuffer, (cl_command_queue a, cl_mem b, cl_mem c, size_t d, size_t e, size_t f, cl_uint g, const cl_event *h, cl_event *i), (a, b, c, d, e, f, g, h, i)) \
-	INT(clEnqueueReadImage, (cl_command_queue a, cl_mem b, cl_bool c, const size_t *d, const size_t *e, size_t f, size_t g, void *h, cl_uint i, const cl_event *j, cl_event *k), (a, b, c, d, e, f, g, h, i, j, k)) \
-	INT(clEnqueueWriteImage, (cl_command_queue a, cl_mem b, cl_bool c, const size_t *d, const size_t *e, size_t f, size_t g, const void *h, cl_uint i, const cl_event *j, cl_event *k), (a, b, c, d, e, f, g, h, i, j, k)) \
-	INT(clEnqueueUnmapMemObject, (cl_command_queue a, cl_mem b, void *c, cl_uint d, const cl_event *e, cl_event *f), (a, b, c, d, e, f)) \
-	INT(clEnqueueNDRangeKernel, (cl_command_queue a, cl_kernel b, cl_uint c, const size_t *d, const size_t *e, const size_t *f, cl_uint g, const cl_event *h, cl_event *i), (a, b, c, d, e, f, g, h, i)) \
+	INT(clGetSupportedImageFormats, \
+		(cl_context a, cl_mem_flags b, cl_mem_object_type c, cl_uint d, cl_image_format *e, cl_uint *f), \
+		(a, b, c, d, e, f)) \
+	INT(clEnqueueReadBuffer, \
+		(cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t e, void *f, \
+		 cl_uint g, const cl_event *h, cl_event *i), \
+		(a, b, c, d, e, f, g, h, i)) \
+	INT(clEnqueueWriteBuffer, \
+		(cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t e, const void *f, \
+		 cl_uint g, const cl_event *h, cl_event *i), \
+		(a, b, c, d, e, f, g, h, i)) \
+	INT(clEnqueueFillBuffer, \
+		(cl_command_queue a, cl_mem b, const void *c, size_t d, size_t e, size_t f, \
+		 cl_uint g, const cl_event *h, cl_event *i), \
+		(a, b, c, d, e, f, g, h, i)) \
+	INT(clEnqueueCopyBuffer, \
+		(cl_command_queue a, cl_mem b, cl_mem c, size_t d, size_t e, size_t f, \
+		 cl_uint g, const cl_event *h, cl_event *i), \
+		(a, b, c, d, e, f, g, h, i)) \
+	INT(clEnqueueReadImage, \
+		(cl_command_queue a, cl_mem b, cl_bool c, const size_t *d, const size_t *e, size_t f, \
+		 size_t g, void *h, cl_uint i, const cl_event *j, cl_event *k), \
+		(a, b, c, d, e, f, g, h, i, j, k)) \
+	INT(clEnqueueWriteImage, \
+		(cl_command_queue a, cl_mem b, cl_bool c, const size_t *d, const size_t *e, size_t f, size_t g, \
+		 const void *h, cl_uint i, const cl_event *j, cl_event *k), \
+		(a, b, c, d, e, f, g, h, i, j, k)) \
+	INT(clEnqueueUnmapMemObject, \
+		(cl_command_queue a, cl_mem b, void *c, cl_uint d, const cl_event *e, cl_event *f), \
+		(a, b, c, d, e, f)) \
+	INT(clEnqueueNDRangeKernel, \
+		(cl_command_queue a, cl_kernel b, cl_uint c, const size_t *d, const size_t *e, \
+		 const size_t *f, cl_uint g, const cl_event *h, cl_event *i), \
+		(a, b, c, d, e, f, g, h, i)) \
 	INT(clEnqueueTask, (cl_command_queue a, cl_kernel b, cl_uint c, const cl_event *d, cl_event *e), (a, b, c, d, e)) \
 	INT(clEnqueueMarkerWithWaitList, (cl_command_queue a, cl_uint b, const cl_event *c, cl_event *d), (a, b, c, d)) \
 	INT(clEnqueueBarrierWithWaitList, (cl_command_queue a, cl_uint b, const cl_event *c, cl_event *d), (a, b, c, d)) \
-	PTR(cl_context, clCreateContext, (const cl_context_properties *a, cl_uint b, const cl_device_id *c, void (CL_CALLBACK *d)(const char *, const void *, size_t, void *), void *e, cl_int *err), (a, b, c, d, e, err)) \
-	PTR(cl_command_queue, clCreateCommandQueue, (cl_context a, cl_device_id b, cl_command_queue_properties c, cl_int *err), (a, b, c, err)) \
+	PTR(cl_context, clCreateContext, \
+		(const cl_context_properties *a, cl_uint b, const cl_device_id *c, \
+		 void (CL_CALLBACK *d)(const char *, const void *, size_t, void *), void *e, cl_int *err), \
+		(a, b, c, d, e, err)) \
+	PTR(cl_command_queue, clCreateCommandQueue, \
+		(cl_context a, cl_device_id b, cl_command_queue_properties c, cl_int *err), \
+		(a, b, c, err)) \
 	PTR(cl_mem, clCreateBuffer, (cl_context a, cl_mem_flags b, size_t c, void *d, cl_int *err), (a, b, c, d, err)) \
-	PTR(cl_mem, clCreateImage, (cl_context a, cl_mem_flags b, const cl_image_format *c, const cl_image_desc *d, void *e, cl_int *err), (a, b, c, d, e, err)) \
-	PTR(cl_program, clCreateProgramWithSource, (cl_context a, cl_uint b, const char **c, const size_t *d, cl_int *err), (a, b, c, d, err)) \
+	PTR(cl_mem, clCreateImage, \
+		(cl_context a, cl_mem_flags b, const cl_image_format *c, const cl_image_desc *d, void *e, cl_int *err), \
+		(a, b, c, d, e, err)) \
+	PTR(cl_program, clCreateProgramWithSource, \
+		(cl_context a, cl_uint b, const char **c, const size_t *d, cl_int *err), \
+		(a, b, c, d, err)) \
 	PTR(cl_kernel, clCreateKernel, (cl_program a, const char *b, cl_int *err), (a, b, err)) \
 	PTR(cl_event, clCreateUserEvent, (cl_context a, cl_int *err), (a, err)) \
-	PTR(void *, clEnqueueMapBuffer, (cl_command_queue a, cl_mem b, cl_bool c, cl_map_flags d, size_t e, size_t f, cl_uint g, const cl_event *h, cl_event *i, cl_int *err), (a, b, c, d, e, f, g, h, i, err)) \
-	PTR(void *, clEnqueueMapImage, (cl_command_queue a, cl_mem b, cl_bool c, cl_map_flags d, const size_t *e, const size_t *f, size_t *g, size_t *h, cl_uint i, const cl_event *j, cl_event *k, cl_int *err), (a, b, c, d, e, f, g, h, i, j, k, err))
+	PTR(void *, clEnqueueMapBuffer, \
+		(cl_command_queue a, cl_mem b, cl_bool c, cl_map_flags d, size_t e, size_t f, \
+		 cl_uint g, const cl_event *h, cl_event *i, cl_int *err), \
+		(a, b, c, d, e, f, g, h, i, err)) \
+	PTR(void *, clEnqueueMapImage, \
+		(cl_command_queue a, cl_mem b, cl_bool c, cl_map_flags d, const size_t *e, const size_t *f, size_t *g, \
+		 size_t *h, cl_uint i, const cl_event *j, cl_event *k, cl_int *err), \
+		(a, b, c, d, e, f, g, h, i, j, k, err))
 
 // Before uma_load_opencl has succeeded every function fails with this code.
 #define NOT_LOADED CL_INVALID_OPERATION

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
@@ -29,11 +30,11 @@ func catcherFirst(t *testing.T, mutant string, cases []enginetest.Case) []engine
 // mutate returns the kernels with all occurrences of a text in one file replaced.
 func mutate(t *testing.T, file, from, to string) []string {
 	t.Helper()
-	sources, err := kernelSources()
+	sources, err := kernels.Sources()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := slices.Index(kernelNames, file)
+	f := slices.Index(kernels.Names, file)
 	if f < 0 || !strings.Contains(sources[f], from) {
 		t.Fatalf("%s no longer contains %q: rewrite the mutant", file, from)
 	}

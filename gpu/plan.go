@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -15,9 +16,9 @@ import (
 func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	var err error
 	if y == nil {
-		err = engine.CheckLoad(x, classes)
+		err = enginecheck.Load(x, classes)
 	} else {
-		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
 	}
 	if err != nil {
 		return engine.Plan{}, err
@@ -99,7 +100,8 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 		}
 	}
 	if used > e.q.memory {
-		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w: %d bytes are needed besides the examples, %d are allowed", x.N, x.D, e.info.ID(), engine.ErrMemory, used, e.q.memory)
+		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w: %d bytes are needed besides the examples, "+
+			"%d are allowed", x.N, x.D, e.info.ID(), engine.ErrMemory, used, e.q.memory)
 	}
 	return p, nil
 }

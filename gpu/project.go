@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -33,7 +34,7 @@ const (
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
 func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
-	if err := engine.CheckProject(dst, x, p); err != nil {
+	if err := enginecheck.Project(dst, x, p); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -52,7 +53,8 @@ func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projecti
 		from, err = j.tile(from)
 	}
 	if err = errors.Join(err, e.q.queue.Finish(), j.free()); err != nil {
-		return fmt.Errorf("project %d examples of %d features by %d landmarks on %d axes on %s: %w", x.N, x.D, p.Landmarks.N, p.Axes.Q, e.info.ID(), err)
+		return fmt.Errorf("project %d examples of %d features by %d landmarks on %d axes on %s: %w",
+			x.N, x.D, p.Landmarks.N, p.Axes.Q, e.info.ID(), err)
 	}
 	return nil
 }
@@ -123,7 +125,8 @@ func (j *projection) begin() (err error) {
 	}
 	most := min(j.e.maxAlloc/int64(wide), rest/int64(row)) / 4
 	if most < productRows {
-		return fmt.Errorf("%w: %d examples with their kernel values take %d bytes, the widest part %d; %d are free, one allocation may have %d",
+		return fmt.Errorf("%w: %d examples with their kernel values take %d bytes, the widest part %d; "+
+			"%d are free, one allocation may have %d",
 			engine.ErrMemory, productRows, 4*productRows*row, 4*productRows*wide, rest, j.e.maxAlloc)
 	}
 	// Kernel values that stay in a processor's last cache; more to do at once for a GPU.
@@ -216,7 +219,9 @@ func (j *projection) denseTile(from int) (err error) {
 }
 
 // multiply enqueues the product of rows rows of a with a factor.
-func (j *projection) multiply(f *factor, a *buffer[float32], rows int, ending int32, out, more *buffer[float32]) error {
+func (j *projection) multiply(
+	f *factor, a *buffer[float32], rows int, ending int32, out, more *buffer[float32],
+) error {
 	k := j.p.Function
 	return f.each(ending, func(b *buffer[float32], p piece, ending int32) error {
 		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -46,7 +47,9 @@ type resident struct {
 	closed bool
 }
 
-func newResident(e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint) (r *resident, err error) {
+func newResident(
+	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint,
+) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
 	if y != nil {
 		r.bounds = sketch.NewBounds(e.build.bounds, x, classes)
@@ -129,7 +132,8 @@ func (r *resident) free() error {
 	for _, s := range r.slots {
 		errs = append(errs, s.free())
 	}
-	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(), r.sketches.free())
+	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(),
+		r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -200,7 +204,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckRescore(w, classes, r.d, r.q); err != nil {
+	if err := enginecheck.Rescore(w, classes, r.d, r.q); err != nil {
 		return err
 	}
 	if r.bounds.Take(w, classes) {
@@ -292,8 +296,9 @@ func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], lis
 	if group == many {
 		k = r.e.dense[t.width].scoreMany
 	}
-	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group, append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
-		int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
+	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
+		append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
+			int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
 }
 
 // examples are the arguments of a kernel that reads dense examples (EXAMPLES of
@@ -340,7 +345,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckScores(dst, from, to, r.n, r.q); err != nil {
+	if err := enginecheck.Scores(dst, from, to, r.n, r.q); err != nil {
 		return err
 	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {
@@ -380,7 +385,7 @@ func (r *resident) Predict(dst []int32) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckLen("predict", "dst", len(dst), r.n); err != nil {
+	if err := enginecheck.Len("predict", "dst", len(dst), r.n); err != nil {
 		return err
 	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {

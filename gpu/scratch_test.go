@@ -54,7 +54,8 @@ func TestStepsFromScratch(t *testing.T) {
 	}
 	train := func(e engine.Engine) []float32 {
 		p := &learners.Problem{X: x, Y: y, Q: q, Noise: c, Engine: e}
-		result, err := host.Run(context.Background(), uma.Defaults(), p, host.RunOptions{MaxSteps: 120, Weights: learners.Average})
+		result, err := host.Run(context.Background(), uma.Defaults(), p,
+			host.RunOptions{MaxSteps: 120, Weights: learners.Average})
 		if err != nil {
 			t.Fatal(err)
 		}

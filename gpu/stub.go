@@ -21,9 +21,6 @@ func Devices() ([]Info, error) { return nil, errNotBuilt }
 // Open returns ErrNotBuilt.
 func Open(Info, Options) (engine.Engine, error) { return nil, errNotBuilt }
 
-// CopyBandwidth returns ErrNotBuilt.
-func CopyBandwidth(engine.Engine) (float64, error) { return 0, errNotBuilt }
-
 // Tune returns ErrNotBuilt.
 func Tune(context.Context, Info, Options, Problem) (TuneReport, error) {
 	return TuneReport{}, errNotBuilt

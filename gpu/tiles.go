@@ -92,14 +92,16 @@ func valueBytes(width int) int64 {
 }
 
 func (t *tile) free() error {
-	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(), t.place.free(), t.sketch.free())
+	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(),
+		t.place.free(), t.sketch.free())
 }
 
 // fit returns how many groups of count things of size bytes fit into limit bytes.
 func fit(what string, count, size int, limit int64) (int, error) {
 	n := limit / (int64(count) * int64(size))
 	if n < 1 {
-		return 0, fmt.Errorf("%w: %s takes %d bytes, one allocation may have %d", engine.ErrMemory, what, int64(count)*int64(size), limit)
+		return 0, fmt.Errorf("%w: %s takes %d bytes, one allocation may have %d",
+			engine.ErrMemory, what, int64(count)*int64(size), limit)
 	}
 	return int(n), nil
 }

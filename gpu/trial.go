@@ -118,7 +118,8 @@ func (t *trial) record(p Problem) (*series, error) {
 			}
 		}
 		if longest == 0 {
-			return nil, fmt.Errorf("after %d steps there is no other to make on these examples, wanted %d; take other examples", len(s.steps), allSteps)
+			return nil, fmt.Errorf("after %d steps there is no other to make on these examples, wanted %d; "+
+				"take other examples", len(s.steps), allSteps)
 		}
 		if err := t.r.UpdateVectors(z, []engine.Pair{next.pair}, p.Inverse); err != nil {
 			return nil, err
@@ -143,7 +144,9 @@ func (t *trial) record(p Problem) (*series, error) {
 // replay makes steps from..to-1 of a series, hands their assignments to judge, unless
 // it is nil, and returns how many seconds they took. Going back to the weights before
 // them does not count.
-func (t *trial) replay(s *series, from, to int, judge func(k int, a engine.Assignment) error) (seconds float64, err error) {
+func (t *trial) replay(
+	s *series, from, to int, judge func(k int, a engine.Assignment) error,
+) (seconds float64, err error) {
 	w := engine.NewWeights(s.q, s.d)
 	for _, st := range s.steps[:from] {
 		st.update(w)
@@ -156,7 +159,8 @@ func (t *trial) replay(s *series, from, to int, judge func(k int, a engine.Assig
 	start := time.Now()
 	for k := from; k < to && err == nil; k++ {
 		st := s.steps[k]
-		if err = errors.Join(t.r.Norms(norms, s.inverse), t.r.UpdateVectors(z, []engine.Pair{st.pair}, s.inverse)); err != nil {
+		if err = errors.Join(t.r.Norms(norms, s.inverse),
+			t.r.UpdateVectors(z, []engine.Pair{st.pair}, s.inverse)); err != nil {
 			break
 		}
 		st.update(w)

@@ -76,7 +76,8 @@ func (t *trial) compare(s *series, reference *trial) error {
 			}
 			for k := 0; k < len(got); k += question.width {
 				if a, b := got[k:k+question.width], want[k:k+question.width]; !bytes.Equal(a, b) {
-					return &difference{fmt.Sprintf("%s differs from the default's at index %d: bytes %x, want %x", question.op, at+k/question.width, a, b)}
+					return &difference{fmt.Sprintf("%s differs from the default's at index %d: bytes %x, want %x",
+						question.op, at+k/question.width, a, b)}
 				}
 			}
 		}

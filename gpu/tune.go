@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 )
 
 // gain is by how much a candidate has to be faster to be taken: less is in the noise.
@@ -23,7 +25,7 @@ func Tune(ctx context.Context, i Info, o Options, p Problem) (TuneReport, error)
 		return TuneReport{}, fmt.Errorf("tune %s: everything is to be measured %d times, wanted at least 1", i.ID(),
 			p.Repeat)
 	}
-	sources, err := kernelSources()
+	sources, err := kernels.Sources()
 	if err != nil {
 		return TuneReport{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -70,7 +71,7 @@ func TestTuneRejects(t *testing.T) {
 			{"cpu", "score_rows", 4, "score.cl", "int listed", "nonsense listed", Failed, "nonsense"},
 		} {
 			t.Run(i.ID()+"/"+c.parameter+" "+c.want, func(t *testing.T) {
-				sources, err := kernelSources()
+				sources, err := kernels.Sources()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,7 +113,7 @@ func TestTuneRejects(t *testing.T) {
 func TestTune(t *testing.T) {
 	frozen(t)
 	eachDevice(t, func(i Info) {
-		sources, err := kernelSources()
+		sources, err := kernels.Sources()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +210,7 @@ func TestTuningCheck(t *testing.T) {
 func TestTuneFinds(t *testing.T) {
 	frozen(t)
 	eachDevice(t, func(i Info) {
-		sources, err := kernelSources()
+		sources, err := kernels.Sources()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // chunks returns the number of chunks of d columns (clause 1).
@@ -18,7 +19,7 @@ func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float3
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckUpdateVectors(dst, pairs, inv, r.d, r.q); err != nil {
+	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.d, r.q); err != nil {
 		return err
 	}
 	for len(pairs) > 0 {
@@ -64,10 +65,10 @@ func (r labelled) Norms(dst, inv []float32) error {
 		return err
 	}
 	defer r.e.mu.Unlock()
-	if err := engine.CheckLen(op, "dst", len(dst), r.q*r.q); err != nil {
+	if err := enginecheck.Len(op, "dst", len(dst), r.q*r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen(op, "inv", len(inv), r.q*r.q); err != nil {
+	if err := enginecheck.Len(op, "inv", len(inv), r.q*r.q); err != nil {
 		return err
 	}
 	if err := r.norms(dst, inv); err != nil {

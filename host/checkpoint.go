@@ -1,6 +1,11 @@
 package host
 
-import "time"
+import (
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
 
 // DefaultEvery is how often a checkpoint is written unless Checkpoint says otherwise.
 const DefaultEvery = 30 * time.Second
@@ -32,4 +37,31 @@ func (c Checkpoint) due() func(steps int) bool {
 		last = time.Now()
 		return true
 	}
+}
+
+// complete chooses what o leaves open of the learner: that of the training to go on with,
+// or the catalog's first with its defaults.
+func (o *Options) complete() (err error) {
+	if r := o.Resume; r != nil {
+		if o.Learner == nil {
+			if o.Learner, err = catalog.Parse(r.Meta.Learner, r.Meta.Parameters); err != nil {
+				return err
+			}
+		}
+		if o.Weights == "" {
+			o.Weights = learners.Rule(r.Meta.Weights)
+		}
+		if o.MaxSteps == 0 {
+			if o.MaxSteps = r.Meta.MaxSteps; o.MaxSteps == 0 {
+				o.MaxSteps = NoSteps
+			}
+		}
+		if o.Seed == 0 {
+			o.Seed = r.Meta.Seed
+		}
+	}
+	if o.Learner == nil {
+		o.Learner = catalog.All()[0].New()
+	}
+	return nil
 }

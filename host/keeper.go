@@ -69,7 +69,8 @@ func (k *keeper) restore(s *Snapshot) error {
 	switch {
 	case k.rule == learners.Best && s.EstimatedError != nil:
 		if len(s.Kept.W) != k.q*k.d || len(s.Counts) != k.q*k.q {
-			return fmt.Errorf("found %d best weights with %d counts, wanted %d×%d and %d×%d", len(s.Kept.W), len(s.Counts), k.q, k.d, k.q, k.q)
+			return fmt.Errorf("found %d best weights with %d counts, wanted %d×%d and %d×%d",
+				len(s.Kept.W), len(s.Counts), k.q, k.d, k.q, k.q)
 		}
 		k.best = engine.Weights{Q: k.q, D: k.d, W: slices.Clone(s.Kept.W)}
 		k.bestError, k.bestCounts = *s.EstimatedError, slices.Clone(s.Counts)

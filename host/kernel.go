@@ -85,7 +85,8 @@ func (k *Kernel) Plan(n, d int) (kernelpca.Plan, error) {
 		return p, err
 	}
 	components := memory.Product(n, max(1, k.MostComponents(n, d)), 8) // twice, while they are prepared
-	return p, memory.Check(memory.Sum(p.Total(), components), fmt.Sprintf("kernel PCA of %d examples × %d features", n, d))
+	return p, memory.Check(memory.Sum(p.Total(), components),
+		fmt.Sprintf("kernel PCA of %d examples × %d features", n, d))
 }
 
 // MostComponents returns how many components of n examples of d features a learner sees at
@@ -100,7 +101,9 @@ func (k *Kernel) MostComponents(n, d int) int {
 
 // FindOptions is Options with γ found, and a note about it, "" if it was given or is to be
 // searched for. Errors: those of kernelpca.NewPlan and MedianGamma.
-func (k *Kernel) FindOptions(e engine.Engine, x dataset.Examples, seed uint64) (o kernelpca.Options, note string, err error) {
+func (k *Kernel) FindOptions(
+	e engine.Engine, x dataset.Examples, seed uint64,
+) (o kernelpca.Options, note string, err error) {
 	o = k.Options(x.N, x.D, seed)
 	if _, err := k.Plan(x.N, x.D); err != nil {
 		return o, "", err
@@ -155,7 +158,8 @@ func (t *training) searchKernel(ctx context.Context, o kernelpca.Options, steps 
 	s := KernelSearch{
 		Options: o, Steps: steps, Learner: t.Learner, MaxSteps: min(t.MaxSteps, searchSteps), Weights: t.Weights,
 		OnTrial: func(trial KernelTrial) {
-			t.note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma, trial.Steps, trial.EstimatedError, trial.Components)
+			t.note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma,
+				trial.Steps, trial.EstimatedError, trial.Components)
 		},
 	}
 	for _, factor := range []float32{0.25, 0.5, 1, 2, 4, 8, 16} {

@@ -93,7 +93,9 @@ func pick(x dataset.Examples, y []int32, which []int) labelled {
 
 // components fits kernel PCA to train and returns the components of both, and how many
 // they are.
-func (s KernelSearch) components(ctx context.Context, e engine.Engine, o kernelpca.Options, train, test labelled) (fitted, held labelled, n int, err error) {
+func (s KernelSearch) components(
+	ctx context.Context, e engine.Engine, o kernelpca.Options, train, test labelled,
+) (fitted, held labelled, n int, err error) {
 	basis, err := kernelpca.Fit(ctx, e, train.x, o)
 	if err != nil {
 		return fitted, held, 0, err
@@ -108,7 +110,9 @@ func (s KernelSearch) components(ctx context.Context, e engine.Engine, o kernelp
 
 // try learns from the components of train, prepared by steps, and returns the estimated
 // error on those of test.
-func (s KernelSearch) try(ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test labelled) (estimate float64, err error) {
+func (s KernelSearch) try(
+	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test labelled,
+) (estimate float64, err error) {
 	preparation, err := dataset.Fit(steps, train.x)
 	if err != nil {
 		return 0, err

@@ -33,7 +33,9 @@ func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
 }
 
 // noisyRings draws rings of which 30 % are labelled wrongly, in the way of matrix.
-func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error)) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
+func noisyRings(
+	t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
+) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
 	t.Helper()
 	x, clean := rings(600, 1)
 	noise, err := matrix([]string{"a", "b", "c"}, 0.3)
@@ -56,7 +58,8 @@ func errorRate(classes, y []int32) float64 {
 	return float64(wrong) / float64(len(y))
 }
 
-var ringOptions = kernelpca.Options{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.5}, Components: 20, Landmarks: 120, Seed: 1}
+var ringOptions = kernelpca.Options{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.5}, Components: 20,
+	Landmarks: 120, Seed: 1}
 
 // TestKernelMap learns rings from wrong labels on every engine, with equal bits, and from
 // the sparse form too.
@@ -66,7 +69,8 @@ func TestKernelMap(t *testing.T) {
 	var first []float32
 	for _, e := range engines(t) {
 		for _, examples := range []dataset.Examples{x, x.Compressed()} {
-			k, z, err := kernelmap.Fit(context.Background(), e, examples, ringOptions, dataset.Steps{Standardize: true, L2: true})
+			k, z, err := kernelmap.Fit(context.Background(), e, examples, ringOptions,
+				dataset.Steps{Standardize: true, L2: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +99,8 @@ func TestKernelMap(t *testing.T) {
 func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, noise *confusion.Matrix) engine.Weights {
 	t.Helper()
 	p := &learners.Problem{X: x, Y: y, Q: noise.Q(), Noise: noise, Engine: e}
-	result, err := host.Run(context.Background(), uma.Defaults(), p, host.RunOptions{MaxSteps: 100, Weights: learners.Best})
+	result, err := host.Run(context.Background(), uma.Defaults(), p,
+		host.RunOptions{MaxSteps: 100, Weights: learners.Best})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +115,8 @@ func TestGammaSearch(t *testing.T) {
 	for _, e := range engines(t) {
 		told := 0
 		s := host.KernelSearch{
-			Options: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}}, Gammas: []float32{1e-4, 0.5, 5000},
+			Options: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}},
+			Gammas:  []float32{1e-4, 0.5, 5000},
 			Learner: uma.Defaults(), MaxSteps: 60, Weights: learners.Best,
 			OnTrial: func(host.KernelTrial) { told++ },
 		}
@@ -121,7 +127,8 @@ func TestGammaSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Noise of the estimate on 118 examples: about 0.06.
-		if best/2 != 1 || len(trials) != 6 || told != 6 || trials[best].EstimatedError > 0.25 || trials[4].EstimatedError < 0.2 {
+		if best/2 != 1 || len(trials) != 6 || told != 6 || trials[best].EstimatedError > 0.25 ||
+			trials[4].EstimatedError < 0.2 {
 			t.Errorf("%s: trial %d of %+v, %d told", e.Device().ID, best, trials, told)
 		}
 		if first == nil {

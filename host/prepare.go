@@ -34,7 +34,8 @@ func Prepare(d *dataset.Dataset, steps string, kernel bool) error {
 		return d.Prepare(s)
 	}
 	if s != d.Prepared.Steps {
-		return fmt.Errorf("%s: found examples that were prepared by %s before, wanted %s; ask for no preparation, or give the original data",
+		return fmt.Errorf("%s: found examples that were prepared by %s before, wanted %s; ask for no preparation, "+
+			"or give the original data",
 			d.Path, d.Prepared.Steps, s)
 	}
 	return nil

@@ -151,7 +151,8 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 	}
 	if o.Resume != nil {
 		if err := r.restore(o.Resume); err != nil {
-			return nil, errors.Join(fmt.Errorf("run: the state to go on from does not fit: %w", err), r.learner.Close())
+			return nil, errors.Join(fmt.Errorf("run: %w found a state that does not fit: %w", ErrResume, err),
+				r.learner.Close())
 		}
 	}
 	return r, nil
@@ -182,7 +183,9 @@ func (r *run) snapshot(f func(Snapshot) error) error {
 }
 
 // count counts the examples by prediction and noisy label, and estimates the error.
-func (r *run) count(ctx context.Context, w engine.Weights, changed []int) (counts []int64, estimate float64, err error) {
+func (r *run) count(
+	ctx context.Context, w engine.Weights, changed []int,
+) (counts []int64, estimate float64, err error) {
 	// A step that was made is judged, even if the user has had enough.
 	counts, err = r.learner.Count(context.WithoutCancel(ctx), w, changed)
 	if err != nil {

@@ -28,7 +28,8 @@ type script struct {
 	give   bool // a cancelled step is given up
 }
 
-var scriptDefinition = learners.Definition{Name: "script", Weights: []learners.Rule{learners.Best, learners.Average, learners.Last}}
+var scriptDefinition = learners.Definition{Name: "script",
+	Weights: []learners.Rule{learners.Best, learners.Average, learners.Last}}
 
 func (s *script) Definition() *learners.Definition { return &scriptDefinition }
 func (s *script) Flags(*flag.FlagSet)              {}
@@ -137,7 +138,8 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("step given up %v: %+v, %v; want %d steps", give, res, err, steps)
 		}
 		l.cancel = nil
-		rest, err := host.Run(context.Background(), l, problem(), host.RunOptions{MaxSteps: 10, Weights: learners.Last, Resume: res.Snapshot})
+		rest, err := host.Run(context.Background(), l, problem(),
+			host.RunOptions{MaxSteps: 10, Weights: learners.Last, Resume: res.Snapshot})
 		if err != nil || rest.Steps != 3 || rest.Stop != host.Converged || !slices.Equal(rest.W.W, l.rows[2]) {
 			t.Errorf("step given up %v, gone on: %+v, %v; want 3 steps", give, rest, err)
 		}
@@ -149,10 +151,11 @@ func TestResume(t *testing.T) {
 	l := &script{rows: [][]float32{{1, -1}, {-1, 1}, {1, -2}, {-3, 3}, {0, 1}}}
 	for _, rule := range scriptDefinition.Weights {
 		var snapshots []host.Snapshot
-		o := host.RunOptions{MaxSteps: 5, Weights: rule, Due: func(int) bool { return true }, Keep: func(s host.Snapshot) error {
-			snapshots = append(snapshots, s)
-			return nil
-		}}
+		o := host.RunOptions{MaxSteps: 5, Weights: rule, Due: func(int) bool { return true },
+			Keep: func(s host.Snapshot) error {
+				snapshots = append(snapshots, s)
+				return nil
+			}}
 		want, err := host.Run(context.Background(), l, problem(), o)
 		if err != nil || len(snapshots) != 6 {
 			t.Fatalf("%s: %d snapshots, %v; want 6", rule, len(snapshots), err)
@@ -171,7 +174,9 @@ func TestResume(t *testing.T) {
 		if rule == learners.Last {
 			bad.Last = bad.Last[:1]
 		}
-		if _, err := host.Run(context.Background(), l, problem(), host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &bad}); err == nil || !strings.Contains(err.Error(), "does not fit") {
+		if _, err := host.Run(context.Background(), l, problem(),
+			host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &bad}); err == nil ||
+			!strings.Contains(err.Error(), "does not fit") {
 			t.Errorf("%s: a damaged snapshot: %v", rule, err)
 		}
 	}
@@ -184,11 +189,14 @@ func TestResume(t *testing.T) {
 
 func TestRunErrors(t *testing.T) {
 	broken := errors.New("broken")
-	_, err := host.Run(context.Background(), &script{rows: [][]float32{{1, 1}}, fail: broken}, problem(), host.RunOptions{MaxSteps: 5})
+	_, err := host.Run(context.Background(), &script{rows: [][]float32{{1, 1}}, fail: broken}, problem(),
+		host.RunOptions{MaxSteps: 5})
 	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "step 2: ") {
 		t.Errorf("%v, want the learner's error at step 2", err)
 	}
-	_, err = host.Run(context.Background(), &script{}, problem(), host.RunOptions{Keep: func(host.Snapshot) error { return broken }})
+	_, err = host.Run(context.Background(), &script{}, problem(), host.RunOptions{Keep: func(host.Snapshot) error {
+		return broken
+	}})
 	if !errors.Is(err, broken) {
 		t.Errorf("%v, want that of who keeps snapshots", err)
 	}
@@ -199,7 +207,8 @@ func TestRunErrors(t *testing.T) {
 		{host.RunOptions{Weights: "mean"}, `weights "mean" make no sense for learner script; use best, average or last`},
 		{host.RunOptions{From: []float32{1}}, "1 weights to start from, wanted 2×1"},
 	} {
-		if _, err := host.Run(context.Background(), &script{}, problem(), c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := host.Run(context.Background(), &script{}, problem(), c.o); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
@@ -216,7 +225,8 @@ func TestPredict(t *testing.T) {
 		if got, err := engine.Predict(e, w, dataset.Examples{D: 2}); err != nil || len(got) != 0 {
 			t.Errorf("%s: no examples: %v, %v", e.Device().ID, got, err)
 		}
-		if _, err := engine.Predict(e, w, dataset.Examples{N: 1, D: 3, X: []float32{1, 2, 3}}); !errors.Is(err, engine.ErrShape) {
+		other := dataset.Examples{N: 1, D: 3, X: []float32{1, 2, 3}}
+		if _, err := engine.Predict(e, w, other); !errors.Is(err, engine.ErrShape) {
 			t.Errorf("%s: examples of another width: %v, want %v", e.Device().ID, err, engine.ErrShape)
 		}
 	}

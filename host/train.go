@@ -1,5 +1,7 @@
-// Package host is the front door: Train learns a model from data with noisy labels, and
-// Run is the loop around a learner. What a model can do is in package model.
+// Package host is the front door: Train prepares data with noisy labels, finds and fits a
+// kernel map if there is to be one, and learns a model, with checkpoints; Run is the loop
+// around a learner, which ends it and keeps the weights. What a model can do is in package
+// model.
 package host
 
 import (
@@ -22,14 +24,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
+// ErrResume marks what Train was given to go on with a training, but not to go on with
+// that one.
+var ErrResume = errors.New("to go on with a training")
+
 // NoSteps is the value of Options.MaxSteps that makes no step.
 const NoSteps = -1
 
-// Options of Train. Engine and Learner are required; the zero values of the others are
-// good to begin with.
+// Options of Train. Engine is required; the zero values of the others are good to begin
+// with.
 type Options struct {
 	Engine      engine.Engine   // on which to compute: simd.New(), or what gpu.Open returns
-	Learner     learners.Params // uma.Defaults(), for instance
+	Learner     learners.Params // uma.Defaults(), for instance; nil for the first of package catalog
 	Preparation string          // steps as dataset.ParseSteps takes them; "" for those of Prepare
 	Kernel      *Kernel         // to be nonlinear in the features; nil to be linear
 	MaxSteps    int             // 0 for the learner's default, NoSteps for none
@@ -40,8 +46,9 @@ type Options struct {
 	// its features are taken over. Nil to begin with W = 0.
 	From *model.Model
 	// Resume is an unfinished training to go on with: a checkpoint, or the model of an
-	// interrupted run. Data, noise and options must be those of its beginning, but for
-	// MaxSteps; the result is that of a training never interrupted. Nil for none.
+	// interrupted run. Learner, MaxSteps, Weights and Seed are its own where they have their
+	// zero value; else these, data and noise must be those of its beginning, but for
+	// MaxSteps. The result is that of a training never interrupted. Nil for none.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint
@@ -115,12 +122,13 @@ type training struct {
 // newTraining judges the options and begins the model's metadata.
 func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*training, error) {
 	switch {
-	case o.Learner == nil:
-		return nil, errors.New("train: found no learner, wanted the parameters of one, such as uma.Defaults()")
 	case o.From != nil && o.Resume != nil:
 		return nil, errors.New("train: found a model to begin with and a training to go on with, wanted one of them")
 	case (o.From != nil || o.Resume != nil) && (o.Kernel != nil || o.Preparation != ""):
 		return nil, errors.New("train: found a preparation or kernel map, wanted those of the model to begin or go on with")
+	}
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	if err := o.Learner.Check(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -144,10 +152,14 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	if noise != nil && !slices.Equal(noise.Classes, data.Classes) {
-		return nil, fmt.Errorf("train: found a confusion matrix of classes %.40q, wanted those of the data, %.40q, in their order", noise.Classes, data.Classes)
+		return nil, fmt.Errorf("train: found a confusion matrix of classes %.40q, wanted those of the data, "+
+			"%.40q, in their order", noise.Classes, data.Classes)
 	}
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
+	}
+	if t.data.SHA256 == "" && t.data.Prepared == nil {
+		t.data.SHA256 = t.data.Hash()
 	}
 	parameters, err := json.Marshal(o.Learner)
 	if err != nil {
@@ -157,7 +169,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		ToolVersion: o.Tool, ContractVersion: contract.Version,
 		Classes: data.Classes, Features: model.Features{Count: data.FeatureCount(), Names: data.Features},
 		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
-		DataSHA256: data.SHA256,
+		DataSHA256: t.data.SHA256,
 	}}
 	if noise != nil {
 		t.model.Confusion = noise.P
@@ -165,7 +177,8 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		t.model.Meta.Condition = sixDigits(t.inverse.Condition)
 	}
 	d := o.Engine.Device()
-	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver, Conforming: d.Conforming}
+	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
+		Conforming: d.Conforming}
 	return t, nil
 }
 
@@ -195,7 +208,8 @@ func (t *training) prepare() error {
 // adopt prepares the data as base was, to begin with its weights or to go on with it.
 func (t *training) adopt(base *model.Model) error {
 	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
-		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, %.40q, in their order", t.data.Classes, base.Meta.Classes)
+		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, "+
+			"%.40q, in their order", t.data.Classes, base.Meta.Classes)
 	}
 	if err := t.data.PrepareBy(&base.Meta.Preparation); err != nil {
 		return err
@@ -227,14 +241,19 @@ func (t *training) checkSame(base *model.Model) error {
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
-		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another", "that of the file"},
+		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
 	} {
 		if !c.same {
-			return fmt.Errorf("train: to go on with a training found %s %v, wanted %v as it began", c.what, c.now, c.then)
+			return fmt.Errorf("train: %w found %s %v, wanted %v as it began", ErrResume, c.what, c.now, c.then)
 		}
 	}
+	if made := base.Meta.Steps; made > t.MaxSteps {
+		return fmt.Errorf("train: %w found at most %d steps to make, wanted at least the %d that it has made",
+			ErrResume, t.MaxSteps, made)
+	}
 	if base.State == nil {
-		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), wanted a checkpoint or the model of an interrupted run; to begin with its weights, ask for that",
+		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), "+
+			"wanted a checkpoint or the model of an interrupted run; to begin with its weights, ask for that",
 			base.Meta.Stop, base.Meta.Steps)
 	}
 	return nil
@@ -277,7 +296,8 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 		o.From = t.From.W
 	}
 	if r := t.Resume; r != nil {
-		o.Resume = &Snapshot{Kept: engine.Weights{Q: r.Q, D: r.D, W: r.W}, EstimatedError: r.Meta.EstimatedError, State: *r.State}
+		o.Resume = &Snapshot{Kept: engine.Weights{Q: r.Q, D: r.D, W: r.W},
+			EstimatedError: r.Meta.EstimatedError, State: *r.State}
 	}
 	if t.Checkpoint.Path != "" {
 		o.Keep, o.Due = t.save, t.Checkpoint.due()

@@ -48,7 +48,7 @@ func TestTwin(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s %s %s %s alpha %v", c.file, c.steps, c.sel, c.weights, c.alpha), func(t *testing.T) {
 			dir := t.TempDir()
-			data, err := dataset.Read("../testdata/"+c.file, dataset.Options{LabelColumn: c.label})
+			data, err := dataset.Read(t.Context(), "../testdata/"+c.file, dataset.Options{LabelColumn: c.label})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestTwin(t *testing.T) {
 				t.Fatal(err)
 			}
 			train, table := filepath.Join(dir, "train.csv"), "identity"
-			if err := dataset.Write(train, data, dataset.WriteOptions{LabelColumn: c.label}); err != nil {
+			if err := dataset.Write(t.Context(), train, data, dataset.WriteOptions{LabelColumn: c.label}); err != nil {
 				t.Fatal(err)
 			}
 			if c.known {
@@ -82,7 +82,8 @@ func TestTwin(t *testing.T) {
 				t.Fatalf("%v: %v\n%s", run, err, said.String())
 			}
 			for _, e := range all {
-				res := trainFile(t, e, train, c.label, c.steps, noise, &uma.Params{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
+				res := trainFile(t, e, train, c.label, c.steps, noise,
+					&uma.Params{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
 				got, err := binary.Append(nil, binary.LittleEndian, res.W.W)
 				if err != nil {
 					t.Fatal(err)
@@ -100,7 +101,10 @@ func TestTwin(t *testing.T) {
 }
 
 // trainFile is the whole way from a file to a result.
-func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params, max int, rule learners.Rule) host.Result {
+func trainFile(
+	t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params,
+	max int, rule learners.Rule,
+) host.Result {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -108,7 +112,7 @@ func trainFile(t *testing.T, e engine.Engine, path, label, steps string, c *conf
 			t.Fatal(err)
 		}
 	}
-	data, err := dataset.Read(path, dataset.Options{LabelColumn: label})
+	data, err := dataset.Read(t.Context(), path, dataset.Options{LabelColumn: label})
 	must(err)
 	s, err := dataset.ParseSteps(steps)
 	must(err)

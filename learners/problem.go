@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Problem is what a learner learns from. Nobody writes to what it refers to while a run
@@ -46,16 +47,20 @@ func (p *Problem) Check() error {
 }
 
 // Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
-// no noise. Errors are those of confusion.Matrix.Invert.
+// no noise. Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
 func (p *Problem) Inverse() (*confusion.Inverse, error) {
 	if p.of != nil {
 		return p.of.Inverse()
 	}
 	p.inverted.Do(func() {
-		if p.Noise == nil {
-			p.inverse = confusion.NoNoise(p.Q)
-		} else {
+		if p.Noise != nil {
 			p.inverse, p.singular = p.Noise.Invert()
+			return
+		}
+		// With what is counted of each pair of classes.
+		what := fmt.Sprintf("a table of all pairs of %d classes (are the labels classes?)", p.Q)
+		if p.singular = memory.Check(memory.Product(p.Q, p.Q, 24), what); p.singular == nil {
+			p.inverse = confusion.NoNoise(p.Q)
 		}
 	})
 	return p.inverse, p.singular

@@ -88,7 +88,7 @@ func measure(device, train, test, out string, o kernelpca.Options) (*result, err
 	defer e.Close()
 	var x [2]dataset.Examples
 	for i, path := range []string{train, test} {
-		d, err := dataset.Read(path, dataset.Options{NoLabels: true})
+		d, err := dataset.Read(context.Background(), path, dataset.Options{NoLabels: true})
 		if err != nil {
 			return nil, err
 		}
@@ -112,13 +112,15 @@ func measure(device, train, test, out string, o kernelpca.Options) (*result, err
 			return nil, err
 		}
 	}
-	r := &result{Device: e.Device().ID, Gamma: b.Function.Gamma, D: b.Axes.Q, Explained: b.Explained, Steps: b.Steps, Notes: b.Notes(),
+	r := &result{Device: e.Device().ID, Gamma: b.Function.Gamma, D: b.Axes.Q, Explained: b.Explained,
+		Steps: b.Steps, Notes: b.Notes(),
 		Fit: fitted.Sub(start).Seconds(), Project: time.Since(fitted).Seconds()}
 	if out == "" {
 		return r, nil
 	}
 	return r, errors.Join(
-		write(filepath.Join(out, "z.npy"), "<f4", z[0], x[0].N, r.D), write(filepath.Join(out, "zt.npy"), "<f4", z[1], x[1].N, r.D),
+		write(filepath.Join(out, "z.npy"), "<f4", z[0], x[0].N, r.D),
+		write(filepath.Join(out, "zt.npy"), "<f4", z[1], x[1].N, r.D),
 		write(filepath.Join(out, "eigenvalues.npy"), "<f8", b.Eigenvalues, r.D))
 }
 

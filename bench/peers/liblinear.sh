@@ -21,4 +21,7 @@ for e in ${LIBLINEAR_E:-10 3 1 0.3 0.1}; do
 	reached=$(echo "$accuracy $wanted" | awk '{ print 1 - $1 / 100 <= $2 + 1e-12 ? "true" : "false" }')
 	[ "$reached" = false ] || break
 done
-echo "$took $reading $accuracy $e $reached" | awk '{ printf "{\"seconds\": %.4f, \"reading\": %.4f, \"error\": %.4f, \"tolerance\": %s, \"reached\": %s}\n", $1, $2, 1 - $3 / 100, $4, $5 }'
+echo "$took $reading $accuracy $e $reached" | awk '{
+	printf "{\"seconds\": %.4f, \"reading\": %.4f, \"error\": %.4f, \"tolerance\": %s, \"reached\": %s}\n",
+		$1, $2, 1 - $3 / 100, $4, $5
+}'

@@ -29,7 +29,8 @@ error_of() {
 	"$program" eval --model "$1" --data "$2" --format libsvm --quiet | sed -n 's/^error rate *//p'
 }
 
-"$program" confusion inject --data "$train" --format libsvm --symmetric 0.4 --seed 1 --out noisy.svm --write-confusion C.csv --quiet
+"$program" confusion inject --data "$train" --format libsvm --symmetric 0.4 --seed 1 \
+	--out noisy.svm --write-confusion C.csv --quiet
 learn clean.npz "$train" "$@"
 learn known.npz noisy.svm --confusion C.csv "$@"
 learn identity.npz noisy.svm "$@"
@@ -38,8 +39,11 @@ row='%-28s %12s %12s %12s\n'
 # shellcheck disable=SC2059 # one lay-out for all rows
 {
 	printf "$row" '' 'clean labels' 'noisy labels' 'on the noisy'
-	printf "$row" 'UMA, C known' "$(error_of clean.npz "$test")" "$(error_of known.npz "$test")" "$(error_of known.npz noisy.svm)"
-	printf "$row" 'the same, C = identity' "$(error_of clean.npz "$test")" "$(error_of identity.npz "$test")" "$(error_of identity.npz noisy.svm)"
+	printf "$row" 'UMA, C known' \
+		"$(error_of clean.npz "$test")" "$(error_of known.npz "$test")" "$(error_of known.npz noisy.svm)"
+	printf "$row" 'the same, C = identity' \
+		"$(error_of clean.npz "$test")" "$(error_of identity.npz "$test")" "$(error_of identity.npz noisy.svm)"
 	# shellcheck disable=SC2046 # three words
-	printf "$row" "scikit-learn's Perceptron" $("${PYTHON:-/usr/bin/python3}" "$here/perceptron.py" "$train" noisy.svm "$test")
+	printf "$row" "scikit-learn's Perceptron" \
+		$("${PYTHON:-/usr/bin/python3}" "$here/perceptron.py" "$train" noisy.svm "$test")
 }

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -53,7 +54,7 @@ func measure(path string, processors, n int) (float64, error) {
 	for range n {
 		runtime.GC() // so that a reading does not pay for the one before
 		start := time.Now()
-		if _, err := dataset.Read(path, dataset.Options{}); err != nil {
+		if _, err := dataset.Read(context.Background(), path, dataset.Options{}); err != nil {
 			return 0, err
 		}
 		seconds = append(seconds, time.Since(start).Seconds())

@@ -49,7 +49,8 @@ func TestTrain(t *testing.T) {
 		w := map[learners.Rule]engine.Weights{}
 		for column, rule := range []learners.Rule{last: learners.Last, average: learners.Average, best: learners.Best} {
 			p := &learners.Problem{X: d.Examples, Y: y, Q: len(d.Classes), Noise: noise, Engine: e}
-			res, err := host.Run(t.Context(), &uma.Params{Select: uma.SelectError}, p, host.RunOptions{MaxSteps: steps, Weights: rule})
+			res, err := host.Run(t.Context(), &uma.Params{Select: uma.SelectError}, p,
+				host.RunOptions{MaxSteps: steps, Weights: rule})
 			if err != nil {
 				t.Fatal(err)
 			}

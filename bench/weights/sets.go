@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -39,20 +40,25 @@ var sets = []set{
 	{name: "letter", seeds: 3, first: 15000,
 		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{LabelColumn: "first"}}},
 	{name: "mnist", seeds: 1,
-		train: part{path: mnist + "train-images-idx3-ubyte.gz", options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 15000},
-		test:  part{path: mnist + "t10k-images-idx3-ubyte.gz", options: dataset.Options{Labels: mnist + "t10k-labels-idx1-ubyte.gz"}}},
+		train: part{path: mnist + "train-images-idx3-ubyte.gz",
+			options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 15000},
+		test: part{path: mnist + "t10k-images-idx3-ubyte.gz",
+			options: dataset.Options{Labels: mnist + "t10k-labels-idx1-ubyte.gz"}}},
 	{name: "cifar10n", seeds: 2,
 		train: part{path: cifar + "train-feat-idx2-byte.gz", rows: 10000,
 			options: dataset.Options{Labels: cifar + "train-labels.csv.gz", LabelColumn: "clean_label"}},
-		test: part{path: cifar + "test-feat-idx2-byte.gz", options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
+		test: part{path: cifar + "test-feat-idx2-byte.gz",
+			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
 	{name: "reuters9", steps: "l2", seeds: 1,
-		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Storage: "sparse", Features: 19767}}, // the file alone does not tell
+		// The file alone does not tell how many features there are.
+		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Storage: "sparse", Features: 19767}},
 		test:  part{path: reuters + "test.svm.gz", options: dataset.Options{Storage: "sparse"}}},
 	{name: "banana", train: part{path: "banana/banana.dat.gz"}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
 	{name: "breast cancer", train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
-	{name: "glass", train: part{path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}}}, // numbers its examples
+	// The first column of glass numbers the examples.
+	{name: "glass", train: part{path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}}},
 	{name: "iris", train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Header: "yes"}}},
 	{name: "vehicle", train: part{path: "small/vehicle.csv.gz"}},
 	{name: "wine", train: part{path: "small/sklearn_wine_data.csv.gz", edit: afterLine}},
@@ -80,7 +86,7 @@ func (p part) read(dir string, like *dataset.Dataset) (*dataset.Dataset, error) 
 	if p.edit != nil {
 		read = p.readEdited
 	}
-	d, err := read(path, o)
+	d, err := read(context.Background(), path, o)
 	if err != nil || p.rows == 0 {
 		return d, err
 	}
@@ -93,7 +99,7 @@ func (p part) read(dir string, like *dataset.Dataset) (*dataset.Dataset, error) 
 
 // readEdited reads a gzip file after its edit, so the lines in errors are those of
 // the edited text.
-func (p part) readEdited(path string, o dataset.Options) (*dataset.Dataset, error) {
+func (p part) readEdited(ctx context.Context, path string, o dataset.Options) (*dataset.Dataset, error) {
 	packed, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -106,7 +112,7 @@ func (p part) readEdited(path string, o dataset.Options) (*dataset.Dataset, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: the gzip file is damaged or cut short, fetch it again: %w", path, err)
 	}
-	return dataset.ReadFrom(strings.NewReader(p.edit(string(text))), path, o)
+	return dataset.ReadFrom(ctx, strings.NewReader(p.edit(string(text))), path, o)
 }
 
 // split returns the examples to train and to test on, drawn by the seed unless

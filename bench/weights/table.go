@@ -117,9 +117,10 @@ func summary(cells []cell) (lines string) {
 // markdown returns the tables.
 func (t table) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# UMA's weights: last, average or best\n\nMade by `go run ./bench/weights`; [weights.md](weights.md) explains it. "+
-		"Clean test error in %%, mean of the seeds, at most %d steps: UMA with the true C, and the same learner with C = identity "+
-		"and `average`. The least of the three rules is bold.\n", t.steps)
+	fmt.Fprintf(&b, "# UMA's weights: last, average or best\n\nMade by `go run ./bench/weights`; "+
+		"[weights.md](weights.md) explains it. Clean test error in %%, mean of the seeds, at most %d steps: "+
+		"UMA with the true C, and the same learner with C = identity and `average`. "+
+		"The least of the three rules is bold.\n", t.steps)
 	begin := func(title, head, align string) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n%s\n", strings.ToUpper(title[:1])+title[1:], head, align)
 	}
@@ -131,7 +132,8 @@ func (t table) markdown() string {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | `%s` | %d%s |\n", s.name, s.train, s.test, s.features, s.classes,
 			s.steps, s.seeds, divided)
 	}
-	const head, align = "| rule | mean rank | mean excess over the least of the three, % | largest excess, % |", "|---|--:|--:|--:|"
+	const head, align = "| rule | mean rank | mean excess over the least of the three, % | largest excess, % |",
+		"|---|--:|--:|--:|"
 	begin("all sets and noises", head, align)
 	b.WriteString(summary(t.only(func(cell) bool { return true })))
 	begin("sets of more than 1,000 training examples", head, align)

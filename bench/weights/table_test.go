@@ -56,12 +56,16 @@ func TestMarkdown(t *testing.T) {
 		"at most 7 steps",
 		"| big | 5000 | 500 | 64 | 10 | `l2` | 1 |\n| tiny | 70 | 30 | 4 | 2 | `none` | 3, each with its own split |\n",
 		"\n## All sets and noises\n\n",
-		"| last | 2.25 | 12.50 | 25.0 (big, symmetric 20 %) |\n| average | 2.00 | 12.50 | 25.0 (tiny, symmetric 20 %) |\n| best | 1.75 | 6.25 | 12.5 (big, symmetric 20 %) |\n",
-		"| last | 3.00 | 25.00 | 25.0 (big, symmetric 20 %) |\n| average | 1.00 | 0.00 | 0.0 (none) |\n| best | 2.00 | 12.50 | 12.5 (big, symmetric 20 %) |\n",
+		"| last | 2.25 | 12.50 | 25.0 (big, symmetric 20 %) |\n| average | 2.00 | 12.50 | 25.0 (tiny, symmetric 20 %) " +
+			"|\n| best | 1.75 | 6.25 | 12.5 (big, symmetric 20 %) |\n",
+		"| last | 3.00 | 25.00 | 25.0 (big, symmetric 20 %) |\n| average | 1.00 | 0.00 | 0.0 (none) |\n" +
+			"| best | 2.00 | 12.50 | 12.5 (big, symmetric 20 %) |\n",
 		"| symmetric 20 % | 37.5 | 37.5 | **31.2** | 50.0 |\n",
 		"| random 60 % | refused | | | |\n",
-		"\n## Symmetric 20 %\n\n| set | last | average | best | C = identity |\n|---|--:|--:|--:|--:|\n| big | 50.0 | **25.0** | 37.5 | 25.0 |\n| tiny | **25.0** | 50.0 | **25.0** | 75.0 |\n",
-		"\n## Random 60 %\n\n| set | last | average | best | C = identity |\n|---|--:|--:|--:|--:|\n| big | refused | | | |\n",
+		"\n## Symmetric 20 %\n\n| set | last | average | best | C = identity |\n|---|--:|--:|--:|--:|\n" +
+			"| big | 50.0 | **25.0** | 37.5 | 25.0 |\n| tiny | **25.0** | 50.0 | **25.0** | 75.0 |\n",
+		"\n## Random 60 %\n\n| set | last | average | best | C = identity |\n|---|--:|--:|--:|--:|\n" +
+			"| big | refused | | | |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the table lacks\n%s\nit is\n%s", want, got)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -24,25 +23,26 @@ const defaultSynthetic = "60000,784,10"
 
 func benchCommand() *cli.Command {
 	flags := []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"}},
-		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Usage: "make `N,D,Q` examples, features and classes, instead of reading --data"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
+		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic, Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
 	}
 	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
 	flags = append(flags,
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: "preparation `STEPS` of the features, as for train"},
-		seedFlag("the synthetic examples and of the label noise"),
-		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`, at least 1"},
-		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, and print medians"},
-		outputFlag{&cli.StringFlag{Name: "profile", Usage: "also write the spans of the last run in Chrome's trace format, `FILE`.json, for chrome://tracing or ui.perfetto.dev"}},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+		seedFlag("synthetic examples and label noise"),
+		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`"},
+		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, and print medians"},
+		outputFlag{&cli.StringFlag{Name: "profile", Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
 	)
 	flags = append(append(flags, learnerFlags()...), deviceFlags()...)
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
-		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, and then calls each operation\n" +
-			"by itself, with weights of a run. Bandwidth is measured in between: reading by all processors for the processor and\n" +
-			"OpenCL devices that run on it, a copy on the device for others. GB are 10^9 bytes of examples that are read, as the\n" +
-			"engine counts them, or as an operation has to read where it does not count; - is what is not counted.\n\n" +
+		Description: "Corrupts 40 % of the labels, each class to the next, makes runs with that C, and then calls each\n" +
+			"operation by itself, with weights of a run. Bandwidth is measured in between: reading by all\n" +
+			"processors for the processor and OpenCL devices that run on it, a copy on the device for others. GB\n" +
+			"are 10^9 bytes of examples that are read, as the engine counts them, or as an operation has to read\n" +
+			"where it does not count; - is what is not counted.\n\n" +
 			"Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json",
 		Flags:  append(flags, jsonFlag(), quietFlag()),
 		Action: bench,
@@ -223,7 +223,9 @@ var bandwidthBytes = timing.BandwidthBytes
 func (d *device) bandwidth(e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
 	for _, i := range d.try {
 		if i.ID() == e.Device().ID && !strings.Contains(i.Type, "CPU") {
-			return "copy bandwidth", func() (float64, error) { return gpu.CopyBandwidth(e) }
+			if own, ok := e.(timing.Copier); ok {
+				return "copy bandwidth", own.CopyBandwidth
+			}
 		}
 	}
 	return "read bandwidth", func() (float64, error) { return timing.ReadBandwidth(bandwidthBytes), nil }

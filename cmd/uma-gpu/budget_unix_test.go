@@ -26,14 +26,17 @@ func TestMemoryBudget(t *testing.T) {
 	id := write(t, dir, "id.csv", ids.String())
 	bare := write(t, dir, "C.csv", "1,0\n0,1\n")
 	long := write(t, dir, "long.csv", ids.String()+"0.5,"+strings.Repeat("x", 60000)+"\n")
-	z := gzip.NewWriter(&packed)
-	for i := range 4000 { // 4 MB of text, and 8 times that of numbers
-		fmt.Fprintf(z, "%s%d\n", strings.Repeat("7,", 2000), i%2)
+	for i := range 8000 { // 32 MB of text, twice that of numbers
+		fmt.Fprintf(&packed, "%s%d\n", strings.Repeat("7,", 2000), i%2)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
+	bomb := write(t, dir, "bomb.csv.gz", pack(t, packed.String()))
+	name, line := "0.5,"+strings.Repeat("x", 1<<20), strings.Repeat("1,", 30<<20)+"1\n2"
+	var classes strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&classes, "%s%d\n", name, i)
 	}
-	bomb := write(t, dir, "bomb.csv.gz", packed.String())
+	words := write(t, dir, "words.csv.gz", pack(t, classes.String()))
+	flat := write(t, dir, "flat.csv.gz", pack(t, line))
 	before := names(t, dir)
 	m, out := filepath.Join(dir, "m.npz"), filepath.Join(dir, "out.csv")
 	// Address space, which a program with C in it takes some of for a start.
@@ -66,12 +69,17 @@ func TestMemoryBudget(t *testing.T) {
 		{space, "synth --examples 1000000000 --features 10000 --out " + out},
 		{space, "synth --examples 2 --features 1 --classes 2000000000 --out " + out},
 		{small, "synth --examples 1000000 --features 64 --out " + out},
+		{small, "train --data " + words + " --model " + m},
+		{small, "train --data " + letter + " --labels " + words + " --label-column last --model " + m},
+		{space, "info --data " + flat},
 		{small, "train --data " + bomb + " --model " + m},
 		{small, "train --label-column first --data " + letter + " --kernel rbf --landmarks 2000 --model " + m},
 		{small, "kpca fit --label-column first --data " + letter + " --landmarks 2000 --basis " + m},
 	}
 	if gpu.Built {
-		for _, sizes := range []string{"--classes 2000000000", "--features 4611686018427387904", "--classes 300000 --features 1"} {
+		for _, sizes := range []string{
+			"--classes 2000000000", "--features 4611686018427387904", "--classes 300000 --features 1",
+		} {
 			tests = append(tests, struct{ prefix, args string }{"", "tune --device opencl --dry-run " + sizes})
 		}
 	}
@@ -92,4 +100,21 @@ func TestMemoryBudget(t *testing.T) {
 			before = left
 		}
 	}
+}
+
+// pack packs a text by gzip.
+func pack(t *testing.T, text string) string {
+	t.Helper()
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.String()
 }

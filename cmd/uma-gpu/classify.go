@@ -20,7 +20,7 @@ func modelFlag() cli.Flag {
 // matchFlag says how the features of the data are matched with those of a model.
 func matchFlag() cli.Flag {
 	return &cli.StringFlag{Name: "match-features", Value: "name",
-		Usage: "`HOW` features are matched with those of the training data: name, where both have names, or position"}
+		Usage: "match features with those of the model by `KEY`: name or position"}
 }
 
 // readFor reads the data of the flags for what was fitted to features f: these are

@@ -17,11 +17,11 @@ func confusionCommand() *cli.Command {
 // sourceFlags say which confusion matrix; exactly one of them is given.
 func sourceFlags() []cli.Flag {
 	return []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix from a `FILE` in CSV or .npy format"}},
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix in a `FILE`, CSV or .npy"}},
 		axesFlag(),
-		&cli.Float64Flag{Name: "symmetric", Usage: "labels are wrong at this `RATE`, 0 to 1, all wrong classes alike"},
-		&cli.Float64Flag{Name: "pairwise", Usage: "class q becomes q+1, the last one the first, at this `RATE`, 0 to 1"},
-		&cli.Float64Flag{Name: "random", Usage: "this `SHARE`, 0 to 1, of a random matrix drawn from the seed, the rest of the identity"},
+		&cli.Float64Flag{Name: "symmetric", Usage: "labels are wrong at this `RATE`, all wrong classes alike"},
+		&cli.Float64Flag{Name: "pairwise", Usage: "class q becomes q+1, the last one the first, at this `RATE`"},
+		&cli.Float64Flag{Name: "random", Usage: "this `SHARE` of a random matrix, the rest of the identity"},
 	}
 }
 

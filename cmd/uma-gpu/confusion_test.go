@@ -12,7 +12,7 @@ import (
 
 func TestInject(t *testing.T) {
 	dir := t.TempDir()
-	original, err := dataset.Read(digits, dataset.Options{})
+	original, err := dataset.Read(t.Context(), digits, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestInject(t *testing.T) {
 			t.Errorf("%s corrupts like %s", source, before)
 		}
 		seen[text] = strings.Join(source, " ")
-		d, err := dataset.Read(a, dataset.Options{})
+		d, err := dataset.Read(t.Context(), a, dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,11 +161,11 @@ func TestSynth(t *testing.T) {
 		t.Errorf("stderr %s", stderr)
 	}
 	succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9", "--out", b, "--quiet")
-	x, err := dataset.Read(a, dataset.Options{})
+	x, err := dataset.Read(t.Context(), a, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := dataset.Read(b, dataset.Options{})
+	y, err := dataset.Read(t.Context(), b, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

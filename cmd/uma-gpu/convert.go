@@ -14,20 +14,20 @@ func convertCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and whether it is packed (.gz,\n" +
-			".zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X and y, or if most\n" +
-			"values are 0 those of scipy.sparse.save_npz and y; an .npy has no place for labels and takes --no-labels. The copy\n" +
-			"has the content hash that info prints of the original.\n\n" +
-			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the processor computes\n" +
-			"on it in place, and it need not fit in memory. --normalize prepares the features once and for all: train then\n" +
-			"takes them as they are, and the model still predicts from raw data.\n\n" +
+		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and whether it is packed\n" +
+			"(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X\n" +
+			"and y, or if most values are 0 those of scipy.sparse.save_npz and y; an .npy has no place for labels\n" +
+			"and takes --no-labels. The copy has the content hash that info prints of the original.\n\n" +
+			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the\n" +
+			"processor computes on it in place, and it need not fit in memory. --normalize prepares the features\n" +
+			"once and for all: train then takes them as they are, and the model still predicts from raw data.\n\n" +
 			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
 			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
 		Flags: append(dataFlags("examples to convert"),
 			noLabelsFlag(),
 			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"}},
-			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto (by the name of --out), " + orList(dataset.WriteFormats())},
-			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features", Usage: "also prepare: " + normalizeUsage + "; only for binary"},
+			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto, " + orList(dataset.WriteFormats())},
+			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features", Usage: "prepare for binary, by `STEPS` as of train"},
 			quietFlag()),
 		Action: convert,
 	}
@@ -69,7 +69,7 @@ func convert(c *cli.Context) error {
 	}
 	o := copyOptions(out, d)
 	o.Format = to
-	if err := dataset.Write(out, d, o); err != nil {
+	if err := writeData(c.Context, out, d, o); err != nil {
 		return err
 	}
 	size := ""

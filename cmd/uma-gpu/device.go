@@ -24,15 +24,14 @@ const deviceVariable = "UMA_GPU_DEVICE"
 func deviceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{deviceVariable},
-			Usage: "where to compute, `DEVICE`: auto (for much data the first GPU or other accelerator with memory of its own, else cpu), cpu (the processor without OpenCL), " +
-				"cpu:plain (the same by the loops that define every result, slow), opencl, opencl:P.D, or a part of a name; uma-gpu devices lists them"},
-		&cli.StringFlag{Name: "max-alloc", Value: "0",
-			Usage: "largest OpenCL allocation in `BYTES`, with suffix K, M or G for powers of 1024; 0 is the device's own limit; more examples than fit are cut in tiles"},
-		&cli.StringFlag{Name: "memory-limit", Value: "0",
-			Usage: "most OpenCL memory to use, in `BYTES` as above; 0 is all of the device's; examples that do not fit stay in host memory and are streamed or used in place"},
-		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step, instead of sparing those whose region cannot have changed; the weights are the same"},
-		&cli.BoolFlag{Name: "no-tuning", Usage: "use the default tuning, even if uma-gpu tune has stored a faster one; the weights are the same"},
-		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; its weights may differ from everybody else's, and the model says so"},
+			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
+		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit",
+			Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
+		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
+			Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
+		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step; same weights, slower"},
+		&cli.BoolFlag{Name: "no-tuning", Usage: "leave aside what uma-gpu tune has found"},
+		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; the model says so"},
 	}
 }
 

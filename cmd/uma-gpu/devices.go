@@ -17,8 +17,15 @@ func devicesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list the processor and the OpenCL devices, and test them",
-		Description: "Every device is opened and runs the self-test: known answers, all bits compared. A device that\n" +
-			"does not pass is refused by the other commands, unless they are told --allow-nonconforming.\n\n" +
+		Description: "Every device is opened and runs the self-test: known answers, all bits compared. A device that does\n" +
+			"not pass is refused by the other commands, unless they are told --allow-nonconforming; its weights\n" +
+			"may differ from everybody else's.\n\n" +
+			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or auto:\n" +
+			"for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the\n" +
+			"processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.\n\n" +
+			"More examples than --max-alloc holds are cut in tiles. Those that do not fit in --memory-limit stay\n" +
+			"in host memory and are streamed, or used in place. Both take bytes, or K, M and G of them, powers of\n" +
+			"1024. --no-bounds and --no-tuning change no weight.\n\n" +
 			"Example: uma-gpu devices",
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: devices,

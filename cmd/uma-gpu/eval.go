@@ -18,9 +18,9 @@ func evalCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "judge a model by examples whose labels are right",
-		Description: "Prints the error rate; the confusion rate, which weighs rare classes like common ones (Frobenius norm of the\n" +
-			"confusion matrix without its diagonal, over √Q); its operator norm; recall and precision of each class; and the\n" +
-			"confusion matrix as counts, up to 30 classes. The JSON object has all of it.\n\n" +
+		Description: "Prints the error rate; the confusion rate, which weighs rare classes like common ones (Frobenius\n" +
+			"norm of the confusion matrix without its diagonal, over √Q); its operator norm; recall and precision\n" +
+			"of each class; and the confusion matrix as counts, up to 30 classes. The JSON object has all of it.\n\n" +
 			"Example: uma-gpu eval --model m.npz --data test.csv --json",
 		Flags:  append(flags, jsonFlag(), quietFlag()),
 		Action: eval,

@@ -12,9 +12,9 @@ import (
 )
 
 // noFiles are the flags with text for a value that is not the name of a file.
-var noFiles = strings.Fields(`alpha classes confusion-axes counts device format fractions gamma header ignore-columns
-	kernel kernel-memory label-column landmark-choice landmarks learner max-alloc memory-limit normalize
-	normalize-components select storage synthetic to weights x-name y-name`)
+var noFiles = strings.Fields(`alpha classes confusion-axes counts device every format fractions gamma header
+	ignore-columns kernel kernel-memory label-column landmark-choice landmarks learner match-features max-alloc
+	memory-limit normalize normalize-components select storage synthetic to tol weights x-name y-name`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {
@@ -130,7 +130,8 @@ func TestFilesOfTheirOwn(t *testing.T) {
 		}
 	}
 	// By its text link/../new.csv is new.csv.
-	succeed(t, "confusion", "inject", "--pairwise", "0.5", "--data", "old.csv", "--out", "new.csv", "--write-confusion", "link/../new.csv")
+	succeed(t, "confusion", "inject", "--pairwise", "0.5", "--data", "old.csv",
+		"--out", "new.csv", "--write-confusion", "link/../new.csv")
 	if got := names(t, "sub"); !slices.Equal(got, []string{"deep", "new.csv"}) {
 		t.Errorf("found %q", got)
 	}
@@ -149,7 +150,8 @@ func TestStandardInputIsProtected(t *testing.T) {
 	var stderr strings.Builder
 	c := program(t, "", "convert", "--data", "-", "--out", data)
 	c.Stdin, c.Stderr = in, &stderr
-	if code := exitOf(t, c.Run()); code != exitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
+	code := exitOf(t, c.Run())
+	if code != exitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 }

@@ -19,28 +19,28 @@ func quietFlag() cli.Flag {
 }
 
 func jsonFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object on stdout instead of text"}
+	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text"}
 }
 
 func seedFlag(of string) cli.Flag {
-	return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of " + of + ", 0 to 2^64-1; the same seed gives the same bytes"}
+	return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of " + of}
 }
 
 // dataFlags say which file to read and how. usage is the text of --data.
 func dataFlags(usage string) []cli.Flag {
 	return []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, plain, gzip or zstd, or - for standard input (required)"}},
-		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT` of the data: auto (by content and name), " + orList(dataFormats[1:])},
-		&cli.StringFlag{Name: "label-column", DefaultText: "last", Usage: "`COLUMN` of a table that holds the label: a name in the header, a position counted from 1, first or last"},
-		&cli.StringFlag{Name: "ignore-columns", Usage: "columns of a table to leave out: a comma `LIST` of names and positions counted from 1"},
-		&cli.StringFlag{Name: "header", Value: "auto", Usage: "whether a CSV begins with a header: auto, yes or no `(WHETHER)`"},
-		inputFlag{&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy, or text, of which --label-column names the column"}},
-		&cli.StringFlag{Name: "x-name", Usage: "`NAME` of the array with the features in an .npz (default: X, x, or the only matrix)"},
-		&cli.StringFlag{Name: "y-name", Usage: "`NAME` of the array with the labels in an .npz (default: y or Y)"},
-		&cli.BoolFlag{Name: "zero-based", Usage: "the indices of a LIBSVM file begin at 0, not at 1"},
-		&cli.StringFlag{Name: "storage", Value: "auto", Usage: "`HOW` the features lie in memory and on the device: auto (by density), dense, sparse, or narrow (small integers as such, prepared while they are read; auto has them so too where that pays); the weights are the same"},
-		&cli.IntFlag{Name: "max-errors", Value: 1, Usage: "list the first `N` bad examples of the data, at least 1"},
-		&cli.BoolFlag{Name: "skip-bad", Usage: "pass over bad examples and say which; without it nothing is ever left out"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, or - for standard input (required)"}},
+		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT`: " + orList(dataFormats)},
+		&cli.StringFlag{Name: "label-column", DefaultText: "last", Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
+		&cli.StringFlag{Name: "ignore-columns", Usage: "comma `LIST` of columns to leave out, names or positions from 1"},
+		&cli.StringFlag{Name: "header", Value: "auto", Usage: "`ANSWER` to whether a CSV begins with a header: auto, yes or no"},
+		inputFlag{&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy or text"}},
+		&cli.StringFlag{Name: "x-name", DefaultText: "X, x or the only matrix", Usage: "`NAME` of the features in an .npz"},
+		&cli.StringFlag{Name: "y-name", DefaultText: "y or Y", Usage: "`NAME` of the labels in an .npz"},
+		&cli.BoolFlag{Name: "zero-based", Usage: "indices of a LIBSVM file begin at 0, not at 1"},
+		&cli.StringFlag{Name: "storage", Value: "auto", Usage: "`FORM` of the features in memory: auto, dense, sparse or narrow"},
+		&cli.IntFlag{Name: "max-errors", Value: 1, Usage: "list the first `N` bad examples"},
+		&cli.BoolFlag{Name: "skip-bad", Usage: "pass over bad examples, and say which"},
 	}
 }
 
@@ -75,7 +75,7 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 // axesFlag says which way round a confusion matrix lies in its file.
 func axesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "confusion-axes", Value: "true-columns",
-		Usage: "`AXES` of the matrix in its file: true-columns (columns sum to 1) or true-rows (its transpose, as scikit-learn prints)"}
+		Usage: "`AXES` of the file: true-columns (they sum to 1) or true-rows"}
 }
 
 // trueRows checks the flag of axesFlag.
@@ -120,50 +120,52 @@ func (n notes) say(format string, args ...any) {
 func (n notes) warn(format string, args ...any) { fmt.Fprintf(n.w, "warning: "+format+"\n", args...) }
 
 // readData reads a data file; the caller closes what it gets, after all that uses
-// its examples. An interrupt does not wait for its end.
+// its examples.
 func readData(ctx context.Context, path string, o dataset.Options, n notes) (*dataset.Dataset, error) {
-	type result struct {
-		d   *dataset.Dataset
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		d, err := dataset.Read(path, o)
-		done <- result{d, err}
-	}()
-	select {
-	case <-ctx.Done():
+	d, err := dataset.Read(ctx, path, o)
+	if ctx.Err() != nil {
+		if err == nil {
+			d.Close() // of what was only read: nothing to lose
+		}
 		return nil, fmt.Errorf("%w while reading %s; nothing was written", errInterrupted, path)
-	case r := <-done:
-		if r.err != nil {
-			return nil, r.err
-		}
-		storage := ""
-		if r.d.Sparse() {
-			storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(r.d.Stored())/(float64(r.d.N)*float64(r.d.D)))
-		}
-		prepared := ""
-		if r.d.Prepared != nil {
-			prepared = ", prepared by " + r.d.Prepared.Steps.String()
-		}
-		n.say("data: %s, %d examples × %d features%s%s%s", path, r.d.N, r.d.FeatureCount(), classesOf(r.d), storage, prepared)
-		for _, note := range r.d.Notes {
-			n.say("data: %s", note)
-		}
-		for _, warning := range r.d.Warnings {
-			n.warn("%s", warning)
-		}
-		if bad := len(r.d.Skipped.At); bad > 0 {
-			n.warn("%d bad examples were skipped, at %s", bad, places(r.d.Skipped.At))
-			for _, err := range r.d.Skipped.First {
-				n.warn("%v", err)
-			}
-		}
-		if r.d.Subnormals > 0 {
-			n.say("data: %d numbers smaller than float32 holds in full became 0", r.d.Subnormals)
-		}
-		return r.d, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	storage := ""
+	if d.Sparse() {
+		storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(d.Stored())/(float64(d.N)*float64(d.D)))
+	}
+	prepared := ""
+	if d.Prepared != nil {
+		prepared = ", prepared by " + d.Prepared.Steps.String()
+	}
+	n.say("data: %s, %d examples × %d features%s%s%s", path, d.N, d.FeatureCount(), classesOf(d), storage, prepared)
+	for _, note := range d.Notes {
+		n.say("data: %s", note)
+	}
+	for _, warning := range d.Warnings {
+		n.warn("%s", warning)
+	}
+	if bad := len(d.Skipped.At); bad > 0 {
+		n.warn("%d bad examples were skipped, at %s", bad, places(d.Skipped.At))
+		for _, err := range d.Skipped.First {
+			n.warn("%v", err)
+		}
+	}
+	if d.Subnormals > 0 {
+		n.say("data: %d numbers smaller than float32 holds in full became 0", d.Subnormals)
+	}
+	return d, nil
+}
+
+// writeData writes a data file. Files that a command wrote before it stay.
+func writeData(ctx context.Context, path string, d *dataset.Dataset, o dataset.WriteOptions) error {
+	err := dataset.Write(ctx, path, d, o)
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w while writing %s; nothing was changed there", errInterrupted, path)
+	}
+	return err
 }
 
 // interrupted returns an error if the context is cancelled. Nothing must have

@@ -17,7 +17,7 @@ import (
 
 // noLabelsFlag reads data without labels.
 func noLabelsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-labels", Usage: "every column of a table is a feature; in LIBSVM a label is passed over if there is one"}
+	return &cli.BoolFlag{Name: "no-labels", Usage: "all columns are features; LIBSVM's labels are passed over"}
 }
 
 // wholeOptions is dataOptions for commands that take a file as it is.
@@ -35,7 +35,11 @@ func readWhole(ctx context.Context, path string, o dataset.Options, n notes) (*d
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Verify(); err != nil {
+	err = d.Verify(ctx)
+	if ctx.Err() != nil {
+		err = interrupted(ctx)
+	}
+	if err != nil {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}
@@ -49,10 +53,14 @@ func infoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "info",
 		Usage: "describe a data set: size, density, classes, ranges, constant features, duplicates, hash",
-		Description: "Duplicates are examples all of whose values equal those of an earlier one; they conflict if their label is not\n" +
-			"that of the first. Conflicts hint at label noise, but for examples that may belong to several classes.\n" +
-			"The hash is that of the content: copies in other formats have the same. A binary file (.umab) has it stored;\n" +
-			"it is compared with what the file holds.\n\n" +
+		Description: "Duplicates are examples all of whose values equal those of an earlier one; they conflict if their\n" +
+			"label is not that of the first. Conflicts hint at label noise, but for examples that may belong to\n" +
+			"several classes. The hash is that of the content: copies in other formats have the same. A binary\n" +
+			"file (.umab) has it stored; it is compared with what the file holds.\n\n" +
+			"Files may be packed by gzip or zstd. --format auto goes by content and name. Of a file of --labels,\n" +
+			"--label-column is the column. --storage auto goes by density; narrow keeps small integers as such\n" +
+			"and prepares them while they are read, which auto does too where it pays; weights do not depend on\n" +
+			"it. No example is left out unless --skip-bad is given.\n\n" +
 			"Example: uma-gpu info --data train.csv",
 		Flags:  append(dataFlags("examples to describe"), noLabelsFlag(), jsonFlag(), quietFlag()),
 		Action: info,

@@ -14,13 +14,15 @@ func injectCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "inject",
 		Usage: "write a copy of the data with labels corrupted at random by a confusion matrix",
-		Description: "The copy has the format and the label column of the original, unless its name (.csv, .tsv, .svm, .libsvm,\n" +
-			".svmlight, .npz, and .gz or .zst behind it) asks for another format. The same seed corrupts the same labels.\n\n" +
-			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv",
+		Description: "The copy has the format and the label column of the original, unless its name (.csv, .tsv, .svm,\n" +
+			".libsvm, .svmlight, .npz, and .gz or .zst behind it) asks for another format. The same seed corrupts\n" +
+			"the same labels. Rates and shares are from 0 to 1.\n\n" +
+			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv \\\n" +
+			"           --write-confusion C.csv",
 		Flags: append(flags,
 			seedFlag("the corruption and of --random"),
 			outputFlag{&cli.StringFlag{Name: "out", Usage: "copy to write, `FILE` (required)"}},
-			outputFlag{&cli.StringFlag{Name: "write-confusion", Usage: "also write the confusion matrix, `FILE`.csv, for train --confusion"}},
+			outputFlag{&cli.StringFlag{Name: "write-confusion", Usage: "also write the confusion matrix, `FILE`.csv"}},
 			quietFlag()),
 		Action: inject,
 	}
@@ -74,7 +76,7 @@ func inject(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := dataset.Write(out, d, copyOptions(out, d)); err != nil {
+	if err := writeData(c.Context, out, d, copyOptions(out, d)); err != nil {
 		return err
 	}
 	n.say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N, 100*float64(changed)/float64(d.N), out)

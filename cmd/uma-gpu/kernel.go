@@ -21,14 +21,14 @@ const cosine = "cosine"
 // kernelFlags say what kernel PCA to fit.
 func kernelFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "gamma", Value: "median", Usage: "`G` of rbf and poly, above 0, or median (1 / median squared distance of examples)"},
+		&cli.StringFlag{Name: "gamma", Value: "median", Usage: "`G` of rbf and poly: a number above 0, or median"},
 		&cli.Float64Flag{Name: "coef0", Value: 1, Usage: "constant `C` of poly"},
 		&cli.IntFlag{Name: "degree", Value: 3, Usage: "`DEGREE` of poly, at least 1"},
-		&cli.IntFlag{Name: "components", Usage: "number `D` of kernel principal components (default: 500, or as many as there are)"},
-		&cli.Float64Flag{Name: "variance", Usage: "take the fewest components that have this `SHARE` of the variance in feature space, instead of --components"},
-		&cli.StringFlag{Name: "landmarks", Value: "auto", Usage: "number `M` of examples that stand for all (Nyström), all, or auto (all of up to 5000, else 4000)"},
-		&cli.StringFlag{Name: "landmark-choice", Value: kernelpca.Uniform, Usage: "`HOW` landmarks are chosen: uniform, kmeans++ or farthest (each the farthest from those before)"},
-		&cli.StringFlag{Name: "kernel-memory", Value: "0", Usage: "most host memory for the fit, in `BYTES`, with suffix K, M or G; 0 is no limit"},
+		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Usage: "number `D` of components"},
+		&cli.Float64Flag{Name: "variance", Usage: "as many components as have this `SHARE` of the variance"},
+		&cli.StringFlag{Name: "landmarks", Value: "auto", Usage: "number `M` of examples that stand for all; all, or auto"},
+		&cli.StringFlag{Name: "landmark-choice", Value: kernelpca.Uniform, Usage: "`HOW` to choose landmarks: uniform, kmeans++ or farthest"},
+		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit", Usage: "`SIZE` of the memory for the fit, such as 2G"},
 	}
 }
 
@@ -36,10 +36,10 @@ func kernelFlags() []cli.Flag {
 func trainKernelFlags() []cli.Flag {
 	flags := kernelFlags()
 	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median",
-		Usage: "`G` of rbf and poly: a number above 0, median (1 / median squared distance), or search (by the estimated error on a fifth held out)"}
+		Usage: "`G` of rbf and poly: a number above 0, median or search"}
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "kernel", Usage: "learn from kernel principal components of this `FUNCTION`: rbf, poly, linear or cosine"},
-		&cli.StringFlag{Name: "normalize-components", Value: "auto", Usage: "preparation `STEPS` of the components, as for --normalize"},
+		&cli.StringFlag{Name: "kernel", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
+		&cli.StringFlag{Name: "normalize-components", Value: "auto", Usage: "preparation `STEPS` of components"},
 	}, flags...)
 }
 

@@ -139,7 +139,7 @@ func TestKPCA(t *testing.T) {
 		path := filepath.Join(dir, out)
 		succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path, "--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz" && gpu.Built])
 		labels := !strings.Contains(out, ".npy")
-		d, err := dataset.Read(path, dataset.Options{NoLabels: !labels})
+		d, err := dataset.Read(t.Context(), path, dataset.Options{NoLabels: !labels})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,24 +19,30 @@ import (
 func kpcaCommand() *cli.Command {
 	fit := append(dataFlags("examples"), noLabelsFlag(),
 		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
-		outputFlag{&cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz, readable by numpy (required)"}},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage + "; the basis keeps what was fitted"},
+		outputFlag{&cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz (required)"}},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 		seedFlag("landmarks"))
 	fit = append(append(append(fit, kernelFlags()...), deviceFlags()...), jsonFlag(), quietFlag())
 	transform := append(dataFlags("examples"), noLabelsFlag(), matchFlag(),
 		inputFlag{&cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` for the components: .npy, or with the labels .npz, .csv, .umab and the other formats of convert (required)"}})
+		outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` for the components, of a format of convert (required)"}})
 	transform = append(append(transform, deviceFlags()...), quietFlag())
 	return &cli.Command{
 		Name:  "kpca",
 		Usage: "kernel principal components by themselves",
 		Subcommands: []*cli.Command{
 			{
-				Name:        "fit",
-				Usage:       "find the kernel principal components of a data set",
-				Description: "Labels are read and left aside.\n\nExample: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz",
-				Flags:       fit,
-				Action:      kpcaFit,
+				Name:  "fit",
+				Usage: "find the kernel principal components of a data set",
+				Description: "Labels are read and left aside. --gamma median is 1 / the median squared distance of examples; train\n" +
+					"has search besides: the best of seven values around that, by the estimated error on a fifth of the\n" +
+					"examples held out.\n\n" +
+					"--landmarks are examples that stand for all (Nyström): auto are all of up to 5000 examples, else\n" +
+					"4000; farthest takes each the farthest from those before. --variance takes the place of\n" +
+					"--components.\n\n" +
+					"Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz",
+				Flags:  fit,
+				Action: kpcaFit,
 			},
 			{
 				Name:        "transform",
@@ -203,5 +209,5 @@ func kpcaTransform(c *cli.Context) (err error) {
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return dataset.Write(out, components, dataset.WriteOptions{})
+	return writeData(c.Context, out, components, dataset.WriteOptions{})
 }

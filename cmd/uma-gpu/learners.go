@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -131,20 +129,24 @@ func learnerFlags() []cli.Flag {
 		})
 	}
 	flags[0] = &cli.StringFlag{Name: "learner", Value: names[0],
-		Usage: "`NAME` of the learner: " + orList(names) + "; its own flags are told by uma-gpu learners NAME"}
+		Usage: "`NAME` of the learner; uma-gpu learners NAME tells its own flags"}
 	return flags
 }
 
 // chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
-// flag sets are base's, or the defaults if that is nil.
+// flag sets are base's, with which a training began, or the defaults if that is nil.
 func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
 	p := base
-	if p == nil || c.IsSet("learner") && c.String("learner") != p.Definition().Name {
+	if p == nil || c.IsSet("learner") {
 		d, err := catalog.Find(c.String("learner"))
 		if err != nil {
 			return nil, usagef(c, "--learner: %v", err)
 		}
-		p = d.New()
+		if p == nil {
+			p = d.New()
+		} else if err := asBegun(c, "learner", d.Name, p.Definition().Name); err != nil {
+			return nil, err
+		}
 	}
 	about, fs := p.Definition(), flagsOf(p)
 	for _, name := range flagNames(learnerFlags()[1:]) {
@@ -154,14 +156,33 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		if fs.Lookup(name) == nil {
 			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
 		}
+		then := fs.Lookup(name).Value.String()
 		if err := fs.Set(name, fmt.Sprint(c.Value(name))); err != nil {
-			return nil, usagef(c, "--%s is %q: %v", name, c.String(name), err)
+			return nil, usagef(c, "--%s is %q, wanted %s", name, c.String(name), wanted(fs.Lookup(name).Value, err))
+		}
+		if now := fs.Lookup(name).Value.String(); base != nil {
+			if err := asBegun(c, name, now, then); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := p.Check(); err != nil {
 		return nil, usagef(c, "%v", err)
 	}
 	return p, nil
+}
+
+// wanted says what a flag takes, whose value did not take what it was given.
+func wanted(v flag.Value, err error) string {
+	if g, ok := v.(flag.Getter); ok {
+		switch g.Get().(type) {
+		case float64, float32:
+			return "a number"
+		case int, int64, uint, uint64:
+			return "a whole number"
+		}
+	}
+	return "another value: " + err.Error()
 }
 
 // learnersWith names the learners that have a flag.
@@ -172,11 +193,4 @@ func learnersWith(name string) (names []string) {
 		}
 	}
 	return names
-}
-
-// sameParameters says whether two learners are the same in all that a model tells.
-func sameParameters(a, b learners.Params) bool {
-	textA, errA := json.Marshal(a)
-	textB, errB := json.Marshal(b)
-	return errA == nil && errB == nil && a.Definition().Name == b.Definition().Name && slices.Equal(textA, textB)
 }

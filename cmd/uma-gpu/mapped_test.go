@@ -108,8 +108,8 @@ func TestPreparedData(t *testing.T) {
 		fragment string
 		args     []string
 	}{
-		{exitFailure, "were prepared by standardize,bias,l2 when they were converted, wanted none as --normalize says", []string{"train", "--normalize", "none", "--model", path("n.npz")}},
-		{exitFailure, "prepared by standardize,bias,l2 when they were converted, wanted l2", []string{"convert", "--normalize", "l2", "--out", path("n.umab")}},
+		{exitFailure, "were prepared by standardize,bias,l2 before, wanted none; ask for no preparation", []string{"train", "--normalize", "none", "--model", path("n.npz")}},
+		{exitFailure, "prepared by standardize,bias,l2 before, wanted l2", []string{"convert", "--normalize", "l2", "--out", path("n.umab")}},
 		{exitFailure, "n.csv: found examples prepared by standardize,bias,l2, wanted raw ones: csv could not say", []string{"convert", "--out", path("n.csv")}},
 		{exitFailure, "split the original data", []string{"split", "--fractions", "0.5,0.5", "--out", path("n.umab"), "--out", path("o.umab")}},
 		{exitFailure, "corrupt the original data", []string{"confusion", "inject", "--symmetric", "0.1", "--out", path("n.umab")}},

@@ -158,7 +158,7 @@ func TestAuto(t *testing.T) {
 		fail(t, exitNoDevice, "name one with --device", "tune", "--device", "auto", "--dry-run")
 	}
 	for _, i := range openCL(t) {
-		fail(t, exitFailure, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")
+		fail(t, exitMemory, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")
 	}
 }
 

@@ -13,7 +13,7 @@ func predictCommand() *cli.Command {
 	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples to classify")...)
 	flags = append(flags,
 		noLabelsFlag(), matchFlag(),
-		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is stdout"}},
+		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is standard output"}},
 	)
 	flags = append(flags, deviceFlags()...)
 	return &cli.Command{

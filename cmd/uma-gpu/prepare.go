@@ -9,9 +9,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// normalizeUsage says what --normalize takes.
-const normalizeUsage = "preparation `STEPS` of the features, a comma list of standardize, maxabs, bias, l2, or none; auto is " +
-	dataset.DefaultSteps + " for dense data (" + host.DefaultStepsKernel + " with a kernel function) and " + dataset.DefaultStepsSparse + " for sparse"
+// normalizeUsage says what --normalize takes, normalizeHelp what the default is.
+const (
+	normalizeUsage = "comma list of `STEPS`: standardize, maxabs, bias, l2; or none"
+	normalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps + ", with a kernel function by " +
+		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + "."
+)
 
 // normalizeSteps checks the flag --normalize and returns its value.
 func normalizeSteps(c *cli.Context) (string, error) {

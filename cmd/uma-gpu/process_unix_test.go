@@ -195,3 +195,29 @@ func TestDemo(t *testing.T) {
 		text = after
 	}
 }
+
+// A checkpoint that cannot be written ends the run, and leaves the last one that could;
+// the training goes on from it when there is room again.
+func TestCheckpointOnFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	train := resumable(t, dir)
+	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	succeed(t, append(train, "--model", want, "--checkpoint", k, "--every", "13")...)
+	kept, before := read(t, k), names(t, dir)
+	for _, more := range [][]string{nil, {"--resume", k, "--every", "2"}} {
+		var stderr bytes.Buffer
+		c := program(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k), more...)...)
+		c.Stderr = &stderr
+		code := exitOf(t, c.Run())
+		if code != exitFailure || !strings.Contains(stderr.String(), k+": cannot be written (nothing was changed): file too large; raise the limit") {
+			t.Errorf("%v: exit code %d\n%s", more, code, stderr.String())
+		}
+		if left := names(t, dir); !bytes.Equal(read(t, k), kept) || !slices.Equal(left, before) {
+			t.Errorf("%v: another checkpoint, or found %q, want %q", more, left, before)
+		}
+	}
+	succeed(t, append(train, "--model", m, "--resume", k)...)
+	if !bytes.Equal(read(t, m), read(t, want)) {
+		t.Errorf("%s differs", differ(t, m, want))
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -69,7 +71,7 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 		return nil, fmt.Errorf("%s: found a model whose training had ended (%s after %d steps), wanted a checkpoint or the model of an interrupted run; "+
 			"--from begins with its weights", resume, m.Meta.Stop, m.Meta.Steps)
 	}
-	if err := t.checkPrepared(c, m); err != nil {
+	if err := t.checkMapped(c, m); err != nil {
 		return nil, err
 	}
 	params, err := catalog.Parse(m.Meta.Learner, m.Meta.Parameters)
@@ -81,33 +83,84 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 	if t.MaxSteps == 0 {
 		t.MaxSteps = host.NoSteps
 	}
-	if !c.IsSet("seed") {
-		t.Seed = m.Meta.Seed
+	if c.IsSet("seed") {
+		if err := asBegun(c, "seed", t.Seed, m.Meta.Seed); err != nil {
+			return nil, err
+		}
+	}
+	t.Seed = m.Meta.Seed
+	if steps := c.Int("max-steps"); c.IsSet("max-steps") && steps < m.Meta.Steps {
+		return nil, usagef(c, "--max-steps is %d, wanted at least %d, the steps that the training has made", steps, m.Meta.Steps)
 	}
 	t.notes.say("resume: %s, after %d steps", resume, m.Meta.Steps)
 	return params, nil
 }
 
-// checkPrepared compares flags of the preparation and kernel, which a command that is
-// given once more may have, with those of the training to go on with.
-func (t *training) checkPrepared(c *cli.Context, m *model.Model) error {
+// asBegun compares what a flag of a command that is given once more says with what the
+// training began with.
+func asBegun(c *cli.Context, flag string, now, then any) error {
+	if now == then {
+		return nil
+	}
+	return usagef(c, "--%s is %v, wanted %v as the training to go on with began", flag, now, then)
+}
+
+// checkMapped compares the flags of the preparation and kernel with those of the training
+// to go on with, as far as its model tells them: not what γ, or the number of components,
+// was found by.
+func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
 	if t.steps != "auto" {
 		steps, err := dataset.ParseSteps(t.steps)
 		if err != nil {
 			return err
 		}
-		if steps != m.Meta.Preparation.Steps {
-			return usagef(c, "--normalize is %s, wanted %s as the training to go on with began", t.steps, m.Meta.Preparation.Steps)
+		if err := asBegun(c, "normalize", steps.String(), m.Meta.Preparation.Steps.String()); err != nil {
+			return err
 		}
 	}
-	kind, then := c.String("kernel"), ""
-	if m.Meta.Kernel != nil {
-		if then = m.Meta.Kernel.Function.Kind; m.Meta.Kernel.Cosine {
-			then = cosine
-		}
+	k := t.Kernel
+	if k == nil {
+		return nil
 	}
-	if c.IsSet("kernel") && kind != then {
-		return usagef(c, "--kernel is %q, wanted %q as the training to go on with began", kind, then)
+	then := m.Meta.Kernel
+	if then == nil {
+		return asBegun(c, "kernel", c.String("kernel"), "none")
+	}
+	kind := then.Function.Kind
+	if then.Cosine {
+		kind = cosine
+	}
+	if err := asBegun(c, "kernel", c.String("kernel"), kind); err != nil {
+		return err
+	}
+	found := k.Function.Kind != mercer.Linear && k.Function.Gamma == 0
+	for _, f := range []struct {
+		flag      string
+		told      bool
+		now, then any
+	}{
+		{"gamma", !found, k.Function.Gamma, then.Function.Gamma},
+		{"coef0", true, k.Function.Coef0, then.Function.Coef0},
+		{"degree", true, k.Function.Degree, then.Function.Degree},
+		// There may have been fewer than were asked for.
+		{"components", k.Components > 0, min(k.Components, then.Components), then.Components},
+		{"landmarks", k.Landmarks > 0, min(k.Landmarks, then.Landmarks), then.Landmarks},
+		{"normalize-components", k.Steps != nil, c.String("normalize-components"), then.Preparation.Steps.String()},
+	} {
+		if f.told {
+			if err := asBegun(c, f.flag, f.now, f.then); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// adviseResume adds to an error of going on with another training what to do.
+func (t *training) adviseResume(c *cli.Context, err error) error {
+	if !errors.Is(err, host.ErrResume) {
+		return err
+	}
+	resume := c.String("resume")
+	return fmt.Errorf("%s: %w; give what the training began with, or --from %s to begin anew with its weights", resume, err, resume)
 }

@@ -25,12 +25,13 @@ func showCommand() *cli.Command {
 		Name:      "show",
 		Usage:     "print a confusion matrix, its condition number, and whether it can be used",
 		UsageText: "uma-gpu confusion show [options] FILE",
-		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header, else they are\n" +
-			"0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would refuse the matrix.\n\n" +
+		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header,\n" +
+			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would refuse\n" +
+			"the matrix.\n\n" +
 			"Example: uma-gpu confusion show C.csv",
 		Flags: []cli.Flag{
 			axesFlag(),
-			&cli.StringFlag{Name: "classes", Usage: "comma list of class `NAMES` in the order of the matrix"},
+			&cli.StringFlag{Name: "classes", Usage: "comma list of class `NAMES`, in the order of the matrix"},
 			jsonFlag(),
 		},
 		Action: show,

@@ -13,16 +13,17 @@ func splitCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "split",
 		Usage: "divide a data set at random into files that have all classes in the same shares",
-		Description: "Say --out once for each part. A part gets of every class its share, rounded down or up, and keeps the order of\n" +
-			"the file. What fractions below 1 in all, or counts without rest, leave is left out. The same seed gives the\n" +
-			"same parts. Each file has the format and the label column of the original, unless its name asks for another.\n\n" +
+		Description: "Say --out once for each part, in the order of the sizes. A part gets of every class its share,\n" +
+			"rounded down or up, and keeps the order of the file. What fractions below 1 in all, or counts\n" +
+			"without rest, leave is left out. The same seed gives the same parts. Each file has the format and\n" +
+			"the label column of the original, unless its name asks for another.\n\n" +
 			"Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out test.csv",
 		Flags: append(dataFlags("examples to divide"),
 			noLabelsFlag(),
-			&cli.StringFlag{Name: "fractions", Usage: "size of each part as a comma `LIST` of fractions of all examples, together at most 1"},
-			&cli.StringFlag{Name: "counts", Usage: "size of each part as a comma `LIST` of numbers of examples; one of them may be rest"},
+			&cli.StringFlag{Name: "fractions", Usage: "comma `LIST` of the parts' sizes, as fractions of all examples"},
+			&cli.StringFlag{Name: "counts", Usage: "comma `LIST` of the parts' sizes, in examples; one may be rest"},
 			seedFlag("the division"),
-			outputsFlag{&cli.StringSliceFlag{Name: "out", Usage: "`FILE` for a part, in the order of the sizes (required, once for each part)"}},
+			outputsFlag{&cli.StringSliceFlag{Name: "out", Usage: "`FILE` for a part (required, once for each)"}},
 			quietFlag()),
 		Action: splitData,
 	}
@@ -67,7 +68,7 @@ func splitData(c *cli.Context) error {
 	}
 	left := d.N
 	for k, part := range split {
-		if err := dataset.Write(outs[k], part, copyOptions(outs[k], d)); err != nil {
+		if err := writeData(c.Context, outs[k], part, copyOptions(outs[k], d)); err != nil {
 			return err
 		}
 		n.say("%d of %d examples written to %s", part.N, d.N, outs[k])

@@ -40,7 +40,7 @@ func TestSplit(t *testing.T) {
 
 func readSet(t *testing.T, path string) *dataset.Dataset {
 	t.Helper()
-	d, err := dataset.Read(path, dataset.Options{})
+	d, err := dataset.Read(t.Context(), path, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestBenchStorage(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
-	if err := dataset.Write(path, &dataset.Dataset{Examples: x, Y: y, Classes: []string{"0", "1", "2"}}, dataset.WriteOptions{}); err != nil {
+	if err := dataset.Write(t.Context(), path, &dataset.Dataset{Examples: x, Y: y, Classes: []string{"0", "1", "2"}}, dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	infos, err := gpu.Devices()

@@ -11,15 +11,16 @@ func synthCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "synth",
 		Usage: "write a synthetic data set of any size, the same on every machine",
-		Description: "Draws class centres on a sphere and round noise about them, so that a linear classifier is the best one.\n" +
-			"Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin with the same ones.\n\n" +
+		Description: "Draws class centres on a sphere and round noise about them, so that a linear classifier is the best\n" +
+			"one. Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin\n" +
+			"with the same ones.\n\n" +
 			"Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "examples", Usage: "`N`, at least 1 (required)"},
-			&cli.IntFlag{Name: "features", Value: 64, Usage: "`D`, at least 1"},
-			&cli.IntFlag{Name: "classes", Value: 12, Usage: "`Q`, at least 2"},
+			&cli.IntFlag{Name: "examples", Usage: "number `N` of examples (required)"},
+			&cli.IntFlag{Name: "features", Value: 64, Usage: "number `D` of features"},
+			&cli.IntFlag{Name: "classes", Value: 12, Usage: "number `Q` of classes"},
 			seedFlag("the examples"),
-			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format, as for confusion inject (required)"}},
+			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format (required)"}},
 			quietFlag(),
 		},
 		Action: synthesize,
@@ -57,7 +58,7 @@ func synthesize(c *cli.Context) error {
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
-	if err := dataset.Write(out, set, dataset.WriteOptions{}); err != nil {
+	if err := writeData(c.Context, out, set, dataset.WriteOptions{}); err != nil {
 		return err
 	}
 	newNotes(c).say("%d examples × %d features, %d classes, written to %s", n, d, q, out)

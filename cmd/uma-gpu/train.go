@@ -17,24 +17,24 @@ import (
 
 func trainCommand() *cli.Command {
 	data := append(dataFlags("examples with noisy labels"),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise, `FILE` in CSV or .npy format (default: labels are right)"}},
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
 		axesFlag(),
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 	)
 	learner := append(learnerFlags(),
-		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make, at least 0"},
-		&cli.StringFlag{Name: "weights", DefaultText: "the learner's", Usage: "`WHICH` weights to keep: last, average (of all steps) or best (of least estimated error)"},
+		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
+		&cli.StringFlag{Name: "weights", DefaultText: "the learner's", Usage: "`RULE` for the weights to keep: best, average or last"},
 		seedFlag("all random choices"),
-		&cli.BoolFlag{Name: "verify", Usage: "also compute everything from scratch at each step, and compare bits; slow"},
+		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
 	output := []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz, readable by numpy (required, but for --dry-run)"}},
-		outputFlag{&cli.StringFlag{Name: "checkpoint", Usage: "also write the training so far to `FILE`.npz, before the first step and then every so often"}},
-		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Usage: "`HOW` often to write checkpoints: a time such as 30s or 5m, or a number of steps"},
-		inputFlag{&cli.StringFlag{Name: "resume", Usage: "go on with the training that `FILE`.npz holds, a checkpoint or the model of an interrupted run"}},
-		inputFlag{&cli.StringFlag{Name: "from", Usage: "begin with the weights of the model `FILE`.npz, and its preparation and kernel"}},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of the device and of time, and stop"},
-		&cli.BoolFlag{Name: "verbose", Usage: "print one line for each step on stderr"},
+		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
+		outputFlag{&cli.StringFlag{Name: "checkpoint", Usage: "also write the training so far to `FILE`.npz, every so often"}},
+		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(), Usage: "`TIME` between checkpoints, or a number of steps"},
+		inputFlag{&cli.StringFlag{Name: "resume", Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
+		inputFlag{&cli.StringFlag{Name: "from", Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
+		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
 		jsonFlag(), quietFlag(),
 	}
 	var flags []cli.Flag
@@ -46,13 +46,19 @@ func trainCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",
-		Description: "Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q), prepares the features, trains, and\n" +
-			"writes the model. The same data, flags and seed give the same bytes, and on every device the same weights.\n" +
-			"With --kernel the classifier is linear in kernel principal components, and curved in the features.\n" +
-			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or from a\n" +
-			"checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the program at once.\n\n" +
+		Description: "Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q), prepares the features,\n" +
+			"trains, and writes the model. Without C the labels are taken to be right. The same data, flags and\n" +
+			"seed give the same bytes, and on every device the same weights. With --kernel the classifier is\n" +
+			"linear in kernel principal components, and curved in the features.\n\n" +
+			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
+			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
+			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
+			"steps.\n\n" +
+			normalizeHelp + "\n" +
+			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
+			"devices --help (devices).\n\n" +
 			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --max-steps 600\n" +
-			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --components 640 --gamma search",
+			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search",
 		Flags:  flags,
 		Action: train,
 	}
@@ -130,7 +136,7 @@ func train(c *cli.Context) (err error) {
 		if err := interrupted(ctx); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(t.adviseResume(c, err))))
 	}
 	if err := trained.Save(t.model); err != nil {
 		return err
@@ -199,6 +205,11 @@ func newTraining(c *cli.Context) (*training, error) {
 		if err != nil {
 			return nil, usagef(c, "--weights: %v", err)
 		}
+		if base != nil {
+			if err := asBegun(c, "weights", rule, t.Weights); err != nil {
+				return nil, err
+			}
+		}
 		t.Weights = rule
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
@@ -266,7 +277,11 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	if base.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	return readFor(c, o, base.Meta.Features, t.notes)
+	d, err := readFor(c, o, base.Meta.Features, t.notes)
+	if err == nil && d.SHA256 == "" { // columns traded places
+		d.SHA256 = d.Hash()
+	}
+	return d, err
 }
 
 // readNoise reads the confusion matrix, nil for none.

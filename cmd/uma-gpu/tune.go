@@ -17,16 +17,16 @@ import (
 
 func tuneCommand() *cli.Command {
 	flags := []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, plain, gzip or zstd, or - for standard input (default: synthetic ones)"}},
-		&cli.IntFlag{Name: "examples", Value: 60000, Usage: "make `N` synthetic examples, at least 1, instead of reading --data"},
-		&cli.IntFlag{Name: "features", Value: 784, Usage: "`D` of synthetic examples, at least 1"},
-		&cli.IntFlag{Name: "classes", Value: 10, Usage: "`Q` of synthetic examples, at least 2"},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
+		&cli.IntFlag{Name: "examples", Value: 60000, Usage: "make `N` synthetic examples, if there is no --data"},
+		&cli.IntFlag{Name: "features", Value: 784, Usage: "number `D` of features of synthetic examples"},
+		&cli.IntFlag{Name: "classes", Value: 10, Usage: "number `Q` of classes of synthetic examples"},
 	}
 	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
 	flags = append(flags,
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: "preparation `STEPS` of the features, as for train"},
-		seedFlag("the synthetic examples and of the label noise"),
-		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, at least once, or for as many tenths of a second"},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+		seedFlag("synthetic examples and label noise"),
+		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, or for as many tenths of a second"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "measure, but store nothing"},
 		&cli.BoolFlag{Name: "forget", Usage: "remove what was stored, for all devices, instead of measuring"},
 	)
@@ -34,11 +34,11 @@ func tuneCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tune",
 		Usage: "find out how an OpenCL device divides its work best, and remember it",
-		Description: "Tries other sizes of work-groups and shares of work, one after the other, on steps of training with 40 % of\n" +
-			"the labels corrupted. What differs from the default in a single bit is rejected; what is faster is kept. It is\n" +
-			"used from then on for examples of about this shape, on this device, as long as driver and kernels are the same.\n" +
-			"Weights do not depend on it. It is stored in uma-gpu/tuning.json in your cache folder, or in the file that\n" +
-			tuned.PathVariable + " names.\n\n" +
+		Description: "Tries other sizes of work-groups and shares of work, one after the other, on steps of training\n" +
+			"with 40 % of the labels corrupted. What differs from the default in a single bit is rejected; what is\n" +
+			"faster is kept. It is used from then on for examples of about this shape, on this device, as long as\n" +
+			"driver and kernels are the same. Weights do not depend on it. It is stored in uma-gpu/tuning.json in\n" +
+			"your cache folder, or in the file that " + tuned.PathVariable + " names.\n\n" +
 			"Example: uma-gpu tune --device opencl --examples 60000 --features 784 --classes 10",
 		Flags:  append(flags, jsonFlag(), quietFlag()),
 		Action: tune,

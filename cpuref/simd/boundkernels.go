@@ -9,8 +9,9 @@ import (
 // boundKernels are the inner loops of bounds (package internal/sketch).
 type boundKernels struct {
 	estimate func(sketch []int8, depth int, coef []float32, lines []int, scores []float32, step int)
-	open     func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, scored []int32, now int32, place []int32, open []uint16)
-	copy     func(dst, x, next []float32)
+	open     func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32,
+		scored []int32, now int32, place []int32, open []uint16)
+	copy func(dst, x, next []float32)
 }
 
 // estimateGo adds to the scores of two classes what their weights changed by, as far
@@ -46,7 +47,10 @@ func estimateGo(sketch []int8, depth int, coef []float32, lines []int, scores []
 //
 // where scored, rho, nu and place are those of the example; eta and theta belong to
 // the round in which it was scored, and mean nothing if scored is now.
-func boundGo(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, scored []int32, now int32, place []int32, open []uint16) {
+func boundGo(
+	scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32,
+	scored []int32, now int32, place []int32, open []uint16,
+) {
 	for b := range open {
 		open[b] = 0
 		for l := range lanes {

@@ -76,7 +76,8 @@ func TestOpen(t *testing.T) {
 					boundGo(scores, q, alpha, rho, nu, slack, eta, theta, scored, now, place, want)
 					got := guarded(t, make([]uint16, blocks), atEnd)
 					g := func(v []float32) []float32 { return guarded(t, v, atEnd) }
-					k.bounds.open(g(scores), q, alpha, g(rho), g(nu), g(slack), g(eta), g(theta), guarded(t, scored, atEnd), now, guarded(t, place, atEnd), got)
+					k.bounds.open(g(scores), q, alpha, g(rho), g(nu), g(slack), g(eta), g(theta),
+						guarded(t, scored, atEnd), now, guarded(t, place, atEnd), got)
 					if !slices.Equal(got, want) {
 						t.Fatalf("q=%d alpha=%v: %04x, want %04x", q, alpha, got, want)
 					}

@@ -8,7 +8,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -64,9 +66,9 @@ func (e *processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 	}
 	var err error
 	if y == nil {
-		err = engine.CheckLoad(x, classes)
+		err = enginecheck.Load(x, classes)
 	} else {
-		_, err = engine.CheckLoadCells(x, y, classes, numerics.FixedPoint{})
+		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
 	}
 	if err != nil {
 		return engine.Plan{}, err
@@ -77,19 +79,20 @@ func (e *processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 // plan returns ErrMemory where there is no room.
 func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
-	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
+		Scores: 4 * n * q}
 	if labelled {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
 	}
-	return p, engine.CheckMemory(op, x, classes, p)
+	return p, enginecheck.Memory(op, x, classes, p)
 }
 
 func (e *processor) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	if err := e.check("load"); err != nil {
 		return nil, err
 	}
-	if err := engine.CheckLoad(x, classes); err != nil {
+	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
 	if _, err := plan("load", x, classes, false); err != nil {
@@ -107,11 +110,13 @@ func (e *processor) load(x dataset.Examples, classes int) *resident {
 	return r
 }
 
-func (e *processor) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (e *processor) LoadCells(
+	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+) (engine.Cells, error) {
 	if err := e.check("load cells"); err != nil {
 		return nil, err
 	}
-	f, err := engine.CheckLoadCells(x, y, classes, f)
+	f, err := enginecheck.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}
@@ -173,4 +178,37 @@ func (r *resident) check(op string) error {
 		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, r.failed)
 	}
 	return r.e.check(op)
+}
+
+// littleWork is the work, in units of about a sixteenth of a nanosecond, for
+// which it does not pay to wake another processor.
+const littleWork = 1 << 20
+
+// worker is what no other task uses while one does.
+type worker struct {
+	floats []float32 // as many as run is asked for
+	groups groups
+}
+
+// run does all tasks, on as many processors as there are if they are much work.
+// Little work is done at once, without a goroutine or an allocation. Each task
+// is given a worker with scratch values.
+func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work, scratch int) {
+	workers := 1
+	if work >= littleWork {
+		workers = parallel.Workers(tasks, 1)
+	}
+	for len(r.workers) < workers {
+		r.workers = append(r.workers, &worker{})
+	}
+	for _, w := range r.workers[:workers] {
+		w.floats = resize(w.floats, scratch)
+	}
+	if workers == 1 {
+		for t := range tasks {
+			do(r, t, r.workers[0])
+		}
+		return
+	}
+	parallel.Share(workers, tasks, func(worker, task int) { do(r, task, r.workers[worker]) })
 }

@@ -14,7 +14,8 @@ func guarded[T int8 | int32 | int64 | uint16 | float32](t *testing.T, v []T, atE
 	page := syscall.Getpagesize()
 	size := len(v) * int(unsafe.Sizeof(*new(T)))
 	room := (size + page - 1) / page * page
-	all, err := syscall.Mmap(-1, 0, room+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	all, err := syscall.Mmap(-1, 0, room+2*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}

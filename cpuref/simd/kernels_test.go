@@ -27,7 +27,8 @@ func eachKernel(t *testing.T, f func(t *testing.T, k *kernels, rng *rand.Rand, a
 }
 
 // hard are float32 values that arithmetic likes to get wrong.
-var hard = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -1.5, 0x1p-149, -0x1p-130, 0x1p-70, 0x1p100, math.MaxFloat32}
+var hard = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -1.5, 0x1p-149, -0x1p-130, 0x1p-70,
+	0x1p100, math.MaxFloat32}
 
 func draw(rng *rand.Rand, n int) []float32 {
 	v := make([]float32, n)

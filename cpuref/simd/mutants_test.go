@@ -63,7 +63,8 @@ func TestMutantsAreCaught(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			broken := *k
-			broken.bounds.open = func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, scored []int32, now int32, place []int32, open []uint16) {
+			broken.bounds.open = func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32,
+				scored []int32, now int32, place []int32, open []uint16) {
 				a := question{alpha, rho, nu, slack, eta, theta, scored, now, place}
 				if m.ask != nil {
 					m.ask(&a)

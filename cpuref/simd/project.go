@@ -5,6 +5,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -24,7 +25,7 @@ func (e *processor) Project(dst []float32, x dataset.Examples, p engine.Projecti
 	if err := e.check("project"); err != nil {
 		return err
 	}
-	if err := engine.CheckProject(dst, x, p); err != nil {
+	if err := enginecheck.Project(dst, x, p); err != nil {
 		return err
 	}
 	j := &projection{k: e.k, dst: dst, x: x, p: p, group: productColumns}

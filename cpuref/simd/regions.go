@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // cells is what an assignment needs and brings up to date.
@@ -50,7 +51,7 @@ func (r *resident) Predict(dst []int32) error {
 	if err := r.check("predict"); err != nil {
 		return err
 	}
-	if err := engine.CheckLen("predict", "dst", len(dst), r.x.N); err != nil {
+	if err := enginecheck.Len("predict", "dst", len(dst), r.x.N); err != nil {
 		return err
 	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {

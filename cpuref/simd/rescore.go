@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // pass is one use of a kernel on all examples: as many classes as it takes at
@@ -20,7 +21,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	if err := r.check("rescore"); err != nil {
 		return err
 	}
-	if err := engine.CheckRescore(w, classes, r.x.D, r.q); err != nil {
+	if err := enginecheck.Rescore(w, classes, r.x.D, r.q); err != nil {
 		return err
 	}
 	if !r.bounds.Take(w, classes) {
@@ -103,7 +104,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 	if err := r.check("scores"); err != nil {
 		return err
 	}
-	if err := engine.CheckScores(dst, from, to, r.x.N, r.q); err != nil {
+	if err := enginecheck.Scores(dst, from, to, r.x.N, r.q); err != nil {
 		return err
 	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {

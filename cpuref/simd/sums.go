@@ -1,7 +1,7 @@
 package simd
 
 import (
-	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -10,7 +10,10 @@ const (
 	moveColumns    = 128 // columns of a task that moves dense examples, at least if there are so many
 	moveCost       = 4   // of a dense value that moves, beside the multiplication of one
 	moveSparseCost = 16  // of a stored one
-	sparseOwners   = 31  // tasks that move sparse examples; a prime, so that they share out rows and columns of the table alike
+
+	// sparseOwners are the tasks that move sparse examples: a prime, so that they share
+	// out rows and columns of the table alike.
+	sparseOwners = 31
 )
 
 // moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns
@@ -90,12 +93,46 @@ func (r labelled) ClassSums(dst []int64, p int) error {
 	if err := r.check(op); err != nil {
 		return err
 	}
-	if err := engine.CheckClass(op, p, r.q); err != nil {
+	if err := enginecheck.Class(op, p, r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen(op, "dst", len(dst), r.q*r.x.D); err != nil {
+	if err := enginecheck.Len(op, "dst", len(dst), r.q*r.x.D); err != nil {
 		return err
 	}
 	copy(dst, r.cells.sums[p*r.q*r.x.D:])
 	return nil
 }
+
+// groups are sums of examples that go from one cell to another. A worker adds an example
+// to one while it has it in its cache; moveSums brings the sums to their cells.
+type groups struct {
+	pairs [][2]int32 // the cells
+	sums  []int64    // one after the other
+}
+
+const (
+	mostGroups = 64        // of a worker
+	groupBytes = 512 << 10 // of their sums, about what a second-level cache can spare
+)
+
+// sum returns the sum of d columns of the examples that go from one cell to another, nil if there is no room.
+func (s *groups) sum(from, to int32, d int) []int64 {
+	pair := [2]int32{from, to}
+	for g, p := range s.pairs {
+		if p == pair {
+			return s.of(g, d)
+		}
+	}
+	if room := min(mostGroups, groupBytes/(8*d)); len(s.pairs) >= room {
+		return nil
+	} else if s.sums == nil {
+		s.sums = make([]int64, room*d)
+	}
+	s.pairs = append(s.pairs, pair)
+	sum := s.of(len(s.pairs)-1, d)
+	clear(sum)
+	return sum
+}
+
+// of returns the sum of group g.
+func (s *groups) of(g, d int) []int64 { return s.sums[g*d : (g+1)*d] }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // norms remembers the norms of one inverse; a step moves examples of few regions.
@@ -19,7 +20,8 @@ type norms struct {
 }
 
 func newNorms(q int) norms {
-	n := norms{known: make([]float32, q*q), stale: make([]bool, q), g: make([]float32, q*chunk), z: make([]float32, chunk)}
+	n := norms{known: make([]float32, q*q), stale: make([]bool, q), g: make([]float32, q*chunk),
+		z: make([]float32, chunk)}
 	for p := range n.stale {
 		n.stale[p] = true
 	}
@@ -57,10 +59,10 @@ func (r labelled) Norms(dst, inv []float32) error {
 	if err := r.check(op); err != nil {
 		return err
 	}
-	if err := engine.CheckLen(op, "dst", len(dst), r.q*r.q); err != nil {
+	if err := enginecheck.Len(op, "dst", len(dst), r.q*r.q); err != nil {
 		return err
 	}
-	if err := engine.CheckLen(op, "inv", len(inv), r.q*r.q); err != nil {
+	if err := enginecheck.Len(op, "inv", len(inv), r.q*r.q); err != nil {
 		return err
 	}
 	n := &r.cells.norms
@@ -125,7 +127,7 @@ func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float3
 	if err := r.check(op); err != nil {
 		return err
 	}
-	if err := engine.CheckUpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
+	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
 		return err
 	}
 	n, unit := &r.cells.norms, r.fixed.Unit()

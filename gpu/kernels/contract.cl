@@ -75,7 +75,9 @@ typedef uchar x_t;
 typedef ushort x_t;
 #define VLOAD_X(n, at) NAME(convert_float, n)(NAME(vload, n)(0, (__global const ushort *)(at)))
 #endif
-#define EXAMPLES __global const x_t *restrict x, __global const float *restrict map, __global const float *restrict unit, float least
+#define EXAMPLES \
+	__global const x_t *restrict x, __global const float *restrict map, \
+	__global const float *restrict unit, float least
 #define PREPARE(v, a, b, r) (fma((v) + least, a, b) * (r))
 #define X(example, row, j) PREPARE(convert_float(x[(size_t)(row) * d + (j)]), map[j], map[d + (j)], unit[example])
 #else

@@ -42,7 +42,8 @@ vec_t exponential(vec_t x)
 }
 
 // ended is the total with its ending; xx and more are those of its row and columns.
-vec_t ended(vec_t total, int ending, __global const float *xx, __global const float *more, float gamma, float coef0, int degree)
+vec_t ended(vec_t total, int ending, __global const float *xx, __global const float *more,
+            float gamma, float coef0, int degree)
 {
 	if (ending == KERNEL_RBF) {
 		const vec_t t = fma((vec_t)(-2.0f), total, (vec_t)(*xx) + LOAD(0, more));

@@ -48,9 +48,11 @@
 #define END_SUM(k, v) total[block][k][part + v] = total[block][k][part + v] + acc##k##_##v;
 #define END_SUMS(k) EACH_VECTOR(END_SUM, k)
 
-__kernel void product(__global const float *restrict a, int lda, __global const float *restrict b, int panel, int from, int to,
-                      __global float *restrict out, int ldo, int rows, int ending, __global const float *restrict squares,
-                      __global const float *restrict more, float gamma, float coef0, int degree)
+__kernel void product(__global const float *restrict a, int lda,
+                      __global const float *restrict b, int panel, int from, int to,
+                      __global float *restrict out, int ldo, int rows, int ending,
+                      __global const float *restrict squares, __global const float *restrict more,
+                      float gamma, float coef0, int degree)
 {
 	const int p = (int)get_global_id(0);
 	const int first = ROWS * BLOCKS * (int)get_global_id(1);
@@ -108,9 +110,11 @@ __kernel void product(__global const float *restrict a, int lda, __global const 
 #define GAP 4
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void product(__global const float *restrict a, int lda, __global const float *restrict b, int panel, int from, int to,
-             __global float *restrict out, int ldo, int rows, int ending, __global const float *restrict squares,
-             __global const float *restrict more, float gamma, float coef0, int degree)
+void product(__global const float *restrict a, int lda,
+             __global const float *restrict b, int panel, int from, int to,
+             __global float *restrict out, int ldo, int rows, int ending,
+             __global const float *restrict squares, __global const float *restrict more,
+             float gamma, float coef0, int degree)
 {
 	__local float ra[STEPS * (TILE + GAP)];
 	__local float rb[STEPS * COLUMNS];

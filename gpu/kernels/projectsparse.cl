@@ -6,10 +6,12 @@
 //   order  row r of that order is row order[r] of out and squares
 // Work-item (r, u) computes columns WIDTH * u to WIDTH * u + WIDTH - 1 of the panels.
 __kernel void product_sparse(__global const int *restrict columns, __global const float *restrict values,
-                             __global const int *restrict slices, __global const int *restrict lengths, __global const int *restrict order,
+                             __global const int *restrict slices, __global const int *restrict lengths,
+                             __global const int *restrict order,
                              __global const float *restrict b, int panel, int from, int to,
-                             __global float *restrict out, int ldo, int rows, int ending, __global const float *restrict squares,
-                             __global const float *restrict more, float gamma, float coef0, int degree)
+                             __global float *restrict out, int ldo, int rows, int ending,
+                             __global const float *restrict squares, __global const float *restrict more,
+                             float gamma, float coef0, int degree)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -41,7 +43,8 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 }
 
 __kernel void squares_sparse(__global const int *restrict columns, __global const float *restrict values,
-                             __global const int *restrict slices, __global const int *restrict lengths, __global const int *restrict order,
+                             __global const int *restrict slices, __global const int *restrict lengths,
+                             __global const int *restrict order,
                              __global float *restrict squares, int rows)
 {
 	const size_t r = get_global_id(0);

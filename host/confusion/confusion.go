@@ -30,6 +30,8 @@ const axesFlag = "--confusion-axes true-rows"
 type Matrix struct {
 	Classes []string  // Q distinct names, in the order of the class indices
 	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
+
+	known *known // nil of matrices made by hand
 }
 
 // Q returns the number of classes.
@@ -134,7 +136,8 @@ func quoted(names []string) string {
 // checkMemory refuses a matrix of q classes that does not fit in memory beside its
 // inverse and what becomes of that in float32.
 func checkMemory(q int) error {
-	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes (are the labels classes?)", q))
+	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes "+
+		"(are the labels classes?)", q))
 }
 
 // newMatrix returns a matrix of zeros for the classes, whose names it copies.
@@ -145,5 +148,5 @@ func newMatrix(classes []string) (*Matrix, error) {
 	if err := checkMemory(len(classes)); err != nil {
 		return nil, err
 	}
-	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes))}, nil
+	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes)), known: &known{}}, nil
 }

@@ -1,7 +1,9 @@
 package confusion
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -189,4 +191,25 @@ func TestRandom(t *testing.T) {
 	if want := float64(q-1) / (q * q * (q + 1)); math.Abs(variance/want-1) > .2 {
 		t.Errorf("variance of an entry is %v, wanted near %v", variance, want)
 	}
+}
+
+// names returns q class names.
+func names(q int) []string {
+	s := make([]string, q)
+	for i := range s {
+		s[i] = fmt.Sprintf("c%d", i)
+	}
+	return s
+}
+
+func num(v float64) string { return fmt.Sprint(v) }
+
+// randomMatrix returns a matrix of q classes of which share is noise.
+func randomMatrix(t *testing.T, rng *rand.Rand, q int, share float64) *Matrix {
+	t.Helper()
+	m, err := Random(names(q), share, rng.Uint64())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

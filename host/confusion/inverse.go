@@ -3,6 +3,8 @@ package confusion
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -83,8 +85,30 @@ func (d *decomposition) condition() float64 {
 
 // Invert returns C⁻¹, computed by numerics.Inverse (clause 6). The error is that
 // of Check, or an *InseparableError if the matrix is singular or its condition number is
-// above MaxCondition.
+// above MaxCondition. A second call returns the same Inverse, unless P has changed: of
+// thousands of classes an inverse takes minutes.
 func (m *Matrix) Invert() (*Inverse, error) {
+	if q := m.Q(); m.known == nil || len(m.P) != q*q || m.permutes() { // made by hand, or cheap
+		return m.invert()
+	}
+	m.known.Lock()
+	defer m.known.Unlock()
+	if m.known.inverse != nil && slices.Equal(m.known.of, m.P) {
+		return m.known.inverse, nil
+	}
+	v, err := m.invert()
+	m.known.inverse, m.known.of = v, slices.Clone(m.P)
+	return v, err
+}
+
+// known is the inverse of a matrix as it was.
+type known struct {
+	sync.Mutex
+	inverse *Inverse // nil for none
+	of      []float64
+}
+
+func (m *Matrix) invert() (*Inverse, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}

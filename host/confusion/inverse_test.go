@@ -176,3 +176,25 @@ func TestInvertLimit(t *testing.T) {
 		}
 	}
 }
+
+// Two who ask get one inverse, and another once the matrix is another.
+func TestInvertOnce(t *testing.T) {
+	m, err := Pairwise([]string{"a", "b", "c"}, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := m.Invert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := m.Invert()
+	if err != nil || again != first {
+		t.Errorf("%v: inverted twice", err)
+	}
+	m.P[0], m.P[3] = m.P[0]-0.1, m.P[3]+0.1
+	changed, err := m.Invert()
+	byHand, errByHand := (&Matrix{Classes: m.Classes, P: m.P}).Invert()
+	if err != nil || errByHand != nil || changed == first || !slices.Equal(changed.V, byHand.V) {
+		t.Errorf("%v, %v: %v, want %v", err, errByHand, changed, byHand)
+	}
+}

@@ -36,7 +36,7 @@ func TestInvertWithoutDecomposition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		negative := &Matrix{identity.Classes, slices.Clone(identity.P)}
+		negative := &Matrix{Classes: identity.Classes, P: slices.Clone(identity.P)}
 		negative.P[1] = math.Copysign(0, -1)
 		for name, m := range map[string]*Matrix{
 			"identity": identity, "permutation": permutation(t, q), "identity with -0": negative,
@@ -54,7 +54,7 @@ func TestInvertWithoutDecomposition(t *testing.T) {
 		}
 	}
 	for _, p := range [][]float64{{1, 1, 0, 0}, {0.5, 0, 0.5, 1}, {1, 1e-7, 0, 1}} {
-		if m := (&Matrix{names(2), p}); m.permutes() {
+		if m := (&Matrix{Classes: names(2), P: p}); m.permutes() {
 			t.Errorf("%v is taken for a permutation", p)
 		}
 	}

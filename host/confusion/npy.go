@@ -18,22 +18,21 @@ func parseNPY(path string, data []byte, q int) ([]float64, error) {
 		return nil, fmt.Errorf("%s: found %s", path, fault)
 	}
 	if len(a.Shape) != 2 || a.Shape[0] != q || a.Shape[1] != q {
-		return nil, fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], one row and column per class of the data",
+		return nil, fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], one row and column per class of "+
+			"the data",
 			path, a.Shape, q, q)
 	}
 	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
 	if err != nil || decode == nil || a.Type.Kind == 'b' {
-		return nil, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or integers; convert with astype", path, a.Descr)
+		return nil, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or integers; convert "+
+			"with astype", path, a.Descr)
 	}
-	size := a.Type.Size
-	if want := q * q * size; rest.Len() != want {
+	if want := q * q * a.Type.Size; rest.Len() != want {
 		return nil, fmt.Errorf("%s: found %d bytes after the .npy header, wanted %d for %d×%d elements of type %s",
 			path, rest.Len(), want, q, q, a.Descr)
 	}
 	table := make([]float64, q*q)
-	for i := range table {
-		table[i] = decode(data[a.Size+i*size:])
-	}
+	decode(table, data[a.Size:])
 	if a.Fortran {
 		for i := range q {
 			for j := range i {
@@ -66,7 +65,8 @@ func headerFault(data []byte, a npyfile.Array, err error) string {
 	case kind == npyfile.Long:
 		return fmt.Sprintf("an .npy header of %d bytes, wanted at most %d", a.Size, npyfile.MaxHeader)
 	}
-	descr, order, shape := strings.Index(a.Text, "descr"), strings.Index(a.Text, "fortran_order"), strings.Index(a.Text, "shape")
+	descr, order := strings.Index(a.Text, "descr"), strings.Index(a.Text, "fortran_order")
+	shape := strings.Index(a.Text, "shape")
 	switch {
 	case !strings.HasSuffix(a.Text, "\n") || descr > order || order > shape:
 		return "a damaged .npy header, wanted one that numpy.save writes"
@@ -75,7 +75,8 @@ func headerFault(data []byte, a npyfile.Array, err error) string {
 	case kind == npyfile.Order:
 		_, value, _ := strings.Cut(a.Text[order:shape], ":")
 		value, _, _ = strings.Cut(value, ",")
-		return fmt.Sprintf("a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid 'fortran_order' value (%s)", strings.TrimSpace(value))
+		return fmt.Sprintf("a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid "+
+			"'fortran_order' value (%s)", strings.TrimSpace(value))
 	}
 	return ""
 }

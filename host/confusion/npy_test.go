@@ -121,7 +121,8 @@ func TestReadNPYErrors(t *testing.T) {
 			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid dictionary format"},
 		{"keys in another order", npyFile("{'shape': (2, 2), 'fortran_order': False, 'descr': '<f8', }", eye), damaged},
 		{"order", npyFile(npyDict("<f8", "Perhaps", "(2, 2)"), eye),
-			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: invalid 'fortran_order' value (Perhaps)"},
+			": found a .npy header that cannot be read, wanted one that numpy.save writes: npy: " +
+				"invalid 'fortran_order' value (Perhaps)"},
 		{"one axis", npyFile(npyDict("<f8", "False", "(4,)"), eye),
 			": found an array of shape [4], wanted [2 2], one row and column per class of the data"},
 		{"scalar", npyFile(npyDict("<f8", "False", "()"), eye[:8]),

@@ -100,7 +100,7 @@ func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
 		table[i] = math.Abs(v) // -0 is 0; nothing else is negative by now
 	}
 	q := len(o.Classes)
-	m := &Matrix{Classes: slices.Clone(o.Classes), P: table}
+	m := &Matrix{Classes: slices.Clone(o.Classes), P: table, known: &known{}}
 	if o.TrueRows {
 		for i := range q {
 			for j := range i {

@@ -73,7 +73,8 @@ func TestReadText(t *testing.T) {
 
 func TestReadNamesWithCommas(t *testing.T) {
 	classes := []string{`x,"y"`, " z"}
-	m, err := Read(save(t, "c", []byte("noisy\\true, z,\"x,\"\"y\"\"\"\n z,.5,.25\n\"x,\"\"y\"\"\",.5,.75\n")), ReadOptions{Classes: classes})
+	m, err := Read(save(t, "c", []byte("noisy\\true, z,\"x,\"\"y\"\"\"\n z,.5,.25\n\"x,\"\"y\"\"\",.5,.75\n")),
+		ReadOptions{Classes: classes})
 	if err != nil {
 		t.Fatal(err)
 	}

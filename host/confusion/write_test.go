@@ -72,9 +72,11 @@ func TestWriteErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "no", "c.csv")
-	wantError(t, m.Write(path), path+": cannot be written (nothing was changed): creating a file in folder "+filepath.Dir(path)+
+	wantError(t, m.Write(path), path+": cannot be written (nothing was changed): "+
+		"creating a file in folder "+filepath.Dir(path)+
 		": no such file or directory; make the folder first, or check its name")
-	wantError(t, m.Write(dir), dir+": cannot be written (nothing was changed): found a folder, wanted a regular file or nothing; choose another name")
+	wantError(t, m.Write(dir), dir+": cannot be written (nothing was changed): found a folder, "+
+		"wanted a regular file or nothing; choose another name")
 
 	// An invalid matrix leaves the file of before.
 	path = filepath.Join(dir, "c.csv")
@@ -83,7 +85,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 	bad := &Matrix{Classes: []string{"a", "b"}, P: []float64{1, 1, 1, 0}}
 	wantError(t, bad.Write(path), path+`: cannot write the confusion matrix: confusion matrix: `+
-		`the column of true class "a" sums to 2, wanted 1 within 1e-06; divide each column by its sum if these are counts or rounded numbers`)
+		`the column of true class "a" sums to 2, wanted 1 within 1e-06; `+
+		`divide each column by its sum if these are counts or rounded numbers`)
 	m.Classes[1] = "b\r\nc"
 	wantError(t, m.Write(path), path+`: cannot write the confusion matrix: `+
 		`class "b\r\nc" has a carriage return in its name, wanted a name that CSV can hold`)

@@ -96,7 +96,8 @@ func (r *arffReader) header() error {
 		line = bytes.TrimSpace(line)
 		switch {
 		case len(line) == 0 || line[0] == '%' || hasKeyword(line, "@relation"):
-		case hasKeyword(line, "@inputs") || hasKeyword(line, "@input") || hasKeyword(line, "@outputs") || hasKeyword(line, "@output"):
+		case hasKeyword(line, "@inputs") || hasKeyword(line, "@input") ||
+			hasKeyword(line, "@outputs") || hasKeyword(line, "@output"):
 			// KEEL's way to say which attribute is the label, which it also puts last.
 		case hasKeyword(line, "@attribute"):
 			a, fault := parseAttribute(string(bytes.TrimSpace(line[len("@attribute"):])))
@@ -127,7 +128,8 @@ func (r *arffReader) resolve() error {
 	}
 	for j, a := range r.attributes {
 		if r.columns.role[j] == feature && a.kind != "numeric" {
-			return r.src.errorf("%s is %s, wanted numeric features; leave it out or make it numbers", r.columns.describe(j), a.kind)
+			return r.src.errorf("%s is %s, wanted numeric features; leave it out or make it numbers",
+				r.columns.describe(j), a.kind)
 		}
 	}
 	r.width = r.columns.features
@@ -190,7 +192,8 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 			return r.src.errorfAt(f.from, "%s: found ?, a missing label, wanted a class name", r.columns.describe(k))
 		}
 		if r.declared != nil && !r.declared[string(text)] {
-			return r.src.errorfAt(f.from, "%s: found %s, wanted one of %s as declared", r.columns.describe(k), quote(string(text)), quoteList(r.attributes[k].nominal))
+			return r.src.errorfAt(f.from, "%s: found %s, wanted one of %s as declared", r.columns.describe(k),
+				quote(string(text)), quoteList(r.attributes[k].nominal))
 		}
 		if fault := r.labels.set(text); fault != "" {
 			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
@@ -224,7 +227,8 @@ func (r *arffReader) sparse(line []byte, i int) error {
 		}
 		k, err := strconv.Atoi(string(line[start:i]))
 		if err != nil || i == len(line) || !isSpace(line[i]) || k >= len(r.attributes) {
-			return r.src.errorfAt(start, "found %s, wanted a place from 0 to %d, a space and a value", quote(string(line[start:])), len(r.attributes)-1)
+			return r.src.errorfAt(start, "found %s, wanted a place from 0 to %d, a space and a value",
+				quote(string(line[start:])), len(r.attributes)-1)
 		}
 		if k <= last {
 			return r.src.errorfAt(start, "found place %d after %d, wanted increasing places", k, last)
@@ -246,7 +250,8 @@ func (r *arffReader) sparse(line []byte, i int) error {
 		i++
 	}
 	if rest := bytes.TrimSpace(line[i+1:]); len(rest) > 0 {
-		return r.src.errorfAt(i+1, "found %s after the closing }, wanted the end of the line (weights of examples are not supported)", quote(string(rest)))
+		return r.src.errorfAt(i+1, "found %s after the closing }, wanted the end of the line "+
+			"(weights of examples are not supported)", quote(string(rest)))
 	}
 	if r.columns.label >= 0 && !labelled {
 		a := r.attributes[r.columns.label]

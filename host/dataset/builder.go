@@ -104,10 +104,14 @@ func (b *builder) admit(place int) (ok bool, err error) {
 		}
 	}
 	if b.n >= b.src.limits.rows {
-		return false, b.fatal(b.src.errorf("found more than %d examples, which is more than can be numbered; split the file", b.src.limits.rows))
+		return false, b.fatal(b.src.errorf("found more than %d examples, which is more than can be numbered; "+
+			"split the file", b.src.limits.rows))
 	}
 	if b.labels != nil {
 		b.labels.commit()
+		if err := b.labels.checkGrowth(); err != nil {
+			return false, b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
+		}
 	}
 	b.n++
 	b.seen++
@@ -226,7 +230,8 @@ func (b *builder) checkDense() error {
 		if b.widest > 0 {
 			where = fmt.Sprintf(" (is the index in line %d right?)", b.widest)
 		}
-		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d bytes, wanted at most %d; ask for sparse storage",
+		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d "+
+			"bytes, wanted at most %d; ask for sparse storage",
 			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.src.text, limit)
 	}
 	return nil

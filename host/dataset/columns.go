@@ -48,12 +48,13 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	case c.features == 0 && c.label >= 0 && width == 1:
 		return c, "found no column but the label, wanted features as well; is the delimiter a comma, tab or semicolon?"
 	case c.features == 0:
-		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label and those left out", width)
+		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label and "+
+			"those left out", width)
 	case o.Features > 0 && c.features != o.Features:
 		return c, fmt.Sprintf("found %d feature columns, wanted %d, the width of the model", c.features, o.Features)
 	}
 	if first := slices.Index(c.role, feature); o.remarks != nil {
-		o.remarks.leading = first + 1
+		o.remarks.leading = first == 0
 		o.remarks.leadingNoName = first == 0 && names != nil && names[0] == "" && !slices.Contains(names[1:], "")
 	}
 	return c, ""
@@ -91,7 +92,8 @@ func (c *columns) chooseLabel(o Options) string {
 		}
 	}
 	if c.role[j] == ignored && inline {
-		return fmt.Sprintf("found the label column %s among the columns to leave out, wanted one or the other", quote(column))
+		return fmt.Sprintf("found the label column %s among the columns to leave out, "+
+			"wanted one or the other", quote(column))
 	}
 	c.leaveOut(j)
 	if inline {
@@ -134,7 +136,8 @@ func (c *columns) keepWanted(o Options) string {
 	have := c.featureNames()
 	if _, fault := matchNames(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
-			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)", c.label+1, shorten(c.names[c.label]))
+			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)",
+				c.label+1, shorten(c.names[c.label]))
 		}
 		return fault
 	}
@@ -172,7 +175,8 @@ func (c *columns) find(text, what string) (int, string) {
 	case isInteger(text):
 		return 0, fmt.Sprintf("found %d columns, wanted %s in position %s", width, what, quote(text))
 	case c.names == nil:
-		return 0, fmt.Sprintf("found no header, wanted one with %s %s; give the column's position, first or last", what, quote(text))
+		return 0, fmt.Sprintf("found no header, wanted one with %s %s; give the column's position, first or last",
+			what, quote(text))
 	}
 	return 0, fmt.Sprintf("found the columns %s, wanted %s %s", quoteList(c.names), what, quote(text))
 }

@@ -75,7 +75,8 @@ func (r *csvReader) row() error {
 	r.x, r.subnormals = r.x[:r.rowFrom], r.flushed
 	role := r.columns.role
 	if len(r.ends) != len(role) {
-		return r.record.src.errorAt(r.line, r.column(len(role)), "found %d fields, wanted %d as in line %d%s", len(r.ends), len(role), r.first, r.rowNamesHint())
+		return r.record.src.errorAt(r.line, r.column(len(role)), "found %d fields, wanted %d as in line %d%s",
+			len(r.ends), len(role), r.first, r.rowNamesHint())
 	}
 	x, start := r.x, 0
 	for j, end := range r.ends {

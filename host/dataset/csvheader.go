@@ -66,6 +66,9 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 // namesWanted reports whether the first record holds all names that Options.FeatureNames
 // asks for, and could hardly do so by accident: one of them is a word, or they are many.
 func (r *csvReader) namesWanted(fields []string) bool {
+	if r.o.FeatureNames == nil {
+		return false
+	}
 	there, words := set(fields), false
 	for _, name := range r.o.FeatureNames {
 		if !there[name] {
@@ -106,7 +109,8 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 		word = !number && fields[at] != ""
 	}
 	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) || isInteger(r.nextField(at))) {
-		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so (--header no)", r.line, shorten(strings.Join(fields, ",")))
+		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so (--header no)",
+			r.line, shorten(strings.Join(fields, ",")))
 		return true
 	}
 	if base == 0 && (word || len(features) >= manyNumbers) && r.o.remarks != nil {

@@ -86,7 +86,8 @@ func (r *record) unquote(line []byte) error {
 					line, err = r.src.next()
 					if err == io.EOF || (err == nil && len(text)+len(line) > r.src.limits.line) {
 						p := r.places[len(r.places)-1]
-						return r.src.errorAt(p.line, p.column, `column %d: found an opening " without a closing one, wanted both`, len(r.ends)+1)
+						return r.src.errorAt(p.line, p.column,
+							`column %d: found an opening " without a closing one, wanted both`, len(r.ends)+1)
 					}
 					if err != nil {
 						return err

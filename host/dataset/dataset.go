@@ -1,5 +1,6 @@
-// Package dataset reads labelled examples from files, prepares them for
-// training, and writes them back.
+// Package dataset holds labelled examples: it reads them from files or memory,
+// matches their features with a model's, describes, splits and prepares them,
+// and writes them back.
 //
 // Read gives the raw numbers of a file, Fit and Preparation.Apply turn them
 // into what a learner sees (clause 2 of the numerics contract), Write puts raw
@@ -10,6 +11,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -86,12 +88,12 @@ func (d *Dataset) FeatureCount() int {
 }
 
 // check returns an error unless the parts of d fit together and all values are
-// finite.
-func (d *Dataset) check() error {
+// finite, or if ctx ends.
+func (d *Dataset) check(ctx context.Context) error {
 	if err := d.checkParts(); err != nil {
 		return err
 	}
-	return d.checkFinite()
+	return d.checkFinite(ctx)
 }
 
 // checkParts is check but for the values.
@@ -110,7 +112,8 @@ func (d *Dataset) checkParts() error {
 			return err
 		}
 		if p.Width() != d.D {
-			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d features gives", d.D, p.Width(), p.Steps, p.D)
+			return fmt.Errorf("dataset: examples of %d columns, wanted %d as normalization %s of %d features gives",
+				d.D, p.Width(), p.Steps, p.D)
 		}
 	}
 	if d.Features != nil && len(d.Features) != d.FeatureCount() {
@@ -134,15 +137,22 @@ func (d *Dataset) checkParts() error {
 	return nil
 }
 
-// checkFinite returns an error unless all values are finite.
-func (d *Dataset) checkFinite() error {
+// checkFinite returns an error unless all values are finite, or if ctx ends.
+func (d *Dataset) checkFinite(ctx context.Context) error {
+	const block = 1 << 20 // values between two looks at ctx
 	for k, v := range d.X {
+		if k%block == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if !finite(v) {
 			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
 				k/d.D+1, k%d.D+1, v)
 		}
 	}
 	for k, v := range d.Values {
+		if k%block == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if !finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
 			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",

@@ -110,17 +110,22 @@ func (e Examples) Check() error {
 		}
 		return nil
 	}
-	if e.X != nil || len(e.Starts) != e.N+1 || len(e.Columns) != len(e.Values) || e.Starts[0] != 0 || e.Starts[e.N] != int64(len(e.Values)) {
-		return fmt.Errorf("dataset: %d sparse examples have %d row starts, %d columns and %d values, wanted one start more than examples, the last the number of values", e.N, len(e.Starts), len(e.Columns), len(e.Values))
+	if e.X != nil || len(e.Starts) != e.N+1 || len(e.Columns) != len(e.Values) || e.Starts[0] != 0 ||
+		e.Starts[e.N] != int64(len(e.Values)) {
+		return fmt.Errorf("dataset: %d sparse examples have %d row starts, %d columns and %d values, "+
+			"wanted one start more than examples, the last the number of values",
+			e.N, len(e.Starts), len(e.Columns), len(e.Values))
 	}
 	for i := range e.N {
 		if e.Starts[i] > e.Starts[i+1] || e.Starts[i+1] > int64(len(e.Values)) {
-			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d values", i, e.Starts[i+1], len(e.Values))
+			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d values",
+				i, e.Starts[i+1], len(e.Values))
 		}
 		last := int32(-1)
 		for _, j := range e.Columns[e.Starts[i]:e.Starts[i+1]] {
 			if j <= last || int(j) >= e.D {
-				return fmt.Errorf("dataset: sparse example %d has column %d after %d, wanted increasing columns below %d", i, j, last, e.D)
+				return fmt.Errorf("dataset: sparse example %d has column %d after %d, "+
+					"wanted increasing columns below %d", i, j, last, e.D)
 			}
 			last = j
 		}

@@ -50,19 +50,20 @@ func TestReadGolden(t *testing.T) {
 				if o.Labels != "" {
 					o.Labels = golden(o.Labels)
 				}
-				want, err := Read(golden(c.like), Options{Storage: storage})
+				want, err := Read(t.Context(), golden(c.like), Options{Storage: storage})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := Read(golden(c.name), o)
+				got, err := Read(t.Context(), golden(c.name), o)
 				if err != nil {
 					t.Fatal(err)
 				}
 				sameExamples(t, c.name, got.Examples, want.Examples)
-				if got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Y, want.Y) || !reflect.DeepEqual(got.Classes, want.Classes) {
+				if got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Y, want.Y) ||
+					!reflect.DeepEqual(got.Classes, want.Classes) {
 					t.Errorf("labels %v of %q, wanted %v of %q", got.Y, got.Classes, want.Y, want.Classes)
 				}
-				if err := got.check(); err != nil {
+				if err := got.check(t.Context()); err != nil {
 					t.Error(err)
 				}
 				if storage != "auto" && got.Sparse() != (storage == "sparse") {
@@ -74,7 +75,7 @@ func TestReadGolden(t *testing.T) {
 }
 
 func TestReadIDXPair(t *testing.T) {
-	d, err := Read(golden("images-idx3-ubyte"), Options{Labels: golden("labels-idx1-ubyte.gz")})
+	d, err := Read(t.Context(), golden("images-idx3-ubyte"), Options{Labels: golden("labels-idx1-ubyte.gz")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,17 +110,17 @@ func TestReadPackedAndPiped(t *testing.T) {
 		if err := os.WriteFile(plain, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want, err := Read(plain, o)
+		want, err := Read(t.Context(), plain, o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, packed := range [][]byte{raw, []byte(pack(t, string(raw))), zstdPack(t, raw)} {
 			for what, read := range map[string]func() (*Dataset, error){
-				"ReadFrom": func() (*Dataset, error) { return ReadFrom(bytes.NewReader(packed), "pipe", o) },
+				"ReadFrom": func() (*Dataset, error) { return ReadFrom(t.Context(), bytes.NewReader(packed), "pipe", o) },
 				"stdin": func() (*Dataset, error) {
 					o := o
 					o.Stdin = bytes.NewReader(packed)
-					return Read("-", o)
+					return Read(t.Context(), "-", o)
 				},
 				"file": func() (*Dataset, error) {
 					path := filepath.Join(dir, "packed.svm") // a name that says something else
@@ -130,7 +131,7 @@ func TestReadPackedAndPiped(t *testing.T) {
 					if name == "x.csv" {
 						o.Format = "csv"
 					}
-					return Read(path, o)
+					return Read(t.Context(), path, o)
 				},
 			} {
 				got, err := read()
@@ -224,7 +225,7 @@ func TestReadFormatsBad(t *testing.T) {
 }
 
 func TestReadSciPyUnsorted(t *testing.T) {
-	d, err := Read(golden("sparse_unsorted.npz"), Options{NoLabels: true, Features: 6})
+	d, err := Read(t.Context(), golden("sparse_unsorted.npz"), Options{NoLabels: true, Features: 6})
 	if err != nil {
 		t.Fatal(err)
 	}

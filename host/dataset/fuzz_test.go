@@ -13,7 +13,8 @@ import (
 )
 
 // fuzzLimits keep a fuzzer from filling the memory with lawful zeros.
-var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24, page: 1 << 20, window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
+var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24, page: 1 << 20,
+	window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
 
 // fuzzMemory is what buffers and tables of unpackers may take whatever the input.
 const fuzzMemory = 16 << 20
@@ -31,7 +32,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := newSource(name, bytes.NewReader(text), fuzzLimits)
+	s, err := newSource(t.Context(), name, bytes.NewReader(text), fuzzLimits)
 	if err != nil {
 		return
 	}
@@ -48,7 +49,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		}
 		return
 	}
-	if err := d.check(); err != nil {
+	if err := d.check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if d.N == 0 || d.SHA256 != d.Hash() || (d.Y == nil) != o.NoLabels {
@@ -64,18 +65,19 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := encode(&b, "f", f, d, WriteOptions{}); err != nil {
+		if err := encode(t.Context(), &b, "f", f, d, WriteOptions{}); err != nil {
 			continue // a class name that LIBSVM cannot hold, or labels in an .npy
 		}
 		header := "no"
 		if d.Features != nil {
 			header = "yes"
 		}
-		again, err := newSource("f", &b, wideLimits())
+		again, err := newSource(t.Context(), "f", &b, wideLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := readSource(again, Options{Format: f.name, Header: header, NoLabels: o.NoLabels, Classes: d.Classes, Features: d.D})
+		back, err := readSource(again, Options{Format: f.name, Header: header, NoLabels: o.NoLabels,
+			Classes: d.Classes, Features: d.D})
 		if err != nil {
 			t.Fatalf("%s: cannot read back: %v", f.name, err)
 		}
@@ -87,8 +89,10 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 
 func FuzzReadCSV(f *testing.F) {
 	for _, text := range []string{
-		"1,2,a\n3,4,b\n", "x,y,class\r\n1,2,a\r\n3,4,b", "\ufeffx\ty\n1\ta\n2\tb\n", "1;2;5\n1;2;6", "\"1\",\"a\"\"b\"\n2,c\n",
-		"\"x\ny\",z\n1,a\n2,b\n", "1e-40,-0,a\n3.4e38,.5,b\n", "1,nan,a\n", "1,2\n1,2,3\n", "\x1f\x8b\x08", ",,\n", "1,\"a\n",
+		"1,2,a\n3,4,b\n", "x,y,class\r\n1,2,a\r\n3,4,b", "\ufeffx\ty\n1\ta\n2\tb\n", "1;2;5\n1;2;6",
+		"\"1\",\"a\"\"b\"\n2,c\n",
+		"\"x\ny\",z\n1,a\n2,b\n", "1e-40,-0,a\n3.4e38,.5,b\n", "1,nan,a\n", "1,2\n1,2,3\n", "\x1f\x8b\x08",
+		",,\n", "1,\"a\n",
 		"0,1,2\n3,4,5\n", "class,1x1\na,1\nb,2\n",
 	} {
 		for _, column := range []string{"", "first", "class", "2"} {
@@ -108,7 +112,8 @@ func FuzzReadCSV(f *testing.F) {
 func FuzzReadLIBSVM(f *testing.F) {
 	for _, text := range []string{
 		"a 1:1 2:2\nb 1:3 2:4\n", "# c\n+1\n-1 3:7 # x\r\n", "1 0:1\n", "1 2:1 1:1\n", "1 2000000000:1\n2\n", "1,2 3:4\n",
-		"1:1 2:2\n", "a 1:1e-40\nb 5:-0\n", "a 1:nan\n", "a qid:1 1:1\n", "\ufeffa\t1:1\nb 1:0\n", "\x1f\x8b\x08", "a 99999999999:1\n",
+		"1:1 2:2\n", "a 1:1e-40\nb 5:-0\n", "a 1:nan\n", "a qid:1 1:1\n", "\ufeffa\t1:1\nb 1:0\n", "\x1f\x8b\x08",
+		"a 99999999999:1\n",
 	} {
 		f.Add([]byte(text), uint8(0), false)
 		f.Add([]byte(text), uint8(3), true)
@@ -130,7 +135,8 @@ func FuzzReadARFF(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
 		for _, storage := range []string{"auto", "dense", "sparse"} {
-			checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, NoLabels: noLabels, Storage: storage, SkipBad: true})
+			checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, NoLabels: noLabels,
+				Storage: storage, SkipBad: true})
 		}
 		checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, Ignore: []string{"2"}, MaxErrors: 3})
 	})
@@ -196,7 +202,8 @@ func FuzzReadParquet(f *testing.F) {
 	f.Add(parquetBytes(f, 3))
 	f.Add(benchParquet(f, []float32{1, 2, 3, 4}, 2))
 	f.Add(writeParquet(f, rows))
-	f.Add(writeParquet(f, rows, parquet.Compression(&parquet.Snappy), parquet.DataPageVersion(1), parquet.MaxRowsPerRowGroup(4)))
+	f.Add(writeParquet(f, rows, parquet.Compression(&parquet.Snappy), parquet.DataPageVersion(1),
+		parquet.MaxRowsPerRowGroup(4)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f.parquet", raw, Options{})
 		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Ignore: []string{"first"}, SkipBad: true})
@@ -204,7 +211,8 @@ func FuzzReadParquet(f *testing.F) {
 }
 
 func FuzzReadLabels(f *testing.F) {
-	for _, text := range []string{"a\nb\n", "label\n1\n2\n", "p,q\n1,\"b\"\n2,c\n", "1,2\n3\n", "\"a\n", "", "\ufeff\r\n1"} {
+	for _, text := range []string{"a\nb\n", "label\n1\n2\n", "p,q\n1,\"b\"\n2,c\n", "1,2\n3\n", "\"a\n", "",
+		"\ufeff\r\n1"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(checkLabels)
@@ -213,8 +221,9 @@ func FuzzReadLabels(f *testing.F) {
 // checkLabels reads raw as labels in several ways.
 func checkLabels(t *testing.T, raw []byte) {
 	t.Helper()
-	for _, o := range []Options{{}, {LabelColumn: "q"}, {LabelColumn: "2", SkipBad: true}, {Classes: []string{"a", "1"}, MaxErrors: 2}} {
-		s, err := newSource("labels", bytes.NewReader(raw), fuzzLimits)
+	for _, o := range []Options{{}, {LabelColumn: "q"}, {LabelColumn: "2", SkipBad: true},
+		{Classes: []string{"a", "1"}, MaxErrors: 2}} {
+		s, err := newSource(t.Context(), "labels", bytes.NewReader(raw), fuzzLimits)
 		if err != nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -26,6 +27,12 @@ const hashMagic = "uma-gpu dataset 2\n"
 //	            their columns, counted from 0, as uint32, left out if m = d;
 //	            their bits as uint32
 func (d *Dataset) Hash() string {
+	sum, _ := d.hash(context.Background()) // which does not end
+	return sum
+}
+
+// hash is Hash until ctx ends.
+func (d *Dataset) hash(ctx context.Context) (string, error) {
 	// A hash.Hash never returns an error from Write.
 	h := hasher{Hash: sha256.New(), buf: make([]byte, 0, 2*hashBlock+8)}
 	h.buf = append(h.buf, hashMagic...)
@@ -41,6 +48,9 @@ func (d *Dataset) Hash() string {
 	var columns []int32
 	var values []float32
 	for i := range d.N {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return "", ctx.Err()
+		}
 		if d.Sparse() {
 			columns, values = d.SparseRow(i)
 			columns, values = dropZeros(columns, values)
@@ -54,7 +64,7 @@ func (d *Dataset) Hash() string {
 		h.floats(values)
 	}
 	h.Write(h.buf)
-	return hex.EncodeToString(h.Sum(nil))
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // dropZeros returns a sparse row without stored +0: itself if it has none.

@@ -47,12 +47,17 @@ func TestDescribeExtremes(t *testing.T) {
 		e    Examples
 		want Info
 	}{
-		"one example": {examples(2, 3, -4), Info{Examples: 1, Features: 2, Storage: "dense", Bytes: 8, NonZero: 2, Density: 1, Min: -4, Max: 3, MeanAbs: 3.5, ConstantFeatures: 2}},
+		"one example": {examples(2, 3, -4),
+			Info{Examples: 1, Features: 2, Storage: "dense", Bytes: 8, NonZero: 2,
+				Density: 1, Min: -4, Max: 3, MeanAbs: 3.5, ConstantFeatures: 2}},
 		"all zero": {examples(1, 0, negativeZero), Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8, Empty: 2,
 			ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
-		"all zero, sparse": {examples(1, 0, 0).Compressed(), Info{Examples: 2, Features: 1, Storage: "sparse", Bytes: 24, Empty: 2,
-			ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
-		"above zero": {examples(1, 2, 7), Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8, NonZero: 2, Density: 1, Min: 2, Max: 7, MeanAbs: 4.5}},
+		"all zero, sparse": {examples(1, 0, 0).Compressed(),
+			Info{Examples: 2, Features: 1, Storage: "sparse", Bytes: 24, Empty: 2,
+				ConstantFeatures: 1, EmptyFeatures: 1, Duplicates: 1}},
+		"above zero": {examples(1, 2, 7),
+			Info{Examples: 2, Features: 1, Storage: "dense", Bytes: 8, NonZero: 2,
+				Density: 1, Min: 2, Max: 7, MeanAbs: 4.5}},
 	} {
 		if got := Describe(&Dataset{Examples: c.e}); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: found\n%+v, want\n%+v", name, got, c.want)
@@ -92,7 +97,8 @@ func TestDuplicates(t *testing.T) {
 		} {
 			for _, d := range []*Dataset{d, sparse} {
 				if a, b := d.duplicates(hash); a != duplicates || b != conflicting {
-					t.Fatalf("%s, %d×%d, sparse %v: found %d, %d, want %d, %d", name, d.N, d.D, d.Sparse(), a, b, duplicates, conflicting)
+					t.Fatalf("%s, %d×%d, sparse %v: found %d, %d, want %d, %d",
+						name, d.N, d.D, d.Sparse(), a, b, duplicates, conflicting)
 				}
 			}
 		}
@@ -100,7 +106,8 @@ func TestDuplicates(t *testing.T) {
 }
 
 func TestFormatNames(t *testing.T) {
-	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv", "a.svm.zst": "libsvm", "a.gz": "", "a": "", "dir.csv/a": "", "a.json": "", "a.npy.gz": "npy", "a.NPZ": "npz"} {
+	for name, want := range map[string]string{"a.csv": "csv", "dir.svm/a.TSV.gz": "csv", "a.svm.zst": "libsvm",
+		"a.gz": "", "a": "", "dir.csv/a": "", "a.json": "", "a.npy.gz": "npy", "a.NPZ": "npz"} {
 		if got := FormatOfName(name); got != want {
 			t.Errorf("%s: found %q, want %q", name, got, want)
 		}
@@ -135,7 +142,7 @@ func TestDatasetFormat(t *testing.T) {
 		{file("i1-idx2"), Options{NoLabels: true}, "idx"},
 		{string(parquetBytes(t, 3)), Options{}, "parquet"},
 	} {
-		d, err := ReadFrom(strings.NewReader(c.text), "standard input", c.o)
+		d, err := ReadFrom(t.Context(), strings.NewReader(c.text), "standard input", c.o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // labels collects one label per example, numbered by first appearance until
@@ -15,6 +17,8 @@ type labels struct {
 	index   map[string]int32
 	names   []string
 	pending int32 // what commit pushes
+	bytes   int   // of names
+	checked int   // of bytes, when memory was last looked at
 	y       blocks[int32]
 }
 
@@ -55,9 +59,22 @@ func (l *labels) set(text []byte) string {
 		k = int32(len(l.names))
 		l.index[name] = k
 		l.names = append(l.names, name)
+		l.bytes += len(name) + 64 // with what the lists take of it
 	}
 	l.pending = k
 	return ""
+}
+
+// checkGrowth returns an error where memory would not hold many more names: packed files
+// can be small for all that they hold.
+func (l *labels) checkGrowth() error {
+	const piece = 1 << 20
+	added := l.bytes - l.checked
+	if added < piece {
+		return nil
+	}
+	l.checked = l.bytes
+	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d names of classes", len(l.names)))
 }
 
 // commit gives the next example the label set last.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -25,6 +26,9 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 	}
 	if fault == "" {
 		e.codes = append(e.codes, e.labels.pending)
+		if err := e.labels.checkGrowth(); err != nil {
+			return f.fatal(fmt.Errorf("%s: %w", e.name, err))
+		}
 		return nil
 	}
 	err := wrap(fault)
@@ -37,8 +41,8 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 
 // readLabels reads a file that holds one label per example and nothing else; the
 // rules are those of Options.Labels.
-func readLabels(path string, o Options) (*external, error) {
-	s, done, err := openSource(path, o.Stdin)
+func readLabels(ctx context.Context, path string, o Options) (*external, error) {
+	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +91,8 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 	case width > 1 && h.fortran:
 		return nil, fmt.Errorf("%s: found several columns of labels in Fortran order, wanted C order", name)
 	case column < 0:
-		return nil, fmt.Errorf("%s: found %d columns of labels and the label column %s, wanted its position, first or last", name, width, quote(o.LabelColumn))
+		return nil, fmt.Errorf("%s: found %d columns of labels and the label column %s, "+
+			"wanted its position, first or last", name, width, quote(o.LabelColumn))
 	case h.Size == 0 || width == 0:
 		return nil, fmt.Errorf("%s: found empty labels, wanted class names", name)
 	case h.shape[0] > s.limits.rows:
@@ -100,7 +105,8 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 	for i := range h.shape[0] {
 		if _, err := io.ReadFull(r, row); err != nil {
 			if err == io.EOF || (err == io.ErrUnexpectedEOF && s.packed == "") {
-				err = fmt.Errorf("%s: found only %d labels, wanted %d as the header says; the file is cut short, fetch it again", name, i, h.shape[0])
+				err = fmt.Errorf("%s: found only %d labels, wanted %d as the header says; "+
+					"the file is cut short, fetch it again", name, i, h.shape[0])
 			}
 			return nil, f.fatal(err)
 		}
@@ -111,7 +117,10 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options)
 			return nil, err
 		}
 	}
-	if err := atEnd(r, func(format string, args ...any) error { return fmt.Errorf(name+": "+format, args...) }); err != nil {
+	err = atEnd(r, func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
+	})
+	if err != nil {
 		return nil, f.fatal(err)
 	}
 	return e, f.end()
@@ -171,7 +180,8 @@ func (r *labelText) read(o Options) error {
 			r.split()
 		}
 		if fault == nil && len(r.ends) != len(first) {
-			fault = r.src.errorAt(r.line, r.record.column(len(first)), "found %d fields, wanted %d as in line %d", len(r.ends), len(first), line)
+			fault = r.src.errorAt(r.line, r.record.column(len(first)), "found %d fields, wanted %d as in line %d",
+				len(r.ends), len(first), line)
 		}
 		if fault != nil {
 			if err := r.add(r.faults, nil, "bad", func(string) error { return fault }); err != nil {
@@ -224,11 +234,42 @@ func (r *labelText) choose(first []string, o Options) (header bool, err error) {
 	case len(first) == 1 && (column == "" || column == "last" || column == "first"):
 		return header, nil
 	case column == "":
-		return header, r.src.errorAt(r.line, 0, "found %d columns (%s), wanted to know which holds the label; name the label column", len(first), quoteList(first))
+		return header, r.src.errorAt(r.line, 0, "found %d columns (%s), wanted to know which holds the label; "+
+			"name the label column", len(first), quoteList(first))
 	}
 	var fault string
 	if r.column, fault = r.columns.find(column, "the label column"); fault != "" {
 		return header, r.src.errorAt(r.line, 0, "%s", fault)
 	}
 	return header, nil
+}
+
+// external are labels that do not stand with the features: those of a second
+// file, or of another array of the same one. Example k has label k.
+type external struct {
+	name   string // of the file, or of the array in its file
+	labels *labels
+	codes  []int32       // class of each example, -1 if its label is bad
+	bad    map[int]error // what is wrong with the bad ones
+}
+
+// choose makes the label of example k that of the labels' next commit. fault says
+// that the example has no good label, err that reading cannot go on.
+func (e *external) choose(k int) (fault, err error) {
+	if k >= len(e.codes) {
+		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more examples; "+
+			"are the files a pair?", e.name, len(e.codes))
+	}
+	if e.codes[k] < 0 {
+		return e.bad[k], nil
+	}
+	e.labels.pending = e.codes[k]
+	return nil, nil
+}
+
+// tooMany words that the data file has only n examples.
+func (e *external) tooMany(path string, n int) error {
+	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a pair? "+
+		"(does the label file begin with a header? then name the column)",
+		e.name, len(e.codes), n, path)
 }

@@ -63,7 +63,8 @@ func readLIBSVM(s *source, o Options) (*Dataset, error) {
 		if b.width == 0 {
 			b.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
 		} else if b.width < o.Features {
-			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path, b.width-1+r.base, o.Features-1+r.base)
+			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path, b.width-1+r.base,
+				o.Features-1+r.base)
 		}
 		b.width, b.widest = o.Features, 0
 	}
@@ -134,7 +135,8 @@ func (r *libsvmReader) label(line []byte, i int) (int, error) {
 	case colon >= 0:
 		end = i
 	case bytes.IndexByte(field, ',') >= 0:
-		return 0, r.src.errorfAt(i, "found the label %s, wanted a single one; several labels per example are not supported (a CSV file? then ask for that format)",
+		return 0, r.src.errorfAt(i, "found the label %s, wanted a single one; "+
+			"several labels per example are not supported (a CSV file? then ask for that format)",
 			quote(string(field)))
 	case r.inline():
 		if fault := r.labels.set(field); fault != "" {
@@ -168,7 +170,8 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	column := index - r.base
 	switch {
 	case !ok || (index > r.src.limits.columns-1+r.base):
-		return r.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d", quote(string(field)), r.base, r.src.limits.columns-1+r.base)
+		return r.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d",
+			quote(string(field)), r.base, r.src.limits.columns-1+r.base)
 	case column < 0:
 		return r.src.errorfAt(start, "found feature index 0, wanted indices from 1; if the file counts from 0, say so")
 	case column == last:
@@ -176,7 +179,8 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	case column < last:
 		return r.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index, last+r.base)
 	}
-	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model", index, r.most-1+r.base)
+	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
+		index, r.most-1+r.base)
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }

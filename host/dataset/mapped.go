@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -82,7 +83,8 @@ type namedSection struct {
 // list returns the sections that there are, in their order.
 func (s binarySections) list() []namedSection {
 	var there []namedSection
-	for _, n := range []namedSection{{"x", s.X}, {"starts", s.Starts}, {"columns", s.Columns}, {"values", s.Values}, {"y", s.Y}} {
+	for _, n := range []namedSection{{"x", s.X}, {"starts", s.Starts}, {"columns", s.Columns},
+		{"values", s.Values}, {"y", s.Y}} {
 		if n.binarySection != nil {
 			there = append(there, n)
 		}
@@ -122,17 +124,26 @@ func (f *binaryFile) close() error {
 // Verify reads all of the binary file in which d lies and returns an error if a
 // value is not finite, or if the content has not the hash that was stored with
 // it. Read does not do that, for it would take as long as reading. Of other files
-// Read has looked at every value, and Verify returns nil.
-func (d *Dataset) Verify() error {
+// Read has looked at every value, and Verify returns nil. If ctx ends, the error wraps
+// ctx.Err().
+func (d *Dataset) Verify(ctx context.Context) error {
 	if d.file == nil {
 		return nil
 	}
 	w := &d.file.written
-	if err := w.checkFinite(); err != nil {
+	if err := w.checkFinite(ctx); err != nil {
+		if ctx.Err() != nil {
+			return cancelled(ctx, d.Path, err)
+		}
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
-	if hash := w.Hash(); hash != d.file.content {
-		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header says; convert the original data again",
+	hash, err := w.hash(ctx)
+	if err != nil {
+		return cancelled(ctx, d.Path, err)
+	}
+	if hash != d.file.content {
+		return fmt.Errorf("%s: the file is damaged: found the content hash %s, wanted %s as its header says; "+
+			"convert the original data again",
 			d.Path, hash, d.file.content)
 	}
 	return nil
@@ -146,7 +157,8 @@ func isBinary(head []byte) bool {
 // firstLine returns the line that goes before a header.
 func firstLine(header []byte) string {
 	sum := sha256.Sum256(header)
-	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, binaryVersion, binaryDigits, len(header), hex.EncodeToString(sum[:]))
+	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, binaryVersion, binaryDigits, len(header),
+		hex.EncodeToString(sum[:]))
 }
 
 // littleEndian says whether this machine's memory looks like the file.

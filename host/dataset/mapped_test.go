@@ -15,10 +15,10 @@ import (
 func stored(t testing.TB, d *Dataset, o Options) *Dataset {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "d.umab")
-	if err := Write(path, d, WriteOptions{}); err != nil {
+	if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(path, o)
+	got, err := Read(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func binaryBytes(t testing.TB, d *Dataset) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := encode(&b, "d.umab", f, d, WriteOptions{}); err != nil {
+	if err := encode(t.Context(), &b, "d.umab", f, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -96,7 +96,7 @@ func TestBinaryRoundTrip(t *testing.T) {
 				if got.file == nil {
 					t.Errorf("%s: not in the file", what)
 				}
-				if err := got.Verify(); err != nil {
+				if err := got.Verify(t.Context()); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
 				again := stored(t, got, Options{}) // a copy of a copy
@@ -115,22 +115,22 @@ func TestBinaryPacked(t *testing.T) {
 	d.SHA256 = d.Hash()
 	for _, name := range []string{"d.umab.gz", "d.umab.zst"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := Write(path, d, WriteOptions{}); err != nil {
+		if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read(path, Options{})
+		got, err := Read(t.Context(), path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameContent(t, name, got, d)
-		if err := got.Verify(); err != nil {
+		if err := got.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := got.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	got, err := ReadFrom(bytes.NewReader(binaryBytes(t, d)), "standard input", Options{})
+	got, err := ReadFrom(t.Context(), bytes.NewReader(binaryBytes(t, d)), "standard input", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestBinaryOptions(t *testing.T) {
 	want = *d
 	want.Y, want.Classes, want.SHA256 = nil, nil, ""
 	sameContent(t, "no labels", got, &want)
-	if err := got.Verify(); err != nil { // of the file, which has them
+	if err := got.Verify(t.Context()); err != nil { // of the file, which has them
 		t.Error(err)
 	}
 	bare := *d
@@ -186,10 +186,10 @@ func TestBinaryOptions(t *testing.T) {
 		{&bare, Options{}, "d.umab: the file has no labels"},
 		{&Dataset{Examples: d.Examples, Y: make([]int32, 60), Classes: []string{"a"}}, Options{}, `found only one class, "a"`},
 	} {
-		if err := Write(path, c.d, WriteOptions{}); err != nil {
+		if err := Write(t.Context(), path, c.d, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(path, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(t.Context(), path, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.want)
 		}
 	}

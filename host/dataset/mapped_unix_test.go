@@ -3,6 +3,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -69,7 +70,7 @@ func TestBinaryOpensInPlace(t *testing.T) {
 		}
 		start := time.Now()
 		var err error
-		if data, err = Read(path, Options{}); err != nil {
+		if data, err = Read(t.Context(), path, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		best = min(best, time.Since(start))
@@ -95,12 +96,54 @@ func BenchmarkOpenBinary(b *testing.B) {
 	path, size := holeyFile(b, 2_600_000, 1024)
 	b.SetBytes(size)
 	for b.Loop() {
-		d, err := Read(path, Options{})
+		d, err := Read(b.Context(), path, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
 		if err := d.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A named pipe that nobody writes to does not keep Read waiting, nor one whose writer
+// is silent.
+func TestReadOfAPipeEndsWithItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, descriptors := runtime.NumGoroutine(), open(t)
+	for _, writer := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := Read(ctx, path, Options{})
+			ended <- err
+		}()
+		var w *os.File
+		if writer {
+			var err error
+			if w, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("a writer is there: %v; %v", writer, err)
+		}
+		if w == nil { // let whoever waits for a writer go
+			var err error
+			if w, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			settled(t, before) // closing the file ended the wait
+		}
+		w.Close()
+		settled(t, before)
+	}
+	if now := open(t); now > descriptors {
+		t.Errorf("%d files are open, %d before", now, descriptors)
 	}
 }

@@ -22,15 +22,17 @@ func withHeader(header string, body []byte) []byte {
 
 func TestBinaryBadHeader(t *testing.T) {
 	const hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	dense := fmt.Sprintf(`{"examples":2,"columns":3,"storage":"dense","classes":["a","b"],"data_sha256":"%s","content_sha256":"%s","subnormals":0,`+
+	dense := fmt.Sprintf(`{"examples":2,"columns":3,"storage":"dense","classes":["a","b"],`+
+		`"data_sha256":"%s","content_sha256":"%s","subnormals":0,`+
 		`"sections":{"x":{"offset":4096,"bytes":24},"y":{"offset":8192,"bytes":8}}}`, hash, hash)
 	sparse := strings.NewReplacer(`"dense"`, `"sparse"`, `"x":{"offset":4096,"bytes":24}`,
-		`"starts":{"offset":4096,"bytes":24},"columns":{"offset":8192,"bytes":8},"values":{"offset":12288,"bytes":8}`, `8192,"bytes":8}}`, `16384,"bytes":8}}`).Replace(dense)
+		`"starts":{"offset":4096,"bytes":24},"columns":{"offset":8192,"bytes":8},"values":{"offset":12288,"bytes":8}`,
+		`8192,"bytes":8}}`, `16384,"bytes":8}}`).Replace(dense)
 	body := make([]byte, 4096+8)
 	sparseBody := make([]byte, 3*4096+8)
 	sparseBody[8], sparseBody[16], sparseBody[4096+4] = 1, 2, 1 // one value in each row
 	for _, good := range [][]byte{withHeader(dense, body), withHeader(sparse, sparseBody)} {
-		if _, err := ReadFrom(bytes.NewReader(good), "f", Options{}); err != nil {
+		if _, err := ReadFrom(t.Context(), bytes.NewReader(good), "f", Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +73,8 @@ func TestBinaryBadHeader(t *testing.T) {
 		if strings.Count(dense, c.old) < 1 {
 			t.Fatalf("no %s", c.old)
 		}
-		_, err := ReadFrom(bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new, 1), body)), "f", Options{})
+		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(strings.Replace(dense, c.old, c.new, 1), body)),
+			"f", Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "f: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v\nwant %s", c.new, err, c.want)
 		}
@@ -92,17 +95,18 @@ func TestBinaryBadHeader(t *testing.T) {
 	} {
 		b := bytes.Clone(sparseBody)
 		b[c.at] = c.with
-		_, err := ReadFrom(bytes.NewReader(withHeader(sparse, b)), "f", Options{})
+		_, err := ReadFrom(t.Context(), bytes.NewReader(withHeader(sparse, b)), "f", Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("byte %d is %d: %v, want %s", c.at, c.with, err, c.want)
 		}
 	}
+	version2 := strings.Replace(string(withHeader(dense, body)), " 1 ", " 2 ", 1)
 	for text, want := range map[string]string{
 		"":                             "found 0 bytes",
 		"uma-gpu binary 1":             "found 16 bytes",
 		strings.Repeat("x", 200):       `wanted "uma-gpu binary 1"`,
 		strings.Repeat("\x00\xff", 99): `wanted "uma-gpu binary 1"`,
-		strings.Replace(string(withHeader(dense, body)), " 1 ", " 2 ", 1):     `found version "2" of the binary format, wanted 1`,
+		version2:                       `found version "2" of the binary format, wanted 1`,
 		strings.Replace(string(withHeader(dense, body)), " 1 ", " \xff ", 1):  `found version "\xff"`,
 		strings.Replace(string(withHeader(dense, body)), "1 0", "1 9", 1):     "the file is cut short",
 		strings.Replace(string(withHeader(dense, body)), "1 0", "1 -", 1):     "wanted the length of the header",
@@ -110,7 +114,7 @@ func TestBinaryBadHeader(t *testing.T) {
 		strings.Replace(string(withHeader(dense, body)), "\n{", " {", 1):      "the file is damaged",
 		strings.Replace(string(withHeader(dense, body)), `"dense"`, `"D"`, 1): "found the first line",
 	} {
-		_, err := ReadFrom(strings.NewReader(text), "f", Options{Format: "binary"})
+		_, err := ReadFrom(t.Context(), strings.NewReader(text), "f", Options{Format: "binary"})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
@@ -131,7 +135,7 @@ func TestBinaryDamaged(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			return Read(path, Options{})
+			return Read(t.Context(), path, Options{})
 		}
 		for _, n := range []int{1, 16, 50, 94, 95, 96, 300, 4095, 4096, 4097, len(raw) - 4097, len(raw) - 1} {
 			if d, err := put(raw[:n]); err == nil || !strings.HasPrefix(err.Error(), path) {
@@ -164,7 +168,7 @@ func TestBinaryDamaged(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if err := d.Verify(); err == nil {
+				if err := d.Verify(t.Context()); err == nil {
 					// Of sparse examples a stored +0 says nothing, wherever it stands.
 					if storage == "dense" || n.name != "columns" {
 						t.Errorf("%s: a flipped bit in %s is not found", storage, n.name)
@@ -189,11 +193,12 @@ func TestBinaryNotFinite(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary.LittleEndian.PutUint32(raw[h.Sections.X.Offset+4:], math.Float32bits(float32(math.Inf(1))))
-	d, err := ReadFrom(bytes.NewReader(raw), "f", Options{})
+	d, err := ReadFrom(t.Context(), bytes.NewReader(raw), "f", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, err := range map[string]error{"Verify": d.Verify(), "Write": Write(filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{})} {
+	for what, err := range map[string]error{"Verify": d.Verify(t.Context()),
+		"Write": Write(t.Context(), filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{})} {
 		if err == nil || !strings.Contains(err.Error(), "example 2, column 1 is +Inf") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -24,7 +24,8 @@ func spread(body []byte) []byte {
 
 func FuzzReadBinary(f *testing.F) {
 	d := randomDataset(rand.New(rand.NewPCG(65, 66)), 4, 3, []string{"a", "b"})
-	prepared := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"}, Features: []string{"x", "y"}, Notes: []string{"n"}}
+	prepared := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+		Features: []string{"x", "y"}, Notes: []string{"n"}}
 	if err := prepared.Prepare(Steps{Standardize: true, Bias: true}); err != nil {
 		f.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func FuzzReadBinary(f *testing.F) {
 		if mend {
 			raw = withHeader(string(header), spread(body[:min(len(body), 64*blockSize)]))
 		}
-		for _, o := range []Options{{Format: "binary"}, {NoLabels: true, Storage: "dense"}, {Storage: "sparse", Classes: []string{"b", "a"}}} {
+		for _, o := range []Options{{Format: "binary"}, {NoLabels: true, Storage: "dense"},
+			{Storage: "sparse", Classes: []string{"b", "a"}}} {
 			checkBinary(t, raw, o)
 		}
 	})
@@ -63,7 +65,7 @@ func FuzzReadBinary(f *testing.F) {
 // checkBinary opens raw and, if it is accepted, uses it in every way.
 func checkBinary(t *testing.T, raw []byte, o Options) {
 	t.Helper()
-	s, err := newSource("f.umab", bytes.NewReader(raw), fuzzLimits)
+	s, err := newSource(t.Context(), "f.umab", bytes.NewReader(raw), fuzzLimits)
 	if err != nil {
 		return
 	}
@@ -87,13 +89,14 @@ func checkBinary(t *testing.T, raw []byte, o Options) {
 	if len(d.Hash()) != 64 || d.N == 0 || (d.Y == nil) != o.NoLabels {
 		t.Fatalf("read %+v", d)
 	}
-	_ = d.Verify() // an error most times
-	if d.check() != nil || d.D > 1<<16 {
+	_ = d.Verify(t.Context()) // an error most times
+	if d.check(t.Context()) != nil || d.D > 1<<16 {
 		return
 	}
 	Describe(d)
 	if d.SHA256 != "" {
-		back, err := ReadFrom(bytes.NewReader(binaryBytes(t, d)), "g", Options{NoLabels: o.NoLabels, Classes: d.Classes})
+		back, err := ReadFrom(t.Context(), bytes.NewReader(binaryBytes(t, d)), "g",
+			Options{NoLabels: o.NoLabels, Classes: d.Classes})
 		if err != nil {
 			t.Fatal(err)
 		}

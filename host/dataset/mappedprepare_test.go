@@ -23,7 +23,8 @@ func TestPrepareBy(t *testing.T) {
 	at := &d.X[0]
 	model := *prepared.Prepared
 	model.B = slices.Clone(model.B)
-	if err := d.PrepareBy(&model); err != nil || &d.X[0] != at || d.FeatureCount() != 5 || d.D != 6 || d.SHA256 != raw.SHA256 {
+	if err := d.PrepareBy(&model); err != nil || &d.X[0] != at || d.FeatureCount() != 5 || d.D != 6 ||
+		d.SHA256 != raw.SHA256 {
 		t.Errorf("found %v, %d×%d", err, d.N, d.D)
 	}
 	none := stored(t, raw, Options{})
@@ -39,14 +40,15 @@ func TestPrepareBy(t *testing.T) {
 		"by none, wanted l2":                           none.PrepareBy(l2),
 		"from 5 features, wanted 6":                    none.PrepareBy(&Preparation{D: 6}),
 		"prepared by none already":                     none.Prepare(Steps{}),
-		"prepared by standardize,bias,l2, wanted raw":  Write(filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{}),
+		"prepared by standardize,bias,l2, wanted raw": Write(t.Context(),
+			filepath.Join(t.TempDir(), "d.csv"), d, WriteOptions{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	parts, err := SplitCounts(d, []int{20, Rest}, 1)
-	if err != nil || parts[0].Prepared == nil || parts[0].SHA256 != "" || parts[0].check() != nil {
+	if err != nil || parts[0].Prepared == nil || parts[0].SHA256 != "" || parts[0].check(t.Context()) != nil {
 		t.Errorf("%v: %+v", err, parts[0])
 	}
 }

@@ -22,7 +22,8 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 		return nil, err
 	}
 	if o.given != nil {
-		return nil, s.errorf("asked for labels from a second file, wanted none: a binary file has its own; name the labels when you convert")
+		return nil, s.errorf("asked for labels from a second file, wanted none: a binary file has its own; " +
+			"name the labels when you convert")
 	}
 	if err := checkEndian(s.path); err != nil {
 		return nil, err
@@ -47,7 +48,8 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 		return nil, nil, err
 	}
 	if size < int64(binaryLine) || size > math.MaxInt {
-		return nil, nil, s.errorf("found %d bytes, wanted a binary file of at least %d that fits in the address space", size, binaryLine)
+		return nil, nil, s.errorf("found %d bytes, wanted a binary file of at least %d that fits in the address space",
+			size, binaryLine)
 	}
 	if s.file == nil {
 		raw, err := readAligned(r, int(size))
@@ -78,8 +80,10 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	if err := f.view(h, s.limits); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}
-	if !isSHA256(h.ContentSHA256) || (h.DataSHA256 != "" && !isSHA256(h.DataSHA256)) || (h.Preparation == nil && h.DataSHA256 != h.ContentSHA256) {
-		return nil, s.errorf("found the hashes %s and %s of data and content, wanted equal ones unless the data are prepared; the file was not written by uma-gpu",
+	if !isSHA256(h.ContentSHA256) || (h.DataSHA256 != "" && !isSHA256(h.DataSHA256)) ||
+		(h.Preparation == nil && h.DataSHA256 != h.ContentSHA256) {
+		return nil, s.errorf("found the hashes %s and %s of data and content, wanted equal ones unless the data are "+
+			"prepared; the file was not written by uma-gpu",
 			quote(h.DataSHA256), quote(h.ContentSHA256))
 	}
 	f.content = h.ContentSHA256
@@ -99,24 +103,29 @@ func isSHA256(text string) bool {
 // before its hash is right.
 func parseHeader(raw []byte) (*binaryHeader, error) {
 	if !isBinary(raw) {
-		return nil, fmt.Errorf("found the beginning %s, wanted %q; uma-gpu convert writes binary files", quote(string(raw[:len(binaryMagic)])), binaryMagic+binaryVersion)
+		return nil, fmt.Errorf("found the beginning %s, wanted %q; uma-gpu convert writes binary files",
+			quote(string(raw[:len(binaryMagic)])), binaryMagic+binaryVersion)
 	}
 	line := string(raw[:binaryLine])
 	version, _, _ := bytes.Cut(raw[len(binaryMagic):binaryLine], []byte(" "))
 	if string(version) != binaryVersion {
-		return nil, fmt.Errorf("found version %s of the binary format, wanted %s; convert the original data with this version of uma-gpu", quote(string(version)), binaryVersion)
+		return nil, fmt.Errorf("found version %s of the binary format, wanted %s; "+
+			"convert the original data with this version of uma-gpu", quote(string(version)), binaryVersion)
 	}
 	at := len(binaryMagic) + len(binaryVersion) + 1
 	size, err := strconv.ParseUint(line[at:at+binaryDigits], 10, 62)
 	if err != nil {
-		return nil, fmt.Errorf("found %s, wanted the length of the header in %d digits; the file is damaged", quote(line[at:at+binaryDigits]), binaryDigits)
+		return nil, fmt.Errorf("found %s, wanted the length of the header in %d digits; the file is damaged",
+			quote(line[at:at+binaryDigits]), binaryDigits)
 	}
 	if size > uint64(len(raw)-binaryLine) {
-		return nil, fmt.Errorf("found a file of %d bytes, wanted at least %d for its header; the file is cut short: copy it or convert the original data again", len(raw), size+uint64(binaryLine))
+		return nil, fmt.Errorf("found a file of %d bytes, wanted at least %d for its header; the file is cut short: "+
+			"copy it or convert the original data again", len(raw), size+uint64(binaryLine))
 	}
 	text := raw[binaryLine : binaryLine+int(size)]
 	if want := firstLine(text); line != want {
-		return nil, fmt.Errorf("found the first line %q, wanted %q as its header has it; the file is damaged: copy it or convert the original data again", line, want)
+		return nil, fmt.Errorf("found the first line %q, wanted %q as its header has it; the file is damaged: "+
+			"copy it or convert the original data again", line, want)
 	}
 	h := &binaryHeader{}
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -131,7 +140,8 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 // fit together.
 func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	if h.Examples < 1 || h.Examples > l.rows || h.Columns < 1 || h.Columns > l.columns {
-		return fmt.Errorf("found %d examples of %d columns, wanted 1 to %d of 1 to %d", h.Examples, h.Columns, l.rows, l.columns)
+		return fmt.Errorf("found %d examples of %d columns, wanted 1 to %d of 1 to %d",
+			h.Examples, h.Columns, l.rows, l.columns)
 	}
 	if err := h.checkSections(int64(len(f.raw))); err != nil {
 		return err
@@ -141,7 +151,8 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	if s := h.Sections; h.Storage == "dense" {
 		e.X = viewOf[float32](part(s.X))
 	} else {
-		e.Starts, e.Columns, e.Values = viewOf[int64](part(s.Starts)), viewOf[int32](part(s.Columns)), viewOf[float32](part(s.Values))
+		e.Starts, e.Columns, e.Values = viewOf[int64](part(s.Starts)), viewOf[int32](part(s.Columns)),
+			viewOf[float32](part(s.Values))
 	}
 	f.written = Dataset{
 		Examples: e, Classes: h.Classes, Features: h.Features, Label: h.Label, LabelColumn: h.LabelColumn,
@@ -161,12 +172,14 @@ func (h *binaryHeader) checkSections(size int64) error {
 	dense := h.Storage == "dense" && s.X != nil && s.Starts == nil && s.Columns == nil && s.Values == nil
 	sparse := h.Storage == "sparse" && s.X == nil && s.Starts != nil && s.Columns != nil && s.Values != nil
 	if !dense && !sparse {
-		return fmt.Errorf("found storage %s with the wrong sections, wanted dense with x or sparse with starts, columns and values", quote(h.Storage))
+		return fmt.Errorf("found storage %s with the wrong sections, wanted dense with x or sparse with starts, "+
+			"columns and values", quote(h.Storage))
 	}
 	end := int64(binaryLine)
 	for _, n := range s.list() {
 		if n.Offset < end || n.Offset%binaryAlign != 0 || n.Bytes < 0 || n.Bytes > size || n.Offset > size-n.Bytes {
-			return fmt.Errorf("found section %s of %d bytes from byte %d on in a file of %d bytes, wanted it within the file, behind byte %d and at a multiple of %d",
+			return fmt.Errorf("found section %s of %d bytes from byte %d on in a file of %d bytes, "+
+				"wanted it within the file, behind byte %d and at a multiple of %d",
 				n.name, n.Bytes, n.Offset, size, end, binaryAlign)
 		}
 		end = n.Offset + n.Bytes
@@ -179,7 +192,8 @@ func (h *binaryHeader) checkSections(size int64) error {
 	case dense && (s.X.Bytes%(4*columns) != 0 || s.X.Bytes/(4*columns) != rows):
 		return fmt.Errorf("found section x of %d bytes, wanted 4 for each of %d × %d values", s.X.Bytes, rows, columns)
 	case sparse && (s.Starts.Bytes != 8*(rows+1) || s.Columns.Bytes != s.Values.Bytes || s.Values.Bytes%4 != 0):
-		return fmt.Errorf("found sections starts, columns and values of %d, %d and %d bytes, wanted %d for the first and as many for the second as for the third",
+		return fmt.Errorf("found sections starts, columns and values of %d, %d and %d bytes, "+
+			"wanted %d for the first and as many for the second as for the third",
 			s.Starts.Bytes, s.Columns.Bytes, s.Values.Bytes, 8*(rows+1))
 	case s.Y != nil && s.Y.Bytes != 4*rows:
 		return fmt.Errorf("found section y of %d bytes, wanted %d", s.Y.Bytes, 4*rows)

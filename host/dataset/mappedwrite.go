@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	if err := checkEndian(w.path); err != nil {
 		return err
 	}
-	h, err := headerOf(d)
+	h, err := headerOf(w.ctx, d)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,8 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 		return err
 	}
 	data := map[string][]byte{
-		"x": bytesOf(d.X), "starts": bytesOf(d.Starts), "columns": bytesOf(d.Columns), "values": bytesOf(d.Values), "y": bytesOf(d.Y),
+		"x": bytesOf(d.X), "starts": bytesOf(d.Starts), "columns": bytesOf(d.Columns), "values": bytesOf(d.Values),
+		"y": bytesOf(d.Y),
 	}
 	for _, n := range h.Sections.list() {
 		if err := p.write(make([]byte, n.Offset-p.at)); err != nil { // of zeros, less than a page each
@@ -46,15 +48,21 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 }
 
 // headerOf describes d; where the sections lie is for place to say.
-func headerOf(d *Dataset) (*binaryHeader, error) {
+func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
 	for _, name := range append(d.Features[:len(d.Features):len(d.Features)], d.Label) {
 		if !utf8.ValidString(name) {
-			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the data to UTF-8 (iconv -t UTF-8)", name)
+			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the data to UTF-8 "+
+				"(iconv -t UTF-8)", name)
 		}
 	}
+	content, err := d.hash(ctx)
+	if err != nil {
+		return nil, err
+	}
 	h := &binaryHeader{
-		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label, LabelColumn: d.LabelColumn,
-		Preparation: d.Prepared, ContentSHA256: d.Hash(), Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings),
+		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label,
+		LabelColumn: d.LabelColumn,
+		Preparation: d.Prepared, ContentSHA256: content, Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings),
 	}
 	// The labels may have been changed since d.SHA256 was found.
 	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {

@@ -26,9 +26,11 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	case names == nil:
 		return nil
 	case d.Features == nil && len(names) != d.FeatureCount():
-		return fmt.Errorf("%s: found %d features without names, wanted %d: %s", d.Path, d.FeatureCount(), len(names), quoteList(names))
+		return fmt.Errorf("%s: found %d features without names, wanted %d: %s",
+			d.Path, d.FeatureCount(), len(names), quoteList(names))
 	case d.Features == nil:
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: the features have no names here and are matched by position with %s", d.Path, quoteList(names)))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: the features have no names here and are matched by position with %s",
+			d.Path, quoteList(names)))
 		return nil
 	}
 	at, fault := matchNames(d.Features, names)
@@ -38,8 +40,8 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	case at == nil:
 		return nil
 	case d.Prepared != nil:
-		return fmt.Errorf("%s: found examples prepared from the features %s, wanted %s in this order; take the original data",
-			d.Path, quoteList(d.Features), quoteList(names))
+		return fmt.Errorf("%s: found examples prepared from the features %s, wanted %s in this order; "+
+			"take the original data", d.Path, quoteList(d.Features), quoteList(names))
 	}
 	if note := extraNote(d.Features, names); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
@@ -67,8 +69,8 @@ func matchNames(have, want []string) (at []int, fault string) {
 	var missing []string
 	for _, name := range want {
 		if asked[name] {
-			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell them apart: found the features %s, wanted %s in this order%s",
-				quote(name), quoteList(have), quoteList(want), byPosition)
+			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell them apart: "+
+				"found the features %s, wanted %s in this order%s", quote(name), quoteList(have), quoteList(want), byPosition)
 		}
 		asked[name] = true
 		switch j, there := place[name]; {
@@ -99,7 +101,8 @@ func extraNote(have, want []string) string {
 	if extra == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of the columns are no features of the model and are ignored: %s", len(extra), quoteList(extra))
+	return fmt.Sprintf("%d of the columns are no features of the model and are ignored: %s",
+		len(extra), quoteList(extra))
 }
 
 // set returns the names as a set.

@@ -22,10 +22,11 @@ func TestMatchFeatures(t *testing.T) {
 			return d
 		}
 		path := filepath.Join(t.TempDir(), "f.umab")
-		if err := Write(path, read(), WriteOptions{}); err != nil {
+		if err := Write(t.Context(), path, read(), WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range [][]string{{"a", "b", "c", "d"}, {"d", "c", "b", "a"}, {"b", "d", "a", "c"}, {"d", "b"}, {"c"}} {
+		for _, want := range [][]string{{"a", "b", "c", "d"}, {"d", "c", "b", "a"}, {"b", "d", "a", "c"},
+			{"d", "b"}, {"c"}} {
 			columns := read()
 			var expect [][]float32
 			for i := range columns.N {
@@ -35,7 +36,7 @@ func TestMatchFeatures(t *testing.T) {
 				}
 				expect = append(expect, row)
 			}
-			mapped, err := Read(path, Options{FeatureNames: want})
+			mapped, err := Read(t.Context(), path, Options{FeatureNames: want})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,17 +49,19 @@ func TestMatchFeatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			for what, d := range map[string]*Dataset{"mapped": mapped, "text": fromText, "later": later} {
-				if err := d.check(); err != nil || d.Sparse() != (storage == "sparse") || !slices.Equal(d.Features, want) || d.Hash() != fromText.SHA256 {
+				if err := d.check(t.Context()); err != nil || d.Sparse() != (storage == "sparse") ||
+					!slices.Equal(d.Features, want) || d.Hash() != fromText.SHA256 {
 					t.Fatalf("%s, %s, %q: features %q, %v", storage, what, want, d.Features, err)
 				}
 				for i := range d.N {
 					sameBits(t, fmt.Sprintf("%s, %s, %q", storage, what, want), d.DenseRow(make([]float32, d.D), i), expect[i])
 				}
-				if notes := strings.Join(d.Notes, " "); (len(want) < 4) != strings.Contains(notes, "are no features of the model and are ignored") {
+				if notes := strings.Join(d.Notes, " "); (len(want) < 4) !=
+					strings.Contains(notes, "are no features of the model and are ignored") {
 					t.Errorf("%s, %q: notes %q", what, want, notes)
 				}
 			}
-			if err := mapped.Verify(); err != nil {
+			if err := mapped.Verify(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if err := mapped.Close(); err != nil {
@@ -68,14 +71,16 @@ func TestMatchFeatures(t *testing.T) {
 		d := read()
 		before, hash := d.Examples, d.SHA256
 		if err := d.MatchFeatures([]string{"a", "b", "c", "d"}); err != nil || d.SHA256 != hash || d.Notes != nil ||
-			unsafe.SliceData(d.X) != unsafe.SliceData(before.X) || unsafe.SliceData(d.Values) != unsafe.SliceData(before.Values) {
+			unsafe.SliceData(d.X) != unsafe.SliceData(before.X) ||
+			unsafe.SliceData(d.Values) != unsafe.SliceData(before.Values) {
 			t.Errorf("%s: features that agree were copied, or %v", storage, err)
 		}
 		prepared := read()
 		if err := prepared.Prepare(Steps{L2: true}); err != nil {
 			t.Fatal(err)
 		}
-		if err := prepared.MatchFeatures([]string{"d", "c", "b", "a"}); err == nil || !strings.Contains(err.Error(), `found examples prepared from the features "a", "b", "c", "d"`) {
+		if err := prepared.MatchFeatures([]string{"d", "c", "b", "a"}); err == nil ||
+			!strings.Contains(err.Error(), `found examples prepared from the features "a", "b", "c", "d"`) {
 			t.Errorf("prepared: %v", err)
 		}
 	}
@@ -100,7 +105,8 @@ func TestMatchFeaturesBad(t *testing.T) {
 			t.Errorf("%s: %v, wanted %q", c.what, err, c.fault)
 		}
 	}
-	if _, err := readText("f", "1,2,a\n3,4,b\n", Options{Features: 3, FeatureNames: []string{"a", "b"}}); err == nil || !strings.Contains(err.Error(), "asked for 3 features and for 2 by name") {
+	if _, err := readText("f", "1,2,a\n3,4,b\n", Options{Features: 3, FeatureNames: []string{"a", "b"}}); err == nil ||
+		!strings.Contains(err.Error(), "asked for 3 features and for 2 by name") {
 		t.Errorf("two numbers of features: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 func (b *builder) shapeOf(n, d int) error {
 	switch {
 	case n > b.src.limits.rows || d > b.src.limits.columns:
-		return b.src.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features", n, d, b.src.limits.rows, b.src.limits.columns)
+		return b.src.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features",
+			n, d, b.src.limits.rows, b.src.limits.columns)
 	case n == 0:
 		return emptyFault(b.src, "")
 	case d == 0:
@@ -66,9 +67,7 @@ func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]floa
 		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
 			return b.fatal(b.cutFault(err, int((total-left)/int64(d)), n))
 		}
-		for i := range part[:k] {
-			part[i] = decode(raw[i*t.Size : (i+1)*t.Size])
-		}
+		decode(part[:k], raw)
 		left -= int64(k)
 		if err := take(part[:k]); err != nil {
 			return err
@@ -83,7 +82,8 @@ func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]floa
 // cutFault words an error of reading an array of which have of want rows came.
 func (b *builder) cutFault(err error, have, want int) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && b.src.packed == "" {
-		return b.src.errorf("found the data of only %d examples, wanted %d as the header says; the file is cut short, fetch it again", have, want)
+		return b.src.errorf("found the data of only %d examples, wanted %d as the header says; "+
+			"the file is cut short, fetch it again", have, want)
 	}
 	return err
 }

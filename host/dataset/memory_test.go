@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -50,11 +51,12 @@ func measureMemory(path string) {
 	if strings.Contains(path, "npy") {
 		o.NoLabels = true
 	}
-	d, err := Read(path, o)
+	d, err := Read(context.Background(), path, o)
 	if err != nil {
 		panic(err)
 	}
-	final := 4*int64(len(d.X)) + 8*int64(len(d.Starts)) + 4*int64(len(d.Columns)) + 4*int64(len(d.Values)) + 4*int64(len(d.Y))
+	final := 4*int64(len(d.X)) + 8*int64(len(d.Starts)) + 4*int64(len(d.Columns)) +
+		4*int64(len(d.Values)) + 4*int64(len(d.Y))
 	fmt.Println(highWater()-before, final)
 }
 
@@ -98,7 +100,7 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 			t.Fatal(err)
 		}
 		for range n / rows {
-			if err := encode(w, name, form, part, WriteOptions{}); err != nil {
+			if err := encode(t.Context(), w, name, form, part, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -146,7 +148,8 @@ func TestReadMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("file %d MB, result %d MB, at most %d MB: %.2f times", info.Size()>>20, final>>20, most>>20, float64(most)/float64(final))
+			t.Logf("file %d MB, result %d MB, at most %d MB: %.2f times", info.Size()>>20, final>>20, most>>20,
+				float64(most)/float64(final))
 			const buffers = 8 << 20
 			if float64(most) > 2.2*float64(final)+buffers {
 				t.Errorf("reading took %d MB for %d MB of examples, wanted at most 2.2 times as much", most>>20, final>>20)

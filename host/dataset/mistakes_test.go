@@ -27,11 +27,16 @@ func manyBad() map[string]struct {
 	}
 	return map[string]file{
 		"csv": {"x,y,class\n1,2,a\n3,q,b\n5,6,b\n\n7,8\n1,\"2\"x,a\n9,1e99,zz\n9,1,a\n", Options{},
-			[]string{"f:3:3: column 2 (y): found \"q\"", "f:6:4: found 2 fields", "f:7:6: column 2: found \"x,a\"", "f:8:3: column 2 (y): found \"1e99\""}, []int{3, 6, 7, 8}},
+			[]string{"f:3:3: column 2 (y): found \"q\"", "f:6:4: found 2 fields", "f:7:6: column 2: found \"x,a\"",
+				"f:8:3: column 2 (y): found \"1e99\""}, []int{3, 6, 7, 8}},
 		"libsvm": {"a 1:1 2:2\nb 2:1 1:1\n# c\nb 1:5 2:6\nc 1:nan\na 2:7 900000:x\nb 1:1\n", Options{},
-			[]string{"f:2:7: found feature index 1 after 2", "f:5:5: feature 1: found \"nan\"", "f:6:14: feature 900000: found \"x\""}, []int{2, 5, 6}},
-		"arff": {"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\nz,b\n2,b\n{0 3, 0 4}\n3,c\n4,?\n5,a\n", Options{},
-			[]string{"f:6:1: column 1 (x): found \"z\"", "f:8:7: found place 0 after 0", "f:9:3: column 2 (c): found \"c\", wanted one of \"a\", \"b\" as declared", "f:10:3: column 2 (c): found ?, a missing label"}, []int{6, 8, 9, 10}},
+			[]string{"f:2:7: found feature index 1 after 2", "f:5:5: feature 1: found \"nan\"",
+				"f:6:14: feature 900000: found \"x\""}, []int{2, 5, 6}},
+		"arff": {"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\nz,b\n2,b\n{0 3, 0 4}\n" +
+			"3,c\n4,?\n5,a\n", Options{},
+			[]string{"f:6:1: column 1 (x): found \"z\"", "f:8:7: found place 0 after 0",
+				"f:9:3: column 2 (c): found \"c\", wanted one of \"a\", \"b\" as declared",
+				"f:10:3: column 2 (c): found ?, a missing label"}, []int{6, 8, 9, 10}},
 	}
 }
 
@@ -72,7 +77,7 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 			if !reflect.DeepEqual(d.Skipped.At, c.places) || len(d.Skipped.First) != len(c.errs) {
 				t.Errorf("skipped %v, wanted %v", d.Skipped.At, c.places)
 			}
-			if err := d.check(); err != nil {
+			if err := d.check(t.Context()); err != nil {
 				t.Error(err)
 			}
 			// What is left is what a file without the bad lines says.
@@ -109,14 +114,16 @@ func TestSkipBadKeepsFileErrors(t *testing.T) {
 		t.Errorf("a broken first record: %v", err)
 	}
 	_, err = readText("f", "a 1:x\nb 1:y\n", Options{SkipBad: true, Format: "libsvm"})
-	if want := "f: all 2 examples were bad and skipped, wanted at least one good; the first: f:1:5: feature 1"; err == nil || !strings.Contains(err.Error(), want) {
+	const want = "f: all 2 examples were bad and skipped, wanted at least one good; the first: f:1:5: feature 1"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("all bad: %v", err)
 	}
 	_, err = readText("f", "1,a\n2,a\nx,b\n", Options{SkipBad: true})
 	if err == nil || !strings.Contains(err.Error(), "found only one class") {
 		t.Errorf("one class left: %v", err)
 	}
-	if _, err := readText("f", "1,a\n2,b\n", Options{MaxErrors: -1}); err == nil || !strings.Contains(err.Error(), "asked to list -1 errors") {
+	if _, err := readText("f", "1,a\n2,b\n", Options{MaxErrors: -1}); err == nil ||
+		!strings.Contains(err.Error(), "asked to list -1 errors") {
 		t.Errorf("MaxErrors -1: %v", err)
 	}
 }
@@ -148,10 +155,12 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(d.X) != "[1 4 5]" || fmt.Sprint(d.Y) != "[0 2 1]" || fmt.Sprint(d.Classes) != "[a b c]" || fmt.Sprint(d.Skipped.At) != "[2 3]" {
+	if fmt.Sprint(d.X) != "[1 4 5]" || fmt.Sprint(d.Y) != "[0 2 1]" || fmt.Sprint(d.Classes) != "[a b c]" ||
+		fmt.Sprint(d.Skipped.At) != "[2 3]" {
 		t.Errorf("read %v, labels %v of %q, skipped %v", d.X, d.Y, d.Classes, d.Skipped.At)
 	}
-	if want := labels + `:4:1: column 1 (human): found an empty label "", wanted a class name`; d.Skipped.First[1].Error() != want {
+	want := labels + `:4:1: column 1 (human): found an empty label "", wanted a class name`
+	if d.Skipped.First[1].Error() != want {
 		t.Errorf("got %v\nwant %s", d.Skipped.First[1], want)
 	}
 	o.SkipBad = false
@@ -159,7 +168,8 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 		t.Errorf("not skipped: %v", err)
 	}
 	write("a\nb\n")
-	if _, err := readText("f", "1\n2\n3\n", Options{Labels: labels}); err == nil || !strings.Contains(err.Error(), "found 2 labels, wanted one for each example") {
+	if _, err := readText("f", "1\n2\n3\n", Options{Labels: labels}); err == nil ||
+		!strings.Contains(err.Error(), "found 2 labels, wanted one for each example") {
 		t.Errorf("too few: %v", err)
 	}
 }
@@ -249,7 +259,8 @@ func TestWholeIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = readLimited("f.npz", string(raw), Options{}, l)
-	if want := "f.npz: found more than 100 bytes of a format that must be read at any place"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "f.npz: found more than 100 bytes of a format that must be read at any place"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }

@@ -33,8 +33,10 @@ func (w *Narrow) Width() int {
 }
 
 func (w *Narrow) check(n, d int) error {
-	if codes := len(w.Codes8) + len(w.Codes16); codes != n*d || w.Codes8 != nil && w.Codes16 != nil || len(w.Map) != 2*d || len(w.Unit) != n {
-		return fmt.Errorf("dataset: dense examples of shape %d×%d come with %d codes, maps of %d numbers and %d lengths, wanted %d, %d and %d",
+	if codes := len(w.Codes8) + len(w.Codes16); codes != n*d || w.Codes8 != nil && w.Codes16 != nil ||
+		len(w.Map) != 2*d || len(w.Unit) != n {
+		return fmt.Errorf("dataset: dense examples of shape %d×%d come with %d codes, "+
+			"maps of %d numbers and %d lengths, wanted %d, %d and %d",
 			n, d, codes, len(w.Map), len(w.Unit), n*d, 2*d, n)
 	}
 	return nil

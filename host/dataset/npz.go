@@ -74,7 +74,8 @@ func openNPZ(s *source) (*npz, error) {
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, s.errorf("found no whole zip archive (%w), wanted an .npz file; if it was cut short, fetch it again", err)
+		return nil, s.errorf("found no whole zip archive (%w), wanted an .npz file; "+
+			"if it was cut short, fetch it again", err)
 	}
 	z := &npz{src: s}
 	for _, f := range archive.File {
@@ -111,7 +112,8 @@ func (z *npz) choose(asked, what string, usual ...string) (string, error) {
 	for k := range usual {
 		usual[k] = quote(usual[k])
 	}
-	return "", z.src.errorf("found the arrays %s, wanted %s named %s; say which it is", quoteList(z.names), what, strings.Join(usual, " or "))
+	return "", z.src.errorf("found the arrays %s, wanted %s named %s; say which it is",
+		quoteList(z.names), what, strings.Join(usual, " or "))
 }
 
 // open returns the header of an array and a reader of its elements.
@@ -201,7 +203,8 @@ func (z *npz) readLabels(o Options, sparse bool) (*external, error) {
 	name, err := z.choose(o.YName, "the labels", "y", "Y")
 	if err != nil {
 		if sparse && o.YName == "" {
-			return nil, z.src.errorf("found a sparse matrix of SciPy without labels, wanted a second file with them (or an array y beside it)")
+			return nil, z.src.errorf("found a sparse matrix of SciPy without labels, wanted a second file with them " +
+				"(or an array y beside it)")
 		}
 		return nil, err
 	}

@@ -55,9 +55,11 @@ func TestParseNumberEqualsStrconv(t *testing.T) {
 			checkNumber(t, strconv.FormatFloat(m, 'g', 15+rng.IntN(4), 64))
 		}
 	}
-	for _, text := range []string{"0", "-0", "+0", "0.", ".0", "-.5e-3", "1e22", "1e23", "9007199254740991", "9007199254740992",
+	for _, text := range []string{"0", "-0", "+0", "0.", ".0", "-.5e-3", "1e22", "1e23", "9007199254740991",
+		"9007199254740992",
 		"9007199254740993", "16777217", "16777219", "33554433e-1", "3.4028235e38", "3.4028236e38", "1e39", "-1e39", "1e-45",
-		"1e-46", "1.1754943e-38", "1.17549435e-38", "1.1754942e-38", "00000000000000000000001", "1e+022", "1e0022", "1e99999999999",
+		"1e-46", "1.1754943e-38", "1.17549435e-38", "1.1754942e-38", "00000000000000000000001", "1e+022",
+		"1e0022", "1e99999999999",
 		"", ".", "-", "e5", "1e", "1e+", "1.2.3", "--1", "1-", "+-1"} {
 		checkNumber(t, text)
 	}
@@ -107,7 +109,8 @@ func TestFlush(t *testing.T) {
 		{0x00800000, 0x00800000, false}, {0x80800000, 0x80800000, false}, {0, 0, false}, {0x80000000, 0x80000000, false},
 	} {
 		before := count
-		if got := math.Float32bits(flush(math.Float32frombits(c.in), &count)); got != c.want || (count > before) != c.counted {
+		if got := math.Float32bits(flush(math.Float32frombits(c.in), &count)); got != c.want ||
+			(count > before) != c.counted {
 			t.Errorf("flush(%08x) = %08x, counted %v; wanted %08x, %v", c.in, got, count > before, c.want, c.counted)
 		}
 	}

@@ -36,12 +36,13 @@ func cellFault(v float32) string {
 	case math.Float32bits(v) == missingBits:
 		return "found a missing value (null), wanted a number; fill in or remove examples with missing values"
 	}
-	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; replace it or remove the example"
+	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
+		"replace it or remove the example"
 }
 
-// decoder returns the function that makes one element a float32; nil for texts
-// and what is not known.
-func (t numberType) decoder() func([]byte) float32 { return npyfile.Decoder(t.Type, narrow) }
+// decoder returns the function that makes elements float32; nil for texts and what
+// is not known.
+func (t numberType) decoder() func(dst []float32, raw []byte) { return npyfile.Decoder(t.Type, narrow) }
 
 // appendLabel appends the text of one element as a class name; it returns what is
 // wrong with the element, "" if nothing is.

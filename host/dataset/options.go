@@ -30,14 +30,21 @@ type Options struct {
 	LabelColumn string
 	// Ignore are columns of a table to leave out, by name or position as in
 	// LabelColumn; what stands in them does not matter. Positions count all
-	// columns of the file.
+	// columns of the file. An index is left out unasked, with a note, if a program's
+	// name for it says so (Unnamed: 0, __index_level_0__, ...1), or if the first column
+	// alone has no name and numbers the examples, unless Features or FeatureNames ask
+	// for it.
 	Ignore []string
 	// Header says whether the data, a CSV, begin with a header: "yes", "no", or
 	// "auto" (the same as ""). auto: LabelColumn or one of Ignore is a name; or no
 	// feature field of the first record is a number (nan and inf count as
-	// numbers) and not all of them are empty. A first record that mixes numbers
-	// and words is data, so that its words become errors: no line is ever lost by
-	// a guess.
+	// numbers) and not all of them are empty; or it holds all FeatureNames, one
+	// of which is a word, or which are three and more; or the feature fields count
+	// from 0 or 1, as pandas and R number columns, and the label's is a word that no
+	// example would have, or three and more of them stand behind an empty one. Any
+	// other first record that mixes numbers and words is data, so that its words
+	// become errors: no line is ever lost by a guess. One that counts and is taken
+	// as data is a warning.
 	Header string
 	// Labels is the path of a second file that holds one label per example in
 	// the same order, "" if the labels stand with the features: IDX, .npy of
@@ -93,7 +100,8 @@ func (o Options) check() error {
 	case o.Features < 0:
 		return fmt.Errorf("dataset: asked for %d features, wanted 0 (any) or more", o.Features)
 	case o.FeatureNames != nil && o.Features > 0 && o.Features != len(o.FeatureNames):
-		return fmt.Errorf("dataset: asked for %d features and for %d by name, wanted one number", o.Features, len(o.FeatureNames))
+		return fmt.Errorf("dataset: asked for %d features and for %d by name, wanted one number",
+			o.Features, len(o.FeatureNames))
 	case o.MaxErrors < 0:
 		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
 	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" && o.Storage != "narrow":

@@ -2,23 +2,25 @@ package dataset
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/parquet-go/parquet-go"
 	parquetformat "github.com/parquet-go/parquet-go/format"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }
 
 // parquetReader reads row group by row group and in each column by column, as
-// the values lie in the file.
+// the values lie in the file. The library reads the footer; pages are read here,
+// since it fills one that is too short from old memory, and misreads LZ4.
 type parquetReader struct {
 	*builder
 	columns columns
 	leaves  []*parquet.Column
+	pages   pages
 }
 
 // readParquet reads a table of plain columns: numbers as features, numbers or
@@ -46,11 +48,13 @@ func readParquet(s *source, o Options) (d *Dataset, err error) {
 		return nil, err
 	}
 	r := &parquetReader{builder: b, leaves: f.Root().Columns()}
+	r.pages = pages{r: at, size: size, starts: chunkStarts(f.Metadata()), limits: s.limits}
 	if err := r.resolve(); err != nil {
 		return nil, err
 	}
-	for k, group := range f.RowGroups() {
-		if err := r.checkGroup(at, size, &f.Metadata().RowGroups[k]); err != nil {
+	for k := range f.Metadata().RowGroups {
+		group := &f.Metadata().RowGroups[k]
+		if err := r.checkGroup(group); err != nil {
 			return nil, b.fatal(err)
 		}
 		if err := r.group(group); err != nil {
@@ -83,7 +87,8 @@ func (r *parquetReader) resolve() error {
 			return r.src.errorf("%s is nested, wanted one plain value per example; leave it out", r.columns.describe(j))
 		}
 		if kind := parquetKind(c); kind == 0 || (kind == 'S' && r.columns.role[j] == feature) {
-			return r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; leave it out or make it numbers", r.columns.describe(j), c.Type())
+			return r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; "+
+				"leave it out or make it numbers", r.columns.describe(j), c.Type())
 		}
 	}
 	return nil
@@ -121,11 +126,12 @@ func parquetKind(c *parquet.Column) byte {
 }
 
 // checkGroup refuses a row group that claims more memory than it may.
-func (r *parquetReader) checkGroup(at io.ReaderAt, size int64, g *parquetformat.RowGroup) error {
+func (r *parquetReader) checkGroup(g *parquetformat.RowGroup) error {
 	n, d := g.NumRows, r.width
 	limit := max(r.src.limits.dense, r.src.limits.perByte*r.src.text)
 	if n < 0 || n > int64(r.src.limits.rows) || float64(n)*float64(d)*4 > float64(limit) {
-		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes in memory; write the file with smaller row groups", n, d, limit)
+		return r.src.errorf("found a row group of %d examples × %d features, wanted at most %d bytes in memory; "+
+			"write the file with smaller row groups", n, d, limit)
 	}
 	for j, c := range r.leaves {
 		if r.columns.role[j] == ignored {
@@ -134,47 +140,66 @@ func (r *parquetReader) checkGroup(at io.ReaderAt, size int64, g *parquetformat.
 		if c.Index() < 0 || c.Index() >= len(g.Columns) {
 			return r.src.errorf("%s: found no data in a row group; the file is corrupt, fetch it again", r.columns.describe(j))
 		}
-		if err := checkPages(at, size, &g.Columns[c.Index()].MetaData, n, r.src.limits.page); err != nil {
-			return r.src.errorf("%s: %w; the file is corrupt, fetch it again", r.columns.describe(j), err)
+		if err := checkChunk(&g.Columns[c.Index()], c, n); err != nil {
+			return r.src.errorf("%s: %w", r.columns.describe(j), err)
 		}
 	}
 	return nil
 }
 
+// checkChunk refuses a column of a row group of n examples that is of another type
+// than the file says, or lies elsewhere.
+func checkChunk(chunk *parquetformat.ColumnChunk, c *parquet.Column, n int64) error {
+	switch m := &chunk.MetaData; {
+	case chunk.FilePath != "":
+		return fmt.Errorf("its data lie in another file, %s; write the table as one file", quote(chunk.FilePath))
+	case chunk.CryptoMetadata.Value != nil:
+		return fmt.Errorf("its data are encrypted; write the file without")
+	case m.Type != parquetformat.Type(c.Type().Kind()) || m.NumValues != n:
+		return fmt.Errorf("found %d values of type %s in a row group, wanted %d of type %s; the file is corrupt, "+
+			"fetch it again",
+			m.NumValues, m.Type, n, c.Type())
+	}
+	return nil
+}
+
 // group enters the examples of one row group.
-func (r *parquetReader) group(g parquet.RowGroup) error {
-	n, d := g.NumRows(), r.width
+func (r *parquetReader) group(g *parquetformat.RowGroup) error {
+	n, d := int(g.NumRows), r.width
 	if n == 0 {
 		return nil
 	}
-	x := make([]float32, int(n)*d)
+	x := make([]float32, n*d)
 	codes, bad := []int32(nil), map[int]string{} // of the labels
 	feature := 0
-	chunks := g.ColumnChunks() // of all leaves, also nested ones
 	for j, c := range r.leaves {
 		if r.columns.role[j] == ignored {
 			continue
 		}
-		var err error
-		chunk := chunks[c.Index()]
-		if r.columns.role[j] == label {
-			err = r.column(j, chunk, int(n), func(i int, v parquet.Value) {
-				text, fault := r.labelText(j, v)
-				if fault == "" {
-					fault = r.labels.set(text)
-				}
-				if fault != "" {
-					bad[i] = fault
-				}
-				codes = append(codes, r.labels.pending)
-			})
-		} else {
-			kind, at := parquetKind(r.leaves[j]), feature
-			feature++
-			err = r.column(j, chunk, int(n), func(i int, v parquet.Value) { x[i*d+at] = parquetNumber(kind, v) })
+		t := parquetType(c)
+		take := func(_ int, raw []byte) {
+			text, fault := parquetLabel(t, raw)
+			if fault == "" {
+				fault = r.labels.set(text)
+			}
+			if fault != "" {
+				bad[len(codes)] = fault
+			}
+			codes = append(codes, r.labels.pending)
 		}
-		if err != nil {
-			return r.fatal(err)
+		if r.columns.role[j] != label {
+			decode, at := t.decoder(), feature
+			feature++
+			take = func(i int, raw []byte) {
+				if raw == nil {
+					x[i*d+at] = math.Float32frombits(missingBits)
+				} else {
+					decode(x[i*d+at:][:1], raw)
+				}
+			}
+		}
+		if err := r.pages.column(&g.Columns[c.Index()].MetaData, t, c.Optional(), n, take); err != nil {
+			return r.fatal(r.src.errorf("%s, %w", r.columns.describe(j), err))
 		}
 	}
 	names := r.columns.featureNames()
@@ -193,91 +218,22 @@ func (r *parquetReader) group(g parquet.RowGroup) error {
 	})
 }
 
-// column calls take for the n values of column j.
-func (r *parquetReader) column(j int, chunk parquet.ColumnChunk, n int, take func(i int, v parquet.Value)) (err error) {
-	pages := chunk.Pages()
-	defer func() {
-		if closed := pages.Close(); err == nil && closed != nil {
-			err = r.src.errorf("%s: cannot read: %w", r.columns.describe(j), closed)
-		}
-	}()
-	values, i := make([]parquet.Value, 1024), 0
-	for {
-		page, err := pages.ReadPage()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return r.src.errorf("%s: cannot read: %w; fetch the file again", r.columns.describe(j), err)
-		}
-		from := page.Values()
-		for err == nil {
-			var k int
-			k, err = from.ReadValues(values)
-			if k > n-i {
-				parquet.Release(page)
-				return r.src.errorf("%s: found more values than the %d of its row group; the file is corrupt, fetch it again", r.columns.describe(j), n)
-			}
-			for _, v := range values[:k] {
-				take(i, v)
-				i++
-			}
-		}
-		parquet.Release(page)
-		if !errors.Is(err, io.EOF) {
-			return r.src.errorf("%s: cannot read: %w; fetch the file again", r.columns.describe(j), err)
-		}
+// parquetType returns how the pages store a column, whose parquetKind is not 0. The
+// size of texts is 0: they have one each.
+func parquetType(c *parquet.Column) numberType {
+	size := map[parquet.Kind]int{
+		parquet.Boolean: 1, parquet.Int32: 4, parquet.Float: 4, parquet.Int64: 8, parquet.Double: 8,
 	}
-	if i < n {
-		return r.src.errorf("%s: found only %d values of the %d of its row group; the file is corrupt, fetch it again", r.columns.describe(j), i, n)
-	}
-	return nil
+	return numberType{npyfile.Type{Kind: parquetKind(c), Size: size[c.Type().Kind()]}}
 }
 
-// parquetNumber returns the nearest float32.
-func parquetNumber(kind byte, v parquet.Value) float32 {
+// parquetLabel returns a label as text; fault says what is wrong with it.
+func parquetLabel(t numberType, raw []byte) (text []byte, fault string) {
 	switch {
-	case v.IsNull():
-		return math.Float32frombits(missingBits)
-	case kind == 'b':
-		if v.Boolean() {
-			return 1
-		}
-		return 0
-	case kind == 'f' && v.Kind() == parquet.Float:
-		return v.Float()
-	case kind == 'f':
-		return narrow(v.Double())
-	case kind == 'u' && v.Kind() == parquet.Int32:
-		return float32(v.Uint32())
-	case kind == 'u':
-		return float32(v.Uint64())
-	case v.Kind() == parquet.Int32:
-		return float32(v.Int32())
-	}
-	return float32(v.Int64())
-}
-
-// labelText returns a label as text; fault says what is wrong with it.
-func (r *parquetReader) labelText(j int, v parquet.Value) (text []byte, fault string) {
-	if v.IsNull() {
+	case raw == nil:
 		return nil, "found a missing label (null), wanted a class"
+	case t.Kind == 'S':
+		return raw, ""
 	}
-	switch kind := parquetKind(r.leaves[j]); {
-	case kind == 'S':
-		return v.ByteArray(), ""
-	case kind == 'b':
-		return fmt.Append(nil, parquetNumber(kind, v)), ""
-	case kind == 'u' && v.Kind() == parquet.Int32:
-		return fmt.Append(nil, v.Uint32()), ""
-	case kind == 'u':
-		return fmt.Append(nil, v.Uint64()), ""
-	case kind == 'f' && v.Kind() == parquet.Float:
-		return appendWhole(nil, float64(v.Float()))
-	case kind == 'f':
-		return appendWhole(nil, v.Double())
-	case v.Kind() == parquet.Int32:
-		return fmt.Append(nil, v.Int32()), ""
-	}
-	return fmt.Append(nil, v.Int64()), ""
+	return t.appendLabel(nil, raw)
 }

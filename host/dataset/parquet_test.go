@@ -27,7 +27,8 @@ func parquetRows(n int) (rows []parquetRow, text string) {
 	b.WriteString("float,double,int,small,flag,note,zclass\n")
 	for i := range n {
 		double := float64(i) / 8
-		r := parquetRow{float32(i) - 2.5, &double, int64(-i) << 20, uint8(255 - i%50), i%3 == 0, "note", "c" + string(rune('a'+i%3))}
+		r := parquetRow{float32(i) - 2.5, &double, int64(-i) << 20, uint8(255 - i%50), i%3 == 0, "note",
+			"c" + string(rune('a'+i%3))}
 		rows = append(rows, r)
 		flag := 0
 		if r.Flag {
@@ -74,14 +75,14 @@ func parquetBytes(t testing.TB, n int) []byte {
 }
 
 // benchParquet returns a file of d float columns.
-func benchParquet(t testing.TB, x []float32, d int) []byte {
+func benchParquet(t testing.TB, x []float32, d int, o ...parquet.WriterOption) []byte {
 	t.Helper()
 	group := parquet.Group{}
 	for j := range d {
 		group[fmt.Sprintf("x%03d", j)] = parquet.Leaf(parquet.FloatType)
 	}
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, parquet.NewSchema("table", group))
+	w := parquet.NewWriter(&b, append([]parquet.WriterOption{parquet.NewSchema("table", group)}, o...)...)
 	row := make(parquet.Row, d)
 	for i := range len(x) / d {
 		for j, v := range x[i*d : (i+1)*d] {
@@ -132,7 +133,8 @@ func TestReadParquetEqualsCSV(t *testing.T) {
 					t.Fatal(err)
 				}
 				sameExamples(t, storage, got.Examples, want.Examples)
-				if got.SHA256 != want.SHA256 || fmt.Sprint(got.Features) != fmt.Sprint(want.Features) || got.Label != "zclass" || got.LabelColumn != 7 {
+				if got.SHA256 != want.SHA256 || fmt.Sprint(got.Features) != fmt.Sprint(want.Features) ||
+					got.Label != "zclass" || got.LabelColumn != 7 {
 					t.Errorf("%d rows: got %v, label %s in column %d", n, got.Features, got.Label, got.LabelColumn)
 				}
 			}
@@ -185,7 +187,10 @@ func TestReadParquetBad(t *testing.T) {
 		"no footer":                             func(raw []byte) []byte { return raw[:len(raw)-1] },
 		"a footer that is longer than the file": func(raw []byte) []byte { raw[len(raw)-6] = 0xff; return raw },
 		"zeros":                                 func(raw []byte) []byte { clear(raw[4 : len(raw)-8]); return raw },
-		"pages of ones":                         func(raw []byte) []byte { copy(raw[4:], bytes.Repeat([]byte{0xff}, 200)); return raw },
+		"pages of ones": func(raw []byte) []byte {
+			copy(raw[4:], bytes.Repeat([]byte{0xff}, 200))
+			return raw
+		},
 	} {
 		d, err := readText("f.parquet", string(spoil(bytes.Clone(good))), note)
 		if err == nil || !strings.HasPrefix(err.Error(), "f.parquet: ") {

@@ -4,21 +4,19 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-
-	parquetformat "github.com/parquet-go/parquet-go/format"
 )
 
 // The library believes the sizes that a Parquet file claims and asks for the
 // memory at once, which a damaged file of some bytes can make gigabytes; such a
-// failure cannot be caught. So the claims are looked at first: those of the
-// footer, and those of every page of the columns that are read. Both are structs
-// in Thrift's compact protocol.
+// failure cannot be caught. So the claims of the footer are looked at first. The
+// heads of the pages, which parquetpage.go reads, are structs of the same form,
+// Thrift's compact protocol.
 
 // thriftWalker passes over values of the compact protocol.
 type thriftWalker struct {
 	rest []byte
-	// number is told the integers of the outermost struct (in is 0) and of the
-	// structs that are its fields (in is the field).
+	// number is told the integers and truths (1 and 0) of the outermost struct (in is
+	// 0) and of the structs that are its fields (in is the field).
 	number func(in, field int16, v int64)
 }
 
@@ -74,6 +72,9 @@ func (w *thriftWalker) object(depth int, in int16) error {
 		}
 		kind := head & 15
 		if kind == 1 || kind == 2 { // a truth value, which has no bytes of its own
+			if depth <= 1 && w.number != nil {
+				w.number(in, field, int64(2-kind))
+			}
 			continue
 		}
 		if err := w.value(kind, depth, in, field); err != nil {
@@ -148,50 +149,6 @@ func checkParquetFooter(r io.ReaderAt, size int64) error {
 	w := thriftWalker{rest: footer}
 	if err := w.object(0, 0); err != nil {
 		return fmt.Errorf("the footer claims %w", err)
-	}
-	return nil
-}
-
-// checkPages refuses a column of a row group of n examples if one of its pages
-// claims more values, or far more bytes, than it can hold.
-func checkPages(r io.ReaderAt, size int64, c *parquetformat.ColumnMetaData, n, largest int64) error {
-	at := c.DataPageOffset
-	if c.DictionaryPageOffset > 0 && c.DictionaryPageOffset < at {
-		at = c.DictionaryPageOffset
-	}
-	if at < 0 || at > size {
-		return fmt.Errorf("its data lie beyond the end of the file")
-	}
-	head := make([]byte, 1<<16)
-	// Until all values were seen: some writers give the size of the column wrong.
-	for seen := int64(0); seen < n && at < size; {
-		part := head[:min(int64(len(head)), size-at)]
-		if _, err := r.ReadAt(part, at); err != nil && err != io.EOF {
-			return err
-		}
-		var unpacked, packed, values, data int64
-		w := thriftWalker{rest: part, number: func(in, field int16, v int64) {
-			switch {
-			case in == 0 && field == 2:
-				unpacked = v
-			case in == 0 && field == 3:
-				packed = v
-			case (in == 5 || in == 7 || in == 8) && field == 1: // of data, of a dictionary, of data in version 2
-				values = max(values, v)
-				if in != 7 {
-					data = v
-				}
-			}
-		}}
-		if err := w.object(0, 0); err != nil {
-			return fmt.Errorf("the head of a page claims %w", err)
-		}
-		if packed < 0 || unpacked < 0 || values < 0 || packed > size-at || values > n ||
-			unpacked > max(largest, 1024*packed) || (c.Codec == parquetformat.Uncompressed && unpacked > packed) {
-			return fmt.Errorf("a page claims %d values in %d bytes, %d unpacked, of a row group of %d examples", values, packed, unpacked, n)
-		}
-		at += int64(len(part)-len(w.rest)) + packed
-		seen += data
 	}
 	return nil
 }

@@ -73,7 +73,8 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	}
 	for j := range p.A {
 		if !finite(p.A[j]) || !finite(p.B[j]) {
-			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not finite: found the map v·%v + %v, wanted finite factors; rescale the column",
+			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not finite: "+
+				"found the map v·%v + %v, wanted finite factors; rescale the column",
 				s, j+1, p.A[j], p.B[j])
 		}
 	}
@@ -146,11 +147,13 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 		return Examples{}, err
 	}
 	if e.D != p.D {
-		return Examples{}, fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to", p.Steps, e.D, p.D)
+		return Examples{}, fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
+			p.Steps, e.D, p.D)
 	}
 	width := p.Width()
 	if width > 0 && e.N > math.MaxInt/4/width {
-		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space", p.Steps, e.N, width)
+		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
+			p.Steps, e.N, width)
 	}
 	if e.Sparse() {
 		return p.applySparse(e)
@@ -183,7 +186,8 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	for _, at := range bad { // parts are in the order of the examples
 		if at > 0 {
 			i, j := (at-1)/width, (at-1)%width
-			return Examples{}, fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, wanted a finite number; rescale the column or leave out a step",
+			return Examples{}, fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, "+
+				"wanted a finite number; rescale the column or leave out a step",
 				p.Steps, i+1, j+1, out.X[at-1])
 		}
 	}

@@ -15,7 +15,8 @@ func refuseFilling(s Steps, e Examples) error {
 	if !s.Standardize || !e.Sparse() {
 		return nil
 	}
-	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill sparse examples: %d stored values would become %d; use maxabs or l2 instead, or ask for dense storage (--storage dense)",
+	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill sparse examples: "+
+		"%d stored values would become %d; use maxabs or l2 instead, or ask for dense storage (--storage dense)",
 		s, e.Stored(), int64(e.N)*int64(e.D))
 }
 
@@ -43,7 +44,8 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 	}
 	for j := range p.A {
 		if !finite(p.A[j]) || math.Float32bits(p.B[j]) != 0 {
-			return Examples{}, fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, wanted a finite factor and the offset 0; the model is damaged",
+			return Examples{}, fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, "+
+				"wanted a finite factor and the offset 0; the model is damaged",
 				p.Steps, j+1, p.A[j], p.B[j])
 		}
 	}
@@ -51,7 +53,8 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 	extra := 0
 	if p.Steps.Bias {
 		if p.D >= math.MaxInt32 {
-			return Examples{}, fmt.Errorf("normalization %s: found %d features, wanted one less to leave room for the bias", p.Steps, p.D)
+			return Examples{}, fmt.Errorf("normalization %s: found %d features, "+
+				"wanted one less to leave room for the bias", p.Steps, p.D)
 		}
 		extra = 1
 	}
@@ -93,7 +96,8 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 		if i > 0 {
 			columns, values := out.SparseRow(i - 1)
 			k := firstNotFinite(values)
-			return Examples{}, fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, wanted a finite number; rescale the column or leave out a step",
+			return Examples{}, fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, "+
+				"wanted a finite number; rescale the column or leave out a step",
 				p.Steps, i, columns[k]+1, values[k])
 		}
 	}

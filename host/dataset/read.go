@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -45,9 +47,11 @@ func formatNamed(name string, write bool) (format, error) {
 	}
 	last := len(names) - 1
 	if write {
-		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s", quote(name), strings.Join(names[:last], ", "), names[last])
+		return format{}, fmt.Errorf("dataset: unknown format %s to write, wanted auto, %s or %s",
+			quote(name), strings.Join(names[:last], ", "), names[last])
 	}
-	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s", quote(name), strings.Join(names[:last], ", "), names[last])
+	return format{}, fmt.Errorf("dataset: unknown format %s, wanted auto, %s or %s",
+		quote(name), strings.Join(names[:last], ", "), names[last])
 }
 
 // Read reads examples and their labels from a file of any of the formats that
@@ -65,25 +69,32 @@ func formatNamed(name string, write bool) (format, error) {
 // at no earlier than by who uses them (engines refuse what is not finite). Its
 // Examples and Y lie in the file: they cannot be written to, and whoever shortens
 // the file ends the program. Close unmaps it. Any other result owns its memory.
-func Read(path string, o Options) (*Dataset, error) {
-	s, done, err := openSource(path, o.Stdin)
+//
+// If ctx ends, so does Read, before the next block of a mebibyte or less, with an error
+// that wraps ctx.Err(). Nothing stays open; only a wait for standard input, for the
+// writer of a pipe or for Options.Stdin cannot be broken off: it goes on in a goroutine
+// of its own until it is over, and changes nothing.
+func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
+	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
-		return nil, err
+		return nil, cancelled(ctx, path, err)
 	}
 	defer done()
-	return readSource(s, o)
+	d, err := readSource(s, o)
+	return d, cancelled(ctx, path, err)
 }
 
 // ReadFrom is Read from r; name stands for its path, in errors and where a name
 // tells the format. Formats that must be read at any place (.npz, Parquet) are
 // read into memory, 4 GiB at most.
-func ReadFrom(r io.Reader, name string, o Options) (*Dataset, error) {
-	s, err := newSource(name, r, defaultLimits)
+func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Dataset, error) {
+	s, err := newSource(ctx, name, reading{ctx, r, true}, defaultLimits)
 	if err != nil {
-		return nil, err
+		return nil, cancelled(ctx, name, err)
 	}
 	defer s.close()
-	return readSource(s, o)
+	d, err := readSource(s, o)
+	return d, cancelled(ctx, name, err)
 }
 
 func readSource(s *source, o Options) (*Dataset, error) {
@@ -103,7 +114,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	o.remarks = &remarks{}
 	if o.Labels != "" {
-		if o.given, err = readLabels(o.Labels, o); err != nil {
+		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
 			return nil, err
 		}
 	}
@@ -111,9 +122,14 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.ctx.Err(); err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, err
+	}
 	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
 		defer d.Close() // of what was only read: nothing to lose
-		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the right label column?",
+		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; "+
+			"is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
 	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
@@ -126,7 +142,9 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		return nil, err
 	}
 	if d.file == nil { // else the file says it, and hashing would read all of it
-		d.SHA256 = d.Hash()
+		if d.SHA256, err = d.hash(s.ctx); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }
@@ -134,4 +152,27 @@ func readSource(s *source, o Options) (*Dataset, error) {
 // emptyFault is the error of a file without any example.
 func emptyFault(s *source, what string) error {
 	return fmt.Errorf("%s: found no example%s, wanted at least one", s.path, what)
+}
+
+// FormatOfName returns the format that a file name stands for, "" if it does not
+// say. A .gz or .zst at its end does not matter.
+func FormatOfName(path string) string {
+	end := extension(path)
+	for _, f := range formats() {
+		if slices.Contains(f.names, end) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// WriteFormats lists the formats that Write knows.
+func WriteFormats() []string {
+	var names []string
+	for _, f := range formats() {
+		if f.write != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }

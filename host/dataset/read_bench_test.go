@@ -16,7 +16,8 @@ func benchFiles(b *testing.B) []benchFile {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n = 20000
 	matrix := func(d int, value func(j int) float32) *Dataset {
-		set := &Dataset{Examples: Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n), Classes: []string{"0", "1"}}
+		set := &Dataset{Examples: Examples{N: n, D: d, X: make([]float32, n*d)}, Y: make([]int32, n),
+			Classes: []string{"0", "1"}}
 		for k := range set.X {
 			set.X[k] = value(k % d)
 		}
@@ -39,7 +40,7 @@ func benchFiles(b *testing.B) []benchFile {
 			b.Fatal(err)
 		}
 		var text bytes.Buffer
-		if err := encode(&text, name, f, d, WriteOptions{}); err != nil {
+		if err := encode(b.Context(), &text, name, f, d, WriteOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		return text.Bytes()
@@ -108,7 +109,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(file.name, func(b *testing.B) {
 			b.SetBytes(int64(max(file.size, len(file.raw))))
 			for b.Loop() {
-				s, err := newSource("f", bytes.NewReader(file.raw), defaultLimits)
+				s, err := newSource(b.Context(), "f", bytes.NewReader(file.raw), defaultLimits)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io/fs"
 	"math"
@@ -19,7 +20,7 @@ func readText(name, text string, o Options) (*Dataset, error) {
 }
 
 func readLimited(name, text string, o Options, l limits) (*Dataset, error) {
-	s, err := newSource(name, strings.NewReader(text), l)
+	s, err := newSource(context.Background(), name, strings.NewReader(text), l)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func same(t *testing.T, got *Dataset, want Dataset) {
 	if !reflect.DeepEqual(g, want) {
 		t.Errorf("got  %+v\nwant %+v", g, want)
 	}
-	if err := got.check(); err != nil {
+	if err := got.check(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got.SHA256 != got.Hash() {
@@ -224,7 +225,8 @@ func TestReadBad(t *testing.T) {
 		{"libsvm no feature", "f.svm", "a\nb\n", Options{}, "f.svm: found no index:value in 2 examples"},
 		{"libsvm comments only", "f.svm", "# a\n#\n", Options{}, "f.svm: found no example"},
 		{"libsvm dense bomb", "f", "a 1:1\n1 2000000000:1\n", Options{Storage: "dense"},
-			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
+			"f: dense storage of 2 examples × 2000000000 features (is the index in line 2 right?) " +
+				"would need 16000000000 bytes for a file of 21 bytes, wanted at most 1073741824; ask for sparse"},
 		{"libsvm dense bomb by rows", "f", strings.Repeat("a\n", 1<<20) + "b 2147483647:1\n", Options{Format: "libsvm", Storage: "dense"}, "would need 9007207840481276 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -255,25 +257,28 @@ func TestReadLongLine(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = readLimited("f", "1,a\n2,\"b\n"+strings.Repeat("1,a\n", 1<<20), Options{}, l)
-	if want := `f:2:3: column 2: found an opening " without a closing one`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `f:2:3: column 2: found an opening " without a closing one`; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
 func TestReadFiles(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Read(dir, Options{}); err == nil || !strings.Contains(err.Error(), "is a directory, wanted a data file") {
+	if _, err := Read(t.Context(), dir, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "is a directory, wanted a data file") {
 		t.Errorf("directory: %v", err)
 	}
 	missing := filepath.Join(dir, "none.csv")
-	if _, err := Read(missing, Options{}); !errors.Is(err, fs.ErrNotExist) || err.Error() != missing+": no such data file; check the path" {
+	if _, err := Read(t.Context(), missing, Options{}); !errors.Is(err, fs.ErrNotExist) ||
+		err.Error() != missing+": no such data file; check the path" {
 		t.Errorf("missing file: %v", err)
 	}
 	path := filepath.Join(dir, "f.csv.gz")
 	if err := os.WriteFile(path, []byte(pack(t, "1,a\n2,b\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Read(path, Options{})
+	d, err := Read(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,8 @@ import (
 // remarks are what readers say about the columns of a table, without the path.
 type remarks struct {
 	notes, warnings []string
-	// leading is the column of the file that feature 0 is, counted from 1, and whether it
-	// stands first and has no name.
-	leading       int
-	leadingNoName bool
+	leading         bool // feature 0 is the first column of the table
+	leadingNoName   bool // and alone has no name
 	// maybeHeader is the line of the first example if it looks like a header, else 0.
 	maybeHeader int
 }
@@ -33,11 +31,12 @@ func (d *Dataset) remark(r *remarks, o Options) error {
 	warn := func(format string, args ...any) {
 		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
 	}
-	if o.Features == 0 && r.leading > 0 {
+	if o.Features == 0 && r.leading {
 		d.leadingColumn(r, warn)
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || d.count(d.Y[0]) == 1) {
-		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
+		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; "+
+			"if it is a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
 	}
 	if o.Classes != nil || d.Y == nil {
 		return nil
@@ -54,16 +53,18 @@ func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) {
 	counts := d.N > 1 && d.D > 1 && d.firstCounts()
 	switch {
 	case counts && r.leadingNoName:
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: column %d has no name and numbers the examples; it is left out", d.Path, r.leading))
+		d.Notes = append(d.Notes, d.Path+": column 1 has no name and numbers the examples; it is left out")
 		d.Examples, d.Features = d.dropFirst(), d.Features[1:]
 	case r.leadingNoName && d.N > 2:
-		warn("column %d has no name and is taken as a feature; if it is an index or holds row names, leave it out (--ignore-columns %d)", r.leading, r.leading)
-	case counts && r.leading == 1 && d.N >= fewExamples:
+		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
+			"leave it out (--ignore-columns 1)")
+	case counts && d.N >= fewExamples:
 		name := ""
 		if d.Features != nil {
 			name = " (" + shorten(d.Features[0]) + ")"
 		}
-		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it out (--ignore-columns 1)", name)
+		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, "+
+			"leave it out (--ignore-columns 1)", name)
 	}
 }
 
@@ -155,12 +156,15 @@ func (d *Dataset) judgeLabels(warn func(string, ...any)) error {
 	many := 2*len(d.Classes) > d.N
 	switch {
 	case fractions != "" && many:
-		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted classes and not a measurement; name the column of the class (--label-column)",
+		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted classes and not a "+
+			"measurement; name the column of the class (--label-column), or read the data without labels",
 			d.Path, column, len(d.Classes), d.N, quote(fractions))
 	case fractions != "":
-		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then name the column of the class (--label-column)", column, fractions, len(d.Classes))
+		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? "+
+			"then name the column of the class (--label-column)", column, fractions, len(d.Classes))
 	case many:
-		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, name the column of the class (--label-column)", column, len(d.Classes), d.N)
+		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
+			"name the column of the class (--label-column)", column, len(d.Classes), d.N)
 	}
 	return nil
 }

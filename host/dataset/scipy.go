@@ -22,7 +22,8 @@ func (z *npz) readSciPy(b *builder) error {
 	n, d := shape[0], shape[1]
 	switch {
 	case n < 0 || d < 0 || n > int64(s.limits.rows) || d > int64(s.limits.columns):
-		return s.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features", n, d, s.limits.rows, s.limits.columns)
+		return s.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features",
+			n, d, s.limits.rows, s.limits.columns)
 	case n == 0:
 		return emptyFault(s, "")
 	case d == 0:
@@ -58,10 +59,12 @@ func (z *npz) readSciPy(b *builder) error {
 	}
 	b.width = max(int(d), b.o.Features)
 	var row []entry
+	var value [1]float32
 	for i := range int(n) {
 		count := starts[i+1] - starts[i]
 		if count < 0 || starts[i+1] > starts[n] {
-			return b.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
+			return b.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, "+
+				"wanted numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
 		}
 		row = row[:0]
 		sorted := true
@@ -76,7 +79,8 @@ func (z *npz) readSciPy(b *builder) error {
 			}
 			j, _ := columns.Integer(rawColumn)
 			sorted = sorted && (len(row) == 0 || j > row[len(row)-1].column)
-			row = append(row, entry{j, decode(rawValue)})
+			decode(value[:], rawValue)
+			row = append(row, entry{j, value[0]})
 		}
 		if !sorted {
 			slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
@@ -114,7 +118,8 @@ func (b *builder) sparseRow(row []entry, d int64) string {
 		case e.column < 0 || e.column >= d:
 			return fmt.Sprintf("column %d (counted from 0): wanted columns from 0 to %d", e.column, d-1)
 		case e.column == last:
-			return fmt.Sprintf("column %d: found it twice in the example, wanted each column once (in SciPy: sum_duplicates)", e.column+1)
+			return fmt.Sprintf("column %d: found it twice in the example, wanted each column once (in SciPy: "+
+				"sum_duplicates)", e.column+1)
 		case !finite(v):
 			return fmt.Sprintf("column %d: %s", e.column+1, cellFault(v))
 		}
@@ -147,7 +152,8 @@ func (z *npz) checkFormat() error {
 		return err
 	}
 	if text, _ := h.appendLabel(nil, raw); string(text) != "csr" {
-		return z.src.errorf("found a sparse matrix of the form %s, wanted csr; convert it with .tocsr()", quote(string(text)))
+		return z.src.errorf("found a sparse matrix of the form %s, wanted csr; convert it with .tocsr()",
+			quote(string(text)))
 	}
 	return nil
 }
@@ -160,7 +166,8 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 	}
 	defer r.Close()
 	if !h.IsInteger() || len(h.shape) != 1 || h.shape[0] < least || h.shape[0] > most {
-		return nil, z.src.errorf("array %s has %s elements of shape %v, wanted %d integers", quote(name), h.numberType, h.shape, least)
+		return nil, z.src.errorf("array %s has %s elements of shape %v, wanted %d integers",
+			quote(name), h.numberType, h.shape, least)
 	}
 	// Grown as it is read: the header may promise more than there is.
 	var list blocks[int64]
@@ -204,7 +211,8 @@ func (z *npz) stream(name string, n int64) (*elements, error) {
 	}
 	if len(h.shape) != 1 || int64(h.shape[0]) != n || h.Size == 0 || h.Size > 16 {
 		r.Close()
-		return nil, z.src.errorf("array %s has elements of type %s and the shape %v, wanted as many numbers as \"indptr\" ends with, %d", quote(name), h.numberType, h.shape, n)
+		return nil, z.src.errorf("array %s has elements of type %s and the shape %v, "+
+			"wanted as many numbers as \"indptr\" ends with, %d", quote(name), h.numberType, h.shape, n)
 	}
 	return &elements{h, r, make([]byte, h.Size)}, nil
 }

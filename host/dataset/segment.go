@@ -51,7 +51,8 @@ func denseSegment(x []float32, width int) (s segment, stored int) {
 	if !sparseIsSmaller(stored, rows, width) {
 		return segment{rows: rows, width: width, x: x}, stored
 	}
-	s = segment{rows: rows, counts: make([]int32, rows), columns: make([]int32, 0, stored), values: make([]float32, 0, stored)}
+	s = segment{rows: rows, counts: make([]int32, rows), columns: make([]int32, 0, stored),
+		values: make([]float32, 0, stored)}
 	for i := range s.counts {
 		before := len(s.values)
 		s.columns, s.values = appendStored(s.columns, s.values, x[i*width:(i+1)*width])

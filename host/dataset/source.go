@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +46,7 @@ var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perBy
 // source gives the bytes of a file, unpacked, or its lines, and knows their
 // numbers. All formats read from one.
 type source struct {
+	ctx    context.Context // of reading, which ends with it
 	path   string
 	limits limits
 	r      *bufio.Reader
@@ -58,18 +60,18 @@ type source struct {
 
 // openSource opens a file, "-" for standard input; the caller calls close when
 // done.
-func openSource(path string, stdin io.Reader) (*source, func(), error) {
+func openSource(ctx context.Context, path string, stdin io.Reader) (*source, func(), error) {
 	if path == "-" {
 		if stdin == nil {
 			stdin = os.Stdin
 		}
-		s, err := newSource("standard input", stdin, defaultLimits)
+		s, err := newSource(ctx, "standard input", reading{ctx, stdin, true}, defaultLimits)
 		if err != nil {
 			return nil, nil, err
 		}
 		return s, s.close, nil
 	}
-	f, err := os.Open(path)
+	f, err := openFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, &missingFile{path, fileerr.Cause(err)}
 	}
@@ -84,7 +86,7 @@ func openSource(path string, stdin io.Reader) (*source, func(), error) {
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)
 		}
-		s, err := newSource(path, f, defaultLimits)
+		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular()}, defaultLimits)
 		if err == nil && s.packed == "" && info.Mode().IsRegular() {
 			s.file = f
 		}
@@ -100,9 +102,9 @@ func openSource(path string, stdin io.Reader) (*source, func(), error) {
 
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
 // and passes over a UTF-8 byte order mark. path is for errors and file name
-// rules.
-func newSource(path string, r io.Reader, l limits) (*source, error) {
-	s := &source{path: path, limits: l, r: bufio.NewReaderSize(r, l.buffer)}
+// rules; that r ends with ctx is for the caller to see to.
+func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
+	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, l.buffer)}
 	magic, _ := s.r.Peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
@@ -116,7 +118,8 @@ func newSource(path string, r io.Reader, l limits) (*source, error) {
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		s.packed = "zstd"
 		// One goroutine, so that nothing runs on when reading ends early.
-		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(l.window))
+		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(l.window))
 		if err != nil {
 			return nil, s.readFault(err)
 		}
@@ -165,6 +168,14 @@ func (s *source) next() ([]byte, error) {
 	if len(line) > s.limits.line {
 		return nil, s.errorf("found a line of more than %d bytes, wanted one example per line", s.limits.line)
 	}
+	// Of a long line each second byte may begin a field, with a number and a name.
+	const long, field = 1 << 24, 128
+	if len(line) > long {
+		if err := memory.Check(memory.Product(len(line)/2, field),
+			fmt.Sprintf("a line of %d bytes", len(line))); err != nil {
+			return nil, s.errorf("%w", err)
+		}
+	}
 	if err != nil && err != io.EOF {
 		return nil, s.readFault(err)
 	}
@@ -201,7 +212,8 @@ func (s *source) readFault(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return s.errorf("the %s data are cut short %s (%w); the file is not whole, fetch it again", s.packed, here, err)
 	}
-	return s.errorf("the %s data are corrupt at or before this %s (%w); fetch the file again", s.packed, map[bool]string{true: "place", false: "line"}[s.line == 0], err)
+	return s.errorf("the %s data are corrupt at or before this %s (%w); fetch the file again",
+		s.packed, map[bool]string{true: "place", false: "line"}[s.line == 0], err)
 }
 
 // errorf returns an error that begins with the file and the line returned last,
@@ -237,7 +249,7 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 			return nil, 0, s.errorf("cannot read: %w", fileerr.Cause(err))
 		}
 		s.text = info.Size()
-		return s.file, info.Size(), nil
+		return readingAt{s.ctx, s.file}, info.Size(), nil
 	}
 	var b bytes.Buffer
 	// A third: while the buffer grows, the old one and one of twice its size are held.
@@ -246,10 +258,12 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 		return nil, 0, err
 	}
 	if int64(b.Len()) > most {
-		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a third of what is left; give an unpacked file", most, memory.ErrBudget)
+		return nil, 0, s.errorf("an unpacked copy of more than %d bytes %w: it would take more than a third of what "+
+			"is left; give an unpacked file", most, memory.ErrBudget)
 	}
 	if int64(b.Len()) > s.limits.whole {
-		return nil, 0, s.errorf("found more than %d bytes of a format that must be read at any place, wanted an unpacked file instead of a packed one or a pipe", s.limits.whole)
+		return nil, 0, s.errorf("found more than %d bytes of a format that must be read at any place, "+
+			"wanted an unpacked file instead of a packed one or a pipe", s.limits.whole)
 	}
 	return bytes.NewReader(b.Bytes()), int64(b.Len()), nil
 }

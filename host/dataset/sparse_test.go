@@ -169,7 +169,8 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 			t.Errorf("%v: dense %s, sparse %s, with stored zeros %s", shape, h, s.Hash(), spelled.Hash())
 		}
 	}
-	d := &Dataset{Examples: examples(3, 1, 0, float32(math.Copysign(0, -1)), 0, 0, 0, 3, 4, 5), Y: []int32{0, 1, 1}, Classes: []string{"a", "bc"}}
+	d := &Dataset{Examples: examples(3, 1, 0, float32(math.Copysign(0, -1)), 0, 0, 0, 3, 4, 5), Y: []int32{0, 1, 1},
+		Classes: []string{"a", "bc"}}
 	// Computed with Python's hashlib and struct from the layout that Hash documents.
 	const want = "34356a96c3bd1b019840fbb68a47752aefed6d28e066b83c9b77da57647e62de"
 	if got := d.Hash(); got != want {
@@ -192,7 +193,7 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := encode(&b, name, f, d.stored(sparse), WriteOptions{}); err != nil {
+				if err := encode(t.Context(), &b, name, f, d.stored(sparse), WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				texts[k] = b.String()
@@ -201,11 +202,11 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 				t.Fatalf("%v %s: dense and sparse examples are written differently", shape, name)
 			}
 			path := filepath.Join(dir, name)
-			if err := Write(path, d, WriteOptions{}); err != nil {
+			if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for _, storage := range []string{"dense", "sparse"} {
-				got, err := Read(path, Options{Storage: storage})
+				got, err := Read(t.Context(), path, Options{Storage: storage})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -213,10 +214,11 @@ func TestWriteAndReadEitherStorage(t *testing.T) {
 					t.Fatalf("%v %s: asked for %s", shape, name, storage)
 				}
 				sameExamples(t, name+" "+storage, got.Examples, d.Examples)
-				if got.SHA256 != d.Hash() || got.Hash() != d.Hash() || !reflect.DeepEqual(got.Y, d.Y) || !reflect.DeepEqual(got.Classes, d.Classes) {
+				if got.SHA256 != d.Hash() || got.Hash() != d.Hash() || !reflect.DeepEqual(got.Y, d.Y) ||
+					!reflect.DeepEqual(got.Classes, d.Classes) {
 					t.Errorf("%v %s %s: hash, labels or classes differ", shape, name, storage)
 				}
-				if err := got.check(); err != nil {
+				if err := got.check(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -243,7 +245,8 @@ func TestStorageIsChosenByDensity(t *testing.T) {
 			}
 		}
 	}
-	if _, err := readText("f", "1,a\n2,b\n", Options{Storage: "csr"}); err == nil || !strings.Contains(err.Error(), `unknown storage "csr", wanted auto, dense, sparse or narrow`) {
+	if _, err := readText("f", "1,a\n2,b\n", Options{Storage: "csr"}); err == nil ||
+		!strings.Contains(err.Error(), `unknown storage "csr", wanted auto, dense, sparse or narrow`) {
 		t.Errorf("unknown storage: %v", err)
 	}
 }
@@ -251,7 +254,8 @@ func TestStorageIsChosenByDensity(t *testing.T) {
 func TestCheckFindsNotFiniteInSparse(t *testing.T) {
 	d := &Dataset{Examples: examples(3, 0, 1, 0, 0, 0, 0, 0, 2, 3).Compressed()}
 	d.Values[2] = float32(math.Inf(-1))
-	if err := d.check(); err == nil || !strings.Contains(err.Error(), "example 3, column 3 is -Inf, wanted a finite number") {
+	if err := d.check(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "example 3, column 3 is -Inf, wanted a finite number") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -69,7 +70,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // label column and path; it shares no memory with d. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
-	if err := d.check(); err != nil {
+	if err := d.check(context.Background()); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -119,9 +120,11 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 		case c == Rest:
 			rest = k
 		case c < 1:
-			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at least 1", k+1, len(counts), c, n)
+			return nil, fmt.Errorf("split: part %d of %d would have %d of the %d examples, wanted at least 1",
+				k+1, len(counts), c, n)
 		case c > left:
-			return nil, fmt.Errorf("split: part %d of %d asks for %d examples, and only %d of %d are left", k+1, len(counts), c, left, n)
+			return nil, fmt.Errorf("split: part %d of %d asks for %d examples, and only %d of %d are left",
+				k+1, len(counts), c, left, n)
 		default:
 			left -= c
 		}

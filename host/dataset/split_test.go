@@ -12,7 +12,8 @@ import (
 // numbered returns n examples whose first feature is their number, of classes of
 // the given sizes in random order.
 func numbered(rng *rand.Rand, sizes ...int) *Dataset {
-	d := &Dataset{Features: []string{"number", "zero", "one"}, Label: "kind", LabelColumn: 2, Path: "d.csv", Notes: []string{"read"}}
+	d := &Dataset{Features: []string{"number", "zero", "one"}, Label: "kind", LabelColumn: 2, Path: "d.csv",
+		Notes: []string{"read"}}
 	for q, size := range sizes {
 		d.Classes = append(d.Classes, string(rune('a'+q)))
 		for range size {
@@ -43,14 +44,15 @@ func wantSplit(t *testing.T, d *Dataset, parts []*Dataset) {
 	seen := make([]bool, d.N)
 	sizes := classCounts(d)
 	for k, p := range parts {
-		if err := p.check(); err != nil {
+		if err := p.check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		last := -1
 		for i := range p.N {
 			number := int(p.Dense().Row(i)[0])
 			if number <= last || seen[number] || p.Y[i] != d.Y[number] {
-				t.Fatalf("part %d has example %d after %d, seen %v, label %d, want %d", k, number, last, seen[number], p.Y[i], d.Y[number])
+				t.Fatalf("part %d has example %d after %d, seen %v, label %d, want %d",
+					k, number, last, seen[number], p.Y[i], d.Y[number])
 			}
 			last, seen[number] = number, true
 		}
@@ -229,11 +231,13 @@ func TestApportion(t *testing.T) {
 	if most < 50 {
 		t.Errorf("the largest table has %d shares", most)
 	}
-	if got, want := apportion([]int{70, 20, 9, 1}, []int{50, 50}), [][]int{{35, 35}, {10, 10}, {5, 4}, {0, 1}}; !reflect.DeepEqual(got, want) {
+	if got, want := apportion([]int{70, 20, 9, 1}, []int{50, 50}),
+		[][]int{{35, 35}, {10, 10}, {5, 4}, {0, 1}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("found %d, want %d", got, want)
 	}
 	// 2^31 examples do not overflow.
-	if got, want := apportion([]int{1 << 30, 1<<30 - 1}, []int{1<<30 - 1, 1 << 30}), [][]int{{1 << 29, 1 << 29}, {1<<29 - 1, 1 << 29}}; !reflect.DeepEqual(got, want) {
+	if got, want := apportion([]int{1 << 30, 1<<30 - 1}, []int{1<<30 - 1, 1 << 30}),
+		[][]int{{1 << 29, 1 << 29}, {1<<29 - 1, 1 << 29}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("found %d, want %d", got, want)
 	}
 }

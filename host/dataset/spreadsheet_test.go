@@ -70,12 +70,22 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"Excel, decimal commas", "a;b;label\n1,5;2;x\n", Options{}, 0, 0, "", `f:2:1: column 1 (a): found "1,5", wanted a decimal number such as 12, -0.5 or 1e-3; write decimal points instead of commas`},
 		{"Excel, rows numbered", "Nr,a,b,c,label\n" + indexed(1, words), Options{}, 30, 4, "Nr a b c", "f: column 1 (Nr) numbers the examples"},
 
-		{"a measurement as label", "a,b,price\n" + lines(120, func(i int) string { return fmt.Sprintf("1,%d,%d.%d", i%7, 3*i%119, i%9) }), Options{}, 0, 0, "",
-			`f: the label column 3 (price) holds 120 different numbers in 120 examples, "0.2" among them, wanted classes and not a measurement; name the column of the class (--label-column)`},
-		{"a rounded measurement as label", "a,b,price\n" + lines(120, func(i int) string { return fmt.Sprintf("1,%d,%d.5", i%7, i%40) }), Options{}, 120, 2, "a b",
-			`f: the label column 3 (price) holds numbers that are not whole, such as 0.5: 40 classes; is it a measurement? then name the column of the class (--label-column)`},
-		{"a number of the example as label", lines(120, func(i int) string { return fmt.Sprintf("1,%d,%d", i%7, 5*i) }), Options{}, 120, 2, "",
-			`f: the label column 3 holds 120 classes in 120 examples; if it is a number of the example or a measurement, name the column of the class (--label-column)`},
+		{"a measurement as label", "a,b,price\n" + lines(120, func(i int) string {
+			return fmt.Sprintf("1,%d,%d.%d", i%7, 3*i%119, i%9)
+		}), Options{}, 0, 0, "",
+			`f: the label column 3 (price) holds 120 different numbers in 120 examples, "0.2" among them, ` +
+				`wanted classes and not a measurement; name the column of the class (--label-column), ` +
+				`or read the data without labels`},
+		{"a rounded measurement as label", "a,b,price\n" + lines(120, func(i int) string {
+			return fmt.Sprintf("1,%d,%d.5", i%7, i%40)
+		}), Options{}, 120, 2, "a b",
+			`f: the label column 3 (price) holds numbers that are not whole, such as 0.5: 40 classes; ` +
+				`is it a measurement? then name the column of the class (--label-column)`},
+		{"a number of the example as label", lines(120, func(i int) string {
+			return fmt.Sprintf("1,%d,%d", i%7, 5*i)
+		}), Options{}, 120, 2, "",
+			`f: the label column 3 holds 120 classes in 120 examples; if it is a number of the example or a measurement, ` +
+				`name the column of the class (--label-column)`},
 		{"half points as labels", lines(120, func(i int) string { return fmt.Sprintf("1,%d,%v", i%7, float64(i%10)/2) }), Options{}, 120, 2, "", ""},
 		{"many classes of many examples", lines(300, func(i int) string { return fmt.Sprintf("1,%d,%d", i%7, i%100) }), Options{}, 300, 2, "", ""},
 		{"whole numbers written as floats", lines(60, func(i int) string { return fmt.Sprintf("1,%d,%d.0", i%7, i%30) }), Options{}, 60, 2, "", ""},
@@ -90,13 +100,15 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 			continue
 		}
 		if d.N != c.n || d.D != c.d || strings.Join(d.Features, " ") != c.features {
-			t.Errorf("%s: %d examples of %d features %q, wanted %d of %d %q", c.what, d.N, d.D, d.Features, c.n, c.d, c.features)
+			t.Errorf("%s: %d examples of %d features %q, wanted %d of %d %q",
+				c.what, d.N, d.D, d.Features, c.n, c.d, c.features)
 		}
-		if said := fmt.Sprint(append(d.Notes, d.Warnings...)); c.remark == "" && said != "[]" || !strings.Contains(said, c.remark) {
+		if said := fmt.Sprint(append(d.Notes, d.Warnings...)); c.remark == "" && said != "[]" ||
+			!strings.Contains(said, c.remark) {
 			t.Errorf("%s: said %s\nwant %s", c.what, said, c.remark)
 		}
-		if d.SHA256 != d.Hash() || d.check() != nil {
-			t.Errorf("%s: hash %s, wanted %s; %v", c.what, d.SHA256, d.Hash(), d.check())
+		if d.SHA256 != d.Hash() || d.check(t.Context()) != nil {
+			t.Errorf("%s: hash %s, wanted %s; %v", c.what, d.SHA256, d.Hash(), d.check(t.Context()))
 		}
 	}
 }
@@ -138,10 +150,12 @@ func TestParquetIndexOfPandas(t *testing.T) {
 		t.Fatal(err)
 	}
 	if fmt.Sprintf("%v %v %v %v", d.X, d.Classes, d.Features, d.Label) != "[1.5 2.5 3.5] [4 5] [a] label" ||
-		fmt.Sprint(d.Notes) != "[f: column 3 (__index_level_0__) is an index and is left out; rename it if it is a feature]" {
+		fmt.Sprint(d.Notes) != "[f: column 3 (__index_level_0__) is an index and is left out; "+
+			"rename it if it is a feature]" {
 		t.Errorf("read %v, classes %q, features %q, label %q, notes %q", d.X, d.Classes, d.Features, d.Label, d.Notes)
 	}
-	if d, err = readText("f", b.String(), Options{NoLabels: true, FeatureNames: []string{"__index_level_0__", "a"}}); err != nil || d.X[0] != 17 {
+	if d, err = readText("f", b.String(),
+		Options{NoLabels: true, FeatureNames: []string{"__index_level_0__", "a"}}); err != nil || d.X[0] != 17 {
 		t.Errorf("wanted by name: %v", err)
 	}
 }

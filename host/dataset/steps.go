@@ -42,13 +42,15 @@ func ParseSteps(text string) (Steps, error) {
 		name = strings.TrimSpace(name)
 		if name == "none" {
 			if len(names) > 1 {
-				return Steps{}, fmt.Errorf("normalization %s: found none together with other steps, wanted one or the other", quote(text))
+				return Steps{}, fmt.Errorf("normalization %s: found none together with other steps, "+
+					"wanted one or the other", quote(text))
 			}
 			return Steps{}, nil
 		}
 		step, known := named[name]
 		if !known {
-			return Steps{}, fmt.Errorf("normalization %s: found %s, wanted a comma list of standardize, maxabs, bias, l2, or none", quote(text), quote(name))
+			return Steps{}, fmt.Errorf("normalization %s: found %s, wanted a comma list of standardize, "+
+				"maxabs, bias, l2, or none", quote(text), quote(name))
 		}
 		if *step {
 			return Steps{}, fmt.Errorf("normalization %s: found %s twice, wanted each step once", quote(text), name)

@@ -36,27 +36,31 @@ func TestReadTables(t *testing.T) {
 		{"no labels, label ignored as well", "f", "1,2,?\n3,4,?\n", Options{NoLabels: true, LabelColumn: "last", Ignore: []string{"3"}}, bare()},
 
 		{"zero-based", "f", "a 0:1 1:2\nb 0:3 1:4\n", Options{ZeroBased: true}, with(func(d *Dataset) { d.LabelColumn = 0 })},
-		{"zero-based, note", "f", "a 0:1 1:2\nb 0:3 1:4\n", Options{ZeroBased: true, Features: 3, Storage: "dense"}, with(func(d *Dataset) {
-			d.Examples, d.LabelColumn = examples(3, 1, 2, 0, 3, 4, 0), 0
-			d.Notes = []string{"f: the highest feature index is 1 of 2; the other features are zero"}
-		})},
+		{"zero-based, note", "f", "a 0:1 1:2\nb 0:3 1:4\n", Options{ZeroBased: true, Features: 3, Storage: "dense"},
+			with(func(d *Dataset) {
+				d.Examples, d.LabelColumn = examples(3, 1, 2, 0, 3, 4, 0), 0
+				d.Notes = []string{"f: the highest feature index is 1 of 2; the other features are zero"}
+			})},
 		{"query numbers", "f", "a qid:1 1:1 2:2 # x\nb\tqid:99999999999999  1:3 2:4\n", Options{}, with(func(d *Dataset) {
 			d.LabelColumn, d.Notes = 0, []string{"f:1: query numbers (qid:N) are ignored, here and in later lines"}
 		})},
 		{"query numbers without labels", "f", "qid:1 1:1 2:2\n? qid:1 1:3 2:4\n", Options{NoLabels: true}, Dataset{
-			Examples: examples(2, 1, 2, 3, 4), Notes: []string{"f:1: query numbers (qid:N) are ignored, here and in later lines"}}},
+			Examples: examples(2, 1, 2, 3, 4),
+			Notes:    []string{"f:1: query numbers (qid:N) are ignored, here and in later lines"}}},
 
 		{"arff", "f", relation + "@attribute class {b, 'a'}\n@DATA\n1,2,a\n% c\n\n 3 ,\t4, b \n", Options{}, named},
 		{"arff forced, CRLF", "f.csv", strings.ReplaceAll(relation+"@attribute class string\n@data\n1,2,'a'\n3,4,\"b\"\n", "\n", "\r\n"), Options{Format: "arff"}, named},
 		{"arff sparse", "f", relation + "@attribute class {b,a}\n@data\n{0 1, 1 2, 2 a}\n{ 0 3,1 4 }\n", Options{}, named},
 		{"arff sparse, numeric label", "f.arff", "@attribute class integer\n@attribute 'x y' integer\n@data\n{0 1,1 5}\n{0 2}\n", Options{LabelColumn: "class", Storage: "dense"},
-			Dataset{Examples: examples(1, 5, 0), Y: []int32{0, 1}, Classes: []string{"1", "2"}, Features: []string{"x y"}, Label: "class", LabelColumn: 1}},
+			Dataset{Examples: examples(1, 5, 0), Y: []int32{0, 1}, Classes: []string{"1", "2"}, Features: []string{"x y"},
+				Label: "class", LabelColumn: 1}},
 		{"arff ignored text", "f", relation + "@attribute s string\n@attribute class {a,b}\n@data\n1,2,'it\\'s, %',a\n3,4,?,b\n", Options{Ignore: []string{"s"}}, with(func(d *Dataset) { *d = named; d.LabelColumn = 4 })},
 		{"arff without labels", "f", relation + "@attribute class {a,b}\n@data\n1,2,?\n3,4,?\n", Options{NoLabels: true, LabelColumn: "class"}, bare("x", "y")},
-		{"arff zeros", "f", relation + "@attribute class {a,b}\n@data\n1e-40,-0,a\n{2 b}\n", Options{Storage: "dense"}, with(func(d *Dataset) {
-			*d = named
-			d.X, d.Subnormals = []float32{0, negativeZero, 0, 0}, 1
-		})},
+		{"arff zeros", "f", relation + "@attribute class {a,b}\n@data\n1e-40,-0,a\n{2 b}\n", Options{Storage: "dense"},
+			with(func(d *Dataset) {
+				*d = named
+				d.X, d.Subnormals = []float32{0, negativeZero, 0, 0}, 1
+			})},
 		{"keel", "f.dat", "@relation banana\n@attribute x real[-3.09,2.81]\n@attribute y real [-2.39, 3.19]\n@attribute class {a,b}\n@inputs x, y\n@outputs class\n@data\n1,2,a\n3,4,b\n", Options{}, named},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -52,8 +53,9 @@ type WriteOptions struct {
 // It is an error if the parts of d do not fit together, if a value is not
 // finite, if d is prepared and the format is not binary, and if the format cannot
 // express a class name (in LIBSVM spaces, comma, colon, #; in .npz more than 65536
-// characters).
-func Write(path string, d *Dataset, o WriteOptions) error {
+// characters). If ctx ends, so does Write, with an error that wraps ctx.Err(), and what
+// was at path stays.
+func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 	name := o.Format
 	if name == "" || name == "auto" {
 		name = formatOfName(path)
@@ -62,18 +64,19 @@ func Write(path string, d *Dataset, o WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := d.check(); err != nil {
+	if err := d.check(ctx); err != nil {
 		return err
 	}
 	if d.Prepared != nil && f.name != "binary" {
-		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that they are; write the original data, or a binary file (.umab)",
+		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that they are; "+
+			"write the original data, or a binary file (.umab)",
 			path, d.Prepared.Steps, f.name)
 	}
-	return atomicfile.Write(path, func(file io.Writer) error { return encode(file, path, f, d, o) })
+	return atomicfile.Write(path, func(file io.Writer) error { return encode(ctx, writing{ctx, file}, path, f, d, o) })
 }
 
 // encode writes d to file in format f; path is only for its name.
-func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
+func encode(ctx context.Context, file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
 	var z io.WriteCloser
 	switch name := strings.ToLower(path); {
 	case strings.HasSuffix(name, ".gz"):
@@ -85,9 +88,9 @@ func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) e
 			return err
 		}
 	default:
-		return f.write(&lineWriter{path: path, w: file}, d, o)
+		return f.write(&lineWriter{ctx: ctx, path: path, w: file}, d, o)
 	}
-	if err := f.write(&lineWriter{path: path, w: z}, d, o); err != nil {
+	if err := f.write(&lineWriter{ctx: ctx, path: path, w: z}, d, o); err != nil {
 		return err
 	}
 	return z.Close()
@@ -95,6 +98,7 @@ func encode(file io.Writer, path string, f format, d *Dataset, o WriteOptions) e
 
 // lineWriter builds one line after the other. What is not made of lines goes to w.
 type lineWriter struct {
+	ctx  context.Context // of writing, which ends with it
 	path string
 	w    io.Writer // buffered
 	line []byte
@@ -190,7 +194,8 @@ func appendField(line []byte, text string) []byte {
 func writeLIBSVM(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	for _, name := range d.Classes {
 		if strings.ContainsAny(name, " ,:#") {
-			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon or #); write CSV or rename the class", quote(name))
+			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon or #); "+
+				"write CSV or rename the class", quote(name))
 		}
 	}
 	lastUsed := lastColumnUsed(d.Examples)

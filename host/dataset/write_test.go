@@ -51,13 +51,14 @@ func TestWriteReadsBackEqual(t *testing.T) {
 			d.Label = "the, class"
 		}
 		wantHash := d.Hash()
-		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight", "a.npz", "a.npz.gz"} {
+		for _, name := range []string{"a.csv", "a.csv.gz", "a.tsv", "a.data", "a.svm", "a.libsvm.gz", "a.svmlight",
+			"a.npz", "a.npz.gz"} {
 			for _, column := range []string{"", "first", "last", "2"} {
 				path := filepath.Join(dir, name)
-				if err := Write(path, d, WriteOptions{LabelColumn: column}); err != nil {
+				if err := Write(t.Context(), path, d, WriteOptions{LabelColumn: column}); err != nil {
 					t.Fatal(err)
 				}
-				got, err := Read(path, Options{LabelColumn: column})
+				got, err := Read(t.Context(), path, Options{LabelColumn: column})
 				if err != nil {
 					t.Fatalf("%s, label %q: %v", name, column, err)
 				}
@@ -87,7 +88,8 @@ func TestWriteReadsBackEqual(t *testing.T) {
 }
 
 func TestWriteExactText(t *testing.T) {
-	d := &Dataset{Examples: examples(3, 1, float32(math.Copysign(0, -1)), 0, 0.1, 1e21, 0), Y: []int32{1, 0}, Classes: []string{"a b", "x"}}
+	d := &Dataset{Examples: examples(3, 1, float32(math.Copysign(0, -1)), 0, 0.1, 1e21, 0), Y: []int32{1, 0},
+		Classes: []string{"a b", "x"}}
 	headed, tame, bare := *d, *d, *d
 	headed.Features, headed.Label = []string{"p", "q,r", `s"`}, ""
 	tame.Classes = []string{"a", "b"}
@@ -109,7 +111,7 @@ func TestWriteExactText(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), c.name)
 		for range 2 { // also over an old file
-			if err := Write(path, c.d, c.o); err != nil {
+			if err := Write(t.Context(), path, c.d, c.o); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -155,7 +157,7 @@ func TestWriteBad(t *testing.T) {
 			dir := t.TempDir()
 			d := good()
 			c.spoil(d)
-			err := Write(filepath.Join(dir, c.name), d, c.o)
+			err := Write(t.Context(), filepath.Join(dir, c.name), d, c.o)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
@@ -174,8 +176,9 @@ func TestWriteFailureKeepsOldFile(t *testing.T) {
 	}
 	// The label column is looked at only when the file is already open.
 	d := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"}}
-	err := Write(path, d, WriteOptions{LabelColumn: "4"})
-	if err == nil || !strings.Contains(err.Error(), path+`: cannot be written (nothing was changed): dataset: label column "4"`) {
+	err := Write(t.Context(), path, d, WriteOptions{LabelColumn: "4"})
+	want := path + `: cannot be written (nothing was changed): dataset: label column "4"`
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}
 	if text, _ := os.ReadFile(path); string(text) != "old" {
@@ -199,11 +202,11 @@ func TestEncodeReportsEveryWriteError(t *testing.T) {
 			if f.name == "npy" {
 				d = &Dataset{Examples: d.Examples}
 			}
-			if err := encode(&whole, path, f, d, WriteOptions{}); err != nil {
+			if err := encode(t.Context(), &whole, path, f, d, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			for room := range whole.Len() {
-				if err := encode(&shortWriter{room}, path, f, d, WriteOptions{}); err == nil {
+				if err := encode(t.Context(), &shortWriter{room}, path, f, d, WriteOptions{}); err == nil {
 					t.Fatalf("%s %s: no error with room for %d of %d bytes", f.name, path, room, whole.Len())
 				}
 			}
@@ -272,7 +275,7 @@ func TestWriteWideSparse(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := Write(path, d, WriteOptions{}); err != nil {
+		if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

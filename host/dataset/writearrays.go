@@ -68,7 +68,8 @@ func writeNPZ(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	}
 	z := zip.NewWriter(w.w)
 	for _, a := range arrays {
-		part, err := z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+		part, err := z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store,
+			Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,9 @@ func writeNPZ(w *lineWriter, d *Dataset, _ WriteOptions) error {
 // matrixArray is the dense matrix of the features. It holds a whole row.
 func matrixArray(e Examples) array {
 	buffer := make([]float32, e.D)
-	return array{"X", "<f4", []int{e.N, e.D}, e.N, func(b []byte, i int) []byte { return appendFloats(b, e.DenseRow(buffer, i)) }}
+	return array{"X", "<f4", []int{e.N, e.D}, e.N, func(b []byte, i int) []byte {
+		return appendFloats(b, e.DenseRow(buffer, i))
+	}}
 }
 
 // sparseArrays are the arrays of scipy.sparse.save_npz.
@@ -135,7 +138,8 @@ func textArray(d *Dataset) (array, error) {
 	for _, name := range d.Classes {
 		n := utf8.RuneCountInString(name)
 		if n > most {
-			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an .npz file; rename the class", quote(name), n, most)
+			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an .npz file; "+
+				"rename the class", quote(name), n, most)
 		}
 		width = max(width, n)
 	}
@@ -151,7 +155,9 @@ func textArray(d *Dataset) (array, error) {
 		}
 		texts[q] = texts[q][:4*width]
 	}
-	return array{"y", "<U" + strconv.Itoa(width), []int{d.N}, d.N, func(b []byte, i int) []byte { return append(b, texts[d.Y[i]]...) }}, nil
+	return array{"y", "<U" + strconv.Itoa(width), []int{d.N}, d.N, func(b []byte, i int) []byte {
+		return append(b, texts[d.Y[i]]...)
+	}}, nil
 }
 
 func integerArray(name string, n int, element func(i int) int64) array {

@@ -21,7 +21,7 @@ func written(t *testing.T, name string, d *Dataset) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := encode(&b, name, f, d, WriteOptions{}); err != nil {
+	if err := encode(t.Context(), &b, name, f, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -59,7 +59,7 @@ func TestArraysEqualThoseOfNumPy(t *testing.T) {
 		return raw
 	}
 	for text, labels := range map[string]string{"x.csv": "names.npy", "xy.csv": "y.npy"} {
-		d, err := Read(golden(text), Options{Storage: "dense"})
+		d, err := Read(t.Context(), golden(text), Options{Storage: "dense"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,13 +95,14 @@ func TestArraysReadBackEqual(t *testing.T) {
 		d := randomDataset(rng, n, 1+7*trial, classes)
 		bare := &Dataset{Examples: d.Examples}
 		for _, sparse := range []bool{false, true} {
-			for name, d := range map[string]*Dataset{"f.npz": d, "f.npz.gz": d, "b.npz": bare, "b.npy": bare, "b.npy.zst": bare} {
+			for name, d := range map[string]*Dataset{"f.npz": d, "f.npz.gz": d, "b.npz": bare, "b.npy": bare,
+				"b.npy.zst": bare} {
 				path := filepath.Join(dir, name)
-				if err := Write(path, d.stored(sparse), WriteOptions{}); err != nil {
+				if err := Write(t.Context(), path, d.stored(sparse), WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				for _, storage := range []string{"auto", "dense", "sparse"} {
-					got, err := Read(path, Options{NoLabels: d.Y == nil, Storage: storage})
+					got, err := Read(t.Context(), path, Options{NoLabels: d.Y == nil, Storage: storage})
 					if err != nil {
 						t.Fatalf("%s of classes %.80q: %v", name, classes, err)
 					}
@@ -127,8 +128,9 @@ func TestArraysBad(t *testing.T) {
 		dir := t.TempDir()
 		d := &Dataset{Examples: examples(2, 1, 2, 3, float32(math.Copysign(0, -1))), Y: []int32{0, 1}, Classes: c.classes}
 		path := filepath.Join(dir, c.name)
-		err := Write(path, d, WriteOptions{})
-		if err == nil || !strings.Contains(err.Error(), path+": cannot be written (nothing was changed): dataset: ") || !strings.Contains(err.Error(), c.want) {
+		err := Write(t.Context(), path, d, WriteOptions{})
+		if err == nil || !strings.Contains(err.Error(), path+": cannot be written (nothing was changed): dataset: ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -161,8 +162,8 @@ type Plan struct {
 type Work struct {
 	Launches     int64 `json:"launches"`      // kernels started; 0 for an engine without kernels
 	Transfers    int64 `json:"transfers"`     // copies between host and device that the host waited for
-	ExampleBytes int64 `json:"example_bytes"` // bytes of examples that were read, and of what is kept to avoid reading them
-	Rescored     int64 `json:"rescored"`      // examples whose scores were computed by clause 1, counted once for each reading
+	ExampleBytes int64 `json:"example_bytes"` // read, of the examples and of what is kept to read them less
+	Rescored     int64 `json:"rescored"`      // examples scored by clause 1, counted once for each reading
 }
 
 // Sub returns the work done between before and w.
@@ -186,4 +187,22 @@ type Device struct {
 	Platform   string `json:"platform,omitempty"` // OpenCL platform
 	Driver     string `json:"driver,omitempty"`   // driver version
 	Conforming bool   `json:"conforming"`         // SelfTest passed
+}
+
+// Projection maps an example x to D = Axes.Q numbers (clause 13): number t is
+// Σ_l κ(x, landmark_l)·Axes[t][l] + Offset[t]. With Axes.Q == 0 it maps x to the m kernel
+// values themselves.
+type Projection struct {
+	Function  mercer.Function
+	Landmarks dataset.Examples // m × d, dense or sparse
+	Axes      Weights          // D rows of m; Q = 0 and W empty for none
+	Offset    []float32        // D, or nil for none
+}
+
+// Width returns the count of numbers that p maps an example to: D, or m without axes.
+func (p Projection) Width() int {
+	if p.Axes.Q == 0 {
+		return p.Landmarks.N
+	}
+	return p.Axes.Q
 }

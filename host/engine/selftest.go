@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// The known answers, in the order of selfTest's questions, little-endian. A test
-// of cpuref writes and checks them; the conformance suite judges cpuref.
+// The known answers, in the order of selfTest's questions, little-endian. A test compares
+// them with cpuref's, and writes them; the conformance suite judges cpuref.
 //
 //go:embed selftest.golden
 var selfTestAnswers []byte
@@ -51,17 +51,6 @@ func SelfTest(e Engine) error {
 		return fmt.Errorf("self-test: %w", err)
 	}
 	return nil
-}
-
-// SelfTestAnswers returns what SelfTest would have to compare with if e defined
-// the right answers. It is for making that file.
-func SelfTestAnswers(e Engine) ([]byte, error) {
-	var all []byte
-	err := selfTest(e, func(_ string, got []byte, _ int) error {
-		all = append(all, got...)
-		return nil
-	})
-	return all, err
 }
 
 // selfTestNarrow compares what an engine makes of narrow examples with what it makes of
@@ -109,7 +98,8 @@ func selfTestNarrow(e Engine, width int) error {
 		known = known[1:]
 		for i := 0; i < len(got); i += size {
 			if !bytes.Equal(got[i:i+size], want.bits[i:i+size]) {
-				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index %d: bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
+				return fmt.Errorf("%s of examples of %d bytes a value differs from that of float32 at index %d: "+
+					"bytes %x, want %x", op, width, i/size, got[i:i+size], want.bits[i:i+size])
 			}
 		}
 		return nil
@@ -122,7 +112,10 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) erro
 	return askSelfTest(e, x, y, w, inv, judge)
 }
 
-func askSelfTest(e Engine, x dataset.Examples, y []int32, w Weights, inv []float32, judge func(op string, got []byte, width int) error) (err error) {
+func askSelfTest(
+	e Engine, x dataset.Examples, y []int32, w Weights, inv []float32,
+	judge func(op string, got []byte, width int) error,
+) (err error) {
 	r, err := e.LoadCells(x, y, selfTestQ, numerics.FixedPoint{})
 	if err != nil {
 		return err
@@ -133,7 +126,8 @@ func askSelfTest(e Engine, x dataset.Examples, y []int32, w Weights, inv []float
 		}
 	}()
 	scores, pred := make([]float32, selfTestN*selfTestQ), make([]int32, selfTestN)
-	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32, selfTestQ*selfTestQ), make([]float32, selfTestD)
+	sums, norms, z := make([]int64, selfTestQ*selfTestQ*selfTestD), make([]float32, selfTestQ*selfTestQ),
+		make([]float32, selfTestD)
 	landmarks := dataset.Examples{N: selfTestN / 2, D: x.D, X: x.X[:selfTestN/2*x.D]}
 	values, numbers := make([]float32, selfTestN*landmarks.N), make([]float32, selfTestN*selfTestQ)
 	var a Assignment

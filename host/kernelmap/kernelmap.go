@@ -5,10 +5,12 @@ package kernelmap
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Map is a fitted map: first onto the components, then their preparation. It is not
@@ -60,6 +62,10 @@ func Components(
 	ctx context.Context, e engine.Engine, b *kernelpca.Basis, x dataset.Examples,
 ) (dataset.Examples, error) {
 	z := dataset.Examples{N: x.N, D: b.Axes.Q}
+	what := fmt.Sprintf("%d components of %d examples", z.D, z.N)
+	if err := memory.Check(memory.Product(z.N, z.D, 4), what); err != nil {
+		return dataset.Examples{}, err
+	}
 	z.X = make([]float32, z.N*z.D)
 	return z, b.Project(ctx, e, z.X, x)
 }

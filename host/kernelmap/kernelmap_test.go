@@ -87,12 +87,15 @@ func TestMapErrors(t *testing.T) {
 		t.Errorf("Apply, one feature fewer: %v", err)
 	}
 	failed := errors.New("failed")
-	if err := k.Blocks(context.Background(), simd.New(), x, func(dataset.Examples) error { return failed }); err != failed {
+	if err := k.Blocks(context.Background(), simd.New(), x, func(dataset.Examples) error {
+		return failed
+	}); err != failed {
 		t.Errorf("Blocks, of a use that fails: %v", err)
 	}
 	bad := options
 	bad.Components = 80
-	if m, _, err := kernelmap.Fit(context.Background(), simd.New(), x, bad, steps); !errors.Is(err, kernelpca.ErrOptions) || m != nil {
+	if m, _, err := kernelmap.Fit(context.Background(), simd.New(), x, bad, steps); m != nil ||
+		!errors.Is(err, kernelpca.ErrOptions) {
 		t.Errorf("Fit, too many components: %v", err)
 	}
 }

@@ -79,18 +79,21 @@ func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Exam
 
 // Summary says in a line what was found.
 func (b *Basis) Summary() string {
-	return fmt.Sprintf("%d components of %d landmarks have %.4g %% of the variance", b.Axes.Q, b.Landmarks.N, 100*b.Explained)
+	return fmt.Sprintf("%d components of %d landmarks have %.4g %% of the variance",
+		b.Axes.Q, b.Landmarks.N, 100*b.Explained)
 }
 
 // Notes says what was dropped and why, a sentence each.
 func (b *Basis) Notes() []string {
 	var notes []string
 	if b.DroppedLandmarks > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d landmarks were dropped: in feature space the others stand for them but for %v of the largest squared length",
+		notes = append(notes, fmt.Sprintf("%d of %d landmarks were dropped: in feature space the others stand for them "+
+			"but for %v of the largest squared length",
 			b.DroppedLandmarks, b.DroppedLandmarks+b.Landmarks.N, b.Tolerance))
 	}
 	if b.DroppedAxes > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d axes were dropped: their eigenvalues are at most %v of the largest, which is %.6g",
+		notes = append(notes, fmt.Sprintf("%d of %d axes were dropped: their eigenvalues are at most %v of the "+
+			"largest, which is %.6g",
 			b.DroppedAxes, b.DroppedAxes+b.Axes.Q, b.Tolerance, b.Eigenvalues[0]))
 	}
 	return notes

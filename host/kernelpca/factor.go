@@ -32,7 +32,8 @@ func (l lower) general(i, j, rows, columns int) blas64.General {
 func (b *Basis) factor(ctx context.Context, e engine.Engine, tolerance float64) (lower, error) {
 	m := len(b.Rows)
 	values := make([]float32, m*m)
-	if err := project(ctx, e, values, b.Landmarks, engine.Projection{Function: b.Function, Landmarks: b.Landmarks}); err != nil {
+	if err := project(ctx, e, values, b.Landmarks, engine.Projection{Function: b.Function,
+		Landmarks: b.Landmarks}); err != nil {
 		return lower{}, err
 	}
 	l := lower{m: m, a: make([]float64, m*m)}
@@ -97,7 +98,8 @@ func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
 		}
 		p := l.panelOf(at)
 		if after := at + p; after < l.m {
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at, l.m-after, p), 1, columns(at, p))
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at, l.m-after, p),
+				1, columns(at, p))
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, l.triangle(at, p), columns(at, p))
 	}

@@ -118,7 +118,8 @@ func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples,
 	return nil
 }
 
-var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, or take a smaller gamma, coef0 or degree", engine.ErrValue)
+var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, "+
+	"or take a smaller gamma, coef0 or degree", engine.ErrValue)
 
 // setVariance sets the variance in feature space from the mean of each column of the matrix
 // of kernel values.
@@ -139,7 +140,9 @@ func (b *Basis) checkVariance(squares float64) error {
 		return errOverflow
 	}
 	if !(b.Variance > 1e-6*math.Abs(squares)) {
-		return fmt.Errorf("%w: variance %.3g, squared lengths %.3g in all; kernel function %s with gamma %v tells none apart", ErrConstant, b.Variance, squares, b.Function.Kind, b.Function.Gamma)
+		return fmt.Errorf("%w: variance %.3g, squared lengths %.3g in all; "+
+			"kernel function %s with gamma %v tells none apart",
+			ErrConstant, b.Variance, squares, b.Function.Kind, b.Function.Gamma)
 	}
 	return nil
 }

@@ -103,7 +103,8 @@ func TestComponents(t *testing.T) {
 						want = b.Eigenvalues[c]
 					}
 					if math.Abs(product-want) > 1e-5*b.Eigenvalues[0] || math.Abs(sum) > 1e-3 {
-						t.Errorf("n = %d, m = %d: components %d and %d have the product %v, want %v; the sum is %v", x.N, m, c, other, product, want, sum)
+						t.Errorf("n = %d, m = %d: components %d and %d have the product %v, want %v; the sum is %v",
+							x.N, m, c, other, product, want, sum)
 					}
 				}
 			}
@@ -126,13 +127,15 @@ func TestDropped(t *testing.T) {
 		x := repeated(five, n)
 		b := fit(t, simd.New(), x, Options{Function: rbf, Components: 10})
 		if b.Axes.Q != 4 || b.DroppedAxes != 6 || b.Explained < 0.99999 {
-			t.Errorf("five examples repeated: %d axes, %d dropped, %v of the variance explained, want 4, 6 and 1", b.Axes.Q, b.DroppedAxes, b.Explained)
+			t.Errorf("five examples repeated: %d axes, %d dropped, %v of the variance explained, want 4, 6 and 1",
+				b.Axes.Q, b.DroppedAxes, b.Explained)
 		}
 		if notes := strings.Join(b.Notes(), "\n"); !strings.Contains(notes, "6 of 10 axes were dropped") {
 			t.Errorf("notes: %q", notes)
 		}
 		b = fit(t, simd.New(), x, Options{Function: rbf, Components: 3, Landmarks: 20})
-		if len(b.Rows) > 5 || b.DroppedLandmarks != 20-len(b.Rows) || b.Landmarks.N != len(b.Rows) || b.Axes.D != len(b.Rows) {
+		if len(b.Rows) > 5 || b.DroppedLandmarks != 20-len(b.Rows) || b.Landmarks.N != len(b.Rows) ||
+			b.Axes.D != len(b.Rows) {
 			t.Errorf("landmarks from five examples: %v kept, %d dropped", b.Rows, b.DroppedLandmarks)
 		}
 		if notes := strings.Join(b.Notes(), "\n"); !strings.Contains(notes, "landmarks were dropped") {
@@ -154,7 +157,8 @@ func TestVariance(t *testing.T) {
 		}
 	}
 	// Landmarks that cannot explain so much: all their axes.
-	if b := fit(t, simd.New(), small, Options{Function: rbf, Variance: 0.99, Landmarks: 6}); b.Axes.Q != 6 || b.Explained > 0.99 {
+	if b := fit(t, simd.New(), small, Options{Function: rbf, Variance: 0.99, Landmarks: 6}); b.Axes.Q != 6 ||
+		b.Explained > 0.99 {
 		t.Errorf("%d axes of 6 landmarks explain %v", b.Axes.Q, b.Explained)
 	}
 }
@@ -213,5 +217,28 @@ func TestMedianGamma(t *testing.T) {
 	}
 	if _, err := MedianGamma(simd.New(), x.Pick([]int{0}), 1); !errors.Is(err, ErrOptions) {
 		t.Errorf("one example: %v", err)
+	}
+}
+
+// Hundreds of landmarks in the plane under a wide kernel function nearly depend on each
+// other; the axes of those that stay are the exact ones nevertheless.
+func TestNearlyDependentLandmarks(t *testing.T) {
+	x, _ := generated(1200, 2, 1)
+	for _, gamma := range []float32{0.03, 0.3, 3} {
+		o := Options{Function: mercer.Function{Kind: mercer.RBF, Gamma: gamma}, Components: 6}
+		exact := fit(t, simd.New(), x, o)
+		o.Landmarks = 700
+		b := fit(t, simd.New(), x, o)
+		if b.DroppedLandmarks < 300 {
+			t.Errorf("gamma %v: %d landmarks dropped, want most", gamma, b.DroppedLandmarks)
+		}
+		if math.Abs(b.Variance/exact.Variance-1) > 1e-5 {
+			t.Errorf("gamma %v: variance %v, exact %v", gamma, b.Variance, exact.Variance)
+		}
+		for i, want := range exact.Eigenvalues {
+			if got := b.Eigenvalues[i]; math.Abs(got-want) > 1e-4*exact.Eigenvalues[0] {
+				t.Errorf("gamma %v: eigenvalue %d is %v, exact %v", gamma, i, got, want)
+			}
+		}
 	}
 }

@@ -30,7 +30,9 @@ func TestLanczos(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := newLanczos(e, matrix{n: c.n, multiply: func(dst []float32, v engine.Weights) error { return scores(dst, r, v) }}, 1)
+		l, err := newLanczos(e, matrix{n: c.n, multiply: func(dst []float32, v engine.Weights) error {
+			return scores(dst, r, v)
+		}}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

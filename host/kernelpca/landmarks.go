@@ -68,7 +68,8 @@ func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Examples,
 	next := rng.IntN(x.N)
 	which := []int{next}
 	for len(which) < m {
-		if err := project(ctx, e, values, x, engine.Projection{Function: o.Function, Landmarks: x.Pick([]int{next})}); err != nil {
+		if err := project(ctx, e, values, x, engine.Projection{Function: o.Function,
+			Landmarks: x.Pick([]int{next})}); err != nil {
 			return nil, err
 		}
 		total, farthest := 0.0, 0
@@ -82,7 +83,8 @@ func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Examples,
 			}
 		}
 		if !(near[farthest] > 0) {
-			return nil, fmt.Errorf("%w: found only %d examples that differ in feature space, wanted %d landmarks; take fewer", ErrOptions, len(which), m)
+			return nil, fmt.Errorf("%w: found only %d examples that differ in feature space, "+
+				"wanted %d landmarks; take fewer", ErrOptions, len(which), m)
 		}
 		if next = farthest; o.Choice == KMeans {
 			next = draw(near, rng.Float64()*total, farthest)

@@ -51,7 +51,9 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 			return failed
 		}
 		defer r.Close()
-		found, err = b.leading(ctx, e, matrix{n: m, multiply: func(dst []float32, v engine.Weights) error { return scores(dst, r, v) }}, o)
+		found, err = b.leading(ctx, e, matrix{n: m, multiply: func(dst []float32, v engine.Weights) error {
+			return scores(dst, r, v)
+		}}, o)
 	}
 	if err != nil {
 		return err
@@ -66,7 +68,9 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 
 // features returns F transposed, m × n, and the mean of each column of K_nm: panel by
 // panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
-func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Examples, l lower) (dataset.Examples, []float64, error) {
+func (b *Basis) features(
+	ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
+) (dataset.Examples, []float64, error) {
 	f := dataset.Examples{N: l.m, D: x.N, X: make([]float32, l.m*x.N)}
 	var mean []float64
 	var panels [][]float32
@@ -79,7 +83,8 @@ func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Example
 				w.X = append(w.X, float32(v))
 			}
 		}
-		return project(ctx, e, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a}, engine.Projection{Function: linear, Landmarks: w})
+		return project(ctx, e, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a},
+			engine.Projection{Function: linear, Landmarks: w})
 	}
 	for at := 0; at < l.m; at += panelSize {
 		p := l.panelOf(at)
@@ -88,7 +93,8 @@ func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Example
 			which[k] = at + k
 		}
 		panel := make([]float32, x.N*p)
-		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function, Landmarks: b.Landmarks.Pick(which)}); err != nil {
+		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function,
+			Landmarks: b.Landmarks.Pick(which)}); err != nil {
 			return f, nil, err
 		}
 		mean = append(mean, means(panel, p)...)

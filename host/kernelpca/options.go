@@ -23,9 +23,9 @@ var (
 	ErrMemory   = errors.New("kernel PCA would need more memory than allowed")
 )
 
-// DefaultTolerance is the least eigenvalue, relative to the largest, whose axis is kept:
+// defaultTolerance is the least eigenvalue, relative to the largest, whose axis is kept:
 // float32 kernel values say little about smaller ones.
-const DefaultTolerance = 1e-6
+const defaultTolerance = 1e-6
 
 // Options say what to fit.
 type Options struct {
@@ -39,7 +39,7 @@ type Options struct {
 	Choice    string // Uniform (also ""), KMeans or Farthest
 	Seed      uint64 // of landmarks and of the start of the Lanczos process
 
-	Tolerance   float64 // of eigenvalues; 0 for DefaultTolerance
+	Tolerance   float64 // of eigenvalues; 0 for 1e-6
 	MemoryLimit int64   // in bytes, for what Fit takes besides the examples; 0 for none
 }
 
@@ -65,7 +65,7 @@ func (o *Options) check(n, d int) error {
 		return wrong("found the choice of landmarks %q, wanted %s, %s or %s", o.Choice, Uniform, KMeans, Farthest)
 	}
 	if o.Tolerance == 0 {
-		o.Tolerance = DefaultTolerance
+		o.Tolerance = defaultTolerance
 	}
 	if !(o.Tolerance > 0 && o.Tolerance < 1) {
 		return wrong("found the tolerance %v of eigenvalues, wanted it between 0 and 1", o.Tolerance)
@@ -79,7 +79,8 @@ func (o *Options) check(n, d int) error {
 	case o.Components > rank:
 		return wrong("found %d components, wanted at most %d: %s", o.Components, rank, why)
 	case o.Components == 0 && !(o.Variance > 0 && o.Variance <= 1):
-		return wrong("found no number of components and variance %v, wanted components above 0 or a share of variance in (0, 1]", o.Variance)
+		return wrong("found no number of components and variance %v, wanted components above 0 or a share of "+
+			"variance in (0, 1]", o.Variance)
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ type Plan struct {
 	Kernel  int64 `json:"kernel_bytes"`  // kernel values that are kept, and what is computed from them
 	Vectors int64 `json:"vectors_bytes"` // of the Lanczos process, about, for 3·D dimensions
 	Basis   int64 `json:"basis_bytes"`   // landmarks (as dense) and axes
-	Kept    bool  `json:"kept"`          // the kernel values of all pairs are kept; else they are computed for each product
+	Kept    bool  `json:"kept"`          // all pairs' kernel values are kept, else computed for each product
 	Limit   int64 `json:"limit_bytes"`   // 0 for none
 }
 
@@ -138,7 +139,8 @@ func NewPlan(n, d int, o Options) (Plan, error) {
 		p.Kernel = 4 * bytes(size, size)
 		steps := min(3*components, size)
 		// Both orders, the block and its products, T and its factors, results twice.
-		p.Vectors = 8*bytes(size, steps) + 32*bytes(size, blockSize) + 56*bytes(steps, blockSize) + 8*bytes(components, steps) + 4*bytes(size, components)
+		p.Vectors = 8*bytes(size, steps) + 32*bytes(size, blockSize) + 56*bytes(steps, blockSize) +
+			8*bytes(components, steps) + 4*bytes(size, components)
 	}
 	if o.Landmarks > 0 {
 		p.Kernel += 20*bytes(m, m) + 8*bytes(n, m) // factors in float64, features in both orders
@@ -146,7 +148,8 @@ func NewPlan(n, d int, o Options) (Plan, error) {
 		p.Kernel, p.Kept = 0, false
 	}
 	if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit {
-		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for the basis), the limit is %d; take fewer components or fewer landmarks",
+		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for the basis), "+
+			"the limit is %d; take fewer components or fewer landmarks",
 			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, o.MemoryLimit)
 	}
 	return p, nil

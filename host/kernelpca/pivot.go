@@ -40,7 +40,8 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 		// What this panel leaves of the rows below, a block of rows at a time.
 		for from := at + p; from < l.m; from += panelSize {
 			to := min(from+panelSize, l.m)
-			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(from, at, to-from, p), l.general(at+p, at, to-at-p, p), 1, l.general(from, at+p, to-from, to-at-p))
+			blas64.Gemm(blas.NoTrans, blas.Trans, -1, l.general(from, at, to-from, p), l.general(at+p, at, to-at-p, p), 1,
+				l.general(from, at+p, to-from, to-at-p))
 		}
 	}
 	return l.m, nil

@@ -183,7 +183,8 @@ func TestLandmarks(t *testing.T) {
 			if c.f.Kind == mercer.Linear {
 				m = 6 // more landmarks than dimensions would be dropped
 			}
-			b, err := Fit(context.Background(), simd.New(), x, Options{Function: c.f, Cosine: c.cosine, Components: 4, Landmarks: m, Choice: choice, Seed: 7})
+			b, err := Fit(context.Background(), simd.New(), x,
+				Options{Function: c.f, Cosine: c.cosine, Components: 4, Landmarks: m, Choice: choice, Seed: 7})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +204,8 @@ func TestLandmarks(t *testing.T) {
 func TestAllLandmarks(t *testing.T) {
 	x, lines := generated(80, 7, 4)
 	f := functions[0].f
-	b, err := Fit(context.Background(), simd.New(), x, Options{Function: f, Components: 6, Landmarks: x.N, Choice: Farthest})
+	b, err := Fit(context.Background(), simd.New(), x,
+		Options{Function: f, Components: 6, Landmarks: x.N, Choice: Farthest})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,8 @@ func TestEvaluateByHand(t *testing.T) {
 		recall, precision float64
 	}{{"a", 4, .5, 1}, {"b", 2, .5, .5}, {"c", 2, 1, .5}} {
 		got := r.PerClass[c]
-		if got.Class != want.class || got.Examples != want.examples || *got.Recall != want.recall || *got.Precision != want.precision {
+		if got.Class != want.class || got.Examples != want.examples || *got.Recall != want.recall ||
+			*got.Precision != want.precision {
 			t.Errorf("class %d: %s, %d examples, recall %v, precision %v; wanted %v",
 				c, got.Class, got.Examples, *got.Recall, *got.Precision, want)
 		}

@@ -39,7 +39,8 @@ func (b *Basis) SetMap(k *kernelmap.Map) { b.Kernel, b.Projection = describe(k) 
 
 func (b *Basis) check() error {
 	if b.FormatVersion != BasisVersion {
-		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another version of uma-gpu", basisName, b.FormatVersion, BasisVersion)
+		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another version of uma-gpu",
+			basisName, b.FormatVersion, BasisVersion)
 	}
 	if b.Features.Count < 1 {
 		return fmt.Errorf("%s: features: found a count of %d, wanted at least 1", basisName, b.Features.Count)

@@ -39,7 +39,8 @@ func TestSaveBeyondFileSizeLimit(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
 	}
-	if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), path+": cannot be written") || !strings.Contains(err.Error(), "ulimit -f") {
+	if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), path+": cannot be written") ||
+		!strings.Contains(err.Error(), "ulimit -f") {
 		t.Errorf("error %v, want %v with the path and what to do", err, syscall.EFBIG)
 	}
 	wantFiles(t, filepath.Dir(path), "m.npz")

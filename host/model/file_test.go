@@ -102,7 +102,8 @@ func TestLoadErrors(t *testing.T) {
 		{filepath.Join(dir, "text.npz"), `found "labe" at the start, wanted an .npz file`},
 	} {
 		m, err := Load(c.path)
-		if err == nil || m != nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "model file "+c.path+": ") {
+		if err == nil || m != nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "model file "+c.path+": ") {
 			t.Errorf("Load(%s): %v, want %q", c.path, err, c.want)
 		}
 	}

@@ -94,7 +94,8 @@ func (p *Projection) check(k *Kernel, width int) error {
 		return fmt.Errorf("found %d numbers of axes and %d offsets, wanted %d×%d (components × landmarks) and %d",
 			len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
 	}
-	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X, valuesName: p.Landmarks.Values, axesName: p.Axes, offsetName: p.Offset} {
+	for name, numbers := range map[string][]float32{landmarksName: p.Landmarks.X, valuesName: p.Landmarks.Values,
+		axesName: p.Axes, offsetName: p.Offset} {
 		for i, v := range numbers {
 			if !finite(float64(v)) {
 				return fmt.Errorf("%s: found %v at place %d, wanted finite numbers", name, v, i)
@@ -147,7 +148,9 @@ func readProjection(files archiveFiles, size int64, width int) (*Projection, err
 }
 
 // readMember reads an array and takes it out of files.
-func readMember[T number](files archiveFiles, name string, size int64, dtype string, width int) (rows, cols int, data []T, err error) {
+func readMember[T number](
+	files archiveFiles, name string, size int64, dtype string, width int,
+) (rows, cols int, data []T, err error) {
 	err = withMember(files, name, size, func(r io.Reader, n uint64) (err error) {
 		rows, cols, data, err = readArray[T](r, n, dtype, width)
 		return err

@@ -20,7 +20,8 @@ func kernelSample(sparse bool) *Model {
 		Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.3}, Landmarks: 3, Components: 4, Explained: 0.75,
 		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true, L2: true}, D: 4},
 	}
-	m.Projection = &Projection{Landmarks: dataset.Examples{N: 3, D: 5}, Axes: make([]float32, 12), Offset: []float32{1, -2, 3, 0.5}}
+	m.Projection = &Projection{Landmarks: dataset.Examples{N: 3, D: 5}, Axes: make([]float32, 12),
+		Offset: []float32{1, -2, 3, 0.5}}
 	for k := range m.Projection.Axes {
 		m.Projection.Axes[k] = float32(k) - 5.5
 	}
@@ -42,8 +43,9 @@ func TestKernelRoundTrip(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("sparse %v: %+v, %v, wanted %+v", sparse, got, err, want)
 		}
-		b := &Basis{FormatVersion: BasisVersion, ToolVersion: "v", Features: want.Meta.Features, Preparation: want.Meta.Preparation,
-			Kernel: *want.Meta.Kernel, Eigenvalues: []float64{3, 2, 1, 0.5}, Projection: want.Projection}
+		b := &Basis{FormatVersion: BasisVersion, ToolVersion: "v", Features: want.Meta.Features,
+			Preparation: want.Meta.Preparation,
+			Kernel:      *want.Meta.Kernel, Eigenvalues: []float64{3, 2, 1, 0.5}, Projection: want.Projection}
 		path := filepath.Join(t.TempDir(), "b.npz")
 		if err := b.Save(path); err != nil {
 			t.Fatal(err)
@@ -107,14 +109,16 @@ func TestKernelReadRefuses(t *testing.T) {
 			t.Errorf("without %s: %v", m.name, err)
 		}
 	}
-	if _, err := decode(archive(t, append(members, part("more.npy", "x"))...)); err == nil || !strings.Contains(err.Error(), `found member "more.npy"`) {
+	if _, err := decode(archive(t, append(members, part("more.npy", "x"))...)); err == nil ||
+		!strings.Contains(err.Error(), `found member "more.npy"`) {
 		t.Errorf("one member more: %v", err)
 	}
 	plain, err := sample().members()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := decode(archive(t, append(plain, members[2])...)); err == nil || !strings.Contains(err.Error(), "found member") {
+	if _, err := decode(archive(t, append(plain, members[2])...)); err == nil ||
+		!strings.Contains(err.Error(), "found member") {
 		t.Errorf("a plain model with an array of a projection: %v", err)
 	}
 }
@@ -151,7 +155,8 @@ func TestMap(t *testing.T) {
 		m := kernelSample(sparse)
 		k := m.Map()
 		if k.Basis.Width() != 4 || k.Preparation.Width() != m.D {
-			t.Errorf("sparse %v: a map of %d components and %d columns, wanted 4 and %d", sparse, k.Basis.Width(), k.Preparation.Width(), m.D)
+			t.Errorf("sparse %v: a map of %d components and %d columns, wanted 4 and %d",
+				sparse, k.Basis.Width(), k.Preparation.Width(), m.D)
 		}
 		other := sample()
 		if other.Map() != nil {

@@ -143,7 +143,8 @@ func (m *Meta) check() error {
 	if m.EstimatedError != nil && !finite(*m.EstimatedError) {
 		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *m.EstimatedError)
 	}
-	if raw := bytes.TrimSpace(m.Parameters); len(m.Parameters) > 0 && (!json.Valid(raw) || raw[0] != '{' || !utf8.Valid(raw)) {
+	if raw := bytes.TrimSpace(m.Parameters); len(m.Parameters) > 0 &&
+		(!json.Valid(raw) || raw[0] != '{' || !utf8.Valid(raw)) {
 		return fmt.Errorf("parameters: found %.40q, wanted one JSON object", raw)
 	}
 	if err := checkPreparation(&m.Preparation, m.Features.Count, "the count of features"); err != nil {
@@ -258,7 +259,8 @@ func decodeMeta(text []byte) (Meta, error) {
 	case v == nil:
 		return Meta{}, errors.New("found no format_version: this is not a model of uma-gpu")
 	case *v > FormatVersion:
-		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written by a newer version of uma-gpu; update this one", *v, FormatVersion)
+		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written by a newer version "+
+			"of uma-gpu; update this one", *v, FormatVersion)
 	case *v < 1:
 		return Meta{}, fmt.Errorf("found format_version %d, wanted 1 to %d", *v, FormatVersion)
 	}

@@ -1,5 +1,6 @@
-// Package model is the model file: the weights that predict, the confusion
-// matrix they were trained with, and what is needed to repeat the training.
+// Package model is the trained classifier: what it predicts, and its file, which has the
+// weights, the confusion matrix they were trained with, and what is needed to repeat the
+// training or to go on with it.
 //
 // A model file is an .npz archive, a zip file of exactly these members:
 //
@@ -94,7 +95,8 @@ func (m *Model) check() error {
 		return fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q, m.D)
 	}
 	if m.Confusion == nil && m.Meta.Condition != 0 {
-		return fmt.Errorf("confusion.npy: found none, wanted the matrix of which meta.json says that its condition_number is %v", m.Meta.Condition)
+		return fmt.Errorf("confusion.npy: found none, wanted the matrix of which meta.json says that its "+
+			"condition_number is %v", m.Meta.Condition)
 	}
 	if m.Confusion != nil && !isProduct(len(m.Confusion), m.Q, m.Q) {
 		return fmt.Errorf("confusion: found %d entries, wanted %d×%d (classes × classes)", len(m.Confusion), m.Q, m.Q)
@@ -121,7 +123,8 @@ func (m *Model) check() error {
 	for i, v := range m.W {
 		if !finite(float64(v)) {
 			return fmt.Errorf("array W: found %v as the weight of class %q, column %d (from 0), wanted a finite number: "+
-				"the training diverged; prepare the features (standardize, l2) or take fewer steps", v, m.Meta.Classes[i/m.D], i%m.D)
+				"the training diverged; prepare the features (standardize, l2) or take fewer steps",
+				v, m.Meta.Classes[i/m.D], i%m.D)
 		}
 	}
 	for i, v := range m.Confusion {
@@ -129,10 +132,14 @@ func (m *Model) check() error {
 			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v, i/m.Q, i%m.Q)
 		}
 	}
-	if m.State != nil {
-		return m.State.check(m)
+	if m.State == nil {
+		if m.Meta.Stop == "checkpoint" {
+			return fmt.Errorf("%s: found none, wanted the state of a training that goes on, "+
+				"as the stop of meta.json, checkpoint, says", lastName)
+		}
+		return nil
 	}
-	return nil
+	return m.State.check(m)
 }
 
 // isProduct reports whether n = a·b for positive a and b, without overflow.

@@ -32,7 +32,8 @@ func sample() *Model {
 		From:            strings.Repeat("a1", 32),
 		Preparation: dataset.Preparation{
 			Steps: dataset.Steps{Standardize: true, Bias: true}, D: 4,
-			A: []float32{0.1, 1e-45, 1.1754944e-38, math.MaxFloat32}, B: []float32{float32(math.Copysign(0, -1)), 1. / 3, -16777216, 0},
+			A: []float32{0.1, 1e-45, 1.1754944e-38, math.MaxFloat32},
+			B: []float32{float32(math.Copysign(0, -1)), 1. / 3, -16777216, 0},
 		},
 		DataSHA256:     strings.Repeat("0f", 32),
 		Condition:      1.5,
@@ -64,7 +65,8 @@ func decode(b []byte) (*Model, error) { return Read(bytes.NewReader(b), int64(le
 func TestRoundTrip(t *testing.T) {
 	bare := sample()
 	bare.Meta.Features.Names, bare.Meta.EstimatedError, bare.Meta.DataSHA256 = nil, nil, ""
-	bare.Meta.Parameters, bare.Meta.Preparation = json.RawMessage("{}"), dataset.Preparation{D: 4, Steps: dataset.Steps{Bias: true}}
+	bare.Meta.Parameters, bare.Meta.Preparation = json.RawMessage("{}"),
+		dataset.Preparation{D: 4, Steps: dataset.Steps{Bias: true}}
 	wide := &Model{Q: 2, D: 10001, W: make([]float32, 20002), Confusion: []float64{1, 0, 0, 1}, Meta: bare.Meta}
 	wide.Meta.Classes = []string{"", "1"}
 	wide.Meta.Features.Count, wide.Meta.Preparation = 10001, dataset.Preparation{D: 10001}
@@ -149,7 +151,8 @@ func TestOldVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != steps || string(m.Meta.Parameters) != `{"alpha":0,"select":"error","tol":1e-9}` {
+		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != steps ||
+			string(m.Meta.Parameters) != `{"alpha":0,"select":"error","tol":1e-9}` {
 			t.Errorf("%s: %+v", file, m.Meta)
 		}
 		again, err := decode(encode(t, m))
@@ -197,11 +200,13 @@ func TestLoadFileMadeByNumpy(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []float32{-0.875, -0.75, -0.625, -0.5, -0.375, -0.25, -0.125, 0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875}
-	if got.Q != 3 || got.D != 5 || !reflect.DeepEqual(got.W, want) || !reflect.DeepEqual(got.Confusion, sample().Confusion) {
+	if got.Q != 3 || got.D != 5 || !reflect.DeepEqual(got.W, want) ||
+		!reflect.DeepEqual(got.Confusion, sample().Confusion) {
 		t.Errorf("%d×%d W %v, confusion %v", got.Q, got.D, got.W, got.Confusion)
 	}
 	meta := got.Meta
-	if !reflect.DeepEqual(meta.Classes, []string{"a", "<=50K", "é"}) || meta.Seed != math.MaxUint64 || *meta.EstimatedError != 0.125 {
+	if !reflect.DeepEqual(meta.Classes, []string{"a", "<=50K", "é"}) || meta.Seed != math.MaxUint64 ||
+		*meta.EstimatedError != 0.125 {
 		t.Errorf("meta %+v", meta)
 	}
 	// Written again, the arrays are what numpy made of them, header included.
@@ -292,7 +297,8 @@ func TestTooLargeForZip(t *testing.T) {
 	if err := checkSize([]member{{size: maxFile - 1}, {size: 1}}); err != nil {
 		t.Error(err)
 	}
-	if err := checkSize([]member{{size: maxFile}, {size: 1}}); err == nil || !strings.Contains(err.Error(), "use fewer features") {
+	if err := checkSize([]member{{size: maxFile}, {size: 1}}); err == nil ||
+		!strings.Contains(err.Error(), "use fewer features") {
 		t.Errorf("error %v, want one that says to use fewer features", err)
 	}
 }

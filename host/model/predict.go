@@ -8,6 +8,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
+// ReadOptions returns options by which dataset.Read reads a file for m: features by their
+// names where both have names, classes in m's order, and stored as m prepares them.
+func (m *Model) ReadOptions() dataset.Options {
+	o := dataset.Options{Classes: m.Meta.Classes, Features: m.Meta.Features.Count}
+	if len(m.Meta.Features.Names) > 0 {
+		o.FeatureNames = m.Meta.Features.Names
+	}
+	if m.Meta.Preparation.Steps.NeedsDense() {
+		o.Storage = "dense"
+	}
+	return o
+}
+
 // Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them.
 // x has the features that m was trained on, in their order, and is not changed. A
 // cancelled ctx ends it with ctx's error. Errors are also those of preparing, mapping and
@@ -60,7 +73,9 @@ func (m *Model) weights() engine.Weights { return engine.Weights{Q: m.Q, D: m.D,
 
 // blocks hands prepared examples, mapped if m has a map, to use, in order: all at once, or
 // a block after the other where mapped ones might not find room.
-func (m *Model) blocks(ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error) error {
+func (m *Model) blocks(
+	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

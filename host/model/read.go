@@ -75,7 +75,8 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 		var rows, cols int
 		rows, cols, m.Confusion, err = readMember[float64](files, confusionName, size, "<f8", 8)
 		if err == nil && (rows != m.Q || cols != m.Q) {
-			err = fmt.Errorf("%s: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows", confusionName, rows, cols, m.Q, m.Q, m.Q)
+			err = fmt.Errorf("%s: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows",
+				confusionName, rows, cols, m.Q, m.Q, m.Q)
 		}
 		if err != nil {
 			return nil, err
@@ -123,12 +124,14 @@ func checkEnd(r io.ReaderAt, size int64) error {
 		return err
 	}
 	if string(b[:4]) != "PK\x05\x06" || binary.LittleEndian.Uint16(b[20:]) != 0 {
-		return errors.New("found no end of a zip archive in the last 22 bytes: the file is cut short, or something was appended to it")
+		return errors.New("found no end of a zip archive in the last 22 bytes: the file is cut short, " +
+			"or something was appended to it")
 	}
 	length := int64(binary.LittleEndian.Uint32(b[12:]))
 	offset := int64(binary.LittleEndian.Uint32(b[16:]))
 	if length > maxDirectory || offset+length != size-end {
-		return fmt.Errorf("found a zip directory of %d bytes at offset %d, wanted at most %d bytes that end at offset %d", length, offset, maxDirectory, size-end)
+		return fmt.Errorf("found a zip directory of %d bytes at offset %d, wanted at most %d bytes that end at offset %d",
+			length, offset, maxDirectory, size-end)
 	}
 	return nil
 }
@@ -146,7 +149,8 @@ func withMember(files archiveFiles, name string, size int64, read func(r io.Read
 		return errors.New("found no such member: this is not a model of uma-gpu")
 	}
 	if f.Method != zip.Store || f.Flags&1 != 0 {
-		return errors.New("found a compressed or encrypted member, wanted a stored one: use numpy.savez, not savez_compressed")
+		return errors.New("found a compressed or encrypted member, wanted a stored one: use numpy.savez, " +
+			"not savez_compressed")
 	}
 	if n := f.UncompressedSize64; n != f.CompressedSize64 || n > uint64(size) {
 		return fmt.Errorf("found a size of %d bytes, stored in %d, in a file of %d", n, f.CompressedSize64, size)

@@ -248,7 +248,8 @@ func TestEveryFlippedBit(t *testing.T) {
 func TestReadAllocatesLittle(t *testing.T) {
 	p := texts(t)
 	huge := npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 1000000000), }", 60)
-	claims := archive(t, part("meta.json", p["meta.json"]), part("W.npy", huge), part("confusion.npy", p["confusion.npy"]))
+	claims := archive(t, part("meta.json", p["meta.json"]), part("W.npy", huge),
+		part("confusion.npy", p["confusion.npy"]))
 	sizes := encode(t, sample())
 	directory := int(binary.LittleEndian.Uint32(sizes[len(sizes)-6:]))
 	copy(sizes[directory+20:], "\xff\xff\xff\x7f\xff\xff\xff\x7f")

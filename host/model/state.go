@@ -8,11 +8,13 @@ import (
 // State is where a training stands between two steps: what it takes to go on with the
 // same bits, besides the weights that its result would be, which are the model's own.
 type State struct {
-	Steps   int       // that were made; Meta.Steps in a model
-	Last    []float32 // Q×D row-major: the weights that the last step left
-	Sum     []float64 // Q×D, for weights "average" after a step: Σ of the weights after each; else empty
-	Counts  []int64   // Q×Q, for weights "best" once any were judged: examples by W's prediction and noisy label; else empty
-	Learner []byte    // the learner's own
+	Steps int       // that were made; Meta.Steps in a model
+	Last  []float32 // Q×D row-major: the weights that the last step left
+	Sum   []float64 // Q×D, for weights "average" after a step: Σ of the weights after each; else empty
+	// Counts is Q×Q, for weights "best" once any were judged: examples by W's prediction
+	// and noisy label; else empty.
+	Counts  []int64
+	Learner []byte // the learner's own
 }
 
 // The members that hold a State.
@@ -35,7 +37,8 @@ func (s *State) check(m *Model) error {
 		return fmt.Errorf("%s: found %d sums, wanted %d×%d (classes × columns) or none", sumName, len(s.Sum), m.Q, m.D)
 	}
 	if len(s.Counts) > 0 && !isProduct(len(s.Counts), m.Q, m.Q) {
-		return fmt.Errorf("%s: found %d counts, wanted %d×%d (classes × classes) or none", countsName, len(s.Counts), m.Q, m.Q)
+		return fmt.Errorf("%s: found %d counts, wanted %d×%d (classes × classes) or none",
+			countsName, len(s.Counts), m.Q, m.Q)
 	}
 	for i, v := range s.Last {
 		if !finite(float64(v)) {

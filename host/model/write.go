@@ -72,7 +72,8 @@ func checkSize(members []member) error {
 		total += b.size
 	}
 	if total > maxFile {
-		return fmt.Errorf("found %d bytes in all, wanted at most %d, which is what a zip file holds: use fewer features", total, uint64(maxFile))
+		return fmt.Errorf("found %d bytes in all, wanted at most %d, which is what a zip file holds: use fewer features",
+			total, uint64(maxFile))
 	}
 	return nil
 }

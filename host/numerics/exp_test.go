@@ -67,7 +67,8 @@ func TestExpAtItsEnds(t *testing.T) {
 	if got := numerics.Exp(least); got < 0x1p-126 || math.Exp(float64(math.Nextafter32(least, -inf))) >= 0x1p-126 {
 		t.Errorf("exp(%v) = %v: not the least normal result", least, got)
 	}
-	if got := numerics.Exp(most); got > math.MaxFloat32 || math.Exp(float64(math.Nextafter32(most, inf))) <= math.MaxFloat32 {
+	if got := numerics.Exp(most); got > math.MaxFloat32 ||
+		math.Exp(float64(math.Nextafter32(most, inf))) <= math.MaxFloat32 {
 		t.Errorf("exp(%v) = %v: not the largest finite result", most, got)
 	}
 	for x, before := float32(-87), float32(0); x <= 0; x += 0x1p-9 { // never falls by more than its error

@@ -16,7 +16,8 @@ import (
 // Write puts what write writes at path, whole or not at all: into a temporary
 // file in the same folder, which is flushed to disk and then takes the place of
 // path. On any failure, also a panic of write, the temporary file is removed and
-// what was at path is as it was.
+// what was at path is as it was. Where the system allows it the file has no name
+// before it is whole, so that a program which is killed leaves none behind.
 //
 // A new file has the permissions that the umask leaves; a file that is replaced
 // keeps its own. A symbolic link stays, and the file it points to is replaced.
@@ -59,7 +60,10 @@ func replace(target string, old fs.FileInfo, write func(io.Writer) error) (err e
 			return
 		}
 		f.Close() // perhaps for the second time; the first error is the one to tell
-		if stays := os.Remove(f.Name()); stays != nil {
+		if f.name == "" {
+			return
+		}
+		if stays := os.Remove(f.name); stays != nil {
 			err = fmt.Errorf("%w; and the temporary file stays: %w", err, stays)
 		}
 	}()
@@ -79,12 +83,15 @@ func replace(target string, old fs.FileInfo, write func(io.Writer) error) (err e
 	if err := f.Sync(); err != nil {
 		return advised(err)
 	}
+	if err := f.ensureName(); err != nil {
+		return err
+	}
 	if err := f.Close(); err != nil {
 		return advised(err)
 	}
 	// No flush of the folder: after a power cut path is the old file or the new
 	// one, and either is whole.
-	if err := os.Rename(f.Name(), target); err != nil {
+	if err := os.Rename(f.name, target); err != nil {
 		return advised(err)
 	}
 	renamed = true
@@ -117,33 +124,4 @@ func resolve(path string) (target string, old fs.FileInfo, err error) {
 		return "", nil, advised(err)
 	}
 	return target, info, nil
-}
-
-// attempts is how many temporary names are tried.
-const attempts = 1000
-
-// createTemp makes a new file in dir that nobody else has. Unlike os.CreateTemp
-// it leaves the permissions to the umask, since the file will stay. Its name is
-// short whatever path is, so that every valid path can be written.
-func createTemp(dir string) (*os.File, error) {
-	for i := 0; ; i++ {
-		name := filepath.Join(dir, fmt.Sprintf(".uma-gpu-%d-%d.tmp", os.Getpid(), i))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, fs.ErrExist) && i < attempts-1 {
-			continue // of another writer in this process, or left by a killed one
-		}
-		if err != nil {
-			return nil, fmt.Errorf("creating a file in folder %s: %w", dir, advised(err))
-		}
-		return f, nil
-	}
-}
-
-// tryTemp makes a temporary file in dir and removes it.
-func tryTemp(dir string) error {
-	f, err := createTemp(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

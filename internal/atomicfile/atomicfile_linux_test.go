@@ -108,3 +108,24 @@ func TestUmask(t *testing.T) {
 		t.Errorf("mode %v (%v), want 0640", info.Mode(), err)
 	}
 }
+
+// A writer that is killed leaves nothing: until it is whole the file has no name.
+func TestNamelessWhileWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, want := range []string{"first", "second"} {
+		err := Write(path, func(w io.Writer) error {
+			if want == "first" {
+				wantFiles(t, filepath.Dir(path))
+			} else {
+				wantFiles(t, filepath.Dir(path), "f")
+			}
+			_, err := io.WriteString(w, want)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantText(t, path, want)
+	}
+	wantFiles(t, filepath.Dir(path), "f")
+}

@@ -1,4 +1,5 @@
-// Package fileerr has the words that every message about a file needs.
+// Package fileerr has the words that every message about a file needs: what went wrong,
+// without the path, and what it is instead of a file.
 package fileerr
 
 import (

@@ -1,5 +1,3 @@
-// Package layout holds the test of the rules by which packages import each other.
-// Data flow one way: file, examples, engine, learner, model.
 package layout
 
 import (
@@ -28,14 +26,16 @@ var rules = []struct {
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
 	{"host/kernelmap", []string{"host/kernelpca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernelpca", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "fits on any engine through its interface and must not name one"},
-	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/sketch"}, "an engine knows the contract, the loops that define it, and nothing above"},
-	{"cpuref", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics"}, "an engine knows the contract and nothing above it"},
-	{"gpu", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/sketch"}, "an engine knows the contract and nothing above it"},
+	{"cpuref/simd", []string{"cpuref", "host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract, the loops that define it, and nothing above"},
+	{"cpuref", []string{"host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/enginecheck"}, "an engine knows the contract and nothing above it"},
+	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
+	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/numerics"}, "a learner runs on any engine and must not name one"},
-	{"host", []string{"learners", "host/"}, "the loop runs any learner on any engine; it names neither"},
+	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
 	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
+	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
@@ -45,15 +45,19 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// Only /cpu of it: which instructions there are, as far as the system allows.
-	"golang.org/x/sys":         {"cpuref/simd"},
+	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
+	// without names.
+	"golang.org/x/sys":         {"cpuref/simd", "internal/atomicfile"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum": {"host/confusion", "host/kernelpca", "host/metric", "internal/sketch",
+	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":              {"internal/openblas"},
 	"github.com/klauspost/compress":    {"host/dataset"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},
+	// What pages of Parquet are packed with, besides.
+	"github.com/andybalholm/brotli": {"host/dataset"},
+	"github.com/pierrec/lz4":        {"host/dataset"},
 }
 
 // mechanics are what every package may import: how work is shared out and what memory is

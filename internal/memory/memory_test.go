@@ -63,7 +63,8 @@ func TestProductAndSum(t *testing.T) {
 		sizes []int
 		want  int64
 	}{
-		{nil, 1}, {[]int{3, 4, 5}, 60}, {[]int{math.MaxInt, 1}, math.MaxInt}, {[]int{math.MaxInt, 3, math.MaxInt}, math.MaxInt64},
+		{nil, 1}, {[]int{3, 4, 5}, 60}, {[]int{math.MaxInt, 1}, math.MaxInt},
+		{[]int{math.MaxInt, 3, math.MaxInt}, math.MaxInt64},
 		{[]int{math.MaxInt, 3, math.MaxInt, 0}, 0}, {[]int{-1, 2}, math.MaxInt64}, {[]int{0, -1}, 0},
 	} {
 		if got := Product(c.sizes...); got != c.want {

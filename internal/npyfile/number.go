@@ -26,7 +26,8 @@ func parseType(descr string) (Type, error) {
 		return Type{}, fault(Element, "found elements of type %.100q, wanted numbers or texts", descr)
 	}
 	if code[0] == 'O' {
-		return Type{}, fault(Element, "found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as numbers")
+		return Type{}, fault(Element,
+			"found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as numbers")
 	}
 	if code == "?" {
 		code = "b1"
@@ -62,45 +63,64 @@ func (t Type) Order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// Decoder returns the function that makes a number of the bytes of one element,
-// rounded once; nil for texts and what is not known. What becomes of a float64,
-// narrow says. Truth is 1 or 0.
-func Decoder[T float32 | float64](t Type, narrow func(float64) T) func([]byte) T {
+// Decoder returns the function that fills dst with numbers, each rounded once, of the
+// bytes of len(dst) elements; nil for texts and what is not known. What becomes of a
+// float64, narrow says. Truth is 1 or 0.
+func Decoder[T float32 | float64](t Type, narrow func(float64) T) func(dst []T, raw []byte) {
 	o := t.Order()
+	each := func(one func(b []byte) T) func([]T, []byte) {
+		return func(dst []T, raw []byte) {
+			for i := range dst {
+				dst[i] = one(raw[i*t.Size : (i+1)*t.Size])
+			}
+		}
+	}
 	switch string(t.Kind) + strconv.Itoa(t.Size) {
 	case "b1":
-		return func(b []byte) T {
+		return each(func(b []byte) T {
 			if b[0] != 0 {
 				return 1
 			}
 			return 0
-		}
+		})
 	case "u1":
-		return func(b []byte) T { return T(b[0]) }
+		return func(dst []T, raw []byte) {
+			for i, v := range raw[:len(dst)] {
+				dst[i] = T(v)
+			}
+		}
 	case "i1":
-		return func(b []byte) T { return T(int8(b[0])) }
+		return each(func(b []byte) T { return T(int8(b[0])) })
 	case "u2":
-		return func(b []byte) T { return T(o.Uint16(b)) }
+		return each(func(b []byte) T { return T(o.Uint16(b)) })
 	case "i2":
-		return func(b []byte) T { return T(int16(o.Uint16(b))) }
+		return each(func(b []byte) T { return T(int16(o.Uint16(b))) })
 	case "u4":
-		return func(b []byte) T { return T(o.Uint32(b)) }
+		return each(func(b []byte) T { return T(o.Uint32(b)) })
 	case "i4":
-		return func(b []byte) T { return T(int32(o.Uint32(b))) }
+		return each(func(b []byte) T { return T(int32(o.Uint32(b))) })
 	case "u8":
-		return func(b []byte) T { return T(o.Uint64(b)) }
+		return each(func(b []byte) T { return T(o.Uint64(b)) })
 	case "i8":
-		return func(b []byte) T { return T(int64(o.Uint64(b))) }
+		return each(func(b []byte) T { return T(int64(o.Uint64(b))) })
 	case "f4":
-		if !t.Big { // without the call through an interface: most arrays are these
-			return func(b []byte) T { return T(math.Float32frombits(binary.LittleEndian.Uint32(b))) }
+		if t.Big {
+			return each(func(b []byte) T { return T(math.Float32frombits(o.Uint32(b))) })
 		}
-		return func(b []byte) T { return T(math.Float32frombits(o.Uint32(b))) }
+		return func(dst []T, raw []byte) { // most arrays are these two
+			for i := range dst {
+				dst[i] = T(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+			}
+		}
 	case "f8":
-		if !t.Big {
-			return func(b []byte) T { return narrow(math.Float64frombits(binary.LittleEndian.Uint64(b))) }
+		if t.Big {
+			return each(func(b []byte) T { return narrow(math.Float64frombits(o.Uint64(b))) })
 		}
-		return func(b []byte) T { return narrow(math.Float64frombits(o.Uint64(b))) }
+		return func(dst []T, raw []byte) {
+			for i := range dst {
+				dst[i] = narrow(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
+			}
+		}
 	}
 	return nil
 }

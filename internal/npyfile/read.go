@@ -93,7 +93,8 @@ func ReadHeader(r io.Reader) (Array, error) {
 	}
 	a.Size = len(start) + n
 	if n > MaxHeader {
-		return a, fault(Long, "found an .npy header of %d bytes, wanted at most %d (a table of named columns? save them as one matrix)", n, MaxHeader)
+		return a, fault(Long, "found an .npy header of %d bytes, wanted at most %d (a table of named columns? "+
+			"save them as one matrix)", n, MaxHeader)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -112,11 +113,13 @@ func cut(err error) error {
 
 // entry is a key and its value: a text, a word, or a tuple of numbers, which Python
 // 2 ended in L.
-var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
+var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*` +
+	`('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
 
 // parse takes the dictionary apart: its three keys, each once, in any order.
 func (a *Array) parse() error {
-	bad := fault(Dictionary, "found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array", strings.TrimSpace(a.Text))
+	bad := fault(Dictionary, "found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array",
+		strings.TrimSpace(a.Text))
 	rest, opened := strings.CutPrefix(strings.TrimSpace(a.Text), "{")
 	rest, closed := strings.CutSuffix(rest, "}")
 	if !opened || !closed {

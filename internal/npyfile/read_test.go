@@ -12,6 +12,25 @@ import (
 	"testing/iotest"
 )
 
+func TestHeader(t *testing.T) {
+	for _, c := range []struct {
+		dtype string
+		shape []int
+		want  string
+	}{
+		{"<f4", []int{3, 2}, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }"},
+		{"<i8", []int{7}, "{'descr': '<i8', 'fortran_order': False, 'shape': (7,), }"},
+		{"|S3", nil, "{'descr': '|S3', 'fortran_order': False, 'shape': (), }"},
+		{"<f8", []int{1 << 62, 1 << 62, 0}, "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904, 0), }"},
+	} {
+		h := string(Header(c.dtype, c.shape...))
+		text, ok := strings.CutPrefix(h, Magic+"\x01\x00"+string([]byte{byte(len(h) - 10), 0}))
+		if !ok || len(h)%64 != 0 || !strings.HasSuffix(h, "\n") || strings.TrimRight(text, " \n") != c.want {
+			t.Errorf("%s %v: got %q, want %q", c.dtype, c.shape, h, c.want)
+		}
+	}
+}
+
 // file is a header of version 1 with any text.
 func file(text string) string {
 	return Magic + "\x01\x00" + string([]byte{byte(len(text)), byte(len(text) >> 8)}) + text
@@ -24,14 +43,21 @@ func TestReadHeader(t *testing.T) {
 		file string
 		want Array
 	}{
-		"NumPy's":       {file(text), Array{Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"version 2":     {Magic + "\x02\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 2, Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"version 3":     {Magic + "\x03\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 3, Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
-		"other writers": {file(` {"shape":(7L,),"descr":">i8" , 'fortran_order':True}`), Array{Descr: ">i8", Type: Type{Kind: 'i', Size: 8, Big: true}, Fortran: true, Shape: []int{7}}},
-		"an element":    {file("{'descr': '|S3', 'fortran_order': False, 'shape': ()}"), Array{Descr: "|S3", Type: Type{Kind: 'S', Size: 3}}},
-		"truth":         {file("{'descr': '?', 'fortran_order': False, 'shape': (0,)}"), Array{Descr: "?", Type: Type{Kind: 'b', Size: 1}, Shape: []int{0}}},
-		"text":          {file("{'descr': '<U5', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<U5", Type: Type{Kind: 'U', Size: 20}, Shape: []int{2}}},
-		"unknown":       {file("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<c16", Type: Type{Kind: 'c', Size: 16}, Shape: []int{2}}},
+		"NumPy's": {file(text), Array{Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"version 2": {Magic + "\x02\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 2,
+			Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"version 3": {Magic + "\x03\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text, Array{Major: 3,
+			Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+		"other writers": {file(` {"shape":(7L,),"descr":">i8" , 'fortran_order':True}`), Array{Descr: ">i8",
+			Type: Type{Kind: 'i', Size: 8, Big: true}, Fortran: true, Shape: []int{7}}},
+		"an element": {file("{'descr': '|S3', 'fortran_order': False, 'shape': ()}"), Array{Descr: "|S3",
+			Type: Type{Kind: 'S', Size: 3}}},
+		"truth": {file("{'descr': '?', 'fortran_order': False, 'shape': (0,)}"), Array{Descr: "?",
+			Type: Type{Kind: 'b', Size: 1}, Shape: []int{0}}},
+		"text": {file("{'descr': '<U5', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<U5",
+			Type: Type{Kind: 'U', Size: 20}, Shape: []int{2}}},
+		"unknown": {file("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), Array{Descr: "<c16",
+			Type: Type{Kind: 'c', Size: 16}, Shape: []int{2}}},
 		"large": {file("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 9223372036854775807)}"),
 			Array{Descr: "|u1", Type: Type{Kind: 'u', Size: 1}, Shape: []int{1, math.MaxInt}}},
 	} {
@@ -116,18 +142,22 @@ func TestDecoder(t *testing.T) {
 	one := map[string][]byte{
 		"|b1": {1}, "|i1": {1}, "|u1": {1}, "<i2": {1, 0}, ">i2": {0, 1}, "<u2": {1, 0}, ">u2": {0, 1},
 		"<i4": {1, 0, 0, 0}, ">i4": {0, 0, 0, 1}, "<u4": {1, 0, 0, 0}, ">u4": {0, 0, 0, 1},
-		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0}, ">u8": {0, 0, 0, 0, 0, 0, 0, 1},
-		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0}, "<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, ">f8": {0x3f, 0xf0, 0, 0, 0, 0, 0, 0},
+		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0}, ">u8": {0,
+			0, 0, 0, 0, 0, 0, 1},
+		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0}, "<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, ">f8": {0x3f,
+			0xf0, 0, 0, 0, 0, 0, 0},
 	}
 	for descr, raw := range one {
 		typ, err := parseType(descr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		double := Decoder(typ, func(v float64) float64 { return v })
-		single := Decoder(typ, func(v float64) float32 { return float32(v) })
-		if double(raw) != 1 || single(raw) != 1 || double(make([]byte, 8)) != 0 {
-			t.Errorf("%s: got %v and %v, wanted 1", descr, double(raw), single(raw))
+		double, single := make([]float64, 3), make([]float32, 3)
+		three := slices.Concat(raw, make([]byte, len(raw)), raw)
+		Decoder(typ, func(v float64) float64 { return v })(double, three)
+		Decoder(typ, func(v float64) float32 { return float32(v) })(single, three)
+		if !slices.Equal(double, []float64{1, 0, 1}) || !slices.Equal(single, []float32{1, 0, 1}) {
+			t.Errorf("%s: got %v and %v, wanted 1 0 1", descr, double, single)
 		}
 		if typ.IsInteger() != (typ.Kind != 'f') {
 			t.Errorf("%s: is it an integer?", descr)
@@ -138,8 +168,9 @@ func TestDecoder(t *testing.T) {
 	// Rounded once: by way of float64 this would be 2^54.
 	once, _ := parseType("<u8")
 	raw := []byte{1, 0, 0, 0x40, 0, 0, 0x40, 0} // 2^54+2^30+1, a bit above the middle
-	if got, want := Decoder(once, func(v float64) float32 { return float32(v) })(raw), float32(1<<54+1<<31); got != want {
-		t.Errorf("got %v, wanted %v", got, want)
+	got := make([]float32, 1)
+	if Decoder(once, func(v float64) float32 { return float32(v) })(got, raw); got[0] != 1<<54+1<<31 {
+		t.Errorf("got %v, wanted 2^54+2^31", got)
 	}
 	minus, _ := parseType("<i4")
 	if v, ok := minus.Integer([]byte{0xfe, 0xff, 0xff, 0xff}); v != -2 || !ok {
@@ -149,7 +180,8 @@ func TestDecoder(t *testing.T) {
 		t.Errorf("2^64-1 fits: %d", v)
 	}
 	for _, descr := range []string{"<f2", "<c16", "|S1", "<U1", "<M8", "|V8"} {
-		if typ, err := parseType(descr); err != nil || Decoder(typ, func(v float64) float64 { return v }) != nil || typ.IsInteger() {
+		if typ, err := parseType(descr); err != nil || Decoder(typ, func(v float64) float64 { return v }) != nil ||
+			typ.IsInteger() {
 			t.Errorf("%s: %v", descr, err)
 		}
 	}
@@ -220,7 +252,7 @@ func FuzzReadHeader(f *testing.F) {
 			t.Fatalf("read %+v of %d bytes", a, len(raw)-r.Len())
 		}
 		if decode := Decoder(a.Type, func(v float64) float64 { return v }); decode != nil {
-			decode(make([]byte, a.Type.Size))
+			decode(make([]float64, 2), make([]byte, 2*a.Type.Size))
 		}
 		b, err := ReadHeader(bytes.NewReader(Header(a.Descr, a.Shape...)))
 		if err != nil || b.Type != a.Type || b.Descr != a.Descr || !slices.Equal(b.Shape, a.Shape) {

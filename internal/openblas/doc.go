@@ -1,5 +1,5 @@
-// Package openblas makes gonum multiply matrices by OpenBLAS, in a program that imports it
-// and is built with cgo and
+// Package openblas makes gonum multiply matrices by OpenBLAS, if the program is built for
+// that:
 //
 //	CGO_LDFLAGS=-lopenblas go build -tags openblas ./cmd/uma-gpu
 //

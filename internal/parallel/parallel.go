@@ -1,4 +1,5 @@
-// Package parallel shares out work among the processors.
+// Package parallel shares out work among the processors: the only place that starts
+// goroutines for speed, and asks how many there may be.
 //
 // Who takes which piece, and how many take part, must not show in any result: each piece
 // of work has results of its own, or adds integers, or the caller puts the results of the

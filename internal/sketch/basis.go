@@ -5,11 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // Basis is K directions of feature space, about orthonormal.
@@ -119,3 +118,27 @@ func up(v float64) float64 { return v*(1+1e-9) + math.SmallestNonzeroFloat32 }
 // up32 is the least float32 above v by a few roundings, so that a device may compute
 // with it in float32 and still be above.
 func up32(v float64) float32 { return float32(v*(1+0x1p-20) + 0x1p-120) }
+
+func dot(a, b []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
+}
+
+func axpy(alpha float64, x, y []float64) {
+	blas64.Axpy(alpha, blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(y), Inc: 1, Data: y})
+}
+
+// Length returns the length of a vector, computed in float64.
+func Length(v []float32) float64 {
+	var a, b, c, d float64
+	k := 0
+	for ; k+4 <= len(v); k += 4 {
+		a += float64(v[k]) * float64(v[k])
+		b += float64(v[k+1]) * float64(v[k+1])
+		c += float64(v[k+2]) * float64(v[k+2])
+		d += float64(v[k+3]) * float64(v[k+3])
+	}
+	for ; k < len(v); k++ {
+		a += float64(v[k]) * float64(v[k])
+	}
+	return math.Sqrt(a + b + c + d)
+}

@@ -33,10 +33,12 @@ const radius = 4.0
 // fit in memory ([memory.ErrBudget]).
 func Generate(n, d, q int, seed uint64) (x []float32, y []int32, err error) {
 	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
-		return nil, nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: want n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
+		return nil, nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: "+
+			"want n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
 	}
 	need := memory.Sum(memory.Product(n, d, 4), memory.Product(n, 4), memory.Product(q, d, 8))
-	if err := memory.Check(need, fmt.Sprintf("a set of %d synthetic examples × %d features in %d classes", n, d, q)); err != nil {
+	if err := memory.Check(need,
+		fmt.Sprintf("a set of %d synthetic examples × %d features in %d classes", n, d, q)); err != nil {
 		return nil, nil, err
 	}
 	src := rand.NewPCG(seed, 0x73796e7468) // "synth": apart from other uses of the same seed

@@ -10,6 +10,12 @@ import (
 // BandwidthBytes is the size of an array that is larger than caches.
 const BandwidthBytes = 256 << 20
 
+// Copier is an engine that measures how fast its device copies within its own memory, in
+// bytes per second read and written together.
+type Copier interface {
+	CopyBandwidth() (bytesPerSecond float64, err error)
+}
+
 // ReadBandwidth measures how fast all processors together read memory, in bytes
 // per second: the best of several sums over an array of that many bytes. It reads
 // words of 8 bytes, because one addition for each float32 would be bound by the

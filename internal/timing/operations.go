@@ -62,8 +62,8 @@ func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (fou
 }
 
 // list lists the operations. Each works on what those before it have left:
-// AssignAll leaves all examples in the cells of step.after. Rescoring alternates between two weights, and norms between two inverses,
-// because an engine may see that nothing has changed.
+// AssignAll leaves all examples in the cells of step.after. Rescoring alternates between two
+// weights, and norms between two inverses, because an engine may see that nothing has changed.
 func (b *bench) list(bytes int64, step *lastStep) []operation {
 	n, d, q := b.X.N, b.X.D, b.Noise.Q()
 	every := make([]int, q)

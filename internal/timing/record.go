@@ -47,7 +47,9 @@ func (e recordedEngine) Load(x dataset.Examples, classes int) (engine.Scorer, er
 	return e.e.Load(x, classes)
 }
 
-func (e recordedEngine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (e recordedEngine) LoadCells(
+	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+) (engine.Cells, error) {
 	r, err := e.e.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,8 @@ func TestWatch(t *testing.T) {
 		w.end(2)
 	}
 	o := w.operation("x", 77)
-	if *o.Launches != 2 || *o.Transfers != 1 || *o.BytesRead != 8 || len(w.samples) != 3 || !(o.Least <= o.Seconds && o.Seconds <= o.Most) {
+	if *o.Launches != 2 || *o.Transfers != 1 || *o.BytesRead != 8 || len(w.samples) != 3 ||
+		!(o.Least <= o.Seconds && o.Seconds <= o.Most) {
 		t.Errorf("found %+v of %+v", o, w)
 	}
 	o.compare(4)
@@ -173,7 +174,8 @@ func TestTrace(t *testing.T) {
 		t.Fatalf("found %+v", events)
 	}
 	for k, e := range events {
-		if e.Args = nil; e.Name != want[k].Name || e.Phase != want[k].Phase || e.Thread != want[k].Thread || e.Time != want[k].Time || e.Duration != want[k].Duration {
+		if e.Args = nil; e.Name != want[k].Name || e.Phase != want[k].Phase || e.Thread != want[k].Thread ||
+			e.Time != want[k].Time || e.Duration != want[k].Duration {
 			t.Errorf("event %d: %+v, want %+v", k, e, want[k])
 		}
 	}

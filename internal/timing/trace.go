@@ -81,7 +81,8 @@ func (t *Trace) Write(w io.Writer) error {
 		if !slices.ContainsFunc(t.spans, func(s span) bool { return s.track == k }) {
 			continue
 		}
-		events = append(events, event{Name: "thread_name", Phase: "M", Process: 1, Thread: k + 1, Args: map[string]any{"name": name}})
+		events = append(events, event{Name: "thread_name", Phase: "M", Process: 1, Thread: k + 1,
+			Args: map[string]any{"name": name}})
 	}
 	// A span that holds others comes before them.
 	sorted := slices.Clone(t.spans)

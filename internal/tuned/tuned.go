@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -39,13 +40,13 @@ type Key struct {
 	Platform string `json:"platform"`
 	Device   string `json:"device"`
 	Driver   string `json:"driver"`
-	Kernels  string `json:"kernels"` // gpu.KernelsHash
+	Kernels  string `json:"kernels"` // kernels.Hash
 	Shape    string `json:"shape"`   // class of shapes, as Shape returns it
 }
 
 // NewKey returns the key for examples of the class shape on a device.
 func NewKey(i gpu.Info, shape string) (Key, error) {
-	kernels, err := gpu.KernelsHash()
+	kernels, err := kernels.Hash()
 	return Key{i.PlatformName, i.Name, i.Driver, kernels, shape}, err
 }
 
@@ -110,10 +111,12 @@ func Read(path string) ([]Entry, error) {
 	}
 	var t table
 	if err := json.Unmarshal(text, &t); err != nil {
-		return nil, fmt.Errorf("%s is no table of tunings: %w; remove it, or name another file in %s", path, err, PathVariable)
+		return nil, fmt.Errorf("%s is no table of tunings: %w; remove it, or name another file in %s",
+			path, err, PathVariable)
 	}
 	if t.Format != format {
-		return nil, fmt.Errorf("%s is no table of tunings: its format is %.40q, wanted %q; remove it, or name another file in %s", path, t.Format, format, PathVariable)
+		return nil, fmt.Errorf("%s is no table of tunings: its format is %.40q, wanted %q; "+
+			"remove it, or name another file in %s", path, t.Format, format, PathVariable)
 	}
 	for k, e := range t.Entries {
 		if err := e.Tuning.Check(); err != nil {

@@ -72,6 +72,8 @@ func (v *float32Value) String() string {
 	return strconv.FormatFloat(float64(*v), 'g', -1, 32)
 }
 
+func (v *float32Value) Get() any { return float32(*v) }
+
 func (v *float32Value) Set(text string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	*v = float32Value(f)

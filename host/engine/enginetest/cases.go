@@ -52,35 +52,39 @@ func problems() []problem {
 		problem{name: "overflowing scores", n: 50, d: 20, q: 4, value: largest, weight: largest},
 		problem{name: "pixels", n: 400, d: 64, q: 10, value: pixels, weight: normal},
 		problem{name: "midpoints", n: 400, d: 64, q: 4, value: midpoints, weight: midpoints},
-		problem{name: "zero rows", n: 70, d: 18, q: 3, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
-			for i := 0; i < x.N; i += 3 {
-				clear(x.Row(i))
-			}
-		}},
-		problem{name: "rows of all lengths", n: 200, d: 600, q: 4, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
-			for i := range x.N { // row i keeps every (i+1)-th column, three rows none, one all
-				for j := range x.Row(i) {
-					if i%67 == 13 || j%(i+1) != 0 {
-						x.Row(i)[j] = 0
+		problem{name: "zero rows", n: 70, d: 18, q: 3, value: normal, weight: normal,
+			edit: func(x dataset.Examples, y []int32) {
+				for i := 0; i < x.N; i += 3 {
+					clear(x.Row(i))
+				}
+			}},
+		problem{name: "rows of all lengths", n: 200, d: 600, q: 4, value: normal, weight: normal,
+			edit: func(x dataset.Examples, y []int32) {
+				for i := range x.N { // row i keeps every (i+1)-th column, three rows none, one all
+					for j := range x.Row(i) {
+						if i%67 == 13 || j%(i+1) != 0 {
+							x.Row(i)[j] = 0
+						}
 					}
 				}
-			}
-		}},
+			}},
 		problem{name: "nearly empty", n: 60, d: 1090, q: 4, value: normal, weight: normal, edit: thinOut},
-		problem{name: "all zero", n: 40, d: 18, q: 3, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
-			clear(x.X)
-		}},
+		problem{name: "all zero", n: 40, d: 18, q: 3, value: normal, weight: normal,
+			edit: func(x dataset.Examples, y []int32) {
+				clear(x.X)
+			}},
 		problem{name: "bytes", n: 301, d: 259, q: 7, narrow: 1, value: normal, weight: normal},
 		problem{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1, value: normal, weight: normal},
 		problem{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1, value: normal, weight: normal},
 		problem{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1, value: normal, weight: normal},
 		problem{name: "halves", n: 301, d: 259, q: 7, narrow: 2, value: normal, weight: normal},
 		problem{name: "halves of many classes", n: 95, d: 40, q: 40, narrow: 2, value: normal, weight: normal},
-		problem{name: "one class only", n: 100, d: 18, q: 6, value: normal, weight: normal, edit: func(x dataset.Examples, y []int32) {
-			for i := range y {
-				y[i] = 4
-			}
-		}},
+		problem{name: "one class only", n: 100, d: 18, q: 6, value: normal, weight: normal,
+			edit: func(x dataset.Examples, y []int32) {
+				for i := range y {
+					y[i] = 4
+				}
+			}},
 	)
 }
 
@@ -205,7 +209,10 @@ func (p problem) dense() problem {
 
 // round compares every operation at one weight matrix. name is that of this step of
 // the problem.
-func (p problem) round(r engine.Cells, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32, rng *rand.Rand, name string) error {
+func (p problem) round(
+	r engine.Cells, v *naive, w engine.Weights, changed []int, alpha float32, inv []float32,
+	rng *rand.Rand, name string,
+) error {
 	before := w.Clone()
 	if err := r.Rescore(w, changed); err != nil {
 		return err
@@ -218,7 +225,9 @@ func (p problem) round(r engine.Cells, v *naive, w engine.Weights, changed []int
 	to := from + rng.IntN(p.n-from+1)
 	for _, rows := range [][2]int{{0, p.n}, {from, to}} {
 		want := v.scores[rows[0]*p.q : rows[1]*p.q]
-		if err := into(want, "score", sameFloats, func(dst []float32) error { return r.Scores(dst, rows[0], rows[1]) }); err != nil {
+		if err := into(want, "score", sameFloats, func(dst []float32) error {
+			return r.Scores(dst, rows[0], rows[1])
+		}); err != nil {
 			return err
 		}
 	}
@@ -246,7 +255,9 @@ func (p problem) round(r engine.Cells, v *naive, w engine.Weights, changed []int
 			c = v.region[i] // a region that is not empty
 		}
 		sums := v.classSums(c)
-		if err := into(sums, fmt.Sprintf("class sums of region %d", c), same[int64], func(dst []int64) error { return r.ClassSums(dst, c) }); err != nil {
+		if err := into(sums, fmt.Sprintf("class sums of region %d", c), same[int64], func(dst []int64) error {
+			return r.ClassSums(dst, c)
+		}); err != nil {
 			return err
 		}
 		pairs = append(pairs, engine.Pair{P: c, Q: q})
@@ -256,7 +267,9 @@ func (p problem) round(r engine.Cells, v *naive, w engine.Weights, changed []int
 	many := slices.Repeat(pairs, 1+18/len(pairs))
 	for _, some := range [][]engine.Pair{pairs[:1], many, nil} {
 		want := slices.Repeat(vectors, 1+18/len(pairs))[:len(some)*p.d]
-		if err := into(want, fmt.Sprintf("update vectors %v", some), sameFloats, func(dst []float32) error { return r.UpdateVectors(dst, some, inv) }); err != nil {
+		if err := into(want, fmt.Sprintf("update vectors %v", some), sameFloats, func(dst []float32) error {
+			return r.UpdateVectors(dst, some, inv)
+		}); err != nil {
 			return err
 		}
 	}

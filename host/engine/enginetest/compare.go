@@ -89,7 +89,10 @@ func into[T value](want []T, what string, equal func(string, []T, []T) error, f 
 
 // guarded hands fenced copies of the inputs to f and judges afterwards that
 // neither they nor their surroundings were written to.
-func guarded(x dataset.Examples, y []int32, inv []float32, f func(x dataset.Examples, y []int32, inv []float32) error) error {
+func guarded(
+	x dataset.Examples, y []int32, inv []float32,
+	f func(x dataset.Examples, y []int32, inv []float32) error,
+) error {
 	g := x
 	var wx, wv []float32
 	var ws []int64
@@ -115,7 +118,8 @@ func guarded(x dataset.Examples, y []int32, inv []float32, f func(x dataset.Exam
 		return err
 	}
 	if x.Narrow != nil {
-		if err := errors.Join(same("bytes after use", g.Narrow.Codes8, x.Narrow.Codes8), same("halves after use", g.Narrow.Codes16, x.Narrow.Codes16)); err != nil {
+		if err := errors.Join(same("bytes after use", g.Narrow.Codes8, x.Narrow.Codes8),
+			same("halves after use", g.Narrow.Codes16, x.Narrow.Codes16)); err != nil {
 			return err
 		}
 	}

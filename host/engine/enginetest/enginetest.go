@@ -233,7 +233,9 @@ func checkNoLabels(e engine.Engine) error {
 		return err
 	}
 	// Scores are 1, 3, 5 against 1, 1, 1.
-	if err := into([]int32{0, 0, 0}, "predict", same[int32], func(dst []int32) error { return r.Predict(dst) }); err != nil {
+	if err := into([]int32{0, 0, 0}, "predict", same[int32], func(dst []int32) error {
+		return r.Predict(dst)
+	}); err != nil {
 		return err
 	}
 	if _, ok := r.(engine.Cells); ok {

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"math"
 	"math/bits"
+	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -178,4 +179,26 @@ func (v *naive) norms(inv []float32) []float32 {
 		}
 	}
 	return dst
+}
+
+// expected remembers what the naive computation takes longest for, norms and projections, since a
+// process puts the same problems to many engines.
+var expected = memory{m: map[string][]float32{}}
+
+type memory struct {
+	mu sync.Mutex
+	m  map[string][]float32
+}
+
+func (m *memory) floats(name string, compute func() []float32) []float32 {
+	m.mu.Lock()
+	known, ok := m.m[name]
+	m.mu.Unlock()
+	if !ok {
+		known = compute()
+		m.mu.Lock()
+		m.m[name] = known
+		m.mu.Unlock()
+	}
+	return known
 }

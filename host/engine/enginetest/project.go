@@ -67,10 +67,12 @@ func projections() []projection {
 	add(projection{name: "all zero", f: gauss, n: 20, d: 9, m: 17, axes: 5, value: zero})
 	// Whatever the argument of the exponential is: the whole range, and beyond it.
 	for _, gamma := range []float32{0x1p-149, 1e-6, 1, 30, 1e6, math.MaxFloat32} {
-		add(projection{name: fmt.Sprintf("gamma %v", gamma), f: mercer.Function{Kind: mercer.RBF, Gamma: gamma}, n: 65, d: 2, m: 67, axes: 3, keep: 0.9})
+		add(projection{name: fmt.Sprintf("gamma %v", gamma), f: mercer.Function{Kind: mercer.RBF, Gamma: gamma}, n: 65,
+			d: 2, m: 67, axes: 3, keep: 0.9})
 	}
 	add(projection{name: "many values", f: mercer.Function{Kind: mercer.RBF, Gamma: 1.3}, n: 131, d: 2, m: 257})
-	add(projection{name: "distances lost in rounding", f: mercer.Function{Kind: mercer.RBF, Gamma: 10}, n: 30, d: 5, m: 35, value: alike})
+	add(projection{name: "distances lost in rounding", f: mercer.Function{Kind: mercer.RBF, Gamma: 10}, n: 30, d: 5,
+		m: 35, value: alike})
 	add(projection{name: "equal examples and landmarks", f: gauss, n: 70, d: 4, m: 70, value: digits})
 	for _, f := range []mercer.Function{linear, seventh, gauss} {
 		add(projection{name: f.Kind + ", wide exponents", f: f, n: 15, d: 270, m: 290, axes: 20, value: wide, axis: wide})
@@ -78,7 +80,8 @@ func projections() []projection {
 		add(projection{name: f.Kind + ", overflow of values", f: f, n: 21, d: 5, m: 35, value: largest})
 		add(projection{name: f.Kind + ", subnormal", f: f, n: 21, d: 5, m: 35, axes: 17, value: subnormal, axis: tiny})
 		add(projection{name: f.Kind + ", midpoints", f: f, n: 40, d: 33, m: 47, axes: 19, value: midpoints, axis: midpoints})
-		add(projection{name: f.Kind + ", negative zero", f: f, n: 20, d: 5, m: 21, axes: 6, value: signedZeros, axis: signedZeros})
+		add(projection{name: f.Kind + ", negative zero", f: f, n: 20, d: 5, m: 21, axes: 6, value: signedZeros,
+			axis: signedZeros})
 	}
 	return all
 }
@@ -143,7 +146,8 @@ func (p projection) check(e engine.Engine) error {
 	for _, form := range []struct {
 		name string
 		x, m dataset.Examples
-	}{{"dense", x, m}, {"sparse examples", x.Compressed(), m}, {"sparse landmarks", x, m.Compressed()}, {"sparse", x.Compressed(), m.Compressed()}} {
+	}{{"dense", x, m}, {"sparse examples", x.Compressed(), m}, {"sparse landmarks", x, m.Compressed()},
+		{"sparse", x.Compressed(), m.Compressed()}} {
 		err := guarded(form.x, nil, axes.W, func(gx dataset.Examples, _ []int32, w []float32) error {
 			return guarded(form.m, nil, offset, func(gm dataset.Examples, _ []int32, o []float32) error {
 				if p.bare || p.axes == 0 {

@@ -55,7 +55,8 @@ func TestFMAThreeWays(t *testing.T) {
 		a, b, c := floats(r)
 		fast, soft := numerics.FMA(a, b, c), softFMA(a, b, c)
 		if math.Float32bits(fast) != math.Float32bits(soft) {
-			t.Fatalf("draw %d of seed %d: fma(%x, %x, %x): numerics %x, integers %x, big %x", i, seed, a, b, c, fast, soft, bigFMA(a, b, c))
+			t.Fatalf("draw %d of seed %d: fma(%x, %x, %x): numerics %x, integers %x, big %x",
+				i, seed, a, b, c, fast, soft, bigFMA(a, b, c))
 		}
 		if i%20 == 0 {
 			if exact := bigFMA(a, b, c); exact != soft {
@@ -86,7 +87,8 @@ func TestFMASpecial(t *testing.T) {
 			fma  func(a, b, c float32) float32
 		}{{"numerics", numerics.FMA}, {"integers", softFMA}} {
 			got := f.fma(c.a, c.b, c.c)
-			if got != c.want && !(got != got && c.want != c.want) || math.Signbit(float64(got)) != math.Signbit(float64(c.want)) && got == got {
+			if got != c.want && !(got != got && c.want != c.want) ||
+				math.Signbit(float64(got)) != math.Signbit(float64(c.want)) && got == got {
 				t.Errorf("%s: fma(%v, %v, %v) = %v, want %v", f.name, c.a, c.b, c.c, got, c.want)
 			}
 		}

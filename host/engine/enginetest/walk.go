@@ -80,11 +80,14 @@ func (k walk) check(e engine.Engine) error {
 				return fmt.Errorf("step %d: %w", step, err)
 			}
 			p := rng.IntN(k.q)
-			if err := into(v.classSums(p), fmt.Sprintf("step %d: class sums of region %d", step, p), same[int64], func(dst []int64) error { return r.ClassSums(dst, p) }); err != nil {
+			if err := into(v.classSums(p), fmt.Sprintf("step %d: class sums of region %d", step, p), same[int64],
+				func(dst []int64) error { return r.ClassSums(dst, p) }); err != nil {
 				return err
 			}
 			if step == walkSteps/2 || step == walkSteps-1 {
-				if err := into(v.scores, fmt.Sprintf("step %d: score", step), sameFloats, func(dst []float32) error { return r.Scores(dst, 0, k.n) }); err != nil {
+				if err := into(v.scores, fmt.Sprintf("step %d: score", step), sameFloats, func(dst []float32) error {
+					return r.Scores(dst, 0, k.n)
+				}); err != nil {
 					return err
 				}
 			}

@@ -79,7 +79,8 @@ func TestClose(t *testing.T) {
 }
 
 func TestNotices(t *testing.T) {
-	for _, what := range []string{"assign: predicted", "assign: regions", "class sums of region 1", "norms", "update vectors"} {
+	for _, what := range []string{"assign: predicted", "assign: regions", "class sums of region 1", "norms",
+		"update vectors"} {
 		found := false
 		for _, c := range enginetest.TinyCases() {
 			err := c.Check(Engine(broken{cpuref.New(), what}))

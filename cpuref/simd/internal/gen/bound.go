@@ -9,7 +9,8 @@ import (
 // estimate generates estimateAVX512 and estimateAVX2. Even and odd directions have
 // sums of their own, since a sum is a chain of fma.
 func estimate(level string, vector func() VecVirtual) {
-	TEXT("estimate"+level, NOSPLIT, "func(sketch []int8, depth int, coef []float32, lines []int, scores []float32, step int)")
+	TEXT("estimate"+level, NOSPLIT, "func(sketch []int8, depth int, coef []float32, lines []int, "+
+		"scores []float32, step int)")
 	Pragma("noescape")
 	sketch, size, coef, scores := base("sketch"), length("sketch"), base("coef"), base("scores")
 	depth := value("depth")
@@ -91,9 +92,11 @@ func estimate(level string, vector func() VecVirtual) {
 // bound generates the frame of a kernel that finds the examples whose place is open.
 // half is as in region, with the rest of the parameters.
 func bound(name string, lanesOfVector int, half func(p *bounded, at int) GPVirtual) {
-	TEXT(name, NOSPLIT, "func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, scored []int32, now int32, place []int32, open []uint16)")
+	TEXT(name, NOSPLIT, "func(scores []float32, q int, alpha float32, rho, nu, slack, eta, theta []float32, "+
+		"scored []int32, now int32, place []int32, open []uint16)")
 	Pragma("noescape")
-	p := &bounded{scores: base("scores"), q: value("q"), rho: base("rho"), nu: base("nu"), scored: base("scored"), place: base("place")}
+	p := &bounded{scores: base("scores"), q: value("q"), rho: base("rho"), nu: base("nu"), scored: base("scored"),
+		place: base("place")}
 	open, blocks := base("open"), length("open")
 	vector := YMM
 	if lanesOfVector == 16 {

@@ -9,7 +9,10 @@ import (
 // region generates the frame of a kernel of clause 4: blocks, and the classes of
 // each. half is called for each part of a block that fills a vector, with the
 // byte at which it begins, and returns the examples whose place is another.
-func region(name string, lanesOfVector int, half func(scores GPVirtual, classes GPVirtual, alpha, infinity Register, before, now Mem) GPVirtual) {
+func region(
+	name string, lanesOfVector int,
+	half func(scores GPVirtual, classes GPVirtual, alpha, infinity Register, before, now Mem) GPVirtual,
+) {
 	TEXT(name, NOSPLIT, "func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)")
 	Pragma("noescape")
 	scores, q, before, now := base("scores"), value("q"), base("before"), base("now")

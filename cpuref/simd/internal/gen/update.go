@@ -60,7 +60,10 @@ func combine(level string, size int) {
 // other, as clause 1 wants, but the z of four of them are computed together.
 // fma adds the product of a row of bt and the number at g to z; parts is the
 // number of vectors that 16 lanes take.
-func norms(name string, vector func() VecVirtual, clear func(v VecVirtual), fma func(row []VecVirtual, g Mem, z []VecVirtual)) {
+func norms(
+	name string, vector func() VecVirtual, clear func(v VecVirtual),
+	fma func(row []VecVirtual, g Mem, z []VecVirtual),
+) {
 	TEXT(name, NOSPLIT, "func(g []float32, columns int, bt []float32, unit float32, norm []float32)")
 	Pragma("noescape")
 	g, columns, bt, labels := base("g"), value("columns"), base("bt"), length("bt")

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestDamagedCheckpoint: whatever member of a checkpoint has a wrong byte, is missing, or
+// holds what cannot be, --resume says so and names the file.
+func TestDamagedCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	train := resumable(t, dir)
+	k, m, bad := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "bad.npz")
+	seen := map[string]bool{}
+	for _, more := range [][]string{nil, {"--weights", "average"}, {"--kernel", "rbf", "--components", "9"}} {
+		args := with(train, with(more, "--model", m)...)
+		succeed(t, with(args, "--checkpoint", k, "--every", "13")...)
+		if err := os.Remove(m); err != nil {
+			t.Fatal(err)
+		}
+		refused := func(what string, words ...string) {
+			t.Helper()
+			for _, w := range append(words, bad+": ") {
+				fail(t, exitFailure, w, with(args, "--resume", bad)...)
+			}
+			if _, err := os.Stat(m); err == nil {
+				t.Errorf("%s: wrote a model", what)
+			}
+		}
+		whole := read(t, k)
+		z, err := zip.OpenReader(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range z.File {
+			seen[f.Name] = true
+			from, err := f.DataOffset()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range []int64{0, int64(f.UncompressedSize64) / 2, int64(f.UncompressedSize64) - 1} {
+				flipped := bytes.Clone(whole)
+				flipped[from+at] ^= 4
+				if err := os.WriteFile(bad, flipped, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				refused(f.Name, f.Name+": found ")
+			}
+			rewrite(t, k, bad, f.Name, nil)
+			switch f.Name {
+			case confusionName:
+				refused(f.Name, "confusion.npy: found none")
+			case "sum.npy":
+				refused(f.Name, "found a state that does not fit: found a sum of 0 weights, wanted 10×65")
+			case "counts.npy":
+				refused(f.Name, "found a state that does not fit: found ", "best weights with 0 counts, wanted ")
+			case "last.npy":
+				refused(f.Name, "found member ", " only")
+			case "landmarks.npy": // or those of sparse ones
+				refused(f.Name, "found no such member")
+			default:
+				refused(f.Name, f.Name+": found no such member")
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"", "{", `{"begun":true}`, `{"begun":true,"random":"cGNnOg=="}`, `{"begun":1}`} {
+			rewrite(t, k, bad, "learner.bin", []byte(text))
+			refused("learner.bin "+text, "found a state that does not fit: uma: found a damaged state of ")
+		}
+		for _, n := range []int{0, 10, len(whole) / 2, len(whole) - 1} {
+			if err := os.WriteFile(bad, whole[:n], 0o666); err != nil {
+				t.Fatal(err)
+			}
+			refused("cut short", "cut short")
+		}
+	}
+	for _, name := range []string{"W.npy", confusionName, "last.npy", "sum.npy", "counts.npy", "learner.bin", "meta.json", "axes.npy"} {
+		if !seen[name] {
+			t.Errorf("no checkpoint had %s", name)
+		}
+	}
+	// All of the state left out: a checkpoint is none without it.
+	succeed(t, with(train, "--model", m, "--checkpoint", k, "--every", "13")...)
+	for _, name := range []string{"counts.npy", "learner.bin", "last.npy"} {
+		rewrite(t, k, bad, name, nil)
+		if err := os.Rename(bad, k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fail(t, exitFailure, k+": last.npy: found none, wanted the state of a training that goes on", with(train, "--model", m, "--resume", k)...)
+}
+
+const confusionName = "confusion.npy"

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// named writes a table of 90 examples with the named columns, of which label has the
+// class; the values go by the name of their column.
+func named(t *testing.T, dir, name string, columns ...string) string {
+	t.Helper()
+	var text strings.Builder
+	fmt.Fprintln(&text, strings.Join(columns, ","))
+	for i := range 90 {
+		for k, column := range columns {
+			if k > 0 {
+				text.WriteByte(',')
+			}
+			class := "red green blue"
+			switch column {
+			case "label":
+				text.WriteString(strings.Fields(class)[i%3])
+			default:
+				fmt.Fprint(&text, (i*i*7+i*int(column[0]))%31+9*(i%3))
+			}
+		}
+		text.WriteByte('\n')
+	}
+	return write(t, dir, name, text.String())
+}
+
+// TestFrom: a training may begin with the weights of a model, for whose features and
+// classes it looks by name.
+func TestFrom(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
+	first, want := path("first.npz"), path("want.npz")
+	succeed(t, "train", "--data", data, "--model", first, "--max-steps", "7", "--weights", "last")
+
+	// Of no step, the model is the first one but for what the run says of itself.
+	succeed(t, "train", "--data", data, "--model", want, "--from", first, "--max-steps", "0")
+	if !bytes.Equal(member(t, want, "W.npy"), member(t, first, "W.npy")) {
+		t.Error("with no step the weights are not those to begin with")
+	}
+	a, b := load(t, first).Meta, load(t, want).Meta
+	if got, want := marshal(t, b.Preparation), marshal(t, a.Preparation); got != want {
+		t.Errorf("preparation %s, want %s", got, want)
+	}
+	w := member(t, first, "W.npy")
+	sum := sha256.Sum256(w[len(npyfile.Header("<f4", 3, 4)):])
+	if b.From != hex.EncodeToString(sum[:]) || a.From != "" || b.Steps != 0 || b.MaxSteps != 0 {
+		t.Errorf("from %q and %q, want none and %x; %d steps", a.From, b.From, sum, b.Steps)
+	}
+
+	// Last weights, no random numbers: seven steps and thirteen are twenty.
+	succeed(t, "train", "--data", data, "--model", want, "--max-steps", "20", "--weights", "last")
+	m := path("m.npz")
+	succeed(t, "train", "--data", data, "--model", m, "--from", first, "--max-steps", "13", "--weights", "last")
+	if !bytes.Equal(member(t, m, "W.npy"), member(t, want, "W.npy")) {
+		t.Error("seven steps and thirteen are not twenty")
+	}
+
+	// Columns in another order, one too many, and a first example of another class.
+	for _, columns := range []string{"c label b a", "label b x a c"} {
+		other := named(t, dir, "other.csv", strings.Fields(columns)...)
+		got := path("other.npz")
+		_, stderr := succeed(t, "train", "--data", other, "--label-column", "label", "--model", got, "--from", first, "--max-steps", "13", "--weights", "last")
+		if !bytes.Equal(read(t, got), read(t, m)) {
+			t.Errorf("columns %s: %s differs\n%s", columns, differ(t, got, m), stderr)
+		}
+		if strings.Contains(columns, "x") && !strings.Contains(stderr, "no features of the model and are ignored: ") {
+			t.Errorf("no word of column x:\n%s", stderr)
+		}
+	}
+	text := strings.SplitAfterN(string(read(t, data)), "\n", 3)
+	swapped := write(t, dir, "swapped.csv", text[0]+strings.SplitAfterN(text[2], "\n", 2)[0]+text[1]+strings.SplitAfterN(text[2], "\n", 2)[1])
+	succeed(t, "train", "--data", swapped, "--model", path("swapped.npz"), "--from", first, "--max-steps", "0")
+	if !bytes.Equal(member(t, path("swapped.npz"), "W.npy"), member(t, first, "W.npy")) {
+		t.Error("another first class changes the weights to begin with")
+	}
+
+	// It goes on as well, and remembers where it began.
+	k := path("k.npz")
+	for _, rule := range []string{"best", "average", "last"} {
+		args := []string{"train", "--data", data, "--max-steps", "13", "--weights", rule}
+		succeed(t, with(args, "--model", m, "--from", first, "--checkpoint", k, "--every", "8")...)
+		succeed(t, with(args, "--model", path("on.npz"), "--resume", k)...)
+		if !bytes.Equal(read(t, path("on.npz")), read(t, m)) {
+			t.Errorf("%s, gone on from a checkpoint: %s differs", rule, differ(t, path("on.npz"), m))
+		}
+		// A checkpoint, and a model of kernel PCA, are models to begin with.
+		succeed(t, with(args, "--model", path("on.npz"), "--from", k)...)
+		if got, want := load(t, path("on.npz")).Meta.From, load(t, m).Meta.From; got == want || got == "" {
+			t.Errorf("from a checkpoint: %q", got)
+		}
+	}
+	succeed(t, "train", "--data", data, "--model", k, "--max-steps", "7", "--kernel", "rbf", "--components", "9")
+	succeed(t, "train", "--data", data, "--model", m, "--max-steps", "7", "--from", k)
+	for _, name := range []string{"landmarks.npy", "axes.npy", "offset.npy"} {
+		if !bytes.Equal(member(t, m, name), member(t, k, name)) {
+			t.Errorf("%s is not that of the model to begin with", name)
+		}
+	}
+
+	red := strings.ReplaceAll(string(read(t, data)), "blue", "violet")
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitFailure, `"violet"`, []string{"--data", write(t, dir, "violet.csv", red)}},
+		{exitFailure, `wanted also "c"`, []string{"--data", named(t, dir, "ab.csv", "a", "b", "d", "label")}},
+		{exitUsage, "--normalize is given with --from", []string{"--normalize", "l2"}},
+		{exitUsage, "--kernel is given with --from", []string{"--kernel", "rbf"}},
+		{exitUsage, "--gamma is given with", []string{"--gamma", "1"}},
+		{exitFailure, "digits.csv.gz: found ", []string{"--from", digits}},
+	} {
+		fail(t, c.code, c.want, with([]string{"train", "--data", data, "--model", path("none.npz"), "--from", first}, c.args...)...)
+	}
+	fail(t, exitUsage, "--match-features is given without --resume or --from", "train", "--data", data, "--model", m, "--match-features", "name")
+}
+
+// TestResumeMatchesNames: the same data in another order of columns are the same.
+func TestResumeMatchesNames(t *testing.T) {
+	dir := t.TempDir()
+	data, other := named(t, dir, "abc.csv", "a", "b", "c", "label"), named(t, dir, "other.csv", "c", "x", "label", "a", "b")
+	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	succeed(t, "train", "--data", data, "--model", want, "--checkpoint", k, "--every", "8", "--max-steps", "13")
+	succeed(t, "train", "--data", other, "--label-column", "label", "--model", m, "--resume", k)
+	if !bytes.Equal(read(t, m), read(t, want)) {
+		t.Errorf("%s differs", differ(t, m, want))
+	}
+	// Read by position they are others.
+	fail(t, exitFailure, k+": ", "train", "--data", named(t, dir, "cab.csv", "c", "a", "b", "label"), "--match-features", "position", "--model", m, "--resume", k)
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// resumable returns the arguments of a training of a few steps on noisy digits, which
+// no learner of the tests ends sooner.
+func resumable(t *testing.T, dir string) []string {
+	t.Helper()
+	few := filepath.Join(dir, "few.csv")
+	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
+	data, c := noisy(t, dir, few)
+	return []string{"train", "--data", data, "--confusion", c, "--max-steps", "24"}
+}
+
+// TestResumeEqualsStraight: a checkpoint predicts, and a training that goes on from it, on
+// whatever device, writes the model of the training that nothing stopped.
+func TestResumeEqualsStraight(t *testing.T) {
+	dir := t.TempDir()
+	train := resumable(t, dir)
+	sparse := filepath.Join(dir, "sparse.svm")
+	succeed(t, "convert", "--data", train[2], "--out", sparse)
+	for name, more := range map[string][]string{
+		"best":              nil,
+		"average":           {"--weights", "average"},
+		"last, random":      {"--weights", "last", "--select", "random", "--seed", "5"},
+		"average, random":   {"--weights", "average", "--select", "random", "--alpha", "0.0001"},
+		"sparse, confusion": {"--data", sparse, "--storage", "sparse", "--select", "confusion"},
+		"rbf":               {"--kernel", "rbf", "--components", "20"},
+		"rbf, sought":       {"--kernel", "rbf", "--components", "20", "--gamma", "search", "--weights", "average"},
+		"poly, landmarks":   {"--kernel", "poly", "--components", "9", "--landmarks", "40", "--landmark-choice", "kmeans++", "--select", "random"},
+		"cosine, sparse":    {"--data", sparse, "--kernel", "cosine", "--variance", "0.5", "--storage", "sparse"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := func(name string) string { return filepath.Join(dir, name) }
+			straight := path("straight")
+			succeed(t, with(train, with(more, "--model", straight)...)...)
+			for _, device := range devicesHere(t) {
+				kept := path("kept" + device)
+				// The last checkpoint is of step 13.
+				succeed(t, with(train, with(more, "--device", device, "--model", path("m"), "--checkpoint", kept, "--every", "13")...)...)
+				if what := differ(t, path("m"), straight); what != "" {
+					t.Errorf("%s: writing checkpoints changes the model: %s", device, what)
+				}
+				if meta := load(t, kept).Meta; meta.Stop != "checkpoint" || meta.Steps != 13 {
+					t.Errorf("%s: the checkpoint says %s after %d steps", device, meta.Stop, meta.Steps)
+				}
+				succeed(t, "predict", "--model", kept, "--data", train[2])
+				succeed(t, "eval", "--model", kept, "--data", train[2])
+			}
+			succeed(t, with(train, with(more, "--model", path("m"), "--resume", path("keptcpu"))...)...) // the same command line
+			if !bytes.Equal(read(t, path("m")), read(t, straight)) {
+				t.Errorf("the training that goes on differs in %s", differ(t, path("m"), straight))
+			}
+			for _, from := range devicesHere(t) {
+				for _, to := range devicesHere(t) {
+					// With what it takes to read the data, and no more; onto itself.
+					m := path("here")
+					if err := os.WriteFile(m, read(t, path("kept"+from)), 0o666); err != nil {
+						t.Fatal(err)
+					}
+					data := train[2]
+					if len(more) > 1 && more[0] == "--data" {
+						data = sparse
+					}
+					succeed(t, "train", "--data", data, "--device", to, "--resume", m, "--model", m)
+					if kind := load(t, m).Meta.Device.Kind; !strings.HasPrefix(to, kind) {
+						t.Errorf("the model says that it is of %s, want %s", kind, to)
+					}
+					if what := differ(t, m, straight); what != "" {
+						t.Errorf("from %s to %s: %s differs", from, to, what)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestResumeAgain: a training that goes on writes checkpoints in its turn, in place of the
+// one that it goes on from, and may go further than the first was to.
+func TestResumeAgain(t *testing.T) {
+	dir := t.TempDir()
+	train := resumable(t, dir)
+	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
+	for _, rule := range []string{"best", "average", "last"} {
+		args := with(train, "--weights", rule, "--select", "random")
+		succeed(t, with(args, "--model", m, "--checkpoint", k, "--every", "9", "--max-steps", "10")...)
+		for _, steps := range []string{"11", "20", "31"} {
+			succeed(t, with(args, "--model", m, "--checkpoint", k, "--resume", k, "--every", "10", "--max-steps", steps)...)
+			succeed(t, with(args, "--model", want, "--max-steps", steps)...)
+			if !bytes.Equal(read(t, m), read(t, want)) {
+				t.Errorf("%s, %s steps: %s differs from the straight run's", rule, steps, differ(t, m, want))
+			}
+		}
+		if steps := load(t, k).Meta.Steps; steps != 30 {
+			t.Errorf("the last checkpoint is of step %d, want 30", steps)
+		}
+	}
+	// Before the first step as well, and by time.
+	succeed(t, with(train, "--model", m, "--checkpoint", k, "--every", "1h")...)
+	if steps := load(t, k).Meta.Steps; steps != 0 {
+		t.Errorf("the checkpoint is of step %d, want 0", steps)
+	}
+	succeed(t, with(train, "--model", m, "--checkpoint", k, "--resume", k, "--every", "1ns")...)
+	succeed(t, with(train, "--model", want)...)
+	if steps := load(t, k).Meta.Steps; steps != 24 || !bytes.Equal(read(t, m), read(t, want)) {
+		t.Errorf("from step 0 to %d: %s", steps, differ(t, m, want))
+	}
+}
+
+// TestResumeInterrupted: the model of Ctrl-C goes on like a checkpoint.
+func TestResumeInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	train := resumable(t, dir)
+	m, k, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir, "want.npz")
+	for _, more := range [][]string{nil, {"--weights", "average"}, {"--weights", "last", "--select", "random"}, {"--kernel", "rbf", "--components", "12"}} {
+		args := with(train, more...)
+		for _, line := range []string{"step 1:", "step 5:", "step 23:"} {
+			code, _, stderr := interrupt(t, line, with(args, "--verbose", "--model", m)...)
+			if code != exitInterrupted || !strings.Contains(stderr, "--resume "+m+" goes on") {
+				t.Fatalf("exit code %d\n%s", code, stderr)
+			}
+			succeed(t, "eval", "--model", m, "--data", train[2])
+			if line == "step 1:" { // and once more
+				code, _, _ = interrupt(t, "step 3:", with(args, "--verbose", "--model", m, "--resume", m, "--checkpoint", k)...)
+				if code != exitInterrupted {
+					t.Fatalf("exit code %d", code)
+				}
+			}
+			succeed(t, with(args, "--model", m, "--resume", m)...)
+			succeed(t, with(args, "--model", want)...)
+			if !bytes.Equal(read(t, m), read(t, want)) {
+				t.Errorf("%s, interrupted at %s %s differs", more, line, differ(t, m, want))
+			}
+		}
+	}
+}
+
+// TestResumeRefuses what is not the training that began.
+func TestResumeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	train := resumable(t, dir)
+	m, k, done := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir, "done.npz")
+	succeed(t, with(train, "--model", done, "--checkpoint", k, "--every", "13", "--kernel", "poly", "--gamma", "0.1", "--components", "20", "--landmarks", "50")...)
+	linear := filepath.Join(dir, "linear.npz")
+	succeed(t, with(train, "--model", m, "--checkpoint", linear, "--every", "13")...)
+	if err := os.Remove(m); err != nil {
+		t.Fatal(err)
+	}
+	resume := with(train, "--model", m, "--resume", k)
+	for _, c := range []struct{ flag, value, want string }{
+		{"--weights", "last", "--weights is last, wanted best"},
+		{"--seed", "2", "--seed is 2, wanted 1"},
+		{"--select", "random", "--select is random, wanted error"},
+		{"--alpha", "0.5", "--alpha is 0.5, wanted 0"},
+		{"--tol", "0.5", "--tol is 0.5, wanted 1e-09"},
+		{"--normalize", "l2", "--normalize is l2, wanted maxabs"},
+		{"--kernel", "rbf", "--kernel is rbf, wanted poly"},
+		{"--gamma", "0.2", "--gamma is 0.2, wanted 0.1"},
+		{"--coef0", "2", "--coef0 is 2, wanted 1"},
+		{"--degree", "2", "--degree is 2, wanted 3"},
+		{"--components", "19", "--components is 19, wanted 20"},
+		{"--landmarks", "49", "--landmarks is 49, wanted 50"},
+		{"--normalize-components", "bias", "--normalize-components is bias, wanted "},
+	} {
+		more := []string{c.flag, c.value}
+		if kernelFlag := strings.Contains("--gamma --coef0 --degree --components --landmarks --normalize-components", c.flag); kernelFlag {
+			more = append(more, "--kernel", "poly")
+		}
+		fail(t, exitUsage, c.want+func() string {
+			if strings.HasSuffix(c.want, " ") {
+				return ""
+			}
+			return " as the training to go on with began"
+		}(), with(resume, more...)...)
+	}
+	fail(t, exitUsage, "--kernel is rbf, wanted none as", with(train, "--model", m, "--resume", linear, "--kernel", "rbf")...)
+	fail(t, exitUsage, "--max-steps is 12, wanted at least 13, the steps that the training has made", with(resume, "--max-steps", "12")...)
+	fail(t, exitUsage, "--resume and --from exclude each other", with(resume, "--from", done)...)
+	fail(t, exitFailure, done+": found a model whose training had ended (max-steps after 24 steps), wanted a checkpoint", with(train, "--model", m, "--resume", done)...)
+	fail(t, exitFailure, "no such file", with(train, "--model", m, "--resume", filepath.Join(dir, "none.npz"))...)
+	fail(t, exitUsage, "--every is given without --checkpoint", with(train, "--model", m, "--every", "3")...)
+	for _, every := range []string{"0", "-1", "0s", "-3s", "often", "1.5"} {
+		fail(t, exitUsage, fmt.Sprintf("--every is %q, wanted a time above 0", every), with(train, "--model", m, "--checkpoint", k, "--every", every)...)
+	}
+
+	// What only reading tells: other labels, another matrix.
+	other := t.TempDir()
+	data, matrix := noisy(t, other, filepath.Join(dir, "few.csv"), "--seed", "3")
+	advice := "give what the training began with, or --from " + k + " to begin anew with its weights"
+	for _, words := range []string{k + ": ", "found data ", advice} {
+		fail(t, exitFailure, words, with(resume, "--data", data)...)
+	}
+	table := strings.NewReplacer("\n0,0.6,", "\n0,0.6000001,", "\n1,0.4,", "\n1,0.3999999,").Replace(string(read(t, matrix)))
+	for _, words := range []string{k + ": ", "found confusion matrix another one, wanted that of the file as it began", advice} {
+		fail(t, exitFailure, words, with(resume, "--confusion", write(t, other, "other.csv", table))...)
+	}
+	if left := names(t, other); len(left) != 3 {
+		t.Errorf("found %q", left)
+	}
+	if _, err := os.Stat(m); err == nil {
+		t.Error("a training that was refused wrote a model")
+	}
+}

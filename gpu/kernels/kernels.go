@@ -1,0 +1,45 @@
+// Package kernels is the text of the OpenCL kernels, which package gpu compiles. It is in
+// every build, also in one that cannot run them, so that each can say which they are.
+package kernels
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+)
+
+//go:embed *.cl
+var files embed.FS
+
+// Names are the files. The first is put before all others.
+var Names = []string{
+	"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl",
+	"kernelvalue.cl", "project.cl", "projectsparse.cl",
+}
+
+// Sources returns the text of each file.
+func Sources() ([]string, error) {
+	sources := make([]string, len(Names))
+	for i, name := range Names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		sources[i] = string(text)
+	}
+	return sources, nil
+}
+
+// Hash identifies the kernels of this build: 64 hexadecimal digits.
+func Hash() (string, error) {
+	sources, err := Sources()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, text := range sources {
+		fmt.Fprintf(h, "%d\n%s", len(text), text) // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

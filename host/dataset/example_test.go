@@ -1,0 +1,70 @@
+package dataset_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// Reads a file of its own accord about format, packing and header, within the time that
+// a context allows.
+func ExampleRead() {
+	d, err := dataset.Read(context.Background(), "../../testdata/digits.csv.gz", dataset.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: %d examples, %d features, classes %v\n", d.Format, d.N, d.D, d.Classes)
+	// Output: csv: 1797 examples, 64 features, classes [0 1 2 3 4 5 6 7 8 9]
+}
+
+// Chooses the features of a model by their names from a file that has more of them.
+func ExampleReadFrom_featureNames() {
+	const file = "weight,id,height,kind\n2,x1,30,cat\n9,x2,60,dog\n"
+	d, err := dataset.ReadFrom(context.Background(), strings.NewReader(file), "pets.csv",
+		dataset.Options{FeatureNames: []string{"height", "weight"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Features, d.X)
+	fmt.Println(d.Notes[0])
+	// Output:
+	// [height weight] [30 2 60 9]
+	// pets.csv: 1 of the columns are no features of the model and are ignored: "id"
+}
+
+// Makes a data set of what a program has in memory.
+func ExampleNew() {
+	x := dataset.Examples{N: 3, D: 2, X: []float32{2, 30, 9, 60, 3, 25}}
+	d, err := dataset.New(x, []string{"cat", "dog", "cat"}, []string{"weight", "height"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Classes, d.Y)
+	// Output: [cat dog] [0 1 0]
+}
+
+// Takes examples from gonum.
+func ExampleFromMatrix() {
+	x, err := dataset.FromMatrix(mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x.N, x.D, x.Row(1))
+	// Output: 2 3 [4 5 6]
+}
+
+// Gives examples to gonum.
+func ExampleExamples_Mat() {
+	x := dataset.Examples{N: 2, D: 2, X: []float32{1, 2, 3, 4}}
+	var gram mat.Dense
+	gram.Mul(x.Mat(), x.Mat().T())
+	fmt.Println(mat.Formatted(&gram))
+	// Output:
+	// ⎡ 5  11⎤
+	// ⎣11  25⎦
+}

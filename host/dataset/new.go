@@ -1,0 +1,66 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// New returns a data set of examples that are in memory already: the same, to the Hash,
+// as reading them from a file gives. x are raw values, which d shares, but for subnormal
+// ones, which are +0 in a copy (clause 2). labels has the name of the class of each
+// example, spaces around it aside, and is nil if there are none; the classes get Read's
+// order. features has the names of the features, nil if they have none.
+//
+// It is an error if the lists are not as long as x has examples and features, if a
+// value is not finite, or if a class has a name that no file could hold. Of one class
+// only, which Read refuses, New makes a data set: there is no column to have mistaken.
+func New(x Examples, labels, features []string) (*Dataset, error) {
+	if err := x.Check(); err != nil {
+		return nil, err
+	}
+	if labels != nil && len(labels) != x.N {
+		return nil, fmt.Errorf("dataset: found %d labels, wanted %d, one for each example", len(labels), x.N)
+	}
+	if x.N == 0 {
+		return nil, fmt.Errorf("dataset: found no example, wanted at least one")
+	}
+	d := &Dataset{Examples: x, Features: slices.Clone(features)}
+	d.Narrow = nil // of prepared examples alone
+	d.flushSubnormals()
+	if labels != nil {
+		known, err := newLabels(nil)
+		if err != nil {
+			return nil, err
+		}
+		for i, name := range labels {
+			if fault := known.set([]byte(name)); fault != "" {
+				return nil, fmt.Errorf("dataset: label %d (counted from 0): %s", i, fault)
+			}
+			known.commit()
+		}
+		d.Classes, d.Y = known.finish()
+	}
+	if err := d.check(context.Background()); err != nil {
+		return nil, err
+	}
+	d.SHA256 = d.Hash()
+	return d, nil
+}
+
+// flushSubnormals replaces the values of d by a copy without subnormal ones, if there
+// are any, and counts them.
+func (d *Dataset) flushSubnormals() {
+	values := &d.X
+	if d.Sparse() {
+		values = &d.Values
+	}
+	subnormal := func(v float32) bool { return v < minNormal && v > -minNormal && v != 0 }
+	if !slices.ContainsFunc(*values, subnormal) {
+		return
+	}
+	*values = slices.Clone(*values)
+	for k, v := range *values {
+		(*values)[k] = flush(v, &d.Subnormals)
+	}
+}

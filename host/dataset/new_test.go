@@ -1,0 +1,127 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Data made of slices are those that a file says, to the hash.
+func TestNewIsWhatReadGives(t *testing.T) {
+	for _, c := range []struct {
+		labels []string
+		text   string
+	}{
+		{[]string{"b", "a", " b "}, "x,y,c\n1,0,b\n-0,1e-40,a\n3,4,b\n"},
+		{[]string{"10", "9", "-1"}, "x,y,c\n1,0,10\n-0,1e-40,9\n3,4,-1\n"},
+	} {
+		for _, storage := range []string{"dense", "sparse"} {
+			want, err := readText("f", c.text, Options{Storage: storage})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := examples(2, 1, 0, negativeZero, 1e-40, 3, 4)
+			if storage == "sparse" {
+				x = x.Compressed()
+			}
+			features := []string{"x", "y"}
+			d, err := New(x, c.labels, features)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.SHA256 != want.SHA256 || d.Subnormals != 1 || !slices.Equal(d.Classes, want.Classes) ||
+				!slices.Equal(d.Y, want.Y) || !slices.Equal(d.Features, features) {
+				t.Errorf("%s, %q: made %+v\nread %+v", storage, c.labels, d, want)
+			}
+			if at := slices.Index(append(x.X, x.Values...), 1e-40); at < 0 {
+				t.Error("New wrote to the examples it was handed")
+			}
+		}
+	}
+	d, err := New(examples(1, 1, 2), nil, nil)
+	if err != nil || d.Y != nil || d.Classes != nil {
+		t.Errorf("without labels: %+v, %v", d, err)
+	}
+	if d, err = New(examples(1, 1, 2), []string{"a", "a"}, nil); err != nil || len(d.Classes) != 1 {
+		t.Errorf("one class: %+v, %v", d, err)
+	}
+}
+
+func TestNewBad(t *testing.T) {
+	two := examples(1, 1, 2)
+	for _, c := range []struct {
+		x                Examples
+		labels, features []string
+		want             string
+	}{
+		{two, []string{"a"}, nil, "found 1 labels, wanted 2, one for each example"},
+		{two, []string{"a", ""}, nil, "label 1 (counted from 0): found an empty label"},
+		{two, []string{"a", "b\n"}, nil, "holds a control character"},
+		{two, nil, []string{"x", "y"}, "2 feature names for 1 features"},
+		{examples(1, 1, float32(math.NaN())), nil, nil, "example 2, column 1 is NaN"},
+		{Examples{}, nil, nil, "found no example"},
+		{Examples{N: 2, D: 3, X: make([]float32, 5)}, nil, nil, "hold 5 values"},
+	} {
+		if _, err := New(c.x, c.labels, c.features); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("found %v, wanted %q", err, c.want)
+		}
+	}
+}
+
+// Examples go to gonum and come back as they were, in either storage.
+func TestMatrixRoundTrip(t *testing.T) {
+	want := examples(3, 1, 0, -2.5, 0, 0, 0, 3, 4, math.MaxFloat32)
+	for what, e := range map[string]Examples{"dense": want, "sparse": want.Compressed()} {
+		view := e.Mat()
+		for how, m := range map[string]mat.Matrix{"view": view, "copy": mat.DenseCopyOf(view),
+			"turned twice": view.T().T(), "copy, turned": mat.DenseCopyOf(view.T()).T()} {
+			back, err := FromMatrix(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back.N != 3 || back.D != 3 {
+				t.Fatalf("%s, %s: %d×%d", what, how, back.N, back.D)
+			}
+			sameBits(t, what+", "+how, back.X, want.X)
+		}
+		for _, at := range [][2]int{{3, 0}, {0, 3}, {-1, 0}, {0, -1}} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: At%v did not panic", what, at)
+					}
+				}()
+				view.At(at[0], at[1])
+			}()
+		}
+	}
+	e, err := FromMatrix(mat.NewDense(1, 3, []float64{0.1, 1e-40, -1e-300}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameBits(t, "rounded", e.X, []float32{0.1, 0, negativeZero})
+}
+
+func TestFromMatrixBad(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		want string
+	}{
+		{1e39, "row 1, column 0 (counted from 0): found a number beyond the range of float32"},
+		{math.NaN(), "found NaN, wanted a finite number"},
+		{math.Inf(-1), "found -Inf, wanted a finite number"},
+	} {
+		m := mat.NewDense(2, 2, []float64{1, 2, c.v, 4})
+		for _, m := range []mat.Matrix{m, m.T().T(), mat.DenseCopyOf(m.T()).T()} {
+			if _, err := FromMatrix(m); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: %v", c.v, err)
+			}
+		}
+	}
+	if _, err := FromMatrix(&mat.Dense{}); err == nil || !strings.Contains(err.Error(), "found a matrix of 0×0") {
+		t.Errorf("empty: %v", err)
+	}
+}

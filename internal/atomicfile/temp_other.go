@@ -1,0 +1,13 @@
+//go:build !linux
+
+package atomicfile
+
+import (
+	"errors"
+	"os"
+)
+
+// createNameless returns nil: this system knows no files without names.
+func createNameless(string) *os.File { return nil }
+
+func link(*os.File, string) error { return errors.ErrUnsupported }

@@ -1,0 +1,150 @@
+package layout
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// readme returns the text of the README.
+func readme(t *testing.T) string {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// program returns the Go program of the README, and the line of it that OpenCL wants.
+func program(t *testing.T) (source, line string) {
+	text := readme(t)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text, -1)
+	if len(blocks) != 2 {
+		t.Fatalf("README.md has %d blocks of Go, want the program and its line for OpenCL", len(blocks))
+	}
+	return blocks[0][1], blocks[1][1]
+}
+
+// TestProgramIsShort: what a user writes to read, train, save and predict stays within 15
+// lines: all that are not blank after the imports, with braces and the handling of errors.
+func TestProgramIsShort(t *testing.T) {
+	source, _ := program(t)
+	_, body, _ := strings.Cut(source, "\n)\n")
+	lines := 0
+	for line := range strings.Lines(body) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	if lines < 5 || lines > 15 {
+		t.Errorf("README's program has %d lines after the imports, want at most 15", lines)
+	}
+}
+
+// TestProgram builds README's program in a module of its own, on the processor and on
+// OpenCL, and compares what both predict.
+func TestProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds two programs")
+	}
+	source, line := program(t)
+	dir := t.TempDir()
+	writeData(t, dir)
+	writeModule(t, dir)
+	onCPU := runProgram(t, dir, source)
+	if n := strings.Count(onCPU, " "); n != 596 {
+		t.Errorf("%d blanks between the classes, want those of 597 examples: %.80s", n, onCPU)
+	}
+	if _, err := gpu.Devices(); err != nil {
+		t.Logf("no OpenCL to compare with: %v", err)
+		return
+	}
+	changed := regexp.MustCompile(`(?m)^\tctx, e := .*\n`).ReplaceAllLiteralString(source, "\t"+line)
+	changed = strings.Replace(changed, "uma-gpu/cpuref/simd\"", "uma-gpu/gpu\"", 1)
+	if changed == source {
+		t.Fatal("README's line for OpenCL replaces none of the program")
+	}
+	if onOpenCL := runProgram(t, dir, changed); onOpenCL != onCPU {
+		t.Errorf("OpenCL predicts otherwise than the processor:\n%s\n%s", onOpenCL, onCPU)
+	}
+}
+
+// writeData makes the files that the program reads: digits with wrong labels, their C, and
+// others to judge.
+func writeData(t *testing.T, dir string) {
+	ctx := context.Background()
+	d, err := dataset.Read(ctx, "../../testdata/digits.csv.gz", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := dataset.SplitCounts(d, []int{1200, dataset.Rest}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := confusion.Pairwise(d.Classes, 0.4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parts[0].Y, err = c.Inject(parts[0].Y, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Write(filepath.Join(dir, "C.csv")); err != nil {
+		t.Fatal(err)
+	}
+	for k, name := range []string{"noisy.csv", "test.csv"} {
+		if err := dataset.Write(ctx, filepath.Join(dir, name), parts[k], dataset.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// writeModule makes a module that uses this one as it lies here, with nothing to fetch.
+func writeModule(t *testing.T, dir string) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "go.mod" {
+			own := strings.TrimSuffix(module, "/")
+			text = bytes.Replace(text, []byte("module "+own), []byte("module example.org/user"), 1)
+			text = append(text, "\nrequire "+own+" v0.0.0\nreplace "+own+" => "+root+"\n"...)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// runProgram builds and runs a program in a module, and returns what it prints.
+func runProgram(t *testing.T, dir, source string) string {
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out, problems bytes.Buffer
+	for _, args := range [][]string{{"go", "build", "-o", "program", "."}, {"./program"}} {
+		c := exec.Command(args[0], args[1:]...)
+		c.Dir, c.Stdout, c.Stderr = dir, &out, &problems
+		c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod")
+		if err := c.Run(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, problems.String())
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "m.npz")); err != nil {
+		t.Errorf("the program saved no model: %v", err)
+	}
+	return out.String()
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -15,6 +16,7 @@ import (
 func All() []*learners.Definition {
 	return []*learners.Definition{
 		uma.Defaults().Definition(),
+		classmean.Defaults().Definition(),
 	}
 }
 

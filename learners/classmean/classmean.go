@@ -1,0 +1,229 @@
+// Package classmean is the class-mean classifier for labels that a known confusion matrix C
+// has corrupted: an example is of the class whose mean is nearest.
+//
+// The sums of the examples by noisy label, multiplied by C⁻¹, estimate the sums by true class,
+// and C⁻¹ of the labels' counts how many examples each class has. So the means need no clean
+// label, no parameter and one reading of the examples. The mean classifier of van Rooyen et al.
+// (two classes, right or symmetrically wrong labels) is robust because symmetric noise only
+// shortens the difference of two means; here C⁻¹ takes any known noise out of them.
+//
+// Where W can hold the offset of the distance (see means) it decides as Rocchio's and
+// scikit-learn's NearestCentroid do. It cannot where features have the mean 0 and no bias
+// column: then the class of the largest product is taken, and a rival with an offset is better.
+// Test error, 40 % of the labels moved to the next class, means of three seeds (standardize /
+// standardize,bias / standardize,bias,l2): optdigits 0.182, 0.123, 0.126; letter 0.578, 0.454,
+// 0.448. UMA makes 0.143 and 0.315 of the same (standardize,bias,l2, 1000 steps).
+package classmean
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Params are the parameters of the class-mean classifier: none.
+type Params struct{}
+
+// Defaults returns the parameters.
+func Defaults() *Params { return &Params{} }
+
+var definition = &learners.Definition{
+	Name:    "classmean",
+	Summary: "the nearest class mean, from sums by noisy label that the inverse of C unmixes; one reading of the data",
+	Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1; nearest means: " +
+		"Rocchio, Relevance feedback in information retrieval (1971)",
+	Step:     "the means of all classes; there is no second one",
+	MaxSteps: 2,
+	Weights:  []learners.Rule{learners.Last},
+	New:      func() learners.Params { return Defaults() },
+}
+
+// Definition implements learners.Params.
+func (*Params) Definition() *learners.Definition { return definition }
+
+// Flags implements learners.Params.
+func (*Params) Flags(*flag.FlagSet) {}
+
+// Check implements learners.Params.
+func (*Params) Check() error { return nil }
+
+// run is the classifier before and after its only step.
+type run struct {
+	cells   engine.Cells
+	inverse *confusion.Inverse
+	n, d, q int
+	labels  []int64 // examples by noisy label
+	made    bool    // the step
+}
+
+// Start implements learners.Params.
+func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	if err := problem.Check(); err != nil {
+		return nil, err
+	}
+	inverse, err := problem.Inverse()
+	if err != nil {
+		return nil, err
+	}
+	cells, err := problem.Engine.LoadCells(problem.X, problem.Y, problem.Q, numerics.FixedPoint{})
+	if err != nil {
+		return nil, err
+	}
+	labels := make([]int64, problem.Q)
+	for _, y := range problem.Y {
+		labels[y]++
+	}
+	n, d, q := cells.Shape()
+	return &run{cells: cells, inverse: inverse, n: n, d: d, q: q, labels: labels}, nil
+}
+
+// Count implements learners.Learner.
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+	if err := l.cells.Rescore(w, changed); err != nil {
+		return nil, err
+	}
+	a, err := l.cells.Assign(0)
+	return a.Predicted, err
+}
+
+// Step implements learners.Learner: it makes the means of the classes the weights. Those of
+// before leave no trace: sums by label are exact integers, however the examples are predicted.
+func (l *run) Step(_ context.Context, w engine.Weights) (learners.Step, error) {
+	if l.made {
+		return learners.Step{Done: true}, nil
+	}
+	sums, err := l.sums()
+	if err != nil {
+		return learners.Step{}, err
+	}
+	m := make([]float32, l.d) // the columns of C⁻¹ sum to 1, so this is the mean whatever C is
+	engine.UpdateVector(m, sums, slices.Repeat([]float32{1}, l.q), l.cells.FixedPoint())
+	unit, err := l.unit(m)
+	if err != nil {
+		return learners.Step{}, err
+	}
+	next := engine.NewWeights(l.q, l.d)
+	l.means(next, sums, m, unit)
+	if slices.ContainsFunc(next.W, notFinite) {
+		return learners.Step{}, errors.New("classmean: found a mean too large for float32; normalise the features, " +
+			"or use a confusion matrix that is farther from a singular one")
+	}
+	copy(w.W, next.W)
+	l.made = true
+	return learners.Step{Changed: learners.AllClasses(l.q)}, nil
+}
+
+func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
+
+// sums returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d row-major in fixed point.
+func (l *run) sums() ([]int64, error) {
+	sums, region := make([]int64, l.q*l.d), make([]int64, l.q*l.d)
+	for p := range l.q {
+		if err := l.cells.ClassSums(region, p); err != nil {
+			return nil, err
+		}
+		for i, v := range region {
+			sums[i] += v
+		}
+	}
+	return sums, nil
+}
+
+// unit returns the t for which t·⟨m,x⟩ is nearest to 1 over all examples x, by least squares:
+// Σ⟨m,x⟩ / Σ⟨m,x⟩², with scores by clause 1 and sums in float64 in the order of the examples.
+func (l *run) unit(m []float32) (float64, error) {
+	probe := engine.NewWeights(l.q, l.d)
+	copy(probe.Row(0), m)
+	if err := l.cells.Rescore(probe, []int{0}); err != nil {
+		return 0, err
+	}
+	const block = 4096
+	scores := make([]float32, min(block, l.n)*l.q)
+	var sum, squares float64
+	for from := 0; from < l.n; from += block {
+		to := min(from+block, l.n)
+		if err := l.cells.Scores(scores[:(to-from)*l.q], from, to); err != nil {
+			return 0, err
+		}
+		for i := range to - from {
+			s := float64(scores[i*l.q])
+			sum += s
+			squares += s * s // exact, so that fused or not is the same
+		}
+	}
+	if squares == 0 { // the examples have no mean to speak of
+		return 0, nil
+	}
+	return sum / squares, nil
+}
+
+// means writes to w what scores by the distance to the means of the classes, m_q = z_q/π̂_q: z_q,
+// the sum of class q over n, is clause 6's update vector of all examples, and π̂ clause 7's.
+// Nearest is the mean for which ⟨m_q,x⟩ - ‖m_q‖²/2 is largest; W has no place for the second term.
+// Where all examples have about the same product with their mean m, as with a bias column in any
+// place, t·⟨m,x⟩ can stand for 1 (see unit). Row q is
+//
+//	m_q - m - (‖m_q‖² - ‖m‖²)/2 · t·m
+//
+// Taking the same off all rows changes no prediction; it keeps the scores near 0. Where nothing
+// stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
+// largest product, which is as good only if the means are equally long.
+func (l *run) means(w engine.Weights, sums []int64, m []float32, t float64) {
+	b, priors, f := l.inverse.Float32(), l.inverse.Priors(l.labels, l.n), l.cells.FixedPoint()
+	mm := norm2(m)
+	for c := range l.q {
+		row := w.Row(c)
+		engine.UpdateVector(row, sums, b[c*l.q:(c+1)*l.q], f)
+		scale := float32(1 / priors[c])
+		for j := range row {
+			row[j] *= scale
+		}
+		offset := float32(float64(norm2(row)-mm) / 2 * t)
+		for j, v := range row {
+			row[j] = numerics.FMA(-offset, m[j], v-m[j])
+		}
+	}
+}
+
+// norm2 returns ‖v‖², summed in float64 in the order of v. Squares of float32 are exact there.
+func norm2(v []float32) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return sum
+}
+
+// The states that Save returns.
+const (
+	before = "before the means"
+	after  = "after the means"
+)
+
+// Save implements learners.Learner.
+func (l *run) Save() ([]byte, error) {
+	if l.made {
+		return []byte(after), nil
+	}
+	return []byte(before), nil
+}
+
+// Restore implements learners.Learner.
+func (l *run) Restore(saved []byte) error {
+	if s := string(saved); s != before && s != after {
+		return fmt.Errorf("classmean: found a damaged state of a run, %.40q, wanted %q or %q", s, before, after)
+	}
+	l.made = string(saved) == after
+	return nil
+}
+
+// Close implements learners.Learner.
+func (l *run) Close() error { return l.cells.Close() }

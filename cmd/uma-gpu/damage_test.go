@@ -79,7 +79,9 @@ func TestDamagedCheckpoint(t *testing.T) {
 			refused("cut short", "cut short")
 		}
 	}
-	for _, name := range []string{"W.npy", confusionName, "last.npy", "sum.npy", "counts.npy", "learner.bin", "meta.json", "axes.npy"} {
+	for _, name := range []string{
+		"W.npy", confusionName, "last.npy", "sum.npy", "counts.npy", "learner.bin", "meta.json", "axes.npy",
+	} {
 		if !seen[name] {
 			t.Errorf("no checkpoint had %s", name)
 		}
@@ -92,7 +94,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fail(t, exitFailure, k+": last.npy: found none, wanted the state of a training that goes on", with(train, "--model", m, "--resume", k)...)
+	fail(t, exitFailure, k+": last.npy: found none, wanted the state of a training that goes on",
+		with(train, "--model", m, "--resume", k)...)
 }
 
 const confusionName = "confusion.npy"

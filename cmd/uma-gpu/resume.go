@@ -162,5 +162,6 @@ func (t *training) adviseResume(c *cli.Context, err error) error {
 		return err
 	}
 	resume := c.String("resume")
-	return fmt.Errorf("%s: %w; give what the training began with, or --from %s to begin anew with its weights", resume, err, resume)
+	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew with its weights",
+		resume, err)
 }

@@ -79,8 +79,9 @@ func TestDamagedCheckpoint(t *testing.T) {
 			refused("cut short", "cut short")
 		}
 	}
-	for _, name := range []string{"W.npy", confusionName, "last.npy", "sum.npy", "counts.npy", "learner.bin",
-		"meta.json", "axes.npy"} {
+	for _, name := range []string{
+		"W.npy", confusionName, "last.npy", "sum.npy", "counts.npy", "learner.bin", "meta.json", "axes.npy",
+	} {
 		if !seen[name] {
 			t.Errorf("no checkpoint had %s", name)
 		}

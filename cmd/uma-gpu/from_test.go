@@ -72,8 +72,8 @@ func TestFrom(t *testing.T) {
 	for _, columns := range []string{"c label b a", "label b x a c"} {
 		other := named(t, dir, "other.csv", strings.Fields(columns)...)
 		got := path("other.npz")
-		_, stderr := succeed(t, "train", "--data", other, "--label-column", "label", "--model", got, "--from", first,
-			"--max-steps", "13", "--weights", "last")
+		_, stderr := succeed(t, "train", "--data", other, "--label-column", "label", "--model", got,
+			"--from", first, "--max-steps", "13", "--weights", "last")
 		if !bytes.Equal(read(t, got), read(t, m)) {
 			t.Errorf("columns %s: %s differs\n%s", columns, differ(t, got, m), stderr)
 		}
@@ -82,8 +82,8 @@ func TestFrom(t *testing.T) {
 		}
 	}
 	text := strings.SplitAfterN(string(read(t, data)), "\n", 3)
-	swapped := write(t, dir, "swapped.csv", text[0]+strings.SplitAfterN(text[2], "\n", 2)[0]+text[1]+
-		strings.SplitAfterN(text[2], "\n", 2)[1])
+	rest := strings.SplitAfterN(text[2], "\n", 2)
+	swapped := write(t, dir, "swapped.csv", text[0]+rest[0]+text[1]+rest[1])
 	succeed(t, "train", "--data", swapped, "--model", path("swapped.npz"), "--from", first, "--max-steps", "0")
 	if !bytes.Equal(member(t, path("swapped.npz"), "W.npy"), member(t, first, "W.npy")) {
 		t.Error("another first class changes the weights to begin with")
@@ -125,25 +125,29 @@ func TestFrom(t *testing.T) {
 		{exitUsage, "--gamma is given with", []string{"--gamma", "1"}},
 		{exitFailure, "digits.csv.gz: found ", []string{"--from", digits}},
 	} {
-		fail(t, c.code, c.want,
-			with([]string{"train", "--data", data, "--model", path("none.npz"), "--from", first}, c.args...)...)
+		args := []string{"train", "--data", data, "--model", path("none.npz"), "--from", first}
+		fail(t, c.code, c.want, with(args, c.args...)...)
 	}
-	fail(t, exitUsage, "--match-features is given without --resume or --from", "train", "--data", data, "--model", m,
-		"--match-features", "name")
+	fail(t, exitUsage, "--match-features is given without --resume or --from",
+		"train", "--data", data, "--model", m, "--match-features", "name")
 }
 
 // TestResumeMatchesNames: the same data in another order of columns are the same.
 func TestResumeMatchesNames(t *testing.T) {
 	dir := t.TempDir()
-	data, other := named(t, dir, "abc.csv", "a", "b", "c", "label"),
-		named(t, dir, "other.csv", "c", "x", "label", "a", "b")
+	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
+	other := named(t, dir, "other.csv", "c", "x", "label", "a", "b")
 	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
 	succeed(t, "train", "--data", data, "--model", want, "--checkpoint", k, "--every", "8", "--max-steps", "13")
-	succeed(t, "train", "--data", other, "--label-column", "label", "--model", m, "--resume", k)
-	if !bytes.Equal(read(t, m), read(t, want)) {
-		t.Errorf("%s differs", differ(t, m, want))
+	mapped := filepath.Join(dir, "other.umab")
+	succeed(t, "convert", "--data", other, "--label-column", "label", "--out", mapped)
+	for _, data := range []string{other, mapped} {
+		succeed(t, "train", "--data", data, "--label-column", "label", "--model", m, "--resume", k)
+		if !bytes.Equal(read(t, m), read(t, want)) {
+			t.Errorf("%s: %s differs", data, differ(t, m, want))
+		}
 	}
 	// Read by position they are others.
-	fail(t, exitFailure, k+": ", "train", "--data", named(t, dir, "cab.csv", "c", "a", "b", "label"),
-		"--match-features", "position", "--model", m, "--resume", k)
+	cab := named(t, dir, "cab.csv", "c", "a", "b", "label")
+	fail(t, exitFailure, k+": ", "train", "--data", cab, "--match-features", "position", "--model", m, "--resume", k)
 }

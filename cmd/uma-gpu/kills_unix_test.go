@@ -23,9 +23,10 @@ func TestKills(t *testing.T) {
 	r := newRandom(t)
 	dir := keptFolder(t)
 	all := corpora(t, dir)
+	wanted := shortly(*kills)
 	for _, device := range devicesHere(t) {
 		killed, ended, left, resumed := 0, 0, 0, 0
-		for killed < *kills && !t.Failed() {
+		for killed < wanted && !t.Failed() {
 			c := newRecipe(t, r, pick(r, all...))
 			at, err := os.MkdirTemp(dir, "run")
 			if err != nil {
@@ -52,7 +53,7 @@ func TestKills(t *testing.T) {
 					line, resumed = with(args, "--resume", k), resumed+1
 				}
 				wait := time.Duration(r.Float64() * float64(took))
-				if killed >= min(*kills, last) {
+				if killed >= min(wanted, last) {
 					wait = time.Hour
 				}
 				var said bytes.Buffer
@@ -80,8 +81,8 @@ func TestKills(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d trainings killed %d times went on from %d checkpoints to the same bytes; "+
-			"%d temporary files were left", device, ended, killed, resumed, left)
+		t.Logf("%s: %d trainings killed %d times went on from %d checkpoints to their end; %d temporary files were left",
+			device, ended, killed, resumed, left)
 		// A file has a name for the moment between its last byte and its place.
 		if left > 2+killed/10 {
 			t.Errorf("%d temporary files left by %d kills", left, killed)

@@ -28,7 +28,7 @@ func TestMetamorphic(t *testing.T) {
 	all := corpora(t, dir)
 	want, got, kept := filepath.Join(dir, "want.npz"), filepath.Join(dir, "got.npz"), filepath.Join(dir, "kept.npz")
 	made := map[string]int{}
-	for n := 0; n < *runs && !t.Failed(); {
+	for n := 0; n < shortly(*runs) && !t.Failed(); {
 		c := newRecipe(t, r, pick(r, all...))
 		plain := c.train(want)
 		code, _, said := command(plain...)

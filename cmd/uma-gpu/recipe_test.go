@@ -25,9 +25,16 @@ func newRandom(t *testing.T) *rand.Rand {
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("seed %d; again by go test ./cmd/uma-gpu -run '^%s$' -random-seed %d",
-		seed, strings.Split(t.Name(), "/")[0], seed)
+	t.Logf("seed %d; again by go test ./cmd/uma-gpu -run '^%s$' -random-seed %[1]d", seed, t.Name())
 	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// shortly is n, or less where tests are to be short.
+func shortly(n int) int {
+	if testing.Short() {
+		return (n + 3) / 4
+	}
+	return n
 }
 
 // pick returns one of the choices.
@@ -61,13 +68,14 @@ type corpus struct {
 // integers, of many and few features, few of them, or more than fit in little memory.
 func corpora(t *testing.T, dir string) (all []corpus) {
 	t.Helper()
-	for name, from := range map[string][]string{"all-digits": {digits, "last", "1700"},
-		"digits": {digits, "last", "260"}, "letter": {letter, "first", "260"}} {
+	for name, from := range map[string][]string{
+		"all-digits": {digits, "last", "1700"}, "digits": {digits, "last", "260"}, "letter": {letter, "first", "260"},
+	} {
 		few, data := filepath.Join(dir, name+"-few.csv"), filepath.Join(dir, name+".csv")
 		s := corpus{files: []string{data}, confusion: filepath.Join(dir, name+"-C.csv")}
 		succeed(t, "split", "--data", from[0], "--label-column", from[1], "--counts", from[2], "--out", few)
-		succeed(t, "confusion", "inject", "--data", few, "--label-column", from[1], "--pairwise", "0.3", "--out", data,
-			"--write-confusion", s.confusion)
+		succeed(t, "confusion", "inject", "--data", few, "--label-column", from[1], "--pairwise", "0.3",
+			"--out", data, "--write-confusion", s.confusion)
 		if from[1] == "first" { // to its usual place
 			succeed(t, "convert", "--data", data, "--label-column", "first", "--out", data+".npz")
 			succeed(t, "convert", "--data", data+".npz", "--out", data+".umab")
@@ -107,13 +115,16 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	}
 	c.dense = steps.NeedsDense()
 	d := pick(r, catalog.All()...)
-	c.args = []string{"--max-steps", fmt.Sprint(c.steps), "--learner", d.Name, "--weights", string(pick(r, d.Weights...)),
+	c.args = []string{"--max-steps", fmt.Sprint(c.steps),
+		"--learner", d.Name, "--weights", string(pick(r, d.Weights...)),
 		"--normalize", normalize, "--seed", fmt.Sprint(r.IntN(3))}
 	if r.IntN(4) > 0 {
 		c.args = append(c.args, "--confusion", s.confusion)
 	}
 	own := flagsOf(d.New())
-	for _, f := range [][]string{{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"}} {
+	for _, f := range [][]string{
+		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"},
+	} {
 		if value := pick(r, f[1:]...); own.Lookup(f[0]) != nil {
 			c.args = append(c.args, "--"+f[0], value)
 		}

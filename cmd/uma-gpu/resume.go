@@ -92,8 +92,8 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 	}
 	t.Seed = m.Meta.Seed
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") && steps < m.Meta.Steps {
-		return nil, usagef(c, "--max-steps is %d, wanted at least %d, "+
-			"the steps that the training has made", steps, m.Meta.Steps)
+		return nil, usagef(c, "--max-steps is %d, wanted at least %d, the steps that the training has made",
+			steps, m.Meta.Steps)
 	}
 	t.notes.say("resume: %s, after %d steps", resume, m.Meta.Steps)
 	return params, nil
@@ -165,6 +165,6 @@ func (t *training) adviseResume(c *cli.Context, err error) error {
 		return err
 	}
 	resume := c.String("resume")
-	return fmt.Errorf("%s: %w; give what the training began with, or --from %s to begin anew with its weights",
-		resume, err, resume)
+	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew with its weights",
+		resume, err)
 }

@@ -285,7 +285,7 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		o.Storage = "dense"
 	}
 	d, err := readFor(c, o, base.Meta.Features, t.notes)
-	if err == nil && d.SHA256 == "" { // columns traded places
+	if err == nil && d.SHA256 == "" { // a mapped file, whose columns traded places
 		d.SHA256 = d.Hash()
 	}
 	return d, err

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -64,6 +65,20 @@ func (p *Problem) Inverse() (*confusion.Inverse, error) {
 		}
 	})
 	return p.inverse, p.singular
+}
+
+// LoadCells judges p, and returns C⁻¹ and the examples with their cells on the engine, which
+// whoever asked for them closes. Errors: those of Check, Inverse and Engine.LoadCells.
+func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
+	if err := p.Check(); err != nil {
+		return nil, nil, err
+	}
+	inverse, err := p.Inverse()
+	if err != nil {
+		return nil, nil, err
+	}
+	cells, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
+	return cells, inverse, err
 }
 
 // On returns p with the examples x and the labels y instead of its own. Both share one C⁻¹.

@@ -66,14 +66,7 @@ type run struct {
 
 // Start implements learners.Params.
 func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := problem.Check(); err != nil {
-		return nil, err
-	}
-	inverse, err := problem.Inverse()
-	if err != nil {
-		return nil, err
-	}
-	cells, err := problem.Engine.LoadCells(problem.X, problem.Y, problem.Q, numerics.FixedPoint{})
+	cells, inverse, err := problem.LoadCells()
 	if err != nil {
 		return nil, err
 	}

@@ -52,14 +52,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if err := problem.Check(); err != nil {
-		return nil, err
-	}
-	inverse, err := problem.Inverse()
-	if err != nil {
-		return nil, err
-	}
-	cells, err := problem.Engine.LoadCells(problem.X, problem.Y, problem.Q, numerics.FixedPoint{})
+	cells, inverse, err := problem.LoadCells()
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,6 @@ import (
 // step, and is done when it runs out of them.
 type script struct {
 	rows   [][]float32
-	rules  []learners.Rule
 	fail   error
 	cancel context.CancelFunc
 	give   bool // a cancelled step is given up

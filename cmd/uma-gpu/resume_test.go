@@ -124,7 +124,8 @@ func TestResumeInterrupted(t *testing.T) {
 	train := resumable(t, dir)
 	m, k, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir, "want.npz")
 	for _, more := range [][]string{
-		nil, {"--weights", "average"}, {"--weights", "last", "--select", "random"}, {"--kernel", "rbf", "--components", "12"},
+		nil, {"--weights", "average"}, {"--weights", "last", "--select", "random"},
+		{"--kernel", "rbf", "--components", "12"},
 	} {
 		args := with(train, more...)
 		for _, line := range []string{"step 1:", "step 5:", "step 23:"} {

@@ -42,8 +42,12 @@ func TestResumeEqualsStraight(t *testing.T) {
 			dir := t.TempDir()
 			path := func(name string) string { return filepath.Join(dir, name) }
 			straight := path("straight")
+			devices := []string{"cpu"}
+			if name == "average, random" || name == "rbf, sought" { // the others go through the same code
+				devices = devicesHere(t)
+			}
 			succeed(t, with(train, with(more, "--model", straight)...)...)
-			for _, device := range devicesHere(t) {
+			for _, device := range devices {
 				kept := path("kept" + device)
 				// The last checkpoint is of step 13.
 				succeed(t, with(train, with(more, "--device", device, "--model", path("m"),
@@ -62,8 +66,8 @@ func TestResumeEqualsStraight(t *testing.T) {
 			if !bytes.Equal(read(t, path("m")), read(t, straight)) {
 				t.Errorf("the training that goes on differs in %s", differ(t, path("m"), straight))
 			}
-			for _, from := range devicesHere(t) {
-				for _, to := range devicesHere(t) {
+			for _, from := range devices {
+				for _, to := range devices {
 					// With what it takes to read the data, and no more; onto itself.
 					m := path("here")
 					if err := os.WriteFile(m, read(t, path("kept"+from)), 0o666); err != nil {

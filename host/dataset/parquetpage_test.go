@@ -157,6 +157,9 @@ func labelsOf(group parquet.Group) (labels []string) {
 func TestParquetCodecsAndEncodings(t *testing.T) {
 	group := encodedColumns()
 	for _, n := range []int{3, 300} {
+		if n > 3 && testing.Short() {
+			break
+		}
 		_, text := encodedFile(t, group, n, 1)
 		for _, label := range labelsOf(group) {
 			want, err := readEncoded([]byte(text), group, label, true)
@@ -400,7 +403,11 @@ func TestParquetShortPages(t *testing.T) {
 					size = len(body)
 					return body
 				})
-				for cut := 1; cut <= size; cut++ {
+				step := 1
+				if testing.Short() {
+					step = 7
+				}
+				for cut := 1; cut <= size; cut += step {
 					try(fmt.Sprintf("shorter by %d of %d bytes", cut, size), false, func(_ *parquetformat.PageHeader,
 						body []byte) []byte {
 						return body[:size-cut]
@@ -459,6 +466,10 @@ func TestParquetOldMemory(t *testing.T) {
 func TestParquetFlippedBytes(t *testing.T) {
 	columns := encodedColumns()
 	rng := rand.New(rand.NewPCG(11, 12))
+	flips, cuts := 30, 6 // of each file
+	if testing.Short() {
+		flips, cuts = 3, 1
+	}
 	for k, codec := range parquetCodecs {
 		for name := range columns {
 			for version := 1; version <= 2; version++ {
@@ -475,7 +486,7 @@ func TestParquetFlippedBytes(t *testing.T) {
 						t.Errorf("%s, %s, version %d, %s: read as other data", codec, name, version, what)
 					}
 				}
-				for range 30 {
+				for range flips {
 					at, mask := 4+rng.IntN(end-4), byte(1+rng.IntN(255))
 					if rng.IntN(2) == 0 {
 						mask = 1 << rng.IntN(8)
@@ -484,7 +495,7 @@ func TestParquetFlippedBytes(t *testing.T) {
 					file[at] ^= mask
 					check(fmt.Sprintf("byte %d changed by %#x", at, mask), file)
 				}
-				for range 6 {
+				for range cuts {
 					at := 4 + rng.IntN(end-4)
 					cut := 1 + rng.IntN(min(9, end-at))
 					check(fmt.Sprintf("%d bytes at %d missing", cut, at), slices.Delete(bytes.Clone(raw), at, at+cut))

@@ -83,11 +83,14 @@ portable:
 	CGO_ENABLED=0 go test -vet=off -tags purego ./cpuref/simd
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 
-# Left out are broken arithmetic, a twin with large matrices, and commands that measure:
-# minutes under the race detector, which looks for other things.
+# Left out are broken arithmetic, a twin with large matrices, damaged files by the thousand (one
+# goroutine reads them), commands that measure, and processes by the dozen: minutes under the race
+# detector, which looks for other things. make test has them all.
+RACELESS := ^TestMutantsAreCaught$$|^TestLarge$$|Damage|Flipped|ShortPages|CodecsAndEncodings|EitherStorage|EveryWriteError|ParseNumber|ReadMemory
+RACELESS_CMD := Bench|Expect|Tun|Kills|Metamorphic|MemoryBudget|Readme|FilesAreProtected|FewExamples|EqualsStraight|Damaged|Recipe
 race: deps
-	go test -vet=off -race -short -skip '^TestMutantsAreCaught$$|^TestLarge$$' ./host/... ./cpuref/... ./internal/... ./learners/...
-	go test -vet=off -race -short -skip 'Bench|Expect|Tun' ./cmd/...
+	go test -vet=off -race -short -skip '$(RACELESS)' ./host/... ./cpuref/... ./internal/... ./learners/...
+	go test -vet=off -race -short -skip '$(RACELESS_CMD)' ./cmd/...
 	go test -vet=off -race -short -run 'Conformance/.*/as_opened|Tiny|Scratch|Together|TestFailed|CloseUnderWay' ./gpu
 
 # oclgrind exits with 0 whatever it finds. Its search for uninitialised values

@@ -86,8 +86,8 @@ portable:
 # Left out are broken arithmetic, a twin with large matrices, damaged files by the thousand (one
 # goroutine reads them), commands that measure, and processes by the dozen: minutes under the race
 # detector, which looks for other things. make test has them all.
-RACELESS := ^TestMutantsAreCaught$$|^TestLarge$$|Damage|Flipped|ShortPages|CodecsAndEncodings|EitherStorage|EveryWriteError|ParseNumber|ReadMemory
-RACELESS_CMD := Bench|Expect|Tun|Kills|Metamorphic|MemoryBudget|Readme|FilesAreProtected|FewExamples|EqualsStraight|Damaged|Recipe
+RACELESS := ^TestMutantsAreCaught$$|^TestLarge$$|Damage|Flipped|ShortPages|CodecsAndEncodings|EitherStorage|EveryWriteError|ParseNumber|ReadMemory|^TestSameBits$$|ReadBackEqual|ReadsBackEqual
+RACELESS_CMD := Bench|Expect|Tun|Kills|Metamorphic|MemoryBudget|Readme|FilesAreProtected|FewExamples|EqualsStraight|Damaged|Recipe|FromBinary|SameBytes|SameWeights
 race: deps
 	go test -vet=off -race -short -skip '$(RACELESS)' ./host/... ./cpuref/... ./internal/... ./learners/...
 	go test -vet=off -race -short -skip '$(RACELESS_CMD)' ./cmd/...

@@ -99,11 +99,14 @@ oclgrind: deps
 	@.ci/install-deps oclgrind
 	@mkdir -p build
 	go test -c -o build/gpu.test ./gpu
-	@for mode in "" "--data-races" "--uninitialized --build-options -cl-opt-disable"; do \
-		rm -f build/oclgrind.log; echo "oclgrind $$mode"; \
-		(cd gpu && oclgrind $$mode --log ../build/oclgrind.log ../build/gpu.test -test.run TestTiny -test.v) || exit 1; \
-		[ ! -s build/oclgrind.log ] || { head -n 40 build/oclgrind.log; exit 1; }; \
-	done
+	@rm -f build/oclgrind.*; run() { \
+		echo "oclgrind $$*"; name=build/oclgrind.$$(echo "$${1:-plain}" | tr -d -); \
+		(cd gpu && oclgrind $$* --log ../$$name.log ../build/gpu.test -test.run TestTiny -test.v) >$$name.out 2>&1 && \
+			[ ! -s $$name.log ] || { echo "oclgrind $$*"; tail -n 40 $$name.out; head -n 40 $$name.log; return 1; }; \
+	}; \
+	run --uninitialized --build-options -cl-opt-disable & last=$$!; \
+	run --data-races && run || { wait $$last; exit 1; }; \
+	wait $$last
 
 bench: deps
 	go test -run '^$$' -bench . ./gpu ./cpuref/...

@@ -84,9 +84,9 @@ portable:
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 
 # Left out are broken arithmetic, a twin with large matrices, damaged files by the thousand (one
-# goroutine reads them), commands that measure, and processes by the dozen: minutes under the race
+# goroutine reads them), programs that a test builds, commands that measure, and processes by the dozen: minutes under the race
 # detector, which looks for other things. make test has them all.
-RACELESS := ^TestMutantsAreCaught$$|^TestLarge$$|Damage|Flipped|ShortPages|CodecsAndEncodings|EitherStorage|EveryWriteError|ParseNumber|ReadMemory|^TestSameBits$$|ReadBackEqual|ReadsBackEqual
+RACELESS := ^TestMutantsAreCaught$$|^TestLarge$$|^TestProgram$$|Damage|Flipped|ShortPages|CodecsAndEncodings|EitherStorage|EveryWriteError|ParseNumber|ReadMemory|^TestSameBits$$|ReadBackEqual|ReadsBackEqual
 RACELESS_CMD := Bench|Expect|Tun|Kills|Metamorphic|MemoryBudget|Readme|FilesAreProtected|FewExamples|EqualsStraight|Damaged|Recipe|FromBinary|SameBytes|SameWeights
 race: deps
 	go test -vet=off -race -short -skip '$(RACELESS)' ./host/... ./cpuref/... ./internal/... ./learners/...

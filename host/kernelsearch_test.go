@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -67,7 +68,7 @@ func TestKernelMap(t *testing.T) {
 	x, y, noise := noisyRings(t, confusion.Pairwise)
 	test, want := rings(500, 2)
 	var first []float32
-	for _, e := range engines(t) {
+	for _, e := range everyengine.Open(t) {
 		for _, examples := range []dataset.Examples{x, x.Compressed()} {
 			k, z, err := kernelmap.Fit(context.Background(), e, examples, ringOptions,
 				dataset.Steps{Standardize: true, L2: true})
@@ -112,7 +113,7 @@ func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, noise *
 func TestGammaSearch(t *testing.T) {
 	x, y, noise := noisyRings(t, confusion.Symmetric)
 	var first []host.KernelTrial
-	for _, e := range engines(t) {
+	for _, e := range everyengine.Open(t) {
 		told := 0
 		s := host.KernelSearch{
 			Options: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}},

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -216,7 +217,7 @@ func TestRunErrors(t *testing.T) {
 func TestPredict(t *testing.T) {
 	x := dataset.Examples{N: 3, D: 2, X: []float32{1, 0, 0, 1, -1, -1}}
 	w := engine.Weights{Q: 3, D: 2, W: []float32{1, 0, 0, 1, -1, -1}}
-	for _, e := range engines(t) {
+	for _, e := range everyengine.Open(t) {
 		got, err := engine.Predict(e, w, x)
 		if err != nil || !slices.Equal(got, []int32{0, 1, 2}) {
 			t.Errorf("%s: %v, %v; want 0 1 2", e.Device().ID, got, err)

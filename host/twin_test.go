@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -27,7 +28,7 @@ func TestTwin(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("the twin needs a C compiler: %v\n%s", err, out)
 	}
-	all := engines(t)
+	all := everyengine.Open(t)
 	for _, c := range []struct {
 		file, label string
 		rows        int

@@ -81,10 +81,6 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 		return nil, fmt.Errorf("%s: %w", resume, err)
 	}
 	t.Resume, t.Kernel = m, nil
-	t.Weights, t.MaxSteps = learners.Rule(m.Meta.Weights), m.Meta.MaxSteps
-	if t.MaxSteps == 0 {
-		t.MaxSteps = host.NoSteps
-	}
 	if c.IsSet("seed") {
 		if err := asBegun(c, "seed", t.Seed, m.Meta.Seed); err != nil {
 			return nil, err

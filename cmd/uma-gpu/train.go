@@ -213,7 +213,7 @@ func newTraining(c *cli.Context) (*training, error) {
 			return nil, usagef(c, "--weights: %v", err)
 		}
 		if base != nil {
-			if err := asBegun(c, "weights", rule, t.Weights); err != nil {
+			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
 				return nil, err
 			}
 		}

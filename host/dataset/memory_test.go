@@ -133,9 +133,6 @@ func TestReadMemory(t *testing.T) {
 		{"fortran.npy", 100e3, 100, 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.name != "half.svm" {
-				t.Skip("the largest of the files alone")
-			}
 			path := writeBig(t, c.name, c.n, c.d, c.stored)
 			run := exec.Command(os.Args[0])
 			run.Env = append(os.Environ(), memoryFile+"="+path)

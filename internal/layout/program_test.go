@@ -53,9 +53,6 @@ func TestProgramIsShort(t *testing.T) {
 // TestProgram builds README's program in a module of its own, on the processor and on
 // OpenCL, and compares what both predict.
 func TestProgram(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds two programs")
-	}
 	source, line := program(t)
 	dir := t.TempDir()
 	writeData(t, dir)

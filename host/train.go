@@ -280,7 +280,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 		return err
 	}
 	t.model.SetMap(k)
-	t.data.Examples = dataset.Examples{} // no longer needed
+	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
 	t.problem = t.problem.On(z, t.data.Y)
 	t.phase(Mapped)
 	return nil

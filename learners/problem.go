@@ -25,10 +25,15 @@ type Problem struct {
 	Engine engine.Engine     // on which to compute
 	Seed   uint64            // of all random choices
 
-	of       *Problem // whose inverse this is; nil for its own
-	inverted sync.Once
-	inverse  *confusion.Inverse
-	singular error
+	first  sync.Once
+	shared *inversion // with the problems that On made, and without their examples
+}
+
+// inversion is C⁻¹, once somebody has asked for it.
+type inversion struct {
+	once    sync.Once
+	inverse *confusion.Inverse
+	err     error
 }
 
 // Check says what keeps p from being a problem. The examples' values are for the engine
@@ -50,21 +55,28 @@ func (p *Problem) Check() error {
 // Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
 // no noise. Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
 func (p *Problem) Inverse() (*confusion.Inverse, error) {
-	if p.of != nil {
-		return p.of.Inverse()
-	}
-	p.inverted.Do(func() {
+	v := p.inversion()
+	v.once.Do(func() {
 		if p.Noise != nil {
-			p.inverse, p.singular = p.Noise.Invert()
+			v.inverse, v.err = p.Noise.Invert()
 			return
 		}
 		// With what is counted of each pair of classes.
 		what := fmt.Sprintf("a table of all pairs of %d classes (are the labels classes?)", p.Q)
-		if p.singular = memory.Check(memory.Product(p.Q, p.Q, 24), what); p.singular == nil {
-			p.inverse = confusion.NoNoise(p.Q)
+		if v.err = memory.Check(memory.Product(p.Q, p.Q, 24), what); v.err == nil {
+			v.inverse = confusion.NoNoise(p.Q)
 		}
 	})
-	return p.inverse, p.singular
+	return v.inverse, v.err
+}
+
+func (p *Problem) inversion() *inversion {
+	p.first.Do(func() {
+		if p.shared == nil {
+			p.shared = &inversion{}
+		}
+	})
+	return p.shared
 }
 
 // LoadCells judges p, and returns C⁻¹ and the examples with their cells on the engine, which
@@ -81,9 +93,10 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	return cells, inverse, err
 }
 
-// On returns p with the examples x and the labels y instead of its own. Both share one C⁻¹.
+// On returns p with the examples x and the labels y instead of its own. Both share one C⁻¹,
+// and nothing of the one keeps the examples of the other in memory.
 func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
-	return &Problem{X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, of: p}
+	return &Problem{X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, shared: p.inversion()}
 }
 
 // AllClasses returns 0 … q-1.

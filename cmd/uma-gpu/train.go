@@ -134,7 +134,11 @@ func train(c *cli.Context) (err error) {
 	}
 	p := newProgress(t.notes, t.verbose, d.Classes)
 	t.Engine = e
-	t.Watch = host.Watch{Note: t.notes.say, Step: p.step, Phase: t.phase}
+	t.Watch = host.Watch{Note: t.notes.say, Step: p.step, Phase: func(p host.Phase) {
+		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
+			d.Examples = dataset.Examples{N: d.N, D: d.D}
+		}
+	}}
 	trained, err := host.Train(ctx, d, noise, t.Options)
 	p.done()
 	if err != nil {

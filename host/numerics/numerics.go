@@ -17,6 +17,10 @@ import (
 // result is added to the total of a dot product (clause 1).
 const Chunk = 256
 
+// Block is the number of consecutive examples whose weighted values are accumulated before
+// the result is added to a weighted sum (clause 14).
+const Block = 256
+
 // FMA returns a·b + c rounded once to float32 (ties to even), as the fma
 // function of OpenCL does, subnormal results included.
 //

@@ -1,0 +1,39 @@
+package numerics
+
+import "math"
+
+// Softmax writes the probabilities of the scores s to p, of the same length, at least 1, and
+// returns the largest score m and L = log Σ e^(s_k - m), so that log p_k = s_k - m - L
+// (clause 15). Scores of -Inf have probability 0; if all are, or one is +Inf or NaN, m is
+// not finite and p has no meaning. p may be s.
+func Softmax(p, s []float32) (m, l float32) {
+	m = float32(math.Inf(-1))
+	for _, v := range s {
+		switch {
+		case v != v:
+			return v, v
+		case v > m:
+			m = v
+		}
+	}
+	if math.IsInf(float64(m), 0) {
+		return m, m
+	}
+	sum := float32(0)
+	for k, v := range s {
+		p[k] = Exp(v - m)
+		sum += p[k]
+	}
+	r := Reciprocal(sum)
+	for k := range p {
+		p[k] *= r
+	}
+	return m, Log(sum)
+}
+
+// LossFormat is the fixed-point format of the losses of n examples (clause 16): of numbers
+// below 2^15 in size.
+func LossFormat(n int) FixedPoint { return NewFixedPoint(MostLoss, n) }
+
+// MostLoss is the largest loss of an example that counts; one of a larger loss is refused.
+const MostLoss = 0x1.fffffep14

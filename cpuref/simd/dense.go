@@ -90,9 +90,13 @@ func (r *resident) denseTask(task int, _ *worker) { r.scoreBlocks(task, r.scores
 
 // scoreBlocks is denseTask with the scores of the next block step values further on.
 func (r *resident) scoreBlocks(task int, scores []float32, step int) {
+	per := r.dense.blocksPerTask()
+	r.scoreDense(task*per, min((task+1)*per, r.blocks), scores, step)
+}
+
+// scoreDense computes the scores of all passes for blocks from..to-1.
+func (r *resident) scoreDense(from, to int, scores []float32, step int) {
 	v := &r.dense
-	per := v.blocksPerTask()
-	from, to := task*per, min((task+1)*per, r.blocks)
 	whole := to
 	if to == r.blocks && v.last != nil {
 		whole--

@@ -15,3 +15,4 @@ package simd
 
 //go:generate go run -C internal/gen . -out ../../kernels_amd64.s -stubs ../../kernels_amd64.go -pkg simd
 //go:generate go run -C internal/gen . -project -out ../../project_amd64.s -stubs ../../project_amd64.go -pkg simd
+//go:generate go run -C internal/gen . -evaluate -out ../../evaluate_amd64.s -stubs ../../evaluate_amd64.go -pkg simd

@@ -31,6 +31,7 @@ type kernels struct {
 	norms                func(g []float32, columns int, bt []float32, unit float32, norm []float32)
 
 	projectKernels
+	evaluateKernels
 }
 
 // available lists the levels that this processor and this build can use, slowest first.
@@ -50,6 +51,8 @@ var portable = kernels{
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
+	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, posterior: posteriorGo, given: givenGo,
+		columnSums: columnSumsGo},
 }
 
 // denseGo computes the scores of n = len(lines) classes for 16·blocks examples

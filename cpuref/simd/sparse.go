@@ -28,7 +28,12 @@ func packSparse(dst []float32, w [][]float32) {
 
 // sparseTask computes the scores of all passes for the blocks of one task.
 func (r *resident) sparseTask(task int, own *worker) {
-	from, to := task*sparseBlocks, min((task+1)*sparseBlocks, r.blocks)
+	r.scoreSparse(task*sparseBlocks, min((task+1)*sparseBlocks, r.blocks), own.floats)
+}
+
+// scoreSparse computes the scores of all passes for blocks from..to-1, with scratch for
+// those of one block.
+func (r *resident) scoreSparse(from, to int, scratch []float32) {
 	for _, p := range r.passes {
 		n := len(p.classes)
 		kernel := r.k.sparseMany
@@ -37,7 +42,7 @@ func (r *resident) sparseTask(task int, own *worker) {
 		}
 		for b := from; b < to; b++ {
 			first, end := b*lanes, min((b+1)*lanes, r.x.N)
-			out := own.floats[:(end-first)*n]
+			out := scratch[:(end-first)*n]
 			kernel(r.x.Starts[first:end+1], r.x.Columns, r.x.Values, p.w, out)
 			for c, at := range p.lines {
 				line := r.scores[b*r.q*lanes+at:]

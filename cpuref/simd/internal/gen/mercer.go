@@ -7,23 +7,26 @@ import (
 )
 
 // constants are those of clause 11, and -2, each as often as the widest vector has lanes.
-var constants = []struct {
+var constants = []named{
+	{"log2e", F32(0x1.715476p0)}, {"round", F32(0x1.8p23)}, {"upper", F32(0x1.62e4p-1)}, {"lower", F32(0x1.7f7d1cp-20)},
+	{"p6", F32(0x1.6a23dp-10)}, {"p5", F32(0x1.123a2p-7)}, {"p4", F32(0x1.5558f2p-5)}, {"p3", F32(0x1.555492p-3)}, {"p2", F32(0x1.fffffcp-2)},
+	{"one", F32(1)}, {"least", F32(-0x1.5d589ep6)}, {"minus2", F32(-2)},
+}
+
+type named struct {
 	name  string
-	value float32
-}{
-	{"log2e", 0x1.715476p0}, {"round", 0x1.8p23}, {"upper", 0x1.62e4p-1}, {"lower", 0x1.7f7d1cp-20},
-	{"p6", 0x1.6a23dp-10}, {"p5", 0x1.123a2p-7}, {"p4", 0x1.5558f2p-5}, {"p3", 0x1.555492p-3}, {"p2", 0x1.fffffcp-2},
-	{"one", 1}, {"least", -0x1.5d589ep6}, {"minus2", -2},
+	value Constant
 }
 
 var table Mem
 
-// kernelConstants generates the table of constants.
-func kernelConstants() {
+// kernelConstants generates the table of constants, with more if there are some.
+func kernelConstants(more ...named) {
+	constants = append(constants, more...)
 	table = GLOBL("kernelConstants", RODATA|NOPTR)
 	for i, c := range constants {
 		for lane := range 16 {
-			DATA(64*i+4*lane, F32(c.value))
+			DATA(64*i+4*lane, c.value)
 		}
 	}
 }

@@ -45,7 +45,8 @@ type gpuEngine struct {
 
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, assign, bound            *kernel
-	assignListed, addGroups, moveSumsSparse        *kernel
+	assignListed, addGroups, clearSums             *kernel
+	moveSumsSparse, residuals, weightedSparse      *kernel
 	updateVectors, norms                           *kernel
 	product, productSparse, squares, squaresSparse *kernel
 }
@@ -155,6 +156,15 @@ func (e *gpuEngine) start(b build) (err error) {
 	return e.compile(slices.Concat(programs, densePrograms(0)))
 }
 
+// allPrograms are those that an engine may have compiled.
+func allPrograms() []program {
+	all := slices.Concat(programs, evaluatorPrograms)
+	for _, w := range widths {
+		all = slices.Concat(all, densePrograms(w), weightedPrograms(w))
+	}
+	return all
+}
+
 // compile compiles programs.
 func (e *gpuEngine) compile(programs []program) error {
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
@@ -185,6 +195,19 @@ func (e *gpuEngine) useWidth(width int) error {
 	return e.compile(densePrograms(width))
 }
 
+// useEvaluators compiles what evaluators of examples of a width need besides, when they are
+// first wanted.
+func (e *gpuEngine) useEvaluators(width int) error {
+	var missing []program
+	if e.weightedSparse == nil {
+		missing = evaluatorPrograms
+	}
+	if e.dense[width].weighted == nil {
+		missing = slices.Concat(missing, weightedPrograms(width))
+	}
+	return e.compile(missing)
+}
+
 func (e *gpuEngine) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
@@ -201,11 +224,7 @@ func (e *gpuEngine) Close() error {
 			errs = append(errs, q.Finish())
 		}
 	}
-	all := programs
-	for _, w := range widths {
-		all = slices.Concat(all, densePrograms(w))
-	}
-	for _, p := range all {
+	for _, p := range allPrograms() {
 		for _, k := range p.kernels(e) {
 			if *k.to != nil {
 				(*k.to).cl.Release()
@@ -233,7 +252,7 @@ func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error)
 	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
-	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{})
+	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{}, scoring)
 	if err != nil {
 		return nil, err
 	}
@@ -247,28 +266,45 @@ func (e *gpuEngine) LoadCells(
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.load("load cells", x, y, classes, f)
+	r, err := e.load("load cells", x, y, classes, f, sorting)
 	if err != nil {
 		return nil, err
 	}
 	return labelled{r}, nil
 }
 
-// load is Load, or LoadCells if y is not nil.
-func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (
+func (e *gpuEngine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.load("load evaluator", x, nil, classes, f, evaluating)
+	if err != nil {
+		return nil, err
+	}
+	return evaluator{r}, nil
+}
+
+// load is Load, LoadCells or LoadEvaluator; y is nil unless examples are sorted into cells.
+func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, use use) (
 	*resident, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {
 		return nil, fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}
-	if err := e.checkMemory(op, x, classes, y != nil); err != nil {
+	if err := e.checkMemory(op, x, classes, use); err != nil {
 		return nil, err
 	}
 	if err := e.useWidth(narrowWidth(x)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	r, err := newResident(e, x, y, classes, f)
+	if use == evaluating {
+		if err := e.useEvaluators(narrowWidth(x)); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	r, err := newResident(e, x, y, classes, f, use)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %d examples of %d features on %s: %w", op, x.N, x.D, e.info.ID(), err)
 	}

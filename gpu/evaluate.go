@@ -4,16 +4,222 @@ package gpu
 
 import (
 	"errors"
+	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/jgillich/go-opencl/cl"
+
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
-func (e *gpuEngine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
-	return nil, errors.New("interim")
+// evaluator is a resident with targets, which alone has the methods for them.
+type evaluator struct{ *resident }
+
+func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
+
+// aimRows is how many targets go to the device at once.
+const aimRows = 1 << 14
+
+func (r evaluator) Aim(targets engine.Targets) error {
+	const op = "aim"
+	if err := r.enter(op); err != nil {
+		return err
+	}
+	defer r.e.mu.Unlock()
+	if err := enginecheck.Aim(targets, r.n, r.q); err != nil {
+		return err
+	}
+	for _, t := range r.tiles {
+		for from := 0; from < t.stride; from += aimRows {
+			if err := r.aim(t, targets, from, min(from+aimRows, t.stride)); err != nil {
+				return r.fail(op, err)
+			}
+		}
+	}
+	r.weighing.aimed, r.weighing.given = true, targets.Given
+	return nil
 }
 
-func (e *gpuEngine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
-	return engine.Plan{}, errors.New("interim")
+// aim brings the targets and weights of rows from..to-1 of the scores of a tile to the device; of
+// those beyond its examples, zeros.
+func (r *resident) aim(t *tile, targets engine.Targets, from, to int) error {
+	lines, weight := make([]float32, (to-from)*r.q), make([]float32, to-from)
+	for row := from; row < min(to, t.rows); row++ {
+		i := t.example(row)
+		weight[row-from] = 1
+		if targets.Weight != nil {
+			weight[row-from] = targets.Weight[i]
+		}
+		if targets.Row != nil {
+			i = int(targets.Row[i])
+		}
+		for c, v := range targets.Values[i*r.q : (i+1)*r.q] {
+			lines[scoreAt(row-from, c, r.q)] = v
+		}
+	}
+	return errors.Join(t.targets.write(from*r.q, lines), t.weight.write(from, weight))
+}
+
+// Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
+func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	const op = "evaluate"
+	if err := r.enter(op); err != nil {
+		return engine.Evaluation{}, err
+	}
+	defer r.e.mu.Unlock()
+	if err := enginecheck.Evaluate(sums, w, r.d, r.q, r.weighing.aimed); err != nil {
+		return engine.Evaluation{}, err
+	}
+	e, err := r.evaluate(sums, w)
+	if err != nil {
+		return engine.Evaluation{}, r.fail(op, err)
+	}
+	return e, nil
+}
+
+func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	var e engine.Evaluation
+	losses := r.weighing.losses
+	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
+		return e, err
+	}
+	all := sketch.All(r.q)
+	if r.classes.n == r.q { // one batch for all tiles
+		if err := r.useWeights(w, all); err != nil {
+			return e, err
+		}
+	}
+	for _, t := range r.tiles {
+		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
+			if r.classes.n == r.q && t.sparse == nil {
+				return r.evaluateBands(t, x, true)
+			}
+			if err := r.scoreAll(t, x, w); err != nil {
+				return nil, err
+			}
+			return r.evaluateBands(t, x, false)
+		})
+		if err != nil {
+			return e, errors.Join(err, r.drain())
+		}
+		r.e.q.work.ExampleBytes += t.bytes(r.d)
+		r.e.q.work.Rescored += int64(t.rows)
+	}
+	if err := errors.Join(r.drain(), r.endSums(sums, r.q)); err != nil {
+		return e, err
+	}
+	pairs := make([]int64, losses.n)
+	if err := losses.read(pairs, 0); err != nil {
+		return e, err
+	}
+	for k := 0; k < len(pairs); k += 2 {
+		e.Loss += pairs[k]
+		e.Refused += pairs[k+1]
+	}
+	return e, nil
+}
+
+// scoreAll scores all classes for the examples of a tile.
+func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
+	for from := 0; from < r.q; from += r.classes.n {
+		batch := sketch.All(r.q)[from:min(from+r.classes.n, r.q)]
+		if len(batch) < r.q {
+			if err := r.useWeights(w, batch); err != nil {
+				return err
+			}
+		}
+		if err := done(r.scoreTile(t, x, len(batch))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluateBands makes the scores of a tile's examples, unless they are there, residuals of them,
+// and adds their weighted sums.
+func (r *resident) evaluateBands(t *tile, x arrays, score bool) (last *cl.Event, err error) {
+	w, e := r.weighing, r.e
+	order, sorted := r.ints, int32(0)
+	if t.sparse != nil {
+		order, sorted = t.sparse.byColumn.order, 1
+	}
+	given := int32(0)
+	if w.given {
+		given = 1
+	}
+	for from := 0; from < t.rows; from += w.band {
+		to := min(from+w.band, t.rows)
+		done(last, nil)
+		if score {
+			if err := done(r.scoreBand(t, x, r.q, from, to)); err != nil {
+				return nil, err
+			}
+		}
+		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order, w.coefs, w.losses,
+			int32(from), int32(to), int32(r.q), given, sorted, numerics.LossFormat(r.fixed.N).Scale()); err != nil {
+			return nil, err
+		}
+		if last, err = r.addSums(t, x, from, to, r.q); err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
+}
+
+func (r evaluator) WeightedSums(sums []int64, a []float32) error {
+	const op = "weighted sums"
+	if err := r.enter(op); err != nil {
+		return err
+	}
+	defer r.e.mu.Unlock()
+	count, err := enginecheck.WeightedSums(sums, a, r.n, r.d)
+	if err != nil {
+		return err
+	}
+	for low := 0; low < count; low += r.q {
+		n := min(r.q, count-low)
+		if err := r.weightedSums(sums[low*r.d:(low+n)*r.d], a, count, low, n); err != nil {
+			return r.fail(op, err)
+		}
+	}
+	return nil
+}
+
+// weightedSums is WeightedSums for n classes of count, low and more, at most Q.
+func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) error {
+	if err := r.beginSums(n); err != nil {
+		return err
+	}
+	w := r.weighing
+	var packed []float32
+	for _, t := range r.tiles {
+		err := r.onDevice(t, func(x arrays) (last *cl.Event, err error) {
+			for from := 0; from < t.rows; from += w.band {
+				to := min(from+w.band, t.rows)
+				coefs := a[(t.from+from)*count : (t.from+to)*count]
+				if n < count {
+					packed = slices.Grow(packed[:0], (to-from)*n)
+					for ; len(coefs) > 0; coefs = coefs[count:] {
+						packed = append(packed, coefs[low:low+n]...)
+					}
+					coefs = packed
+				}
+				done(last, nil)
+				if err := w.coefs.write(0, coefs); err != nil {
+					return nil, err
+				}
+				if last, err = r.addSums(t, x, from, to, n); err != nil {
+					return nil, err
+				}
+			}
+			return last, nil
+		})
+		if err != nil {
+			return errors.Join(err, r.drain())
+		}
+		r.e.q.work.ExampleBytes += t.bytes(r.d)
+	}
+	return errors.Join(r.drain(), r.endSums(sums, n))
 }

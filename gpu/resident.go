@@ -37,6 +37,7 @@ type resident struct {
 
 	fixed    numerics.FixedPoint
 	cells    *cells         // nil without labels
+	weighing *weighing      // nil but for evaluators
 	bounds   *sketch.Bounds // nil if there will be none
 	sketches *sketches      // nil as long as all scores are exact
 
@@ -47,8 +48,17 @@ type resident struct {
 	closed bool
 }
 
+// use is what a resident is for.
+type use int
+
+const (
+	scoring use = iota
+	sorting     // into cells
+	evaluating
+)
+
 func newResident(
-	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint,
+	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint, use use,
 ) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
 	if y != nil {
@@ -60,7 +70,7 @@ func newResident(
 			r = nil
 		}
 	}()
-	if r.tiles, err = e.cut(x, classes); err != nil {
+	if r.tiles, err = e.cut(x, classes, use); err != nil {
 		return r, err
 	}
 	for _, t := range r.tiles {
@@ -68,6 +78,11 @@ func newResident(
 	}
 	if err := r.allocate(y != nil); err != nil {
 		return r, err
+	}
+	if use == evaluating {
+		if r.weighing, err = newWeighing(r); err != nil {
+			return r, err
+		}
 	}
 	if y != nil {
 		if r.cells, err = newCells(r, y); err != nil {
@@ -133,7 +148,7 @@ func (r *resident) free() error {
 		errs = append(errs, s.free())
 	}
 	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(),
-		r.sketches.free())
+		r.weighing.free(), r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -287,18 +302,37 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) (*cl.Event, error) {
 		return r.e.scoreSparse.enqueue(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
 			r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(m))
 	}
-	return r.scoreDense(t, x, m, r.ints, 0)
+	return r.scoreBand(t, x, m, 0, t.rows)
+}
+
+// scoreBand is scoreTile for examples from..to-1 of a dense tile, from being a multiple of a
+// block of weighted sums.
+func (r *resident) scoreBand(t *tile, x arrays, m, from, to int) (*cl.Event, error) {
+	first := from
+	if r.e.cpu {
+		first /= r.e.tuning.ScoreRows
+	}
+	k, group := r.e.scoreKernel(t, m)
+	return k.enqueueFrom(first, r.e.scoreItems(to-from, 0), (m+group-1)/group, r.scoreArgs(t, x, m, r.ints, 0, to)...)
 }
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
 func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) (*cl.Event, error) {
-	k, group := r.e.dense[t.width].scoreFew, groupSize(m)
-	if group == many {
-		k = r.e.dense[t.width].scoreMany
+	k, group := r.e.scoreKernel(t, m)
+	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group, r.scoreArgs(t, x, m, list, listed, t.rows)...)
+}
+
+// scoreKernel returns the kernel that scores m classes, and how many of them a work-item does.
+func (e *gpuEngine) scoreKernel(t *tile, m int) (k *kernel, group int) {
+	if group = groupSize(m); group == many {
+		return e.dense[t.width].scoreMany, group
 	}
-	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
-		append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
-			int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
+	return e.dense[t.width].scoreFew, group
+}
+
+func (r *resident) scoreArgs(t *tile, x arrays, m int, list *buffer[int32], listed int32, rows int) []any {
+	return append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
+		int32(rows), int32(r.d), int32(r.q), int32(m), listed)
 }
 
 // examples are the arguments of a kernel that reads dense examples (EXAMPLES of

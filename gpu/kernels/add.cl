@@ -1,6 +1,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 // add_groups: brings the class sums of some regions up to date with the sums of groups
-// of examples that go from one cell to another, of kernel sum_groups (clause 5).
+// of examples that go from one cell to another, of kernel sum_groups (clause 5). So it also
+// adds up what kernel weighted sums by ranges; class sums are then those of classes.
 //
 // Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
@@ -36,4 +37,11 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 			for (int j = 0; j < columns; j++)
 				cell[j] -= sum[j];
 	}
+}
+
+// clear_sums sets n sums to 0.
+__kernel void clear_sums(__global long *restrict sums, ulong n)
+{
+	for (size_t k = get_global_id(0); k < n; k += get_global_size(0))
+		sums[k] = 0;
 }

@@ -15,6 +15,7 @@ type Correction string
 
 const (
 	Forward  Correction = "forward"  // C times the probabilities should be those of the noisy labels
+	EM       Correction = "em"       // rounds of soft labels, from C and models that have not seen the example
 	Backward Correction = "backward" // the losses of all classes, weighted by C⁻¹, are right on average
 	None     Correction = "none"     // labels count as right
 )
@@ -35,13 +36,15 @@ type Params struct {
 	Correction   Correction   `json:"correction"`
 	L2           string       `json:"l2"` // λ ≥ 0 of the penalty λ/2·‖W‖² on the mean loss, or Search
 	ClassWeights ClassWeights `json:"class_weights"`
+	Rounds       int          `json:"rounds"`     // of EM; ≥ 1
+	Folds        int          `json:"folds"`      // of EM; 2 to 100
 	Iterations   int          `json:"iterations"` // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
 	Tolerance    float64      `json:"tolerance"`  // ends them when the gradient is so much shorter than at W = 0; ≥ 0
 }
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
-	return &Params{Correction: Forward, L2: Search, ClassWeights: Equal, Iterations: 200, Tolerance: 1e-4}
+	return &Params{Correction: Forward, L2: Search, ClassWeights: Equal, Rounds: 5, Folds: 5, Iterations: 200, Tolerance: 1e-4}
 }
 
 var definition = &learners.Definition{
@@ -61,11 +64,15 @@ func (*Params) Definition() *learners.Definition { return definition }
 // Flags implements learners.Params.
 func (p *Params) Flags(fs *flag.FlagSet) {
 	fs.StringVar((*string)(&p.Correction), "correction", string(p.Correction), "what is `DONE` about wrong labels: "+
-		"forward (C turns probabilities into those of noisy labels), backward (C⁻¹ weights the losses) or none")
+		"forward (C turns probabilities into those of noisy labels), em (rounds of soft labels, each from C and a model "+
+		"that has not seen the example), backward (C⁻¹ weights the losses) or none")
 	fs.StringVar(&p.L2, "l2", p.L2, "penalty `L` on the size of the weights, at least 0, or search: the one with the "+
 		"least corrected loss on a fifth of the examples that is held out")
 	fs.StringVar((*string)(&p.ClassWeights), "class-weights", string(p.ClassWeights), "`WEIGHTS` of the examples: "+
 		"equal, or balanced (all labels count alike)")
+	fs.IntVar(&p.Rounds, "rounds", p.Rounds, "`ROUNDS` of --correction em, at least 1")
+	fs.IntVar(&p.Folds, "folds", p.Folds, "`FOLDS` of --correction em: that many models, none of which sees the "+
+		"examples that it judges; 2 to 100")
 	fs.IntVar(&p.Iterations, "iterations", p.Iterations, "most `ITERATIONS` of L-BFGS for one penalty, at least 1")
 	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how much `SHORTER` the gradient has to become than it is "+
 		"without weights, at least 0")
@@ -74,10 +81,14 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 // Check implements learners.Params.
 func (p *Params) Check() error {
 	switch {
-	case !slices.Contains([]Correction{Forward, Backward, None}, p.Correction):
-		return fmt.Errorf("softmax: correction %q is not known; use forward, backward or none", p.Correction)
+	case !slices.Contains([]Correction{Forward, EM, Backward, None}, p.Correction):
+		return fmt.Errorf("softmax: correction %q is not known; use forward, em, backward or none", p.Correction)
 	case !slices.Contains([]ClassWeights{Equal, Balanced}, p.ClassWeights):
 		return fmt.Errorf("softmax: class weights %q are not known; use equal or balanced", p.ClassWeights)
+	case p.Rounds < 1:
+		return fmt.Errorf("softmax: found %d rounds, wanted at least 1", p.Rounds)
+	case p.Folds < 2 || p.Folds > 100:
+		return fmt.Errorf("softmax: found %d folds, wanted 2 to 100", p.Folds)
 	case p.Iterations < 1:
 		return fmt.Errorf("softmax: found %d iterations, wanted at least 1", p.Iterations)
 	case !(p.Tolerance >= 0) || math.IsInf(p.Tolerance, 0):

@@ -22,6 +22,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -29,30 +30,33 @@ import (
 // before it ended.
 type run struct {
 	Params
-	problem *learners.Problem
-	eval    engine.Evaluator
-	loss    *loss
-	targets engine.Targets // of all examples by their labels
-	held    []uint8        // the fold of each example; nil if none is held out
-	min     *minimiser     // of the fit under way; nil before its first step
-	state   state
+	problem  *learners.Problem
+	eval     engine.Evaluator
+	loss     *loss
+	targets  engine.Targets // of all examples by their labels
+	evidence []float32      // log C, Q×Q: row k for label k
+	held     []uint8        // the fold of each example in a search, or of EM; nil if there is none
+	min      *minimiser     // of the fit under way; nil before its first step
+	state    state
 }
 
 // state is what a run keeps between steps, besides the weights: it is what Save writes.
 type state struct {
-	Stage  stage
-	Made   int     // iterations of the fit under way
-	First  float64 // length of the gradient that those of the fit are compared with
-	Pairs  []pair  // of the minimiser
-	Search search
+	Stage    stage
+	Made     int     // iterations of the fit under way
+	First    float64 // length of the gradient that those of the fit are compared with
+	Pairs    []pair  // of the minimiser
+	Search   search
+	Crossing crossing
 }
 
 // stage is the kind of fit under way.
 type stage int
 
 const (
-	searching stage = iota // without the examples held out, for one λ after the other
-	fitting                // all examples
+	searching    stage = iota // without the examples held out, for one λ after the other
+	crossfitting              // each without one fold, in rounds
+	fitting                   // all examples
 	done
 )
 
@@ -70,29 +74,48 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, errors.Join(err, eval.Close())
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets}
+	l.evidence = forward(confusionOf(p, problem), problem.Q)
 	l.begin()
 	return l, nil
 }
 
 // begin chooses the first fit.
 func (l *run) begin() {
-	l.state = state{Stage: fitting}
-	lambda, _ := l.penalty() // Check has read it
-	if lambda >= 0 {
+	l.state = state{}
+	if lambda, _ := l.penalty(); lambda >= 0 { // Check has read it
 		l.state.Search.Lambda = lambda
+		l.found()
 		return
 	}
-	l.held = folds(l.problem.Y, l.problem.Q, heldOut, l.problem.Seed)
-	l.state.Stage, l.state.Search = searching, newSearch()
+	l.state.Search = newSearch(meanSquared(l.problem.X, l.problem.Bias))
+	l.deal()
+}
+
+// found goes on to what comes when λ is known.
+func (l *run) found() {
+	l.state.Stage = fitting
+	if l.Correction == EM {
+		l.state.Stage, l.state.Crossing.W = crossfitting, make([][]float32, l.Folds)
+	}
+	l.deal()
+}
+
+// deal puts the examples into the folds of the stage.
+func (l *run) deal() {
+	switch l.state.Stage {
+	case searching:
+		l.held = folds(l.problem.Y, l.problem.Q, heldOut, l.problem.Seed)
+	case crossfitting:
+		l.held = folds(l.problem.Y, l.problem.Q, l.Folds, l.problem.Seed)
+	default:
+		l.held = nil
+	}
 }
 
 // Count implements learners.Learner.
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
-	if !slices.Equal(l.loss.scored, w.W) {
-		if err := l.eval.Rescore(w, learners.AllClasses(w.Q)); err != nil {
-			return nil, err
-		}
-		l.loss.scored = slices.Clone(w.W)
+	if err := l.rescore(w.W); err != nil {
+		return nil, err
 	}
 	classes := make([]int32, len(l.problem.Y))
 	if err := l.eval.Predict(classes); err != nil {
@@ -103,6 +126,15 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 		predicted[int(p)*w.Q+int(l.problem.Y[i])]++
 	}
 	return predicted, nil
+}
+
+// rescore has the evaluator score all examples by w, unless it has done that last.
+func (l *run) rescore(w []float32) error {
+	if slices.Equal(l.loss.scored, w) {
+		return nil
+	}
+	l.loss.scored = slices.Clone(w)
+	return l.eval.Rescore(engine.Weights{Q: l.loss.q, D: l.loss.d, W: w}, learners.AllClasses(l.loss.q))
 }
 
 // Step implements learners.Learner: an iteration of the fit under way, or the first of the next.
@@ -155,7 +187,8 @@ func (l *run) converged() bool { return l.min.now.length() <= l.Tolerance*l.stat
 
 // beginFit aims the engine at the fit under way and evaluates w, from where it goes on.
 func (l *run) beginFit(w []float32) error {
-	if err := l.loss.aim(l.targets, len(l.problem.Y), l.state.Search.Lambda, l.used()); err != nil {
+	t, use := l.fit()
+	if err := l.loss.aim(t, len(l.problem.Y), l.state.Search.Lambda, use); err != nil {
 		return err
 	}
 	if l.state.First == 0 {
@@ -177,36 +210,116 @@ func (l *run) beginFit(w []float32) error {
 	return nil
 }
 
-// used says which examples the fit under way uses.
-func (l *run) used() func(i int) bool {
-	if l.state.Stage != searching {
-		return nil
+// fit returns what the fit under way is aimed at, and which examples it uses.
+func (l *run) fit() (t engine.Targets, use func(i int) bool) {
+	t = l.targets
+	if l.state.Crossing.Soft != nil {
+		t = l.state.Crossing.soft(l.targets.Weight)
 	}
-	return func(i int) bool { return l.held[i] != 0 }
+	switch l.state.Stage {
+	case searching:
+		return t, func(i int) bool { return l.held[i] != 0 }
+	case crossfitting:
+		return t, l.state.Crossing.used(l.held)
+	}
+	return t, nil
 }
 
 // endFit takes note of a fit that has ended and chooses the next. If that does not begin from w
 // it changes w.
 func (l *run) endFit(w []float32) (moved bool, err error) {
-	if l.state.Stage == fitting {
+	from, more := l.min.now.w, false
+	switch l.state.Stage {
+	case searching:
+		t, err := l.judgeHeldOut(from)
+		if err != nil {
+			return false, err
+		}
+		if from, more = l.state.Search.judge(t, from); !more {
+			l.found()
+		}
+	case crossfitting:
+		next, more, err := l.judgeFold(from)
+		if err != nil {
+			return false, err
+		}
+		if next != nil {
+			from = next
+		}
+		if !more {
+			l.state.Stage = fitting
+			l.deal()
+		}
+	case fitting:
 		l.state.Stage = done
-		return false, nil
-	}
-	if err := l.loss.aim(l.targets, len(l.problem.Y), 0, func(i int) bool { return l.held[i] == 0 }); err != nil {
-		return false, err
-	}
-	p, err := l.loss.at(l.min.now.w)
-	if err != nil {
-		return false, err
-	}
-	from, more := l.state.Search.judge(p.loss, p.w)
-	if !more {
-		l.state.Stage = fitting
 	}
 	l.state.Made, l.state.Pairs, l.min = 0, nil, nil
 	moved = !slices.Equal(w, from)
 	copy(w, from)
 	return moved, nil
+}
+
+// judgeHeldOut returns the corrected loss of the examples that a search holds out.
+func (l *run) judgeHeldOut(w []float32) (trial, error) {
+	t := trial{Lambda: l.state.Search.Lambda}
+	var total, squares float64
+	p := make([]float32, l.problem.Q)
+	err := l.scored(w, 0, func(i int, s []float32) error {
+		m, least := numerics.Softmax(p, s)
+		for k, v := range l.likelihood(i) {
+			s[k] += v
+		}
+		m2, least2 := numerics.Softmax(p, s)
+		loss := float64((m - m2) + (least - least2))
+		if loss-loss != 0 {
+			loss = numerics.MostLoss
+		}
+		u := 1.0
+		if l.targets.Weight != nil {
+			u = float64(l.targets.Weight[i])
+		}
+		total += u
+		t.Loss += float64(u * loss)
+		squares += float64(float64(u*loss) * loss)
+		return nil
+	})
+	if err != nil || total == 0 {
+		return t, err
+	}
+	t.Loss /= total
+	t.Error = math.Sqrt(max(0, squares/total-float64(t.Loss*t.Loss)) / total)
+	return t, nil
+}
+
+// likelihood returns the logarithms of how likely the label of example i is with each class.
+func (l *run) likelihood(i int) []float32 {
+	q, y := l.problem.Q, int(l.problem.Y[i])
+	return l.evidence[y*q : (y+1)*q]
+}
+
+// scored calls f with the scores by w of each example of a fold, in order. The scores are f's.
+func (l *run) scored(w []float32, fold int, f func(i int, scores []float32) error) error {
+	if err := l.rescore(w); err != nil {
+		return err
+	}
+	const block = 1 << 12
+	q, n := l.problem.Q, len(l.problem.Y)
+	scores := make([]float32, min(block, n)*q)
+	for from := 0; from < n; from += block {
+		to := min(from+block, n)
+		if err := l.eval.Scores(scores[:(to-from)*q], from, to); err != nil {
+			return err
+		}
+		for i := from; i < to; i++ {
+			if int(l.held[i]) != fold {
+				continue
+			}
+			if err := f(i, scores[(i-from)*q:(i-from+1)*q]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Close implements learners.Learner.
@@ -229,13 +342,18 @@ func (l *run) Restore(saved []byte) error {
 	if r.Len() > 0 {
 		return fmt.Errorf("softmax: found a damaged state of a run: %d bytes are left over", r.Len())
 	}
-	if err := s.check(l.problem.Q * l.problem.X.D); err != nil {
+	size := l.problem.Q * l.problem.X.D
+	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q, size)); err != nil {
 		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
 	}
-	if s.Stage == searching && l.held == nil {
-		return fmt.Errorf("softmax: found the state of a run that searches for a penalty, wanted one with a penalty given")
+	if s.Stage == crossfitting && len(s.Crossing.W) != l.Folds {
+		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d", len(s.Crossing.W), l.Folds)
+	}
+	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM {
+		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")
 	}
 	l.state = s
+	l.deal()
 	return nil
 }
 

@@ -13,14 +13,10 @@ import (
 // newTargets makes the targets of the noisy labels by a correction (clause 16).
 func newTargets(p *Params, problem *learners.Problem) (engine.Targets, error) {
 	q := problem.Q
-	c := identity(q)
-	if p.Correction != None && problem.Noise != nil {
-		c = problem.Noise.P
-	}
+	c := confusionOf(p, problem)
 	var weights []float64 // of the labels
 	if p.ClassWeights == Balanced {
 		weights = balanced(problem.Y, q)
-		c = reweighted(c, weights, q)
 	}
 	t := engine.Targets{Row: problem.Y}
 	var err error
@@ -52,6 +48,18 @@ func newTargets(p *Params, problem *learners.Problem) (engine.Targets, error) {
 		t.Weight[i] = float32(w)
 	}
 	return t, nil
+}
+
+// confusionOf returns the confusion matrix of the examples as they count.
+func confusionOf(p *Params, problem *learners.Problem) []float64 {
+	c := identity(problem.Q)
+	if p.Correction != None && problem.Noise != nil {
+		c = problem.Noise.P
+	}
+	if p.ClassWeights == Balanced {
+		c = reweighted(c, balanced(problem.Y, problem.Q), problem.Q)
+	}
+	return c
 }
 
 // exponent returns the least e ≥ 0 with v ≤ 2^e.

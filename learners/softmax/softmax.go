@@ -95,6 +95,9 @@ func (l *run) begin() {
 func (l *run) found() {
 	l.state.Stage = fitting
 	if l.Correction == EM {
+		if l.L2 == Search {
+			l.state.Search.Lambda *= softShare
+		}
 		l.state.Stage, l.state.Crossing.W = crossfitting, make([][]float32, l.Folds)
 	}
 	l.deal()

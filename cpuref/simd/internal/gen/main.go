@@ -55,8 +55,9 @@ func main() {
 		Generate()
 		return
 	}
-	dense512(2)
-	dense512(8)
+	for _, n := range []int{2, 4, 6, 8, 10, 12, 16} {
+		dense512(n)
+	}
 	denseAVX2(2)
 	denseAVX2(4)
 	sparse(2)

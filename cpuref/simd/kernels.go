@@ -51,7 +51,7 @@ var portable = kernels{
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
-	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, posterior: posteriorGo, given: givenGo,
+	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo, posterior: posteriorGo, given: givenGo,
 		columnSums: columnSumsGo},
 }
 

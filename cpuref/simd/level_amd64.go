@@ -27,7 +27,8 @@ var avx2 = kernels{
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX2, combine: combineAVX2, norms: normsAVX2,
 	projectKernels: projectKernels{product: productAVX2, rbf: rbfAVX2, poly: polyAVX2},
-	evaluateKernels: evaluateKernels{weighted: weightedAVX2, mostRows: 6, posterior: posteriorAVX2, given: givenAVX2,
+	evaluateKernels: evaluateKernels{weighted: weightedAVX2, mostRows: 6, spread: spreadAVX2,
+		posterior: posteriorAVX2, given: givenAVX2,
 		columnSums: columnSumsAVX2},
 }
 
@@ -44,6 +45,7 @@ var avx512 = kernels{
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX512, combine: combineAVX512, norms: normsAVX512,
 	projectKernels: projectKernels{product: productAVX512, rbf: rbfAVX512, poly: polyAVX512},
-	evaluateKernels: evaluateKernels{weighted: weightedAVX512, mostRows: 14, posterior: posteriorAVX512, given: givenAVX512,
+	evaluateKernels: evaluateKernels{weighted: weightedAVX512, mostRows: 14, spread: spreadAVX512,
+		posterior: posteriorAVX512, given: givenAVX512,
 		columnSums: columnSumsAVX512},
 }

@@ -36,6 +36,7 @@ func main() {
 				}
 				return 2
 			})
+			spread(level.name, level.vector)
 			residuals("posterior", level.name, level.vector, false)
 			residuals("given", level.name, level.vector, true)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -14,7 +15,8 @@ import (
 // BenchmarkEvaluate measures evaluations of dense examples and of sparse ones of the sizes of
 // texts. GFLOP/s counts two operations for each term of the two products of stored values
 // and classes, scores and weighted sums, and nothing for the softmax; GB/s counts one
-// reading of the stored values and their columns, whatever is really read.
+// reading of the stored values and their columns, whatever is really read. Both are of the
+// fastest evaluation.
 func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
 	for _, s := range []struct{ n, d, q, stored int }{
 		{60000, 784, 3, 784}, {60000, 784, 10, 784}, {60000, 784, 26, 784}, {20000, 784, 200, 784},
@@ -86,13 +88,17 @@ func benchmarkEvaluate(b *testing.B, e engine.Engine, rng *rand.Rand, x dataset.
 		}
 	}
 	evaluate() // some drivers compile when a kernel is first used
+	best := time.Hour
 	for b.Loop() {
+		start := time.Now()
 		evaluate()
+		best = min(best, time.Since(start))
 	}
-	s, bytes := b.Elapsed().Seconds()/float64(b.N), 4*x.Stored()
+	s, bytes := best.Seconds(), 4*x.Stored()
 	if x.Sparse() {
 		bytes *= 2
 	}
+	b.ReportMetric(1e3*s, "ms-best")
 	b.ReportMetric(4*float64(x.Stored())*float64(q)/s/1e9, "GFLOP/s")
 	b.ReportMetric(float64(bytes)/s/1e9, "GB/s")
 }

@@ -72,9 +72,6 @@ func evaluations() []evaluation {
 	with("some scores that overflow", 300, 6, 4, values(pixels, sometimes))
 	with("wide exponents", 400, 20, 4, values(wide, wide))
 	with("largest values", 600, 5, 3, values(mostly, faint))
-	with("ties of the fixed point", 270, 4, 3, func(e *evaluation) {
-		e.value, e.weight, e.coarse, e.counts = digits, digits, 53, []int{1, 5} // s = 0 of values up to 1
-	})
 	with("all zero", 260, 18, 3, edit(func(x dataset.Examples, _ []int32) { clear(x.X) }))
 	with("rows of all lengths", 300, 70, 3, edit(func(x dataset.Examples, _ []int32) {
 		for i := range x.N { // row i keeps every (i+1)-th column, some rows none
@@ -103,6 +100,7 @@ func EvaluationCases() []Case {
 	}
 	all = append(all, evaluationParts()...)
 	return append(all, Case{"evaluate: limits of losses", checkLimits},
+		Case{"evaluate: rounding", checkEvaluateRounding},
 		Case{"evaluate: targets that change", checkTargets}, Case{"evaluate: errors", checkEvaluateErrors},
 		Case{"evaluate: formats", checkEvaluateFormats}, Case{"evaluate: plan", checkEvaluatePlan})
 }
@@ -174,11 +172,6 @@ func (k evaluation) check(e engine.Engine) error {
 		form = x.Compressed()
 	}
 	v := newNaive(x, nil, k.q)
-	f := numerics.FixedPoint{}
-	if k.coarse != 0 {
-		v.s -= k.coarse
-		f = numerics.FixedPoint{S: v.s, N: k.n}
-	}
 	if k.aims == nil {
 		k.aims = everyAim
 	}
@@ -186,7 +179,7 @@ func (k evaluation) check(e engine.Engine) error {
 		k.counts = []int{1, 3}
 	}
 	return guarded(form, nil, nil, func(gx dataset.Examples, _ []int32, _ []float32) error {
-		r, err := e.LoadEvaluator(gx, k.q, f)
+		r, err := e.LoadEvaluator(gx, k.q, numerics.FixedPoint{})
 		if err != nil {
 			return err
 		}

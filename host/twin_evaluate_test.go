@@ -50,7 +50,7 @@ func encode(t *testing.T, values ...any) (b []byte) {
 
 // TestEvaluationTwin evaluates weights of random and hard examples and compares every bit with
 // what testdata/twin/evaluate.c makes of them: a program in another language, written from the
-// text of the contract alone.
+// text of the contract.
 func TestEvaluationTwin(t *testing.T) {
 	ask := evaluationTwin(t)
 	all := everyengine.Open(t)

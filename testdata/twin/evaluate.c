@@ -1,8 +1,8 @@
 /*
  * evaluate.c - a second, independent evaluation of weights that a test compares with, bit for bit.
  *
- * Written from the text of the numerics contract alone (clauses 1, 3, 11 and 14 to 16, which are
- * cited below). It shares no code with the Go program. Meant to be read beside the contract.
+ * Written from the text of the numerics contract (clauses 1, 3, 11 and 14 to 16, which are cited
+ * below). It shares no code with the Go program. Meant to be read beside the contract.
  * -ffp-contract=off below is a part of it: every product is rounded unless fmaf is called.
  *
  * Build:  cc -O2 -std=c99 -ffp-contract=off -o evaluate evaluate.c -lm

@@ -73,10 +73,11 @@ type Engine interface {
 //
 // Scorers of one engine may be used at the same time, each by one goroutine; the methods
 // of one Scorer must not be called at the same time. Every method that returns an error
-// returns ErrClosed after Close, its own or its engine's, and ErrShape for arguments of the
-// wrong size, which leave everything as it was. An operation that fails for any other
-// reason may leave scores and cells that do not belong together, so all later calls but
-// Close return ErrFailed. Arguments are never modified, but for dst.
+// returns ErrClosed after Close, its own or its engine's. Arguments of the wrong size
+// (ErrShape) or with values that an operation does not take (ErrValue) leave everything as it
+// was. An operation that fails for any other reason may leave scores and cells that do not
+// belong together, so all later calls but Close return ErrFailed. Arguments are never
+// modified, but for dst and sums.
 type Scorer interface {
 	// Shape returns the numbers of examples, features and classes.
 	Shape() (n, d, q int)

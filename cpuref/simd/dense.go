@@ -1,6 +1,10 @@
 package simd
 
-import "github.com/uma-gpu/uma-gpu/host/dataset"
+import (
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
 
 // dense is how the kernels see dense examples: in blocks of 16 rows of at least
 // four columns, so that no kernel has to ask what is there.
@@ -116,8 +120,6 @@ func (r *resident) scoreDense(from, to int, scores []float32, step int) {
 
 // dense returns the kernel for the classes of a pass.
 func (p *pass) dense(k *kernels) denseKernel {
-	if len(p.lines) == k.few {
-		return k.denseFew
-	}
-	return k.denseWide
+	at, _ := slices.BinarySearch(k.widths, len(p.lines))
+	return k.dense[at]
 }

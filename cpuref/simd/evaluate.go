@@ -171,12 +171,10 @@ func (v *evaluator) residuals(at int, s *share, a []float32) {
 		if targets.Row != nil {
 			row = int(targets.Row[row])
 		}
-		t := s.t[i/lanes*v.q*lanes+i%lanes:]
-		for k, value := range targets.Values[row*v.q : (row+1)*v.q] {
-			t[k*lanes] = value
-		}
-		s.weight[i] = 1
+		s.rows[i], s.weight[i] = int64(row*v.q), 1
 	}
+	clear(s.rows[n:]) // lanes of no example
+	v.k.spread(s.t, v.q, targets.Values, s.rows[:blocks*lanes])
 	if targets.Weight != nil {
 		copy(s.weight[:], targets.Weight[first:first+n])
 	}

@@ -8,6 +8,9 @@ package simd
 func weightedAVX512(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int)
 
 //go:noescape
+func spreadAVX512(t []float32, q int, values []float32, rows []int64)
+
+//go:noescape
 func posteriorAVX512(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 
 //go:noescape
@@ -15,6 +18,9 @@ func givenAVX512(scores []float32, q int, t []float32, a []float32, weight []flo
 
 //go:noescape
 func weightedAVX2(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int)
+
+//go:noescape
+func spreadAVX2(t []float32, q int, values []float32, rows []int64)
 
 //go:noescape
 func posteriorAVX2(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)

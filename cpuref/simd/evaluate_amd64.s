@@ -3488,6 +3488,55 @@ done:
 	VZEROUPPER
 	RET
 
+// func spreadAVX512(t []float32, q int, values []float32, rows []int64)
+// Requires: AVX, AVX512F
+TEXT ·spreadAVX512(SB), NOSPLIT, $0-80
+	MOVQ t_base+0(FP), AX
+	MOVQ q+24(FP), CX
+	MOVQ values_base+32(FP), DX
+	MOVQ rows_base+56(FP), BX
+	MOVQ rows_len+64(FP), SI
+
+block:
+	TESTQ   SI, SI
+	JE      done
+	VMOVUPS (BX), Z0
+	LEAQ    (AX), R9
+	MOVQ    DX, DI
+	MOVQ    CX, R8
+
+class0:
+	KXNORW     K1, K1, K1
+	VGATHERQPS (DI)(Z0*4), K1, Y1
+	VMOVUPS    Y1, (R9)
+	ADDQ       $0x04, DI
+	ADDQ       $0x40, R9
+	DECQ       R8
+	JNE        class0
+	VMOVUPS    64(BX), Z0
+	LEAQ       32(AX), R9
+	MOVQ       DX, DI
+	MOVQ       CX, R8
+
+class1:
+	KXNORW     K2, K2, K2
+	VGATHERQPS (DI)(Z0*4), K2, Y2
+	VMOVUPS    Y2, (R9)
+	ADDQ       $0x04, DI
+	ADDQ       $0x40, R9
+	DECQ       R8
+	JNE        class1
+	MOVQ       CX, R8
+	SHLQ       $0x06, R8
+	ADDQ       R8, AX
+	ADDQ       $0x00000080, BX
+	SUBQ       $0x10, SI
+	JMP        block
+
+done:
+	VZEROUPPER
+	RET
+
 // func posteriorAVX512(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·posteriorAVX512(SB), NOSPLIT, $0-152
@@ -4756,6 +4805,81 @@ rows6restSomeExample:
 	VMASKMOVPS   Y4, Y8, (R10)
 	ADDQ         R8, R10
 	VMASKMOVPS   Y5, Y8, (R10)
+
+done:
+	VZEROUPPER
+	RET
+
+// func spreadAVX2(t []float32, q int, values []float32, rows []int64)
+// Requires: AVX, AVX2
+TEXT ·spreadAVX2(SB), NOSPLIT, $0-80
+	MOVQ t_base+0(FP), AX
+	MOVQ q+24(FP), CX
+	MOVQ values_base+32(FP), DX
+	MOVQ rows_base+56(FP), BX
+	MOVQ rows_len+64(FP), SI
+
+block:
+	TESTQ   SI, SI
+	JE      done
+	VMOVUPS (BX), Y0
+	LEAQ    (AX), R9
+	MOVQ    DX, DI
+	MOVQ    CX, R8
+
+class0:
+	VPCMPEQD   X1, X1, X1
+	VGATHERQPS X1, (DI)(Y0*4), X2
+	VMOVUPS    X2, (R9)
+	ADDQ       $0x04, DI
+	ADDQ       $0x40, R9
+	DECQ       R8
+	JNE        class0
+	VMOVUPS    32(BX), Y0
+	LEAQ       16(AX), R9
+	MOVQ       DX, DI
+	MOVQ       CX, R8
+
+class1:
+	VPCMPEQD   X1, X1, X1
+	VGATHERQPS X1, (DI)(Y0*4), X3
+	VMOVUPS    X3, (R9)
+	ADDQ       $0x04, DI
+	ADDQ       $0x40, R9
+	DECQ       R8
+	JNE        class1
+	VMOVUPS    64(BX), Y0
+	LEAQ       32(AX), R9
+	MOVQ       DX, DI
+	MOVQ       CX, R8
+
+class2:
+	VPCMPEQD   X1, X1, X1
+	VGATHERQPS X1, (DI)(Y0*4), X4
+	VMOVUPS    X4, (R9)
+	ADDQ       $0x04, DI
+	ADDQ       $0x40, R9
+	DECQ       R8
+	JNE        class2
+	VMOVUPS    96(BX), Y0
+	LEAQ       48(AX), R9
+	MOVQ       DX, DI
+	MOVQ       CX, R8
+
+class3:
+	VPCMPEQD   X1, X1, X1
+	VGATHERQPS X1, (DI)(Y0*4), X5
+	VMOVUPS    X5, (R9)
+	ADDQ       $0x04, DI
+	ADDQ       $0x40, R9
+	DECQ       R8
+	JNE        class3
+	MOVQ       CX, R8
+	SHLQ       $0x06, R8
+	ADDQ       R8, AX
+	ADDQ       $0x00000080, BX
+	SUBQ       $0x10, SI
+	JMP        block
 
 done:
 	VZEROUPPER

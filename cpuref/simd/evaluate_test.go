@@ -31,6 +31,23 @@ func TestWeighted(t *testing.T) {
 	})
 }
 
+func TestSpread(t *testing.T) {
+	eachKernel(t, func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool) {
+		for _, q := range []int{1, 2, 5, 17} {
+			for blocks := range 4 {
+				values, rows := draw(rng, (1+rng.IntN(5))*q), make([]int64, blocks*lanes)
+				for i := range rows {
+					rows[i] = int64(rng.IntN(len(values)/q) * q)
+				}
+				want, got := make([]float32, len(rows)*q), guarded(t, make([]float32, len(rows)*q), atEnd)
+				spreadGo(want, q, values, rows)
+				k.spread(got, q, guarded(t, values, atEnd), guarded(t, rows, atEnd))
+				equal(t, fmt.Sprintf("%d classes, %d blocks", q, blocks), got, want)
+			}
+		}
+	})
+}
+
 // Scores and targets of every size, among them those that end in a refusal.
 func TestResiduals(t *testing.T) {
 	inf := float32(math.Inf(1))

@@ -10,6 +10,7 @@ import (
 type evaluateKernels struct {
 	weighted         func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32, width int)
 	mostRows         int // of weighted
+	spread           func(t []float32, q int, values []float32, rows []int64)
 	posterior, given residualKernel
 	columnSums       func(starts []int64, rows []int32, values, a []float32, scale float32, sums []int64)
 }
@@ -31,6 +32,16 @@ func weightedGo(
 			for j, v := range x[i*stride : i*stride+columns] {
 				total[j] = numerics.FMA(weight, v, total[j])
 			}
+		}
+	}
+}
+
+// spreadGo brings the targets of len(rows) examples, a multiple of 16, into lanes: q values
+// from values[rows[i]] become those of lane i%16 in the q·16 of block i/16 of t.
+func spreadGo(t []float32, q int, values []float32, rows []int64) {
+	for i, from := range rows {
+		for k, v := range values[from : from+int64(q)] {
+			t[(i/lanes*q+k)*lanes+i%lanes] = v
 		}
 	}
 }

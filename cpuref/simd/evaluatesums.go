@@ -24,6 +24,7 @@ func ownSums(count, d int) bool { return count <= ownSumBytes/8/d }
 type share struct {
 	begun          bool
 	a, t           []float32     // coefficients and targets of a span
+	rows           [span]int64   // where the targets of each example of a span begin
 	weight, losses [span]float32 // of the examples of a span
 	refusedOf      [span / lanes]uint16
 	loss           [span]int64 // sums of losses, as many as a span has examples

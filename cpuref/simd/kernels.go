@@ -16,8 +16,8 @@ const (
 type kernels struct {
 	level string
 
-	denseFew, denseWide denseKernel // for that many classes
-	few, wide           int
+	dense  []denseKernel // one for each of widths
+	widths []int         // numbers of classes, increasing
 
 	sparseFew, sparseMany sparseKernel // for 2 and for 8 classes
 
@@ -44,14 +44,14 @@ type (
 
 var portable = kernels{
 	level: "Go",
-	few:   2, denseFew: denseGo, wide: 8, denseWide: denseGo,
+	dense: []denseKernel{denseGo, denseGo}, widths: []int{2, 8},
 	sparseFew: sparseGo, sparseMany: sparseGo,
 	region: regionGo, bounds: boundKernels{estimateGo, boundGo, copyGo},
 	add: addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
-	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, posterior: posteriorGo, given: givenGo,
+	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo, posterior: posteriorGo, given: givenGo,
 		columnSums: columnSumsGo},
 }
 

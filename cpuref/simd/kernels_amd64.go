@@ -8,7 +8,22 @@ package simd
 func dense2AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 
 //go:noescape
+func dense4AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense6AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
 func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense12AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 
 //go:noescape
 func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)

@@ -49,10 +49,10 @@ func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
 	if stored := int64(r.x.Stored()); r.x.Sparse() {
 		r.e.exampleBytes.Add(8 * stored)
-		r.plan(classes, 2, 8)
+		r.plan(classes, sparseWidths)
 	} else {
 		r.e.exampleBytes.Add(4 * stored)
-		r.plan(classes, r.k.few, r.k.wide)
+		r.plan(classes, r.k.widths)
 	}
 	r.pack(w)
 }
@@ -63,14 +63,12 @@ func (r *resident) denseTasks() int {
 	return (r.blocks + per - 1) / per
 }
 
-// plan cuts the classes in passes of few or wide classes.
-func (r *resident) plan(classes []int, few, wide int) {
+// plan cuts the classes in passes of some of the widths, which increase.
+func (r *resident) plan(classes []int, widths []int) {
 	used := 0
 	for len(classes) > 0 {
-		n := wide
-		if len(classes) <= few {
-			n = few
-		}
+		least, _ := slices.BinarySearch(widths, len(classes))
+		n := widths[min(least, len(widths)-1)]
 		if used == len(r.passes) {
 			r.passes = append(r.passes, pass{})
 		}

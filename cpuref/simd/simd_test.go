@@ -68,3 +68,11 @@ func BenchmarkProject(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkEvaluate(b *testing.B) {
+	for _, l := range simd.Levels() {
+		if l != simd.Go { // seconds an evaluation
+			b.Run(string(l), func(b *testing.B) { enginetest.BenchmarkEvaluate(b, atLevel(b, l)) })
+		}
+	}
+}

@@ -9,6 +9,9 @@ const (
 	sparseMost = 8
 )
 
+// sparseWidths are the numbers of classes that a sparse kernel takes at once.
+var sparseWidths = []int{2, sparseMost}
+
 // packSparse writes the weights of all classes for one column side by side.
 func packSparse(dst []float32, w [][]float32) {
 	n := len(w)

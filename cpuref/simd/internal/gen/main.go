@@ -36,6 +36,7 @@ func main() {
 				}
 				return 2
 			})
+			spread(level.name, level.vector)
 			residuals("posterior", level.name, level.vector, false)
 			residuals("given", level.name, level.vector, true)
 		}
@@ -55,8 +56,9 @@ func main() {
 		Generate()
 		return
 	}
-	dense512(2)
-	dense512(8)
+	for _, n := range []int{2, 4, 6, 8, 10, 12, 16} {
+		dense512(n)
+	}
 	denseAVX2(2)
 	denseAVX2(4)
 	sparse(2)

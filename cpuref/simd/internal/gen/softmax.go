@@ -58,6 +58,52 @@ func residuals(name, level string, vector func() VecVirtual, given bool) {
 	RET()
 }
 
+// spread generates a kernel that brings targets into the lanes of their examples.
+func spread(level string, vector func() VecVirtual) {
+	TEXT("spread"+level, NOSPLIT, "func(t []float32, q int, values []float32, rows []int64)")
+	Pragma("noescape")
+	t, q, values, rows, n := base("t"), value("q"), base("values"), base("rows"), length("rows")
+	at, left, to := GP64(), GP64(), GP64()
+	size := int(vector().Size()) // of a vector of rows, which is half of it in targets
+	Label("block")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	for part := 0; part < 8*lanes; part += size {
+		name := fmt.Sprintf("class%d", part/size)
+		from := vector()
+		VMOVUPS(Mem{Base: rows, Disp: part}, from)
+		LEAQ(Mem{Base: t, Disp: part / 2}, to)
+		MOVQ(values, at)
+		MOVQ(q, left)
+		Label(name)
+		m := Mem{Base: at, Index: from, Scale: 4}
+		if size == 64 {
+			all, v := K(), YMM()
+			KXNORW(all, all, all)
+			VGATHERQPS(m, all, v)
+			VMOVUPS(v, Mem{Base: to})
+		} else {
+			all, v := XMM(), XMM()
+			VPCMPEQD(all, all, all)
+			VGATHERQPS(all, m, v)
+			VMOVUPS(v, Mem{Base: to})
+		}
+		ADDQ(Imm(4), at)
+		ADDQ(Imm(4*lanes), to)
+		DECQ(left)
+		JNE(LabelRef(name))
+	}
+	MOVQ(q, left)
+	SHLQ(Imm(6), left)
+	ADDQ(left, t)
+	ADDQ(U32(8*lanes), rows)
+	SUBQ(Imm(lanes), n)
+	JMP(LabelRef("block"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
 type residual struct {
 	vector                                    func() VecVirtual
 	q, scores, t, a, weight, losses, at, left GPVirtual

@@ -68,3 +68,9 @@ func BenchmarkProject(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkEvaluate(b *testing.B) {
+	for _, l := range simd.Levels() {
+		b.Run(string(l), func(b *testing.B) { enginetest.BenchmarkEvaluate(b, atLevel(b, l)) })
+	}
+}

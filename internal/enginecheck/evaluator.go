@@ -27,8 +27,9 @@ func LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (nume
 // mostValue is the largest value of which a block of clause 14 has a finite sum.
 const mostValue = 0x1p118
 
-// slack is by how much rounding may leave a weighted residual above 1 (clause 14).
-const slack = 0x1p-20
+// slack is by how much a weight may be above what makes a residual 1 in size, since it was
+// rounded: half of what clause 14 leaves, because the product is rounded once more.
+const slack = 0x1p-21
 
 // Aim judges the argument of Evaluator.Aim.
 func Aim(t engine.Targets, n, q int) error {

@@ -78,8 +78,8 @@
 //     the a and x may be left out. Whoever cuts a set in parts cuts it between
 //     blocks.
 //  15. log(x) of a normal x > 0, at most 1 ulp from the true value: u = bits of x -
-//     0x3f3504f3, k = float32 of int32(u) shifted right by 23; f = the float32 with
-//     the bits (u mod 2^23) + 0x3f3504f3, minus 1; p = -0x1.38c08ep-4;
+//     0x3f3504f3 modulo 2^32, k = float32 of int32(u)/2^23 rounded down; f = the float32
+//     with the bits (u mod 2^23) + 0x3f3504f3, minus 1; p = -0x1.38c08ep-4;
 //     p = fma(p, f, c) for c = 0x1.055ba6p-3, -0x1.0d8304p-3, 0x1.22d9e4p-3,
 //     -0x1.547282p-3, 0x1.99a00ep-3, -0x1.000226p-2, 0x1.555554p-2, -0.5;
 //     the result is fma(k, 0x1.62e4p-1, f + fma(f·f, p, k·0x1.7f7d1cp-20)).
@@ -92,9 +92,9 @@
 //     v_k = s_k + t_k has p', m', L'; residual p_k - p'_k, loss (m - m') + (L - L').
 //     Given: residual p_k - t_k, loss acc = L, acc = fma(-t_k, d_k, acc) in
 //     increasing k. Both are multiplied by u; the residuals are the coefficients of
-//     clause 14. If a score is not finite, m' is not, or the loss so weighted is
-//     not below 2^15 in size, the example is refused: counted, and its residuals and
-//     loss are 0. Losses are summed as integers q(loss) in int64 by the format of
+//     clause 14. If a score is not finite, m' is not, or the loss so weighted is NaN
+//     or not below 2^15 in size, the example is refused: counted, and its residuals
+//     and loss are 0. Losses are summed as integers q(loss) in int64 by the format of
 //     clause 3 for the largest float32 below 2^15.
 package contract
 

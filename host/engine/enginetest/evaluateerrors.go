@@ -157,6 +157,7 @@ func targetErrors(r engine.Evaluator) error {
 		{"a weight above 1", engine.Targets{Values: make([]float32, 6), Weight: []float32{1, 1, 1.000001}}, engine.ErrValue},
 		{"a weight of NaN", engine.Targets{Values: make([]float32, 6), Weight: []float32{1, nan, 1}}, engine.ErrValue},
 		{"a value above 1 without weight", engine.Targets{Values: []float32{1.5, -0.5}, Row: row, Given: true}, engine.ErrValue},
+		{"a value of 2 with a weight a little above 1/2", engine.Targets{Values: []float32{-1, 2}, Row: row, Weight: []float32{0.1, 0x1.00002p-1, 0.1}, Given: true}, engine.ErrValue},
 		{"a value below 0 with too large a weight", engine.Targets{Values: []float32{-1, 2}, Row: row, Weight: []float32{0.1, 0.6, 0.1}, Given: true}, engine.ErrValue},
 	} {
 		if err := r.Aim(c.t); !errors.Is(err, c.want) {

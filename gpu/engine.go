@@ -157,10 +157,10 @@ func (e *gpuEngine) start(b build) (err error) {
 }
 
 // allPrograms are those that an engine may have compiled.
-func allPrograms() []program {
+func (e *gpuEngine) allPrograms() []program {
 	all := slices.Concat(programs, evaluatorPrograms)
 	for _, w := range widths {
-		all = slices.Concat(all, densePrograms(w), weightedPrograms(w))
+		all = slices.Concat(all, densePrograms(w), e.weightedPrograms(w))
 	}
 	return all
 }
@@ -203,7 +203,7 @@ func (e *gpuEngine) useEvaluators(width int) error {
 		missing = evaluatorPrograms
 	}
 	if e.dense[width].weighted == nil {
-		missing = slices.Concat(missing, weightedPrograms(width))
+		missing = slices.Concat(missing, e.weightedPrograms(width))
 	}
 	return e.compile(missing)
 }
@@ -224,7 +224,7 @@ func (e *gpuEngine) Close() error {
 			errs = append(errs, q.Finish())
 		}
 	}
-	for _, p := range allPrograms() {
+	for _, p := range e.allPrograms() {
 		for _, k := range p.kernels(e) {
 			if *k.to != nil {
 				(*k.to).cl.Release()

@@ -38,7 +38,10 @@ func (r evaluator) Aim(targets engine.Targets) error {
 			}
 		}
 	}
-	r.weighing.aimed, r.weighing.given = true, targets.Given
+	r.weighing.aimed, r.weighing.given = true, 0
+	if targets.Given {
+		r.weighing.given = 1
+	}
 	return nil
 }
 
@@ -93,13 +96,13 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 	}
 	for _, t := range r.tiles {
 		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
-			if r.classes.n == r.q && t.sparse == nil {
-				return r.evaluateBands(t, x, true)
+			if r.weighing.fused && r.classes.n == r.q {
+				return r.evaluateTile(t, x)
 			}
 			if err := r.scoreAll(t, x, w); err != nil {
 				return nil, err
 			}
-			return r.evaluateBands(t, x, false)
+			return r.evaluateBands(t, x)
 		})
 		if err != nil {
 			return e, errors.Join(err, r.drain())
@@ -137,28 +140,29 @@ func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
 	return nil
 }
 
-// evaluateBands makes the scores of a tile's examples, unless they are there, residuals of them,
-// and adds their weighted sums.
-func (r *resident) evaluateBands(t *tile, x arrays, score bool) (last *cl.Event, err error) {
+// evaluateTile does all for a tile in one kernel.
+func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
+	w := r.weighing
+	return r.e.dense[t.width].evaluate.enqueue(w.ranges, 1,
+		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses, w.partial[0],
+			r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given, int32(w.ranges))...)
+}
+
+// lossScale is 2^s of the fixed point of losses.
+func (r *resident) lossScale() float32 { return numerics.LossFormat(r.fixed.N).Scale() }
+
+// evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
+func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) {
 	w, e := r.weighing, r.e
 	order, sorted := r.ints, int32(0)
 	if t.sparse != nil {
 		order, sorted = t.sparse.byColumn.order, 1
 	}
-	given := int32(0)
-	if w.given {
-		given = 1
-	}
 	for from := 0; from < t.rows; from += w.band {
 		to := min(from+w.band, t.rows)
 		done(last, nil)
-		if score {
-			if err := done(r.scoreBand(t, x, r.q, from, to)); err != nil {
-				return nil, err
-			}
-		}
 		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order, w.coefs, w.losses,
-			int32(from), int32(to), int32(r.q), given, sorted, numerics.LossFormat(r.fixed.N).Scale()); err != nil {
+			int32(from), int32(to), int32(r.q), w.given, sorted, r.lossScale()); err != nil {
 			return nil, err
 		}
 		if last, err = r.addSums(t, x, from, to, r.q); err != nil {

@@ -66,16 +66,24 @@ var evaluatorPrograms = []program{
 	}},
 }
 
-// weightedPrograms are those that evaluators need besides, of dense examples of a width.
-func weightedPrograms(width int) []program {
-	return []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros, func(e *gpuEngine) []kernelUse {
+// weightedPrograms are those that evaluators need besides, of dense examples of a width: on a CPU
+// one that does all at once, too.
+func (e *gpuEngine) weightedPrograms(width int) []program {
+	some := []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.dense[width].weighted, "weighted", e.wideGroup()}}
 	}}}
+	if e.cpu {
+		some = append(some, program{[]string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}, width,
+			evaluateMacros, func(e *gpuEngine) []kernelUse {
+				return []kernelUse{{&e.dense[width].evaluate, "evaluate", 1}}
+			}})
+	}
+	return some
 }
 
-// denseKernels are the kernels that read dense examples of one width; weighted is there once
-// an evaluator wanted it.
-type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted *kernel }
+// denseKernels are the kernels that read dense examples of one width; the last are there once
+// an evaluator wanted them, and evaluate on a CPU alone.
+type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *kernel }
 
 // widths are the bytes of a value of narrow examples, 0 for those in float32.
 var widths = []int{0, 1, 2}
@@ -115,7 +123,7 @@ func projectMacros(e *gpuEngine) string {
 func residualMacros(e *gpuEngine) string {
 	width := 1
 	if e.cpu {
-		width = lanes
+		width = e.vector
 	}
 	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", width, e.tuning.Group)
 }
@@ -123,6 +131,10 @@ func residualMacros(e *gpuEngine) string {
 func weightedMacros(e *gpuEngine) string {
 	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.tuning.Group,
 		e.tuning.WeightedColumns, numerics.Block)
+}
+
+func evaluateMacros(e *gpuEngine) string {
+	return weightedMacros(e) + fmt.Sprintf(" -DROWS=%d -DFEW=%d -DMANY=%d", e.tuning.ScoreRows, few, many)
 }
 
 func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.tuning.SumColumns) }

@@ -251,11 +251,6 @@ func (k *kernel) launch(width, height int, args ...any) error {
 
 // enqueue is launch for callers that want the event, which they release.
 func (k *kernel) enqueue(width, height int, args ...any) (*cl.Event, error) {
-	return k.enqueueFrom(0, width, height, args...)
-}
-
-// enqueueFrom is enqueue with work-items whose first index counts from first on.
-func (k *kernel) enqueueFrom(first, width, height int, args ...any) (*cl.Event, error) {
 	if len(args) != k.args {
 		return nil, fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
 	}
@@ -271,7 +266,7 @@ func (k *kernel) enqueueFrom(first, width, height int, args ...any) (*cl.Event, 
 	k.q.work.Launches++
 	var event *cl.Event
 	err := k.q.span(k.name, func() (err error) {
-		event, err = k.q.queue.EnqueueNDRangeKernel(k.cl, []int{first, 0}, []int{width, height}, []int{k.local, 1}, nil)
+		event, err = k.q.queue.EnqueueNDRangeKernel(k.cl, nil, []int{width, height}, []int{k.local, 1}, nil)
 		return err
 	})
 	if err != nil {

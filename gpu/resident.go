@@ -302,37 +302,18 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) (*cl.Event, error) {
 		return r.e.scoreSparse.enqueue(t.rows, (m+1)/2, x.columns, x.values, x.slices, x.lengths,
 			r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(m))
 	}
-	return r.scoreBand(t, x, m, 0, t.rows)
-}
-
-// scoreBand is scoreTile for examples from..to-1 of a dense tile, from being a multiple of a
-// block of weighted sums.
-func (r *resident) scoreBand(t *tile, x arrays, m, from, to int) (*cl.Event, error) {
-	first := from
-	if r.e.cpu {
-		first /= r.e.tuning.ScoreRows
-	}
-	k, group := r.e.scoreKernel(t, m)
-	return k.enqueueFrom(first, r.e.scoreItems(to-from, 0), (m+group-1)/group, r.scoreArgs(t, x, m, r.ints, 0, to)...)
+	return r.scoreDense(t, x, m, r.ints, 0)
 }
 
 // scoreDense scores examples of a dense tile; list and listed are as in kernels/score.cl.
 func (r *resident) scoreDense(t *tile, x arrays, m int, list *buffer[int32], listed int32) (*cl.Event, error) {
-	k, group := r.e.scoreKernel(t, m)
-	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group, r.scoreArgs(t, x, m, list, listed, t.rows)...)
-}
-
-// scoreKernel returns the kernel that scores m classes, and how many of them a work-item does.
-func (e *gpuEngine) scoreKernel(t *tile, m int) (k *kernel, group int) {
-	if group = groupSize(m); group == many {
-		return e.dense[t.width].scoreMany, group
+	k, group := r.e.dense[t.width].scoreFew, groupSize(m)
+	if group == many {
+		k = r.e.dense[t.width].scoreMany
 	}
-	return e.dense[t.width].scoreFew, group
-}
-
-func (r *resident) scoreArgs(t *tile, x arrays, m int, list *buffer[int32], listed int32, rows int) []any {
-	return append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
-		int32(rows), int32(r.d), int32(r.q), int32(m), listed)
+	return k.enqueue(r.e.scoreItems(t.rows, listed), (m+group-1)/group,
+		append(r.examples(t, x), r.weights, r.classes, list, r.ints, t.scores,
+			int32(t.rows), int32(r.d), int32(r.q), int32(m), listed)...)
 }
 
 // examples are the arguments of a kernel that reads dense examples (EXAMPLES of

@@ -164,7 +164,7 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int, use use) (tiles []*tile
 		if x.Sparse() {
 			t.sparse = layOut(x, from, t.rows)
 			if use == evaluating {
-				t.sparse.byColumn = layOutColumns(x, from, t.rows, e.ranges(x.D, classes, x.N, true))
+				t.sparse.byColumn = layOutColumns(x, from, t.rows, e.ranges(x.D, classes, x.N))
 			}
 		}
 		t.stride = (t.rows + lanes - 1) / lanes * lanes

@@ -22,49 +22,48 @@ type weighing struct {
 	terms   *buffer[int32]   // of the total, as kernel add_groups wants them
 	triples *buffer[int32]
 
-	aimed, given bool
+	aimed bool
+	given int32 // 1 if the targets are given
 }
 
 // weighingShape says how evaluations are cut.
 type weighingShape struct {
-	band      int // examples whose scores, residuals and sums follow each other
-	ranges    int // of blocks that are summed apart, so that there is work for all
-	perBuffer int // classes
-	pairs     int // of losses
+	fused     bool // one kernel does it all
+	band      int  // examples whose residuals are there at a time
+	ranges    int  // of blocks that are summed apart, so that there is work for all
+	perBuffer int  // classes
+	pairs     int  // of losses
 }
 
-// What partial sums may take where there are several ranges, and coefficients of dense examples.
+// What partial sums may take where there are several ranges: for each core of a CPU, on a GPU; and
+// coefficients of dense examples.
 const (
-	partialBytes = 4 << 20
-	partialOnGPU = 32 << 20
-	coefBytes    = 64 << 20
+	partialPerCore = 1 << 20
+	partialOnGPU   = 32 << 20
+	coefBytes      = 64 << 20
 )
 
-// bandBytes is what the examples of a band take on a CPU for each core: they are scored and then
-// summed while they are in its cache.
-const bandBytes = 1 << 20
-
-// ranges returns in how many ranges weighted sums of q classes are kept.
-func (e *gpuEngine) ranges(d, q, rows int, sparse bool) int {
+// ranges returns in how many ranges weighted sums of q classes are kept: on a CPU enough of them
+// for its cores to end at about the same time.
+func (e *gpuEngine) ranges(d, q, rows int) int {
 	blocks, limit := (rows+numerics.Block-1)/numerics.Block, int64(partialOnGPU)
 	wanted := blocks
 	if e.cpu {
-		limit = partialBytes
+		limit = int64(e.info.ComputeUnits) * partialPerCore
 		wanted = 8 * e.info.ComputeUnits
-		if !sparse {
-			wanted = (wanted + e.slabs(d) - 1) / e.slabs(d)
-		}
 	}
 	limit = min(limit, e.maxAlloc, e.q.memory/32)
 	return max(1, min(blocks, wanted, int(limit/(8*int64(d)*int64(q)))))
 }
 
 // slabs returns how many work-items of weighted take the d columns of a block on a CPU.
-func (e *gpuEngine) slabs(d int) int { return (d + e.tuning.WeightedColumns - 1) / e.tuning.WeightedColumns }
+func (e *gpuEngine) slabs(d int) int {
+	return (d + e.tuning.WeightedColumns - 1) / e.tuning.WeightedColumns
+}
 
 // weighingShape returns how the examples of tiles of so many rows are cut.
 func (e *gpuEngine) weighingShape(x dataset.Examples, rows, q int) (s weighingShape, err error) {
-	s.ranges = e.ranges(x.D, q, x.N, x.Sparse())
+	s.ranges = e.ranges(x.D, q, x.N)
 	s.perBuffer = q
 	if s.ranges == 1 {
 		if s.perBuffer, err = fit("a weighted sum", 1, 8*x.D, e.maxAlloc); err != nil {
@@ -75,14 +74,14 @@ func (e *gpuEngine) weighingShape(x dataset.Examples, rows, q int) (s weighingSh
 	s.band = rows // rows of sparse examples are in no order
 	if !x.Sparse() {
 		band := min(coefBytes, e.maxAlloc) / (4 * int64(q))
-		if e.cpu {
-			band = min(band, int64(e.info.ComputeUnits)*bandBytes/(4*int64(x.D)))
-		}
 		s.band = min(rows, max(1, int(band)/numerics.Block)*numerics.Block)
+		// Ranges are all the work there is for the fused kernel.
+		blocks := (rows + numerics.Block - 1) / numerics.Block
+		s.fused = e.cpu && s.ranges*numerics.Block <= s.band && s.ranges >= min(2*e.info.ComputeUnits, blocks)
 	}
 	s.pairs = (e.residualItems(s.band) + e.tuning.Group - 1) / e.tuning.Group
 	if e.cpu {
-		s.pairs *= e.tuning.Group
+		s.pairs = max(s.pairs*e.tuning.Group, s.ranges)
 	}
 	if _, err = fit("the coefficients of a block", s.band*q+lanes, 4, e.maxAlloc); err != nil {
 		return s, err
@@ -95,7 +94,7 @@ func (e *gpuEngine) weighingShape(x dataset.Examples, rows, q int) (s weighingSh
 // round.
 func (e *gpuEngine) residualItems(rows int) int {
 	if e.cpu {
-		return min((rows+lanes-1)/lanes, 256)
+		return min((rows+e.vector-1)/e.vector, 256)
 	}
 	return min(rows, 512*e.tuning.Group)
 }

@@ -42,6 +42,12 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 // clear_sums sets n sums to 0.
 __kernel void clear_sums(__global long *restrict sums, ulong n)
 {
-	for (size_t k = get_global_id(0); k < n; k += get_global_size(0))
+#if CPU
+	const size_t share = (n + get_global_size(0) - 1) / get_global_size(0);
+	const size_t from = get_global_id(0) * share, to = min((size_t)n, from + share), step = 1;
+#else
+	const size_t from = get_global_id(0), to = n, step = get_global_size(0);
+#endif
+	for (size_t k = from; k < to; k += step)
 		sums[k] = 0;
 }

@@ -1,18 +1,13 @@
 #pragma OPENCL FP_CONTRACT OFF
 // residuals: from scores and targets to coefficients of weighted sums, and losses (clause 16).
 //
-// On a CPU a work-item takes blocks of LANES examples, as vectors; on a GPU one example after
-// the other. WIDTH (vector.cl) is LANES there and 1 here.
+// In vectors of WIDTH examples (vector.cl), the widest that there are on a CPU, 1 on a GPU.
 //
-// Macro of the tuning: GROUP, on a GPU, work-items in a work-group, a power of two.
+// Macro of the tuning: GROUP, work-items in a work-group, a power of two.
 
-#if CPU
-#define AT_ONCE LANES
-#define LINE(r) (b * Q + (r))
-#else
-#define AT_ONCE 1
-#define LINE(r) SCORE(b, r)
-#endif
+// Vectors in a line of scores; where vector b has the score of class r.
+#define PER_LINE (LANES / WIDTH)
+#define LINE(r) ((b / PER_LINE * Q + (r)) * PER_LINE + b % PER_LINE)
 
 // The largest loss that counts.
 #define MOST 0x1.fffffep14f
@@ -23,10 +18,73 @@
 //   order    if sorted is 1, which example of the tile the scores of place i belong to
 //   a        written: the residual of example i, first <= i < end, of class r is
 //                a[(i - first) * Q + r]
-//   losses   pairs: the sum of losses in fixed point, and the examples refused. A work-item on a
-//            CPU, a work-group on a GPU adds to one of its own
 //   first    a multiple of LANES; 0 if sorted
 //   scale    2^s of the fixed point of losses
+
+// residuals_at writes those of vector b, and adds their losses, in fixed point, to total and the
+// examples refused to refused.
+void residuals_at(size_t b, __global const float *restrict scores, __global const float *restrict targets,
+                  __global const float *restrict weight, __global const int *restrict order,
+                  __global float *restrict a, int first, int end, int Q, int given, int sorted, float scale,
+                  long *total, long *refused)
+{
+	__global const vec_t *score = (__global const vec_t *)scores;
+	__global const vec_t *target = (__global const vec_t *)targets;
+
+	// The largest scores, and what is NaN if one is not finite.
+	vec_t m = -INFINITY, m2 = -INFINITY, odd = 0.0f;
+	for (int r = 0; r < Q; r++) {
+		const vec_t s = score[LINE(r)], v = s + target[LINE(r)];
+		odd = odd + (s - s);
+		m = select(m, s, s > m);
+		m2 = select(m2, v, v > m2);
+	}
+	vec_t sum = 0.0f, sum2 = 0.0f;
+	for (int r = 0; r < Q; r++) {
+		const vec_t s = score[LINE(r)];
+		sum = sum + exponential(s - m);
+		if (!given)
+			sum2 = sum2 + exponential(s + target[LINE(r)] - m2);
+	}
+	const vec_t inverse = reciprocal(sum), inverse2 = reciprocal(sum2);
+	vec_t loss = logarithm(sum);
+	if (given)
+		for (int r = 0; r < Q; r++)
+			loss = fma(-target[LINE(r)], score[LINE(r)] - m, loss);
+	else
+		loss = (m - m2) + (loss - logarithm(sum2));
+	const vec_t u = ((__global const vec_t *)weight)[b];
+	loss = loss * u;
+
+	// If m2 is not finite, neither is the loss.
+	const ints_t counts = (fabs(loss) <= (vec_t)(MOST)) & (odd == (vec_t)(0.0f));
+	float part[WIDTH];
+	int counted[WIDTH];
+	size_t at[WIDTH];
+	STORE(loss, 0, part);
+	STORE(counts, 0, counted);
+	const int lanes = min(WIDTH, end - (int)(b * WIDTH));
+	for (int l = 0; l < lanes; l++) {
+		const size_t i = b * WIDTH + l;
+		at[l] = (sorted ? (size_t)order[i] : i - first) * Q;
+		if (counted[l])
+			*total += integer_of(part[l], scale);
+		else
+			*refused += 1;
+	}
+	for (int r = 0; r < Q; r++) {
+		const vec_t s = score[LINE(r)], t = target[LINE(r)];
+		const vec_t p = exponential(s - m) * inverse;
+		const vec_t wanted = given ? t : exponential(s + t - m2) * inverse2;
+		const vec_t residual = select((vec_t)(0.0f), (p - wanted) * u, counts);
+		STORE(residual, 0, part);
+		for (int l = 0; l < lanes; l++)
+			a[at[l] + r] = part[l];
+	}
+}
+
+//   losses   pairs: the sum of losses in fixed point, and the examples refused. A work-item on a
+//            CPU, a work-group on a GPU adds to one of its own
 __kernel
 #if !CPU
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -36,76 +94,9 @@ void residuals(__global const float *restrict scores, __global const float *rest
                __global float *restrict a, __global long *restrict losses,
                int first, int end, int Q, int given, int sorted, float scale)
 {
-	__global const vec_t *score = (__global const vec_t *)scores;
-	__global const vec_t *target = (__global const vec_t *)targets;
 	long total = 0, refused = 0;
-
-	for (size_t b = first / AT_ONCE + get_global_id(0); b * AT_ONCE < (size_t)end; b += get_global_size(0)) {
-		// The largest scores, and what is NaN if one is not finite.
-		vec_t m = -INFINITY, m2 = -INFINITY, odd = 0.0f;
-		for (int r = 0; r < Q; r++) {
-			const vec_t s = score[LINE(r)], v = s + target[LINE(r)];
-			odd = odd + (s - s);
-			m = select(m, s, s > m);
-			m2 = select(m2, v, v > m2);
-		}
-		vec_t sum = 0.0f, sum2 = 0.0f;
-		for (int r = 0; r < Q; r++) {
-			const vec_t s = score[LINE(r)];
-			sum = sum + exponential(s - m);
-			if (!given)
-				sum2 = sum2 + exponential(s + target[LINE(r)] - m2);
-		}
-		const vec_t inverse = reciprocal(sum), inverse2 = reciprocal(sum2);
-		vec_t loss = logarithm(sum);
-		if (given)
-			for (int r = 0; r < Q; r++)
-				loss = fma(-target[LINE(r)], score[LINE(r)] - m, loss);
-		else
-			loss = (m - m2) + (loss - logarithm(sum2));
-		const vec_t u = ((__global const vec_t *)weight)[b];
-		loss = loss * u;
-
-		// If m2 is not finite, neither is the loss.
-#if CPU
-		const int16 counts = (fabs(loss) <= (vec_t)(MOST)) & (odd == (vec_t)(0.0f));
-		float part[LANES];
-		int counted[LANES];
-		size_t at[LANES];
-		vstore16(loss, 0, part);
-		vstore16(counts, 0, counted);
-		const int lanes = min(LANES, end - (int)(b * LANES));
-		for (int l = 0; l < lanes; l++) {
-			const size_t i = b * LANES + l;
-			at[l] = (sorted ? (size_t)order[i] : i - first) * Q;
-			if (counted[l])
-				total += integer_of(part[l], scale);
-			else
-				refused++;
-		}
-#else
-		const int counts = fabs(loss) <= MOST && odd == 0.0f;
-		const size_t at = (sorted ? (size_t)order[b] : b - first) * Q;
-		if (counts)
-			total += integer_of(loss, scale);
-		else
-			refused++;
-#endif
-		for (int r = 0; r < Q; r++) {
-			const vec_t s = score[LINE(r)], t = target[LINE(r)];
-			const vec_t p = exponential(s - m) * inverse;
-			const vec_t wanted = given ? t : exponential(s + t - m2) * inverse2;
-			const vec_t residual = select((vec_t)(0.0f), (p - wanted) * u, counts);
-#if CPU
-			vstore16(residual, 0, part);
-			for (int l = 0; l < lanes; l++)
-				a[at[l] + r] = part[l];
-#else
-			a[at + r] = residual;
-#endif
-		}
-	}
-
+	for (size_t b = first / WIDTH + get_global_id(0); b * WIDTH < (size_t)end; b += get_global_size(0))
+		residuals_at(b, scores, targets, weight, order, a, first, end, Q, given, sorted, scale, &total, &refused);
 #if CPU
 	losses[2 * get_global_id(0)] += total;
 	losses[2 * get_global_id(0) + 1] += refused;

@@ -9,13 +9,16 @@
 
 #if WIDTH == 1
 #define vec_t float
+#define ints_t int
 #define bits_t uint
 #define AS_BITS as_uint
 #define AS_INT as_int
 #define AS_VEC as_float
 #define TO_VEC convert_float
+#define STORE(value, at, to) ((to)[at] = (value))
 #else
 #define vec_t NAME(float, WIDTH)
+#define ints_t NAME(int, WIDTH)
 #define bits_t NAME(uint, WIDTH)
 #define AS_BITS NAME(as_uint, WIDTH)
 #define AS_INT NAME(as_int, WIDTH)

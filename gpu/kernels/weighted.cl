@@ -67,13 +67,12 @@ void add(vec_t acc, __global long *out, int skip, int count, float scale)
 		out[k] += integer_of(part[k], scale);
 }
 
-// Work-item (v, u) takes COLUMNS columns from v·COLUMNS on, for the blocks of range u.
-__kernel void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
-                       float scale, int first, int end, int d, int R, int low, int classes, int ranges)
+// weigh adds the weighted sums of examples from..to-1, a block, in columns left..right-1 for so
+// many classes to sums, whose rows are the classes. a begins with the coefficient of the first
+// example for the first class.
+void weigh(EXAMPLES, __global const float *restrict a, __global long *restrict sums, float scale,
+           int from, int to, int left, int right, int d, int R, int classes)
 {
-	const int left = COLUMNS * (int)get_global_id(0);
-	const int right = min(left + COLUMNS, d);
-	const int u = (int)get_global_id(1);
 	// Columns that are prepared, or fewer than a vector has.
 #if NARROW
 	float part[BLOCK * TILE];
@@ -84,51 +83,60 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 		for (int k = 0; k < BLOCK * WIDTH; k++)
 			part[k] = 0.0f;
 
-	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK) {
-		const int to = min(from + BLOCK, end);
-		for (int j = left; j < right;) {
-			const int whole = j + TILE <= right;
-			const int columns = whole ? TILE : WIDTH;
-			const int start = max(min(j, d - columns), 0), skip = j - start, count = min(columns, d);
+	for (int j = left; j < right;) {
+		const int whole = j + TILE <= right;
+		const int columns = whole ? TILE : WIDTH;
+		const int start = max(min(j, d - columns), 0), skip = j - start, count = min(columns, d);
 #if NARROW
-			const int pitch = columns;
-			for (int i = from; i < to; i++)
-				prepare(part + (i - from) * pitch, x + (size_t)i * d + start, map + start, count, d, least, unit[i]);
+		const int pitch = columns;
+		for (int i = from; i < to; i++)
+			prepare(part + (i - from) * pitch, x + (size_t)i * d + start, map + start, count, d, least, unit[i]);
 #else
-			if (d < WIDTH)
-				for (int i = from; i < to; i++)
-					for (int k = 0; k < d; k++)
-						part[(i - from) * WIDTH + k] = x[(size_t)i * d + k];
+		if (d < WIDTH)
+			for (int i = from; i < to; i++)
+				for (int k = 0; k < d; k++)
+					part[(i - from) * WIDTH + k] = x[(size_t)i * d + k];
 #endif
-			for (int group = 0; group < classes; group += AT_ONCE) {
-				EACH_CLASS(CLASS, 0)
-				__global const float *ai = a + (size_t)(from - first) * R + low;
-				__global long *out = partial + (size_t)u * classes * d + start;
+		for (int group = 0; group < classes; group += AT_ONCE) {
+			EACH_CLASS(CLASS, 0)
+			__global const float *ai = a;
+			__global long *out = sums + start;
 #if !NARROW
-				if (d >= WIDTH) {
-					__global const float *xi = x + (size_t)from * d + start;
-					if (whole) {
-						CHAINS(EACH_VECTOR, d)
-					} else {
-						CHAINS(ONE_VECTOR, d)
-					}
-					continue;
-				}
-				const int pitch = WIDTH;
-#endif
-				const float *xi = part;
-#if NARROW
+			if (d >= WIDTH) {
+				__global const float *xi = x + (size_t)from * d + start;
 				if (whole) {
-					CHAINS(EACH_VECTOR, pitch)
-				} else
-#endif
-				{
-					CHAINS(ONE_VECTOR, pitch)
+					CHAINS(EACH_VECTOR, d)
+				} else {
+					CHAINS(ONE_VECTOR, d)
 				}
+				continue;
 			}
-			j += columns;
+			const int pitch = WIDTH;
+#endif
+			const float *xi = part;
+#if NARROW
+			if (whole) {
+				CHAINS(EACH_VECTOR, pitch)
+			} else
+#endif
+			{
+				CHAINS(ONE_VECTOR, pitch)
+			}
 		}
+		j += columns;
 	}
+}
+
+// Work-item (v, u) takes COLUMNS columns from v·COLUMNS on, for the blocks of range u.
+__kernel void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
+                       float scale, int first, int end, int d, int R, int low, int classes, int ranges)
+{
+	const int left = COLUMNS * (int)get_global_id(0);
+	const int u = (int)get_global_id(1);
+	partial += (size_t)u * classes * d;
+	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK)
+		weigh(THE_EXAMPLES, a + (size_t)(from - first) * R + low, partial, scale, from, min(from + BLOCK, end),
+		      left, min(left + COLUMNS, d), d, R, classes);
 }
 
 #else

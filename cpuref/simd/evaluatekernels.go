@@ -8,14 +8,18 @@ import (
 
 // evaluateKernels are the inner loops of an Evaluator.
 type evaluateKernels struct {
-	weighted         func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32, width int)
+	weighted         weightedKernel
 	mostRows         int // of weighted
 	spread           func(t []float32, q int, values []float32, rows []int64)
 	posterior, given residualKernel
 	columnSums       func(starts []int64, rows []int32, values, a []float32, scale float32, sums []int64)
 }
 
-type residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
+type (
+	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+		width int)
+	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
+)
 
 // weightedGo computes Σ a[i][r]·x_i of up to 256 examples, one block of clause 14, for some
 // columns and for rows 0..rows-1 of coefficients. Example i has its columns from

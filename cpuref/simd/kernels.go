@@ -19,7 +19,8 @@ type kernels struct {
 	dense  []denseKernel // one for each of widths
 	widths []int         // numbers of classes, increasing
 
-	sparseFew, sparseMany sparseKernel // for 2 and for 8 classes
+	sparse       []sparseKernel // one for each of sparseWidths
+	sparseWidths []int          // 2, 8 and perhaps more
 
 	region               func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)
 	bounds               boundKernels
@@ -45,7 +46,7 @@ type (
 var portable = kernels{
 	level: "Go",
 	dense: []denseKernel{denseGo, denseGo}, widths: []int{2, 8},
-	sparseFew: sparseGo, sparseMany: sparseGo,
+	sparse: []sparseKernel{sparseGo, sparseGo}, sparseWidths: []int{2, 8},
 	region: regionGo, bounds: boundKernels{estimateGo, boundGo, copyGo},
 	add: addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,

@@ -38,6 +38,9 @@ func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32,
 func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
 
 //go:noescape
+func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+
+//go:noescape
 func regionAVX512(scores []float32, q int, alpha float32, before []int32, now []int32, changed []uint16)
 
 //go:noescape

@@ -2479,6 +2479,62 @@ done:
 	VZEROUPPER
 	RET
 
+// func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+// Requires: AVX, AVX512F
+TEXT ·sparse16AVX512(SB), NOSPLIT, $0-120
+	MOVQ starts_base+0(FP), AX
+	MOVQ starts_len+8(FP), CX
+	MOVQ columns_base+24(FP), DX
+	MOVQ values_base+48(FP), BX
+	MOVQ w_base+72(FP), SI
+	MOVQ out_base+96(FP), DI
+	DECQ CX
+
+row:
+	CMPQ   CX, $0x00
+	JLE    done
+	MOVQ   (AX), R8
+	MOVQ   8(AX), R9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   $0x00000100, R11
+	CMPQ   R8, R9
+	JGE    store
+
+value:
+	MOVLQSX (DX)(R8*4), R10
+	CMPQ    R10, R11
+	JGE     flush
+
+multiply:
+	VBROADCASTSS (BX)(R8*4), Z2
+	SHLQ         $0x03, R10
+	VFMADD231PS  (SI)(R10*8), Z2, Z1
+	INCQ         R8
+	CMPQ         R8, R9
+	JLT          value
+
+store:
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $0x40, DI
+	ADDQ    $0x08, AX
+	DECQ    CX
+	JMP     row
+
+	// Another chunk; those between would add +0.
+flush:
+	VADDPS Z1, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   R10, R11
+	ORQ    $0x000000ff, R11
+	INCQ   R11
+	JMP    multiply
+
+done:
+	VZEROUPPER
+	RET
+
 // func regionAVX512(scores []float32, q int, alpha float32, before []int32, now []int32, changed []uint16)
 // Requires: AVX, AVX512F
 TEXT ·regionAVX512(SB), NOSPLIT, $0-112

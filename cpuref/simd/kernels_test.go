@@ -84,7 +84,7 @@ func TestSparse(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool) {
 		const d = 1100
 		for rows := 1; rows <= lanes; rows++ {
-			for _, n := range []int{2, 8} {
+			for at, n := range k.sparseWidths {
 				starts, columns := []int64{0}, []int32{}
 				for i := range rows {
 					for j := range d {
@@ -97,12 +97,9 @@ func TestSparse(t *testing.T) {
 				values, w := draw(rng, len(columns)), draw(rng, d*n)
 				want := make([]float32, rows*n)
 				sparseGo(starts, columns, values, w, want)
-				kernel := k.sparseFew
-				if n == 8 {
-					kernel = k.sparseMany
-				}
 				got := guarded(t, make([]float32, rows*n), atEnd)
-				kernel(guarded(t, starts, atEnd), guarded(t, columns, atEnd), guarded(t, values, atEnd), guarded(t, w, atEnd), got)
+				k.sparse[at](guarded(t, starts, atEnd), guarded(t, columns, atEnd), guarded(t, values, atEnd),
+					guarded(t, w, atEnd), got)
 				equal(t, fmt.Sprintf("%d rows, %d classes", rows, n), got, want)
 			}
 		}

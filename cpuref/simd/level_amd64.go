@@ -21,7 +21,7 @@ func assembly() []*kernels {
 var avx2 = kernels{
 	level: "AVX2",
 	dense: []denseKernel{dense2AVX2, dense4AVX2}, widths: []int{2, 4},
-	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
+	sparse: []sparseKernel{sparse2AVX2, sparse8AVX2}, sparseWidths: []int{2, 8},
 	region: regionAVX2, bounds: boundKernels{estimateAVX2, boundAVX2, copyAVX2},
 	add: addAVX2, sub: subAVX2, transfer: transferAVX2,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
@@ -32,14 +32,14 @@ var avx2 = kernels{
 		columnSums: columnSumsAVX2},
 }
 
-// avx512 shares the sparse kernels: their vectors hold 2 or 8 classes.
+// avx512 shares sparse kernels whose vectors hold 2 or 8 classes.
 var avx512 = kernels{
 	level: "AVX-512",
 	dense: []denseKernel{
 		dense2AVX512, dense4AVX512, dense6AVX512, dense8AVX512, dense10AVX512, dense12AVX512, dense16AVX512,
 	},
-	widths:    []int{2, 4, 6, 8, 10, 12, 16},
-	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
+	widths: []int{2, 4, 6, 8, 10, 12, 16},
+	sparse: []sparseKernel{sparse2AVX2, sparse8AVX2, sparse16AVX512}, sparseWidths: []int{2, 8, 16},
 	region: regionAVX512, bounds: boundKernels{estimateAVX512, boundAVX512, copyAVX2},
 	add: addAVX512, sub: subAVX512, transfer: transferAVX512,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,

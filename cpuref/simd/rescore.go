@@ -49,7 +49,7 @@ func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
 	if stored := int64(r.x.Stored()); r.x.Sparse() {
 		r.e.exampleBytes.Add(8 * stored)
-		r.plan(classes, sparseWidths)
+		r.plan(classes, r.k.sparseWidths)
 	} else {
 		r.e.exampleBytes.Add(4 * stored)
 		r.plan(classes, r.k.widths)

@@ -53,6 +53,14 @@ func TestFailed(t *testing.T) {
 	if err := enginetest.CheckFailed(r); err != nil {
 		t.Error(err)
 	}
+	v, err := enginetest.SmallEvaluator(simd.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	simd.FailEvaluator(v)
+	if err := enginetest.CheckFailedEvaluator(v); err != nil {
+		t.Error(err)
+	}
 }
 
 func BenchmarkEngine(b *testing.B) {

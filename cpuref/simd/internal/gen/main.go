@@ -63,6 +63,7 @@ func main() {
 	denseAVX2(4)
 	sparse(2)
 	sparse(8)
+	sparse(16)
 	region512()
 	regionAVX2()
 	estimate("AVX512", func() VecVirtual { return ZMM() })

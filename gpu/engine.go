@@ -85,6 +85,8 @@ type build struct {
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
 	width   int    // values of a vector; 0: as the device has them
+	apart   bool   // evaluations are several kernels in any case
+	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	bounds  sketch.When
 }
 

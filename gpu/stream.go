@@ -151,7 +151,7 @@ func (r *resident) newSlot(bytes int64) (s *slot, err error) {
 	if s.columns, err = alloc[int32](q, "slot", padded); err != nil {
 		return s, err
 	}
-	if stored > 0 {
+	if r.tiles[0].sparse.byColumn != nil {
 		if s.byColumn, err = alloc[float32](q, "slot", stored); err != nil {
 			return s, err
 		}

@@ -16,7 +16,7 @@ import (
 func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
 	for _, s := range []struct {
 		n, d, q int
-		stored  float64 // share of the values that are not 0; 1 for dense examples
+		stored  float64 // about the share of values that are not 0; 1 for dense examples
 	}{
 		{20000, 17, 26, 1},
 		{20000, 64, 10, 1},
@@ -83,11 +83,9 @@ func benchmarkExamples(rng *rand.Rand, n, d int, stored float64) dataset.Example
 	}
 	x := dataset.Examples{N: n, D: d, Starts: []int64{0}}
 	for range n {
-		for j := range d {
-			if rng.Float64() < stored {
-				x.Columns = append(x.Columns, int32(j))
-				x.Values = append(x.Values, float32(rng.NormFloat64()))
-			}
+		for j := int(rng.ExpFloat64() / stored); j < d; j += 1 + int(rng.ExpFloat64()/stored) {
+			x.Columns = append(x.Columns, int32(j))
+			x.Values = append(x.Values, float32(rng.NormFloat64()))
 		}
 		x.Starts = append(x.Starts, int64(len(x.Values)))
 	}

@@ -47,6 +47,7 @@ type gpuEngine struct {
 	scoreSparse, predict, assign, bound            *kernel
 	assignListed, addGroups, clearSums             *kernel
 	moveSumsSparse, residuals, weightedSparse      *kernel
+	scoreSparseWide                                *kernel
 	updateVectors, norms                           *kernel
 	product, productSparse, squares, squaresSparse *kernel
 }

@@ -64,6 +64,9 @@ var evaluatorPrograms = []program{
 	{[]string{"vector.cl", "weightedsparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.tuning.Group}}
 	}},
+	{[]string{"vector.cl", "scoresparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.scoreSparseWide, "score_sparse_wide", 64}}
+	}},
 }
 
 // weightedPrograms are those that evaluators need besides, of dense examples of a width: on a CPU

@@ -71,7 +71,7 @@ func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan,
 			}
 		}
 	}
-	batch, packed, err := e.weightBatch(x.Sparse(), d, q)
+	batch, packed, err := e.weightBatch(x.Sparse(), d, q, use)
 	if err != nil {
 		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
 	}

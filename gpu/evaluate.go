@@ -8,6 +8,7 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
@@ -16,6 +17,18 @@ import (
 
 // evaluator is a resident with targets, which alone has the methods for them.
 type evaluator struct{ *resident }
+
+func (e *gpuEngine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.load("load evaluator", x, nil, classes, f, evaluating)
+	if err != nil {
+		return nil, err
+	}
+	return evaluator{r}, nil
+}
 
 func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 

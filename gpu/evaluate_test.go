@@ -138,7 +138,8 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 								used, e.q.inUse, len(r.(evaluator).tiles))
 						}
 					})
-					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style, b.copies, b.apart, o, form.Sparse())
+					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style, b.copies,
+						b.apart, o, form.Sparse())
 					if errors.Is(planned, engine.ErrMemory) != errors.Is(err, engine.ErrMemory) {
 						t.Errorf("%s: plan %v, load %v", at, planned, err)
 					}

@@ -109,7 +109,8 @@ func isEvaluation(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "ev
 func inLittleMemory(cases []enginetest.Case) []enginetest.Case {
 	cases = slices.Clone(cases)
 	for k, c := range cases {
-		if strings.HasPrefix(c.Name, "evaluate: all sizes odd, two chunks") || c.Name == "evaluate: nearly empty (n=300 d=1090 Q=2)" {
+		if strings.HasPrefix(c.Name, "evaluate: all sizes odd, two chunks") ||
+			c.Name == "evaluate: nearly empty (n=300 d=1090 Q=2)" {
 			cases[k].Check = func(e engine.Engine) error {
 				if err := c.Check(e); !errors.Is(err, engine.ErrMemory) {
 					return fmt.Errorf("found %v, want %v", err, engine.ErrMemory)

@@ -166,15 +166,6 @@ func (r *resident) newSlot(bytes int64) (s *slot, err error) {
 	return s, err
 }
 
-// mostSparse returns how many places and, of the copies by columns, how many values a slot needs
-// for any of the tiles of sparse examples.
-func mostSparse(tiles []*tile) (padded, stored int) {
-	for _, t := range tiles {
-		padded, stored = max(padded, t.sparse.padded), max(stored, t.sparse.byColumn.stored())
-	}
-	return padded, stored
-}
-
 func (s *slot) free() error {
 	if s == nil {
 		return nil

@@ -254,7 +254,8 @@ func (r *resident) endSums(sums []int64, count int) error {
 	if err := errors.Join(w.terms.write(0, terms), w.triples.write(0, triples), e.clear(w.total)); err != nil {
 		return err
 	}
-	if err := e.addGroups.launch(e.sumItems(r.d), count, w.partial[0], w.terms, w.triples, w.total, int32(r.d)); err != nil {
+	if err := e.addGroups.launch(e.sumItems(r.d), count, w.partial[0], w.terms, w.triples, w.total,
+		int32(r.d)); err != nil {
 		return err
 	}
 	return w.total.read(sums, 0)

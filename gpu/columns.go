@@ -123,3 +123,12 @@ func (c *columnTile) load(r *resident, t *tile, aside bool) (err error) {
 	c.values.dev, err = share(q, "values by column", c.values.host)
 	return err
 }
+
+// mostSparse returns how many places and, of the copies by columns, how many values a slot needs
+// for any of the tiles of sparse examples.
+func mostSparse(tiles []*tile) (padded, stored int) {
+	for _, t := range tiles {
+		padded, stored = max(padded, t.sparse.padded), max(stored, t.sparse.byColumn.stored())
+	}
+	return padded, stored
+}

@@ -47,6 +47,7 @@ type gpuEngine struct {
 	scoreSparse, predict, assign, bound            *kernel
 	assignListed, addGroups, clearSums             *kernel
 	moveSumsSparse, residuals, weightedSparse      *kernel
+	scoreSparseWide                                *kernel
 	updateVectors, norms                           *kernel
 	product, productSparse, squares, squaresSparse *kernel
 }
@@ -85,6 +86,8 @@ type build struct {
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
 	width   int    // values of a vector; 0: as the device has them
+	apart   bool   // evaluations are several kernels in any case
+	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	bounds  sketch.When
 }
 
@@ -156,15 +159,6 @@ func (e *gpuEngine) start(b build) (err error) {
 	return e.compile(slices.Concat(programs, densePrograms(0)))
 }
 
-// allPrograms are those that an engine may have compiled.
-func (e *gpuEngine) allPrograms() []program {
-	all := slices.Concat(programs, evaluatorPrograms)
-	for _, w := range widths {
-		all = slices.Concat(all, densePrograms(w), e.weightedPrograms(w))
-	}
-	return all
-}
-
 // compile compiles programs.
 func (e *gpuEngine) compile(programs []program) error {
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
@@ -193,19 +187,6 @@ func (e *gpuEngine) useWidth(width int) error {
 		return nil
 	}
 	return e.compile(densePrograms(width))
-}
-
-// useEvaluators compiles what evaluators of examples of a width need besides, when they are
-// first wanted.
-func (e *gpuEngine) useEvaluators(width int) error {
-	var missing []program
-	if e.weightedSparse == nil {
-		missing = evaluatorPrograms
-	}
-	if e.dense[width].weighted == nil {
-		missing = slices.Concat(missing, e.weightedPrograms(width))
-	}
-	return e.compile(missing)
 }
 
 func (e *gpuEngine) Device() engine.Device {
@@ -271,18 +252,6 @@ func (e *gpuEngine) LoadCells(
 		return nil, err
 	}
 	return labelled{r}, nil
-}
-
-func (e *gpuEngine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
-	f, err := enginecheck.LoadEvaluator(x, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.load("load evaluator", x, nil, classes, f, evaluating)
-	if err != nil {
-		return nil, err
-	}
-	return evaluator{r}, nil
 }
 
 // load is Load, LoadCells or LoadEvaluator; y is nil unless examples are sorted into cells.

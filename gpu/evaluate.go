@@ -8,6 +8,7 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
@@ -16,6 +17,18 @@ import (
 
 // evaluator is a resident with targets, which alone has the methods for them.
 type evaluator struct{ *resident }
+
+func (e *gpuEngine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.load("load evaluator", x, nil, classes, f, evaluating)
+	if err != nil {
+		return nil, err
+	}
+	return evaluator{r}, nil
+}
 
 func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
@@ -88,9 +101,8 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
 		return e, err
 	}
-	all := sketch.All(r.q)
 	if r.classes.n == r.q { // one batch for all tiles
-		if err := r.useWeights(w, all); err != nil {
+		if err := r.useAll(w, sketch.All(r.q)); err != nil {
 			return e, err
 		}
 	}
@@ -124,16 +136,31 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 	return e, nil
 }
 
+// useAll is useWeights for an evaluation, which scores sparse examples for many classes at once.
+func (r *resident) useAll(w engine.Weights, classes []int) error {
+	if r.tiles[0].sparse == nil {
+		return r.useWeights(w, classes)
+	}
+	return errors.Join(r.classes.write(0, indices(classes)), r.weights.write(0, pack(w, classes, r.e.vector)))
+}
+
 // scoreAll scores all classes for the examples of a tile.
 func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
 	for from := 0; from < r.q; from += r.classes.n {
 		batch := sketch.All(r.q)[from:min(from+r.classes.n, r.q)]
 		if len(batch) < r.q {
-			if err := r.useWeights(w, batch); err != nil {
+			if err := r.useAll(w, batch); err != nil {
 				return err
 			}
 		}
-		if err := done(r.scoreTile(t, x, len(batch))); err != nil {
+		if t.sparse == nil {
+			if err := done(r.scoreTile(t, x, len(batch))); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.e.scoreSparseWide.launch(t.rows, (len(batch)+r.e.vector-1)/r.e.vector, x.columns, x.values, x.slices,
+			x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(len(batch))); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,8 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores some of
-// which are too large.
+// evaluation is a data set with what is asked of it.
 type evaluation struct {
 	x       dataset.Examples
 	q       int
@@ -25,6 +25,8 @@ type evaluation struct {
 	a       []float32 // coefficients, q+1 for each example
 }
 
+// drawEvaluation has examples whose values are mostly zeros, targets of every kind, and scores some of
+// which are too large.
 func drawEvaluation(n, d, q int) evaluation {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d*q)))
 	v := evaluation{x: dataset.Examples{N: n, D: d, X: make([]float32, n*d)}, q: q, a: make([]float32, n*(q+1))}
@@ -94,7 +96,8 @@ func (v evaluation) ask(e engine.Engine, x dataset.Examples, judge func(engine.E
 	return a, errors.Join(r.WeightedSums(sums, v.a), r.Scores(a.scores, 0, x.N))
 }
 
-func (a results) equal(b results) string {
+// difference says what differs.
+func (a results) difference(b results) string {
 	bits := func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }
 	switch {
 	case !slices.Equal(a.totals, b.totals):
@@ -110,7 +113,7 @@ func (a results) equal(b results) string {
 	return ""
 }
 
-// TestEvaluateInLittleMemory has tiles and bands of every size, down to what does not fit.
+// TestEvaluateInLittleMemory has tiles and buffers of every size, down to what does not fit.
 func TestEvaluateInLittleMemory(t *testing.T) {
 	v := drawEvaluation(1700, 90, 7)
 	want, err := v.ask(cpuref.New(), v.x, func(engine.Evaluator) {})
@@ -119,16 +122,42 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 	}
 	sparse := v.x.Compressed()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{}, {copies: true}, {style: "gpu"}} {
-			e := openTest(t, i, Options{}, b)
-			for _, form := range []dataset.Examples{v.x, sparse} {
-				got, err := v.ask(e, form, func(engine.Evaluator) {})
-				if err != nil {
-					t.Fatal(err)
+		for _, b := range []build{{}, {copies: true}, {style: "gpu", copies: true}, {apart: true}} {
+			fitted := 0
+			for _, o := range []Options{
+				{}, {MaxAlloc: 200000}, {MaxAlloc: 92160}, {MaxAlloc: 92159}, {MemoryLimit: 700000}, {MemoryLimit: 400000},
+				{MemoryLimit: 1}, {MaxAlloc: 2000, MemoryLimit: 1 << 20},
+			} {
+				e := openTest(t, i, o, b)
+				for _, form := range []dataset.Examples{v.x, sparse} {
+					plan, planned := e.PlanEvaluator(form, v.q)
+					got, err := v.ask(e, form, func(r engine.Evaluator) {
+						if used := plan.Examples - plan.Aside + plan.Scores + plan.Scratch; used != e.q.inUse ||
+							plan.Tiles != len(r.(evaluator).tiles) {
+							t.Errorf("%s, %+v, %+v: plan %+v makes %d bytes, %d are in use in %d tiles", i.ID(), b.style, o, plan,
+								used, e.q.inUse, len(r.(evaluator).tiles))
+						}
+					})
+					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style, b.copies,
+						b.apart, o, form.Sparse())
+					if errors.Is(planned, engine.ErrMemory) != errors.Is(err, engine.ErrMemory) {
+						t.Errorf("%s: plan %v, load %v", at, planned, err)
+					}
+					if err == nil {
+						fitted++
+						if what := got.difference(want); what != "" {
+							t.Errorf("%s: %s differ from cpuref's", at, what)
+						}
+					} else if !errors.Is(err, engine.ErrMemory) {
+						t.Errorf("%s: %v", at, err)
+					}
+					if e.q.inUse != 0 {
+						t.Errorf("%s: %d bytes are in use afterwards", at, e.q.inUse)
+					}
 				}
-				if what := got.equal(want); what != "" {
-					t.Errorf("%s, %+v, sparse %v: %s differ", i.ID(), b.style, form.Sparse(), what)
-				}
+			}
+			if fitted < 7 || fitted > 13 {
+				t.Errorf("%s, %+v: %d evaluations fit, of 16", i.ID(), b.style, fitted)
 			}
 		}
 	})

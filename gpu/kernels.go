@@ -64,6 +64,9 @@ var evaluatorPrograms = []program{
 	{[]string{"vector.cl", "weightedsparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.tuning.Group}}
 	}},
+	{[]string{"vector.cl", "scoresparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.scoreSparseWide, "score_sparse_wide", 64}}
+	}},
 }
 
 // weightedPrograms are those that evaluators need besides, of dense examples of a width: on a CPU
@@ -73,10 +76,10 @@ func (e *gpuEngine) weightedPrograms(width int) []program {
 		return []kernelUse{{&e.dense[width].weighted, "weighted", e.wideGroup()}}
 	}}}
 	if e.cpu {
-		some = append(some, program{[]string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}, width,
-			evaluateMacros, func(e *gpuEngine) []kernelUse {
-				return []kernelUse{{&e.dense[width].evaluate, "evaluate", 1}}
-			}})
+		files := []string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}
+		some = append(some, program{files, width, evaluateMacros, func(e *gpuEngine) []kernelUse {
+			return []kernelUse{{&e.dense[width].evaluate, "evaluate", 1}}
+		}})
 	}
 	return some
 }
@@ -99,6 +102,28 @@ func densePrograms(width int) []program {
 			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", e.wideGroup()}}
 		}},
 	}
+}
+
+// allPrograms are those that an engine may have compiled.
+func (e *gpuEngine) allPrograms() []program {
+	all := slices.Concat(programs, evaluatorPrograms)
+	for _, w := range widths {
+		all = slices.Concat(all, densePrograms(w), e.weightedPrograms(w))
+	}
+	return all
+}
+
+// useEvaluators compiles what evaluators of examples of a width need besides, when they are
+// first wanted.
+func (e *gpuEngine) useEvaluators(width int) error {
+	var missing []program
+	if e.weightedSparse == nil {
+		missing = evaluatorPrograms
+	}
+	if e.dense[width].weighted == nil {
+		missing = slices.Concat(missing, e.weightedPrograms(width))
+	}
+	return e.compile(missing)
 }
 
 // wideGroup is the size of work-groups of kernels whose work-item takes much on a CPU.

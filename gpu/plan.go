@@ -71,7 +71,7 @@ func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan,
 			}
 		}
 	}
-	batch, packed, err := e.weightBatch(x.Sparse(), d, q)
+	batch, packed, err := e.weightBatch(x.Sparse(), d, q, use)
 	if err != nil {
 		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
 	}
@@ -113,7 +113,7 @@ func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan,
 			if x.Sparse() {
 				padded, stored := mostSparse(tiles)
 				slots = 2 * (2*size(padded, 4) + size((rows+lanes-1)/lanes, 4) + size(rows, 4))
-				if stored > 0 {
+				if use == evaluating {
 					slots += 4 * size(stored, 4)
 				}
 			}

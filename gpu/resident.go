@@ -76,7 +76,7 @@ func newResident(
 	for _, t := range r.tiles {
 		r.mostRows = max(r.mostRows, t.rows)
 	}
-	if err := r.allocate(y != nil); err != nil {
+	if err := r.allocate(use); err != nil {
 		return r, err
 	}
 	if use == evaluating {
@@ -94,7 +94,7 @@ func newResident(
 }
 
 // allocate makes room for all that is not examples or cells.
-func (r *resident) allocate(labelled bool) error {
+func (r *resident) allocate(use use) error {
 	q := r.e.q
 	for k := range r.tiles {
 		t, err := r.tiles[k], error(nil)
@@ -109,7 +109,7 @@ func (r *resident) allocate(labelled bool) error {
 				return err
 			}
 		}
-		if !labelled {
+		if use != sorting {
 			continue
 		}
 		if t.place, err = alloc[int32](q, "places", t.rows); err != nil {
@@ -119,7 +119,7 @@ func (r *resident) allocate(labelled bool) error {
 			return err
 		}
 	}
-	batch, packed, err := r.e.weightBatch(r.tiles[0].sparse != nil, r.d, r.q)
+	batch, packed, err := r.e.weightBatch(r.tiles[0].sparse != nil, r.d, r.q, use)
 	if err != nil {
 		return err
 	}
@@ -155,9 +155,12 @@ func (r *resident) free() error {
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
 // device at once, and how many rows they take there.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
+func (e *gpuEngine) weightBatch(sparse bool, d, q int, use use) (batch, packed int, err error) {
 	least := few
-	if sparse {
+	switch {
+	case sparse && use == evaluating:
+		least = e.vector
+	case sparse:
 		least = 1
 	}
 	rows, err := fit("the weights of a class", least, 4*d, e.maxAlloc)
@@ -166,8 +169,8 @@ func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err e
 	}
 	rows *= least
 	if sparse {
-		batch = min(rows, q)
-		return batch, batch, nil
+		packed = min(rows, (q+least-1)/least*least)
+		return min(packed, q), packed, nil
 	}
 	if rows >= many && q > few { // whole groups
 		packed = min(rows, q+many-1) / many * many

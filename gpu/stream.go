@@ -151,7 +151,7 @@ func (r *resident) newSlot(bytes int64) (s *slot, err error) {
 	if s.columns, err = alloc[int32](q, "slot", padded); err != nil {
 		return s, err
 	}
-	if stored > 0 {
+	if r.tiles[0].sparse.byColumn != nil {
 		if s.byColumn, err = alloc[float32](q, "slot", stored); err != nil {
 			return s, err
 		}
@@ -164,15 +164,6 @@ func (r *resident) newSlot(bytes int64) (s *slot, err error) {
 	}
 	s.lengths, err = alloc[int32](q, "slot", r.mostRows)
 	return s, err
-}
-
-// mostSparse returns how many places and, of the copies by columns, how many values a slot needs
-// for any of the tiles of sparse examples.
-func mostSparse(tiles []*tile) (padded, stored int) {
-	for _, t := range tiles {
-		padded, stored = max(padded, t.sparse.padded), max(stored, t.sparse.byColumn.stored())
-	}
-	return padded, stored
 }
 
 func (s *slot) free() error {

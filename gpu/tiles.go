@@ -186,16 +186,9 @@ func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
 		return nil
 	}
 	t.rows = min(numerics.Block, left)
-	if x.Sparse() {
-		fits, err := fitSparse(x, t.from, t.rows, bytes, bytes)
-		if err != nil {
-			return err
-		}
-		most = min(most, fits)
-	}
-	if t.rows > most {
-		return fmt.Errorf("%w: weighted sums want %d examples in one piece, one allocation of %d bytes holds %d",
-			engine.ErrMemory, t.rows, bytes, most)
+	if t.rows > most || x.Sparse() && 4*int64(layOut(x, t.from, t.rows).padded) > bytes {
+		return fmt.Errorf("%w: weighted sums want %d examples of %d features and their scores in one piece, "+
+			"which do not fit into one allocation of %d bytes", engine.ErrMemory, t.rows, x.D, bytes)
 	}
 	return nil
 }

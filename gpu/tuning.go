@@ -30,9 +30,11 @@ type Tuning struct {
 // defaultTuning is the best that was found on the devices that were measured.
 func defaultTuning(cpu bool) Tuning {
 	if cpu {
-		return Tuning{ScoreRows: 8, ScoreGroup: 8, ScoreWidth: 8, SumColumns: 128, SumRows: 64, WeightedColumns: 256, Group: 8}
+		return Tuning{ScoreRows: 8, ScoreGroup: 8, ScoreWidth: 8, SumColumns: 128, SumRows: 64, WeightedColumns: 256,
+			Group: 8}
 	}
-	return Tuning{ScoreRows: 8, ScoreGroup: 64, ScoreWidth: 32, SumColumns: 1, SumRows: 64, WeightedColumns: 64, Group: 64}
+	return Tuning{ScoreRows: 8, ScoreGroup: 64, ScoreWidth: 32, SumColumns: 1, SumRows: 64, WeightedColumns: 64,
+		Group: 64}
 }
 
 // parameter is a field of a tuning.

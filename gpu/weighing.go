@@ -52,6 +52,9 @@ func (e *gpuEngine) ranges(d, q, rows int) int {
 		limit = int64(e.info.ComputeUnits) * partialPerCore
 		wanted = 8 * e.info.ComputeUnits
 	}
+	if e.build.ranges > 0 {
+		wanted = e.build.ranges
+	}
 	limit = min(limit, e.maxAlloc, e.q.memory/32)
 	return max(1, min(blocks, wanted, int(limit/(8*int64(d)*int64(q)))))
 }
@@ -77,7 +80,8 @@ func (e *gpuEngine) weighingShape(x dataset.Examples, rows, q int) (s weighingSh
 		s.band = min(rows, max(1, int(band)/numerics.Block)*numerics.Block)
 		// Ranges are all the work there is for the fused kernel.
 		blocks := (rows + numerics.Block - 1) / numerics.Block
-		s.fused = e.cpu && s.ranges*numerics.Block <= s.band && s.ranges >= min(2*e.info.ComputeUnits, blocks)
+		s.fused = e.cpu && !e.build.apart && s.perBuffer == q && min(s.ranges*numerics.Block, rows) <= s.band &&
+			(s.ranges >= min(2*e.info.ComputeUnits, blocks) || e.build.ranges > 0)
 	}
 	s.pairs = (e.residualItems(s.band) + e.tuning.Group - 1) / e.tuning.Group
 	if e.cpu {
@@ -250,7 +254,8 @@ func (r *resident) endSums(sums []int64, count int) error {
 	if err := errors.Join(w.terms.write(0, terms), w.triples.write(0, triples), e.clear(w.total)); err != nil {
 		return err
 	}
-	if err := e.addGroups.launch(e.sumItems(r.d), count, w.partial[0], w.terms, w.triples, w.total, int32(r.d)); err != nil {
+	if err := e.addGroups.launch(e.sumItems(r.d), count, w.partial[0], w.terms, w.triples, w.total,
+		int32(r.d)); err != nil {
 		return err
 	}
 	return w.total.read(sums, 0)

@@ -9,6 +9,21 @@
 #define PER_LINE (LANES / WIDTH)
 #define LINE(r) ((b / PER_LINE * Q + (r)) * PER_LINE + b % PER_LINE)
 
+// A CPU remembers the terms of the sums of the first classes; computing them again costs a GPU less
+// than remembering.
+#if CPU
+#define MOST_KEPT 64
+#define KEEP(terms) vec_t terms[MOST_KEPT];
+#define STORE_KEPT(terms, r, term)                                              \
+	if (r < MOST_KEPT)                                                      \
+		terms[r] = term;
+#define KEPT(terms, r, again) (r < MOST_KEPT ? terms[r] : again)
+#else
+#define KEEP(terms)
+#define STORE_KEPT(terms, r, term)
+#define KEPT(terms, r, again) (again)
+#endif
+
 // The largest loss that counts.
 #define MOST 0x1.fffffep14f
 
@@ -40,11 +55,17 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 		m2 = select(m2, v, v > m2);
 	}
 	vec_t sum = 0.0f, sum2 = 0.0f;
+	KEEP(terms)
+	KEEP(terms2)
 	for (int r = 0; r < Q; r++) {
-		const vec_t s = score[LINE(r)];
-		sum = sum + exponential(s - m);
-		if (!given)
-			sum2 = sum2 + exponential(s + target[LINE(r)] - m2);
+		const vec_t s = score[LINE(r)], term = exponential(s - m);
+		sum = sum + term;
+		STORE_KEPT(terms, r, term)
+		if (!given) {
+			const vec_t term2 = exponential(s + target[LINE(r)] - m2);
+			sum2 = sum2 + term2;
+			STORE_KEPT(terms2, r, term2)
+		}
 	}
 	const vec_t inverse = reciprocal(sum), inverse2 = reciprocal(sum2);
 	vec_t loss = logarithm(sum);
@@ -74,8 +95,8 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 	}
 	for (int r = 0; r < Q; r++) {
 		const vec_t s = score[LINE(r)], t = target[LINE(r)];
-		const vec_t p = exponential(s - m) * inverse;
-		const vec_t wanted = given ? t : exponential(s + t - m2) * inverse2;
+		const vec_t p = KEPT(terms, r, exponential(s - m)) * inverse;
+		const vec_t wanted = given ? t : KEPT(terms2, r, exponential(s + t - m2)) * inverse2;
 		const vec_t residual = select((vec_t)(0.0f), (p - wanted) * u, counts);
 		STORE(residual, 0, part);
 		for (int l = 0; l < lanes; l++)

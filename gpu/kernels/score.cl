@@ -53,7 +53,7 @@
 #define ROW(u) (size_t)(listed == 1 ? list[min(u, end - 1)] : min(u, end - 1))
 #define BEGIN_ROW(k)                                                            \
 	__global const x_t *x##k = x + ROW(first + k) * d;                      \
-	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);              \
+	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
 	vec_t total##k = 0.0f;
 #if NARROW
 // A chunk of each row is prepared at a time.

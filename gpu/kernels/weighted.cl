@@ -15,8 +15,8 @@
 //   GROUP    on a GPU, work-items in a work-group, a power of two (Tuning in gpu/tuning.go)
 //   COLUMNS  on a CPU, columns that a work-item takes, a multiple of 64
 
-#if !defined(BLOCK) || !defined(GROUP) || !defined(COLUMNS)
-#error "the host must define BLOCK, GROUP and COLUMNS"
+#if !defined(GROUP) || !defined(COLUMNS)
+#error "the host must define GROUP and COLUMNS"
 #endif
 
 #if CPU

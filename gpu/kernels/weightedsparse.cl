@@ -15,10 +15,6 @@
 // Work-item s·groups + g, groups = ceil(classes / WIDTH), takes segment s for WIDTH classes from
 // g·WIDTH on. It reads coefficients beyond those of the last, which a has room for.
 
-#ifndef BLOCK
-#error "the host must define BLOCK"
-#endif
-
 __kernel void weighted_sparse(__global const int *restrict example, __global const float *restrict values,
                               __global const int *restrict segments, __global const float *restrict a,
                               __global long *restrict partial, float scale, int count, int d, int R,

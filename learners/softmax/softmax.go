@@ -87,7 +87,13 @@ func (l *run) begin() {
 		l.found()
 		return
 	}
-	l.state.Search = newSearch(meanSquared(l.problem.X, l.problem.Bias))
+	squared := meanSquared(l.problem.X, l.problem.Bias)
+	if l.Correction == EM {
+		l.state.Search.Lambda = softLambda * squared / float64(l.problem.X.N)
+		l.found()
+		return
+	}
+	l.state.Search = newSearch(squared)
 	l.deal()
 }
 
@@ -95,9 +101,6 @@ func (l *run) begin() {
 func (l *run) found() {
 	l.state.Stage = fitting
 	if l.Correction == EM {
-		if l.L2 == Search {
-			l.state.Search.Lambda *= softShare
-		}
 		l.state.Stage, l.state.Crossing.W = crossfitting, make([][]float32, l.Folds)
 	}
 	l.deal()
@@ -148,8 +151,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 				return learners.Step{}, err
 			}
 		}
-		ended := l.state.Made >= l.Iterations || l.converged()
-		if !ended {
+		if !l.fitted() {
 			result, err := l.min.step(ctx)
 			if err != nil {
 				return learners.Step{}, err
@@ -185,8 +187,18 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 // length returns the length of the gradient.
 func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 
-// converged is the stopping rule.
-func (l *run) converged() bool { return l.min.now.length() <= l.Tolerance*l.state.First }
+// rough is how much less a fit is worth that is not the result: it has so many times less
+// iterations, and ends at a gradient so many times longer.
+const rough = 4
+
+// fitted is the stopping rule.
+func (l *run) fitted() bool {
+	most, tolerance := l.Iterations, l.Tolerance
+	if l.state.Stage != fitting {
+		most, tolerance = (most+rough-1)/rough, tolerance*rough
+	}
+	return l.state.Made >= most || l.min.now.length() <= tolerance*l.state.First
+}
 
 // beginFit aims the engine at the fit under way and evaluates w, from where it goes on.
 func (l *run) beginFit(w []float32) error {
@@ -250,8 +262,7 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 			from = next
 		}
 		if !more {
-			l.state.Stage = fitting
-			l.deal()
+			l.state.Stage, from = done, l.state.Crossing.mean()
 		}
 	case fitting:
 		l.state.Stage = done

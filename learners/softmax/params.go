@@ -44,7 +44,9 @@ type Params struct {
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
-	return &Params{Correction: Forward, L2: Search, ClassWeights: Equal, Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4}
+	return &Params{
+		Correction: Forward, L2: Search, ClassWeights: Equal, Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4,
+	}
 }
 
 var definition = &learners.Definition{

@@ -176,7 +176,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
-	s := learners.Step{Changed: learners.AllClasses(w.Q), Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}}
+	s := learners.Step{Changed: learners.AllClasses(w.Q)}
+	s.Fields = []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})
@@ -361,7 +362,8 @@ func (l *run) Restore(saved []byte) error {
 		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
 	}
 	if s.Stage == crossfitting && len(s.Crossing.W) != l.Folds {
-		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d", len(s.Crossing.W), l.Folds)
+		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d",
+			len(s.Crossing.W), l.Folds)
 	}
 	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM {
 		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")

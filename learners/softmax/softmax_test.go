@@ -3,11 +3,13 @@ package softmax_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -316,5 +318,40 @@ func TestWeightsOutOfReach(t *testing.T) {
 	_, err := host.Run(t.Context(), softmax.Defaults(), p, host.RunOptions{MaxSteps: 5, From: from})
 	if err == nil || !strings.Contains(err.Error(), "too large to begin with") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A run that goes on from a snapshot of any stage, on another engine, has the weights of one that
+// was never interrupted.
+func TestResumeFromEveryStage(t *testing.T) {
+	p := digits(t, 300, pairwise(0.3))
+	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+		params := softmax.Defaults()
+		params.Correction, params.Iterations, params.Rounds, params.Folds = correction, 12, 3, 3
+		var snapshots []host.Snapshot
+		steps := 0
+		o := host.RunOptions{
+			MaxSteps: 5000, Due: func(int) bool { steps++; return steps%7 == 0 },
+			Keep: func(s host.Snapshot) error { snapshots = append(snapshots, s); return nil },
+		}
+		whole, err := host.Run(t.Context(), params, p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole.Stop != host.Converged || len(snapshots) < 4 {
+			t.Fatalf("%s: %s after %d steps, %d snapshots", correction, whole.Stop, whole.Steps, len(snapshots))
+		}
+		other := *p.On(p.X, p.Y)
+		other.Engine = cpuref.New()
+		for _, s := range snapshots {
+			r, err := host.Run(t.Context(), params, &other, host.RunOptions{MaxSteps: 5000, Resume: &s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(r.W.W, whole.W.W) || r.Steps != whole.Steps {
+				t.Errorf("%s: gone on from step %d: other weights after %d steps, wanted those after %d",
+					correction, s.Steps, r.Steps, whole.Steps)
+			}
+		}
 	}
 }

@@ -260,29 +260,17 @@ func (m mask) refused() GPVirtual {
 
 // exp generates clause 11 for arguments ≤ 0, in place; of NaN it makes 0.
 func (r *residual) exp(x VecVirtual) {
-	t, k, rest, p := r.vector(), r.vector(), r.vector(), r.vector()
-	VMOVUPS(constant("round"), t)
-	VFMADD231PS(constant("log2e"), x, t)
-	VSUBPS(constant("round"), t, k)
-	VMOVAPS(x, rest)
-	VFNMADD231PS(constant("upper"), k, rest)
-	VFNMADD231PS(constant("lower"), k, rest)
-	VMOVUPS(constant("p6"), p)
-	for _, c := range []string{"p5", "p4", "p3", "p2", "one", "one"} {
-		VFMADD213PS(constant(c), rest, p)
-	}
+	p := normalExp(x, r.vector)
 	const greaterOrEqual = 29
-	VPSLLD(Imm(23), t, t)
 	if x.Size() == 64 {
 		normal := K()
 		VCMPPS(Imm(greaterOrEqual), constant("least"), x, normal)
-		VPADDD_Z(t, p, normal, x)
+		VMOVAPS_Z(p, normal, x)
 		return
 	}
 	normal := r.vector()
 	VCMPPS(Imm(greaterOrEqual), constant("least"), x, normal)
-	VPADDD(t, p, x)
-	VANDPS(normal, x, x)
+	VANDPS(normal, p, x)
 }
 
 // log generates the logarithm of clause 15.

@@ -69,17 +69,20 @@ func (e *processor) planEvaluator(op string, x dataset.Examples, classes int) (e
 	if err != nil {
 		return p, err
 	}
-	own := memory.Product(2*4*span, classes) // residuals and targets of a span
+	// Residuals, targets and totals of a span.
+	own := memory.Product(2*4*span, classes) + 4*int64(e.k.mostRows)*sumColumns
 	if !x.Sparse() && ownSums(classes, x.D) {
 		own += memory.Product(8, classes, x.D)
 	} else {
 		p.Scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
 	}
 	if x.Sparse() {
-		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Stored()), memory.Product(8, x.D))
+		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Stored()), memory.Product(16, x.D))
+		own += 8 * columnsPerTask * lanes
 	}
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
-	p.Scratch = memory.Sum(p.Scratch, memory.Product(4, classes, x.D), memory.Product(workers, int(own)))
+	packed := memory.Product(4, panels(classes, lanes)*lanes, x.D) // weights
+	p.Scratch = memory.Sum(p.Scratch, packed, memory.Product(workers, int(own)))
 	return p, enginecheck.Memory(op, x, classes, p)
 }
 

@@ -3594,8 +3594,9 @@ exp0:
 	VFMADD213PS  kernelConstants<>+576(SB), Z9, Z8
 	VFMADD213PS  kernelConstants<>+576(SB), Z9, Z8
 	VPSLLD       $0x17, Z7, Z7
+	VPADDD       Z7, Z8, Z8
 	VCMPPS       $0x1d, kernelConstants<>+640(SB), Z6, K1
-	VPADDD.Z     Z7, Z8, K1, Z6
+	VMOVAPS.Z    Z8, K1, Z6
 	VADDPS       Z6, Z2, Z2
 	VMOVUPS      Z6, (BX)(R8*1)
 	VADDPS       (DX)(R8*1), Z5, Z5
@@ -3614,8 +3615,9 @@ exp0:
 	VFMADD213PS  kernelConstants<>+576(SB), Z8, Z7
 	VFMADD213PS  kernelConstants<>+576(SB), Z8, Z7
 	VPSLLD       $0x17, Z6, Z6
+	VPADDD       Z6, Z7, Z7
 	VCMPPS       $0x1d, kernelConstants<>+640(SB), Z5, K1
-	VPADDD.Z     Z6, Z7, K1, Z5
+	VMOVAPS.Z    Z7, K1, Z5
 	VADDPS       Z5, Z4, Z4
 	VMOVUPS      Z5, (DX)(R8*1)
 	ADDQ         $0x40, R8
@@ -3785,8 +3787,9 @@ exp0:
 	VFMADD213PS  kernelConstants<>+576(SB), Z6, Z5
 	VFMADD213PS  kernelConstants<>+576(SB), Z6, Z5
 	VPSLLD       $0x17, Z4, Z4
+	VPADDD       Z4, Z5, Z5
 	VCMPPS       $0x1d, kernelConstants<>+640(SB), Z3, K1
-	VPADDD.Z     Z4, Z5, K1, Z3
+	VMOVAPS.Z    Z5, K1, Z3
 	VADDPS       Z3, Z2, Z2
 	VMOVUPS      Z3, (BX)(R8*1)
 	ADDQ         $0x40, R8
@@ -4942,9 +4945,9 @@ exp0:
 	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
 	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
 	VPSLLD       $0x17, Y7, Y7
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y6, Y9
-	VPADDD       Y7, Y8, Y6
-	VANDPS       Y9, Y6, Y6
+	VPADDD       Y7, Y8, Y8
+	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y6, Y6
+	VANDPS       Y6, Y8, Y6
 	VADDPS       Y6, Y2, Y2
 	VMOVUPS      Y6, (BX)(R8*1)
 	VADDPS       (DX)(R8*1), Y5, Y5
@@ -4963,9 +4966,9 @@ exp0:
 	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
 	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y5, Y8
-	VPADDD       Y6, Y7, Y5
-	VANDPS       Y8, Y5, Y5
+	VPADDD       Y6, Y7, Y7
+	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y5, Y5
+	VANDPS       Y5, Y7, Y5
 	VADDPS       Y5, Y4, Y4
 	VMOVUPS      Y5, (DX)(R8*1)
 	ADDQ         $0x40, R8
@@ -5112,9 +5115,9 @@ exp1:
 	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
 	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
 	VPSLLD       $0x17, Y7, Y7
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y6, Y9
-	VPADDD       Y7, Y8, Y6
-	VANDPS       Y9, Y6, Y6
+	VPADDD       Y7, Y8, Y8
+	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y6, Y6
+	VANDPS       Y6, Y8, Y6
 	VADDPS       Y6, Y2, Y2
 	VMOVUPS      Y6, 32(BX)(R8*1)
 	VADDPS       32(DX)(R8*1), Y5, Y5
@@ -5133,9 +5136,9 @@ exp1:
 	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
 	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y5, Y8
-	VPADDD       Y6, Y7, Y5
-	VANDPS       Y8, Y5, Y5
+	VPADDD       Y6, Y7, Y7
+	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y5, Y5
+	VANDPS       Y5, Y7, Y5
 	VADDPS       Y5, Y4, Y4
 	VMOVUPS      Y5, 32(DX)(R8*1)
 	ADDQ         $0x40, R8
@@ -5309,9 +5312,9 @@ exp0:
 	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
 	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y3, Y6
-	VPADDD       Y4, Y5, Y3
-	VANDPS       Y6, Y3, Y3
+	VPADDD       Y4, Y5, Y5
+	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y3, Y3
+	VANDPS       Y3, Y5, Y3
 	VADDPS       Y3, Y2, Y2
 	VMOVUPS      Y3, (BX)(R8*1)
 	ADDQ         $0x40, R8
@@ -5421,9 +5424,9 @@ exp1:
 	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
 	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y3, Y6
-	VPADDD       Y4, Y5, Y3
-	VANDPS       Y6, Y3, Y3
+	VPADDD       Y4, Y5, Y5
+	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y3, Y3
+	VANDPS       Y3, Y5, Y3
 	VADDPS       Y3, Y2, Y2
 	VMOVUPS      Y3, 32(BX)(R8*1)
 	ADDQ         $0x40, R8

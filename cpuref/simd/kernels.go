@@ -52,8 +52,8 @@ var portable = kernels{
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
-	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo, posterior: posteriorGo, given: givenGo,
-		columnSums: columnSumsGo},
+	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo,
+		posterior: posteriorGo, given: givenGo, columnSums: columnSumsGo},
 }
 
 // denseGo computes the scores of n = len(lines) classes for 16·blocks examples

@@ -56,7 +56,7 @@ func rbf(level string, vector func() VecVirtual) {
 	Label("loop")
 	TESTQ(n, n)
 	JE(LabelRef("done"))
-	a, t, k, r, p := vector(), vector(), vector(), vector(), vector()
+	a, t := vector(), vector()
 	VADDPS(Mem{Base: yy}, xx, a)
 	VMOVUPS(Mem{Base: values}, t)
 	VFMADD231PS(constant("minus2"), t, a)
@@ -64,18 +64,7 @@ func rbf(level string, vector func() VecVirtual) {
 	VMAXPS(a, zero, a)
 	VMULPS(gamma, a, a)
 
-	VMOVUPS(constant("round"), t)
-	VFMADD231PS(constant("log2e"), a, t)
-	VSUBPS(constant("round"), t, k)
-	VMOVAPS(a, r)
-	VFNMADD231PS(constant("upper"), k, r)
-	VFNMADD231PS(constant("lower"), k, r)
-	VMOVUPS(constant("p6"), p)
-	for _, c := range []string{"p5", "p4", "p3", "p2", "one", "one"} {
-		VFMADD213PS(constant(c), r, p)
-	}
-	VPSLLD(Imm(23), t, t)
-	VPADDD(t, p, p)
+	p := normalExp(a, vector)
 	comment("Below the least argument 0, or NaN, which the comparison calls false.")
 	if size == 64 {
 		valid := K()
@@ -96,6 +85,24 @@ func rbf(level string, vector func() VecVirtual) {
 	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// normalExp generates clause 11 for arguments ≤ 0 whose exponential is not 0.
+func normalExp(x VecVirtual, vector func() VecVirtual) VecVirtual {
+	t, k, r, p := vector(), vector(), vector(), vector()
+	VMOVUPS(constant("round"), t)
+	VFMADD231PS(constant("log2e"), x, t)
+	VSUBPS(constant("round"), t, k)
+	VMOVAPS(x, r)
+	VFNMADD231PS(constant("upper"), k, r)
+	VFNMADD231PS(constant("lower"), k, r)
+	VMOVUPS(constant("p6"), p)
+	for _, c := range []string{"p5", "p4", "p3", "p2", "one", "one"} {
+		VFMADD213PS(constant(c), r, p)
+	}
+	VPSLLD(Imm(23), t, t)
+	VPADDD(t, p, p)
+	return p
 }
 
 // poly generates a kernel of clause 13.

@@ -12,7 +12,8 @@ import (
 var softmaxConstants = []named{
 	{"root", U32(0x3f3504f3)}, {"fraction", U32(1<<23 - 1)},
 	{"l8", F32(-0x1.38c08ep-4)}, {"l7", F32(0x1.055ba6p-3)}, {"l6", F32(-0x1.0d8304p-3)}, {"l5", F32(0x1.22d9e4p-3)},
-	{"l4", F32(-0x1.547282p-3)}, {"l3", F32(0x1.99a00ep-3)}, {"l2", F32(-0x1.000226p-2)}, {"l1", F32(0x1.555554p-2)}, {"l0", F32(-0.5)},
+	{"l4", F32(-0x1.547282p-3)}, {"l3", F32(0x1.99a00ep-3)}, {"l2", F32(-0x1.000226p-2)}, {"l1", F32(0x1.555554p-2)},
+	{"l0", F32(-0.5)},
 	{"reciprocal", U32(0x7ef311c7)}, {"size", U32(1<<31 - 1)}, {"most", F32(0x1.fffffep14)},
 }
 
@@ -259,29 +260,17 @@ func (m mask) refused() GPVirtual {
 
 // exp generates clause 11 for arguments ≤ 0, in place; of NaN it makes 0.
 func (r *residual) exp(x VecVirtual) {
-	t, k, rest, p := r.vector(), r.vector(), r.vector(), r.vector()
-	VMOVUPS(constant("round"), t)
-	VFMADD231PS(constant("log2e"), x, t)
-	VSUBPS(constant("round"), t, k)
-	VMOVAPS(x, rest)
-	VFNMADD231PS(constant("upper"), k, rest)
-	VFNMADD231PS(constant("lower"), k, rest)
-	VMOVUPS(constant("p6"), p)
-	for _, c := range []string{"p5", "p4", "p3", "p2", "one", "one"} {
-		VFMADD213PS(constant(c), rest, p)
-	}
+	p := normalExp(x, r.vector)
 	const greaterOrEqual = 29
-	VPSLLD(Imm(23), t, t)
 	if x.Size() == 64 {
 		normal := K()
 		VCMPPS(Imm(greaterOrEqual), constant("least"), x, normal)
-		VPADDD_Z(t, p, normal, x)
+		VMOVAPS_Z(p, normal, x)
 		return
 	}
 	normal := r.vector()
 	VCMPPS(Imm(greaterOrEqual), constant("least"), x, normal)
-	VPADDD(t, p, x)
-	VANDPS(normal, x, x)
+	VANDPS(normal, p, x)
 }
 
 // log generates the logarithm of clause 15.

@@ -58,6 +58,8 @@ var definition = &learners.Definition{
 	MaxSteps: 100000,
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },
+
+	Evaluates: true,
 }
 
 // Definition implements learners.Params.

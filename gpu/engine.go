@@ -45,7 +45,9 @@ type gpuEngine struct {
 
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, assign, bound            *kernel
-	assignListed, addGroups, moveSumsSparse        *kernel
+	assignListed, addGroups, clearSums             *kernel
+	moveSumsSparse, residuals, weightedSparse      *kernel
+	scoreSparseWide                                *kernel
 	updateVectors, norms                           *kernel
 	product, productSparse, squares, squaresSparse *kernel
 }
@@ -84,6 +86,8 @@ type build struct {
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
 	width   int    // values of a vector; 0: as the device has them
+	apart   bool   // evaluations are several kernels in any case
+	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	bounds  sketch.When
 }
 
@@ -201,11 +205,7 @@ func (e *gpuEngine) Close() error {
 			errs = append(errs, q.Finish())
 		}
 	}
-	all := programs
-	for _, w := range widths {
-		all = slices.Concat(all, densePrograms(w))
-	}
-	for _, p := range all {
+	for _, p := range e.allPrograms() {
 		for _, k := range p.kernels(e) {
 			if *k.to != nil {
 				(*k.to).cl.Release()
@@ -233,7 +233,7 @@ func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error)
 	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
-	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{})
+	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{}, scoring)
 	if err != nil {
 		return nil, err
 	}
@@ -247,28 +247,33 @@ func (e *gpuEngine) LoadCells(
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.load("load cells", x, y, classes, f)
+	r, err := e.load("load cells", x, y, classes, f, sorting)
 	if err != nil {
 		return nil, err
 	}
 	return labelled{r}, nil
 }
 
-// load is Load, or LoadCells if y is not nil.
-func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (
+// load is Load, LoadCells or LoadEvaluator; y is nil unless examples are sorted into cells.
+func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, use use) (
 	*resident, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {
 		return nil, fmt.Errorf("%s: %w", op, engine.ErrClosed)
 	}
-	if err := e.checkMemory(op, x, classes, y != nil); err != nil {
+	if err := e.checkMemory(op, x, classes, use); err != nil {
 		return nil, err
 	}
 	if err := e.useWidth(narrowWidth(x)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	r, err := newResident(e, x, y, classes, f)
+	if use == evaluating {
+		if err := e.useEvaluators(narrowWidth(x)); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	r, err := newResident(e, x, y, classes, f, use)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %d examples of %d features on %s: %w", op, x.N, x.D, e.info.ID(), err)
 	}

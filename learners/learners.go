@@ -92,4 +92,8 @@ type Definition struct {
 	MaxSteps int           // how many of them a run makes at most, unless the user says otherwise
 	Weights  []Rule        // that make sense, the default first
 	New      func() Params // the defaults
+
+	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with
+	// Engine.LoadCells. It tells what memory a run takes.
+	Evaluates bool
 }

@@ -65,7 +65,7 @@ long integer_of(float x, float scale)
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b)
 
-// What kernels that read dense examples take, and how they read them: X(example, row, j)
+// What kernels that read dense examples take, and hand on, and how they read them: X(example, row, j)
 // is the value in column j of the example that lies in that row of x.
 #if NARROW
 #if NARROW == 1
@@ -78,11 +78,13 @@ typedef ushort x_t;
 #define EXAMPLES \
 	__global const x_t *restrict x, __global const float *restrict map, \
 	__global const float *restrict unit, float least
+#define THE_EXAMPLES x, map, unit, least
 #define PREPARE(v, a, b, r) (fma((v) + least, a, b) * (r))
 #define X(example, row, j) PREPARE(convert_float(x[(size_t)(row) * d + (j)]), map[j], map[d + (j)], unit[example])
 #else
 typedef float x_t;
 #define EXAMPLES __global const float *restrict x
+#define THE_EXAMPLES x
 #define X(example, row, j) x[(size_t)(row) * d + (j)]
 #endif
 

@@ -78,13 +78,13 @@
 			scores[SCORE(i, classes[c])] = score[c];                \
 	}
 
-__kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
-                                    __global const int *restrict classes, __global const int *restrict list,
-                                    __global const int *restrict head, __global float *restrict scores,
-                                    int rows, int d, int Q, int m, int listed)
+// score_rows is the work for group g, with the examples first to first + ROWS-1, and again step
+// further on, as far as end.
+void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
+                                __global const int *restrict classes, __global const int *restrict list,
+                                __global float *restrict scores, int first, int step, int end,
+                                int d, int Q, int m, int g, int listed)
 {
-	const int end = listed ? min(head[1], rows) : rows;
-	const int g = (int)get_global_id(1);
 	const int mine = min(CLASSES, m - g * CLASSES);
 	classes += g * CLASSES;
 	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
@@ -93,7 +93,7 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 	float part[ROWS * CHUNK];
 #endif
 
-	for (int first = ROWS * (int)get_global_id(0); first < end; first += ROWS * (int)get_global_size(0)) {
+	for (; first < end; first += step) {
 		EACH_ROW(BEGIN_ROW)
 		EACH_ROW(UNIT)
 		for (int from = 0; from < d; from += CHUNK) {
@@ -110,6 +110,17 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 		}
 		EACH_ROW(END_ROW)
 	}
+}
+
+__kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
+                                    __global const int *restrict classes, __global const int *restrict list,
+                                    __global const int *restrict head, __global float *restrict scores,
+                                    int rows, int d, int Q, int m, int listed)
+{
+	const int end = listed ? min(head[1], rows) : rows;
+	const int first = ROWS * (int)get_global_id(0);
+	NAME(score_rows_, CLASSES)(THE_EXAMPLES, w, classes, list, scores, first, ROWS * (int)get_global_size(0), end,
+	                           d, Q, m, (int)get_global_id(1), listed);
 }
 
 #undef EACH_ROW

@@ -143,7 +143,7 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 
 // Neighbouring work-items take neighbouring columns, for AT_ONCE classes; they share the
 // coefficients of STEPS examples at a time.
-#define AT_ONCE 16
+#define AT_ONCE 16 // host: weightedClasses
 #define STEPS 32
 
 // Work-item (j, u + g·ranges) takes column j for the g-th AT_ONCE classes and the blocks of

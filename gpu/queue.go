@@ -292,8 +292,9 @@ func (q *queue) build(sources []string, options string) (*cl.Program, error) {
 	return program, nil
 }
 
-// kernel looks a kernel up and fixes its work-group size: at most want.
-func (q *queue) kernel(p *cl.Program, name string, want int) (*kernel, error) {
+// kernel looks a kernel up and fixes its work-group size: want if it is exact, whatever the
+// driver would rather have, else at most want.
+func (q *queue) kernel(p *cl.Program, name string, want int, exact bool) (*kernel, error) {
 	k, err := p.CreateKernel(name)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
@@ -306,5 +307,8 @@ func (q *queue) kernel(p *cl.Program, name string, want int) (*kernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: work-group size: %w", name, err)
 	}
-	return &kernel{name: name, cl: k, args: args, local: max(1, min(want, largest)), q: q}, nil
+	if !exact {
+		want = min(want, largest)
+	}
+	return &kernel{name: name, cl: k, args: args, local: max(1, want), q: q}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,25 @@ func TestHash(t *testing.T) {
 	for _, path := range found {
 		if !slices.Contains(Names, path) {
 			t.Errorf("%s is not compiled", path)
+		}
+	}
+}
+
+// TestKernelsKeepToNames: kernels compute by the names of contract.cl, so that none is left out.
+func TestKernelsKeepToNames(t *testing.T) {
+	sources, err := Sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, text := range sources {
+		for number, line := range strings.Split(text, "\n") {
+			code, _, _ := strings.Cut(line, "//")
+			for _, bad := range []string{"fma(", "convert_float", "mad(", "-INFINITY"} {
+				at := strings.Index(code, bad)
+				if at >= 0 && k > 0 && !strings.Contains(code, "convert_double") && !strings.Contains(code, "CONSTANT("+bad) {
+					t.Errorf("%s:%d: %s: use the names of contract.cl", Names[k], number+1, bad)
+				}
+			}
 		}
 	}
 }

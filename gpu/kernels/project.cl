@@ -41,11 +41,11 @@
 #define BEGIN_SUM(k, v) vec_t acc##k##_##v = 0.0f;
 #define BEGIN_SUMS(k) EACH_VECTOR(BEGIN_SUM, k)
 #define LOAD_B(k, v) const vec_t b##v = LOAD(v, bj);
-#define STEP(k, v) acc##k##_##v = fma(value##k, b##v, acc##k##_##v);
+#define STEP(k, v) acc##k##_##v = FMA(value##k, b##v, acc##k##_##v);
 #define STEPS(k)                                                                \
 	const vec_t value##k = (vec_t)(a##k[j]);                                \
 	EACH_VECTOR(STEP, k)
-#define END_SUM(k, v) total[block][k][part + v] = total[block][k][part + v] + acc##k##_##v;
+#define END_SUM(k, v) total[block][k][part + v] = ADD(total[block][k][part + v], acc##k##_##v);
 #define END_SUMS(k) EACH_VECTOR(END_SUM, k)
 
 __kernel void product(__global const float *restrict a, int lda,
@@ -148,11 +148,11 @@ void product(__global const float *restrict a, int lda,
 				for (int s = 0; s < width; s++) {
 					const vec_t bs = LOAD(0, rb + s * COLUMNS + column);
 					for (int k = 0; k < EACH; k++)
-						acc[k] = fma((vec_t)(ra[s * (TILE + GAP) + mine + k]), bs, acc[k]);
+						acc[k] = FMA((vec_t)(ra[s * (TILE + GAP) + mine + k]), bs, acc[k]);
 				}
 			}
 			for (int k = 0; k < EACH; k++)
-				total[k] = total[k] + acc[k];
+				total[k] = ADD(total[k], acc[k]);
 		}
 		for (int k = 0; k < EACH; k++) {
 			const int i = first + mine + k;
@@ -175,8 +175,8 @@ __kernel void squares(__global const float *restrict a, __global float *restrict
 		const int high = min(low + CHUNK, lda);
 		float acc = 0.0f;
 		for (int j = low; j < high; j++)
-			acc = fma(a[j], a[j], acc);
-		total = total + acc;
+			acc = FMA(a[j], a[j], acc);
+		total = ADD(total, acc);
 	}
 	squares[i] = total;
 }

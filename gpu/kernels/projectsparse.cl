@@ -33,13 +33,13 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 		if (j >= to)
 			break;
 		if (j / CHUNK != chunk) {
-			total = total + acc;
+			total = ADD(total, acc);
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = fma((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
+		acc = FMA((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
 	}
-	put(ended(total + acc, ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
+	put(ended(ADD(total, acc), ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
 }
 
 __kernel void squares_sparse(__global const int *restrict columns, __global const float *restrict values,
@@ -56,11 +56,11 @@ __kernel void squares_sparse(__global const int *restrict columns, __global cons
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const int j = columns[at];
 		if (j / CHUNK != chunk) {
-			total = total + acc;
+			total = ADD(total, acc);
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = fma(values[at], values[at], acc);
+		acc = FMA(values[at], values[at], acc);
 	}
-	squares[order[r]] = total + acc;
+	squares[order[r]] = ADD(total, acc);
 }

@@ -68,8 +68,8 @@
 #define VALUE(k) x##k[j]
 #endif
 #define FETCH_NEXT(k) FETCH(next##k + sizeof(x_t) * j);
-#define STEP(k) acc##k = fma((vec_t)(VALUE(k)), v, acc##k);
-#define END_CHUNK(k) total##k = total##k + acc##k;
+#define STEP(k) acc##k = FMA((vec_t)(VALUE(k)), v, acc##k);
+#define END_CHUNK(k) total##k = ADD(total##k, acc##k);
 #define END_ROW(k)                                                              \
 	if (first + k < end) {                                                  \
 		const int i = listed ? list[first + k] : first + k;             \
@@ -170,9 +170,9 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 						part[r * (WIDTH + 1) + l % WIDTH] = X(example[r], row[r], j + l % WIDTH);
 				barrier(CLK_LOCAL_MEM_FENCE);
 				for (int k = 0; k < width; k++)
-					acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
+					acc = FMA((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
 			}
-			total = total + acc;
+			total = ADD(total, acc);
 		}
 		if (u < end) {
 			const int i = listed ? list[u] : u;

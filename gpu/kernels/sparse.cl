@@ -35,17 +35,17 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 		const uint j = (uint)columns[at];
 		const float v = values[at];
 		if (j / CHUNK != chunk) {
-			total0 = total0 + acc0;
-			total1 = total1 + acc1;
+			total0 = ADD(total0, acc0);
+			total1 = ADD(total1, acc1);
 			acc0 = 0.0f;
 			acc1 = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc0 = fma(v, w0[j], acc0);
-		acc1 = fma(v, w1[j], acc1);
+		acc0 = FMA(v, w0[j], acc0);
+		acc1 = FMA(v, w1[j], acc1);
 	}
-	scores[SCORE(r, classes[c0])] = total0 + acc0;
-	scores[SCORE(r, classes[c1])] = total1 + acc1;
+	scores[SCORE(r, classes[c0])] = ADD(total0, acc0);
+	scores[SCORE(r, classes[c1])] = ADD(total1, acc1);
 }
 
 //   list, cells, sums, scale  as in sums.cl

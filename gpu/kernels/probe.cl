@@ -1,0 +1,33 @@
+#pragma OPENCL FP_CONTRACT OFF
+// probe: the operations of contract.cl, one by one, so that the host can compare what a device
+// makes of them with known answers.
+//
+//   numbers  operands a, b, c and a scale of each work-item, side by side
+//   integers one for each work-item
+//   answers  written: ANSWERS for each work-item, in the order below
+
+#define ANSWERS 12 // host: probeAnswers
+
+__kernel void probe(__global const float *restrict numbers, __global const long *restrict integers,
+                    __global int *restrict answers, int n)
+{
+	const int i = (int)get_global_id(0);
+	if (i >= n)
+		return;
+	numbers += 4 * i;
+	answers += ANSWERS * i;
+	const float a = numbers[0], b = numbers[1], c = numbers[2], f = FLOAT(, integers[i]);
+	const long fixed = integer_of(f, numbers[3]);
+	answers[0] = (int)BITS(, FMA(a, b, c));
+	answers[1] = (int)BITS(, ADD(a, b));
+	answers[2] = (int)BITS(, SUB(a, b));
+	answers[3] = (int)BITS(, MUL(a, b));
+	answers[4] = (int)BITS(, NEG(a));
+	answers[5] = LESS(a, b);
+	answers[6] = AT_LEAST(a, b);
+	answers[7] = IS_NAN(a);
+	answers[8] = LESS(a, b) ? (int)BITS(, b) : (int)BITS(, a);
+	answers[9] = (int)BITS(, f);
+	answers[10] = (int)fixed;
+	answers[11] = (int)(fixed >> 32);
+}

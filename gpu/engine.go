@@ -148,7 +148,7 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
-	if e.software, err = e.choose(e.build.arithmetic); err != nil {
+	if err = e.choose(e.build.arithmetic); err != nil {
 		return err
 	}
 	// Sixteen columns side by side, each an fma of a hundred instructions, take a compiler minutes.
@@ -156,7 +156,7 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 	e.cpu = e.build.style == "cpu" || e.build.style == "" && processor
 	e.tuning = t.or(defaultTuning(e.cpu)).within(most)
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
-	e.options = compilerOptions(e.cpu, e.software != "")
+	e.options = compilerOptions(e.cpu, e.software != "", e.q.loops != nil)
 	if e.cpu && e.info.PlatformName == pocl {
 		e.options += " -DFETCHES"
 	}
@@ -165,10 +165,10 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 }
 
 // compilerOptions are those of all kernels, but for NARROW.
-func compilerOptions(cpu, software bool) string {
+func compilerOptions(cpu, software, loops bool) string {
 	number := map[bool]int{true: 1}
-	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d -DSOFTWARE=%d",
-		number[cpu], lanes, numerics.Chunk, number[software])
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d -DSOFTWARE=%d -DLOOPS=%d",
+		number[cpu], lanes, numerics.Chunk, number[software], number[loops])
 }
 
 // compile compiles programs.
@@ -237,6 +237,7 @@ func (e *gpuEngine) Close() error {
 			q.Release()
 		}
 	}
+	errs = append(errs, e.q.loops.free())
 	e.q.staging.free()
 	if e.q.context != nil {
 		e.q.context.Release()

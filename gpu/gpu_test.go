@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -86,12 +87,37 @@ func TestConformance(t *testing.T) {
 			{"tiles", Options{MaxAlloc: 70000}, build{}, enginetest.Cases()},
 			{"in host memory", Options{}, build{stream: true}, loaded},
 			{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}, loaded},
+			{"of integers", Options{MaxAlloc: 70000}, build{style: "gpu", arithmetic: ofIntegers}, enginetest.Cases()},
+			{"of integers, as on a CPU", Options{}, build{style: "cpu", arithmetic: ofIntegers}, short},
 		} {
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
-				enginetest.Run(t, openTest(t, i, v.o, v.b), v.cases)
+				e := openTest(t, i, v.o, v.b)
+				cases := v.cases
+				if e.q.loops != nil {
+					cases = endedLoops(cases, func() engine.Engine { return openTest(t, i, v.o, v.b) })
+				}
+				enginetest.Run(t, e, cases)
 			})
 		}
 	})
+}
+
+// endedLoops are cases for a device whose driver ends loops. Dense examples of 70,001 columns
+// take more rounds than that allows, which has to be told: on an engine of its own, which is of
+// no use afterwards.
+func endedLoops(cases []enginetest.Case, open func() engine.Engine) []enginetest.Case {
+	cases = slices.Clone(cases)
+	for k, c := range cases {
+		if strings.HasPrefix(c.Name, "wide (") && !strings.Contains(c.Name, "sparse") {
+			cases[k].Check = func(engine.Engine) error {
+				if err := c.Check(open()); !errors.Is(err, errLoops) {
+					return fmt.Errorf("%v, want %w", err, errLoops)
+				}
+				return nil
+			}
+		}
+	}
+	return cases
 }
 
 // answers is what an engine makes of a data set.

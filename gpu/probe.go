@@ -19,20 +19,50 @@ const (
 	ofIntegers                   // integers, many times slower
 )
 
-// choose returns which of them it is to be, and why if it is not to be the device's own.
-func (e *gpuEngine) choose(a arithmetic) (software string, err error) {
-	switch a {
-	case own:
-		return "", nil
-	case ofIntegers:
-		return "float32 of integers was asked for", nil
-	}
+// choose finds out which of them it is to be, and whether loops are to be watched.
+func (e *gpuEngine) choose(a arithmetic) error {
 	questions := hardQuestions()
-	answers, err := e.probe(e.build.sources, false, questions)
+	answers, rounds, err := e.probe(e.build.sources, false, questions)
 	if err != nil {
-		return "", fmt.Errorf("probe its arithmetic: %w", err)
+		return fmt.Errorf("probe: %w", err)
 	}
-	return wrongAnswer(questions, answers), nil
+	switch a {
+	case probed:
+		e.software = wrongAnswer(questions, answers)
+	case ofIntegers:
+		e.software = "float32 of integers was asked for"
+	}
+	if rounds == probeRounds {
+		return nil
+	}
+	e.q.loops, err = upload(e.q.unlimited(), "state of loops", []int32{0, 2})
+	return err
+}
+
+// unlimited is the queue for what counts against no limit and is neither guarded, traced nor
+// watched.
+func (q *queue) unlimited() *queue {
+	return &queue{context: q.context, queue: q.queue, device: q.device, memory: math.MaxInt64}
+}
+
+// errLoops says that results are not what the kernels say. It is found when they are read, and
+// lasts, since nobody knows which are affected.
+var errLoops = errors.New("the driver has ended a kernel's loops before their time, without a word " +
+	"(llvmpipe gives those of a work-item 65535 rounds together); use fewer features, classes or examples, or another device")
+
+// checkLoops returns errLoops if loops are watched and one was ended.
+func (q *queue) checkLoops() error {
+	if q.loops == nil {
+		return nil
+	}
+	var state [1]int32
+	if err := q.loops.read(state[:], 0); err != nil {
+		return err
+	}
+	if state[0] != 0 {
+		return errLoops
+	}
+	return nil
 }
 
 // question is what a work-item of kernel probe is asked.
@@ -44,6 +74,9 @@ type question struct {
 
 // probeAnswers is the number of answers to a question (ANSWERS in kernels/probe.cl).
 const probeAnswers = 12
+
+// probeRounds is more than a driver that ends loops is known to allow.
+const probeRounds = 1 << 17
 
 // answers are what a device that keeps the contract answers.
 func (q question) answers() [probeAnswers]int32 {
@@ -137,19 +170,19 @@ func hardQuestions() []question {
 }
 
 // probe asks a device questions, in the form of operations that kernels would have, and returns
-// probeAnswers answers to each.
-func (e *gpuEngine) probe(sources []string, software bool, questions []question) (answers []int32, err error) {
-	q := *e.q // of its own, for what little it takes counts against no limit
-	q.memory, q.guard, q.trace = math.MaxInt64, 0, nil
+// probeAnswers answers to each. rounds are those, of probeRounds, that a loop did.
+func (e *gpuEngine) probe(sources []string, software bool, questions []question) (
+	answers []int32, rounds int32, err error) {
+	q := e.q.unlimited()
 	p := program{files: []string{"probe.cl"}}
-	program, err := q.build(p.text(sources), compilerOptions(true, software)+" -DNARROW=0")
+	program, err := q.build(p.text(sources), compilerOptions(true, software, false)+" -DNARROW=0")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer program.Release()
 	k, err := q.kernel(program, "probe", 64, false)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer k.cl.Release()
 	n := len(questions)
@@ -157,24 +190,25 @@ func (e *gpuEngine) probe(sources []string, software bool, questions []question)
 	for _, q := range questions {
 		numbers, integers = append(numbers, q.a, q.b, q.c, q.scale), append(integers, q.integer)
 	}
-	answers = make([]int32, probeAnswers*n)
-	a, err := upload(&q, "probe's numbers", numbers)
+	answers = make([]int32, probeAnswers*n+1)
+	a, err := upload(q, "probe's numbers", numbers)
 	defer func() { err = errors.Join(err, a.free()) }()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	b, err := upload(&q, "probe's integers", integers)
+	b, err := upload(q, "probe's integers", integers)
 	defer func() { err = errors.Join(err, b.free()) }()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	c, err := alloc[int32](&q, "probe's answers", len(answers))
+	c, err := alloc[int32](q, "probe's answers", len(answers))
 	defer func() { err = errors.Join(err, c.free()) }()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := k.launch(n, 1, a, b, c, int32(n)); err != nil {
-		return nil, err
+	if err := k.launch(n, 1, a, b, c, int32(n), int32(probeRounds)); err != nil {
+		return nil, 0, err
 	}
-	return answers, c.read(answers, 0)
+	err = c.read(answers, 0)
+	return answers[:probeAnswers*n], answers[probeAnswers*n], err
 }

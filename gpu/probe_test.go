@@ -3,8 +3,10 @@
 package gpu
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +52,7 @@ func TestProbe(t *testing.T) {
 			if !software && e.software != "" {
 				continue
 			}
-			answers, err := e.probe(e.build.sources, software, questions)
+			answers, _, err := e.probe(e.build.sources, software, questions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +98,7 @@ func TestBrokenArithmeticIsNoticed(t *testing.T) {
 		e := openTest(t, i, Options{}, build{})
 		for _, m := range brokenArithmetic {
 			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {
-				answers, err := e.probe(mutate(t, m.file, m.from, m.to), true, questions)
+				answers, _, err := e.probe(mutate(t, m.file, m.from, m.to), true, questions)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +130,7 @@ func TestProbeChooses(t *testing.T) {
 			{"integers truncated", "NAME(convert_float, n)(v)", "NAME(NAME(convert_float, n), _rtz)(v)", "float of integer(16777219) is "},
 			{"fixed point truncated", "(v + big) - big", "trunc(v)", "lower half of the fixed point("},
 		} {
-			answers, err := e.probe(mutate(t, "contract.cl", m.from, m.to), false, hardQuestions())
+			answers, _, err := e.probe(mutate(t, "contract.cl", m.from, m.to), false, hardQuestions())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,6 +162,28 @@ func TestUnfusedDeviceConforms(t *testing.T) {
 		}
 		if err := engine.SelfTest(own); err == nil || !strings.HasPrefix(err.Error(), "self-test: score differs") {
 			t.Errorf("unfused: %v", err)
+		}
+	})
+}
+
+// A driver that ends loops is found out, and so is each kernel of which it ends some.
+func TestEndedLoopsAreTold(t *testing.T) {
+	sources := mutate(t, "probe.cl", "while (done < rounds)", "while (done < min(rounds, 65535))")
+	eachDevice(t, func(i Info) {
+		e := openTest(t, i, Options{}, build{sources: sources, style: "gpu"})
+		if e.q.loops == nil || !strings.Contains(e.options, "-DLOOPS=1") {
+			t.Errorf("%s: loops are not watched", i.ID())
+		}
+		if err := engine.SelfTest(e); err != nil {
+			t.Error(err)
+		}
+		for _, style := range []string{"cpu", "gpu"} {
+			ended := slices.Clone(sources)
+			ended[0] = strings.Replace(ended[0], "while (rounds_done < loops[1])", "while (rounds_done < loops[1] - 1)", 1)
+			e := openTest(t, i, Options{}, build{sources: ended, style: style, arithmetic: own})
+			if err := engine.SelfTest(e); !errors.Is(err, errLoops) {
+				t.Errorf("%s, as on a %s: %v, want %v", i.ID(), style, err, errLoops)
+			}
 		}
 	})
 }

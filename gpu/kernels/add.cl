@@ -18,7 +18,7 @@
 // Work-item (b, c) owns columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
 // the cell in triple c.
 __kernel void add_groups(__global const long *restrict partial, __global const int *restrict terms,
-                         __global const int *restrict cells, __global long *restrict sums, int d)
+                         __global const int *restrict cells, __global long *restrict sums, int d LOOPS_PARAMETER)
 {
 	const int from = COLUMNS * (int)get_global_id(0);
 	if (from >= d)
@@ -36,4 +36,5 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 			for (int j = 0; j < columns; j++)
 				cell[j] -= sum[j];
 	}
+	CHECK_LOOPS
 }

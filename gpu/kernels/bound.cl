@@ -46,7 +46,7 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
                     __global const float *restrict errors, __global float *restrict scores,
                     __global const int *restrict scored, __global const int *restrict place,
                     __global int *restrict list, volatile __global int *restrict head,
-                    ulong blocks, int rows, int Q, int K, int m, int span, int now, float alpha)
+                    ulong blocks, int rows, int Q, int K, int m, int span, int now, float alpha LOOPS_PARAMETER)
 {
 	const size_t b = get_global_id(0);
 	if (b * BLOCK >= (size_t)rows)
@@ -146,6 +146,7 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 	if (!stays)
 		list[atomic_inc(head + 1)] = (int)b;
 #endif
+	CHECK_LOOPS
 }
 
 // assign for the listed examples, whose scores are exact. They are few: a work-item
@@ -153,7 +154,7 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 __kernel void assign_listed(__global const float *restrict scores, __global int *restrict scored,
                             __global int *restrict place, __global const int *restrict list,
                             volatile __global int *restrict moved,
-                            int rows, int Q, int now, float alpha)
+                            int rows, int Q, int now, float alpha LOOPS_PARAMETER)
 {
 	const int end = min(moved[1], rows);
 	for (int u = (int)get_global_id(0); u < end; u += (int)get_global_size(0)) {
@@ -161,4 +162,5 @@ __kernel void assign_listed(__global const float *restrict scores, __global int 
 		scored[i] = now;
 		assign_one(scores, place, moved, Q, alpha, i);
 	}
+	CHECK_LOOPS
 }

@@ -29,13 +29,14 @@
 //           Programs that read dense examples are compiled once for each
 //   SOFTWARE  1 where the device's own float32 operations failed the probe (probe.cl), so
 //           that they are made of integers; else 0
+//   LOOPS   1 where the driver ends loops before their time, which the probe finds out; else 0
 //
 // Clause numbers are those of the numerics contract in package host/engine/contract.
 
 #pragma OPENCL FP_CONTRACT OFF
 
-#if !defined(CPU) || !defined(LANES) || !defined(CHUNK) || !defined(NARROW) || !defined(SOFTWARE)
-#error "the host must define CPU, LANES, CHUNK, NARROW and SOFTWARE"
+#if !defined(CPU) || !defined(LANES) || !defined(CHUNK) || !defined(NARROW) || !defined(SOFTWARE) || !defined(LOOPS)
+#error "the host must define CPU, LANES, CHUNK, NARROW, SOFTWARE and LOOPS"
 #endif
 
 #if LANES != 16
@@ -52,6 +53,24 @@
 
 #define SCORE(i, r) (((size_t)(i) / LANES * Q + (r)) * LANES + (size_t)(i) % LANES)
 
+// llvmpipe gives all loops of a work-item 65535 rounds together; from then on each is ended after
+// its first, and nobody is told. So a kernel's last parameter is LOOPS_PARAMETER, its last
+// statement CHECK_LOOPS, a loop of two rounds, which tells the host if it was ended after one.
+//
+//   loops  loops[0] is written, 1, if loops were ended; loops[1] is 2
+#if LOOPS
+#define LOOPS_PARAMETER , volatile __global int *restrict loops
+#define CHECK_LOOPS                                                             \
+	int rounds_done = 0;                                                    \
+	while (rounds_done < loops[1])                                          \
+		rounds_done++;                                                  \
+	if (rounds_done != loops[1])                                            \
+		loops[0] = 1;
+#else
+#define LOOPS_PARAMETER
+#define CHECK_LOOPS
+#endif
+
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b)
 
@@ -66,7 +85,8 @@
 //                    as the operators: 1 or 0, of vectors -1 or 0 for each component
 //   FLOAT(n, v)      the nearest to integers of any type, ties to even, where n is the width
 //                    of vector v, nothing for a number
-//   CONSTANT(v)      a constant; 0.0f needs no name
+//   CONSTANT(v)      a constant; 0.0f needs no name but after ? or :, which would make the other
+//                    choice a float again
 //   BITS(n, v), OF_BITS(n, v)   the bits of numbers as uint, and back
 //   integer_of(x, scale)   of fixed point
 #if SOFTWARE

@@ -67,7 +67,7 @@ vec_t kept(__global const float *row, int column, int ldo)
 		return LOAD(0, row + column);
 	float part[WIDTH];
 	for (int c = 0; c < WIDTH; c++)
-		part[c] = column + c < ldo ? row[column + c] : 0.0f;
+		part[c] = column + c < ldo ? row[column + c] : CONSTANT(0.0f);
 	return LOAD(0, part);
 }
 

@@ -52,7 +52,7 @@ __kernel void product(__global const float *restrict a, int lda,
                       __global const float *restrict b, int panel, int from, int to,
                       __global float *restrict out, int ldo, int rows, int ending,
                       __global const float *restrict squares, __global const float *restrict more,
-                      float gamma, float coef0, int degree)
+                      float gamma, float coef0, int degree LOOPS_PARAMETER)
 {
 	const int p = (int)get_global_id(0);
 	const int first = ROWS * BLOCKS * (int)get_global_id(1);
@@ -96,6 +96,7 @@ __kernel void product(__global const float *restrict a, int lda,
 				put(ended(total[block][k][v], ending, squares + i, more + v * WIDTH, gamma, coef0, degree),
 				    out + (size_t)i * ldo, column + v * WIDTH, ldo);
 		}
+	CHECK_LOOPS
 }
 
 #else
@@ -114,7 +115,7 @@ void product(__global const float *restrict a, int lda,
              __global const float *restrict b, int panel, int from, int to,
              __global float *restrict out, int ldo, int rows, int ending,
              __global const float *restrict squares, __global const float *restrict more,
-             float gamma, float coef0, int degree)
+             float gamma, float coef0, int degree LOOPS_PARAMETER)
 {
 	__local float ra[STEPS * (TILE + GAP)];
 	__local float rb[STEPS * COLUMNS];
@@ -160,11 +161,13 @@ void product(__global const float *restrict a, int lda,
 				put(ended(total[k], ending, squares + i, more + at, gamma, coef0, degree), out + (size_t)i * ldo, at, ldo);
 		}
 	}
+	CHECK_LOOPS
 }
 
 #endif
 
-__kernel void squares(__global const float *restrict a, __global float *restrict squares, int rows, int lda)
+__kernel void squares(__global const float *restrict a, __global float *restrict squares,
+                      int rows, int lda LOOPS_PARAMETER)
 {
 	const size_t i = get_global_id(0);
 	if (i >= (size_t)rows)
@@ -179,4 +182,5 @@ __kernel void squares(__global const float *restrict a, __global float *restrict
 		total = ADD(total, acc);
 	}
 	squares[i] = total;
+	CHECK_LOOPS
 }

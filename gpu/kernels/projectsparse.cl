@@ -11,7 +11,7 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
                              __global const float *restrict b, int panel, int from, int to,
                              __global float *restrict out, int ldo, int rows, int ending,
                              __global const float *restrict squares, __global const float *restrict more,
-                             float gamma, float coef0, int degree)
+                             float gamma, float coef0, int degree LOOPS_PARAMETER)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -40,12 +40,13 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 		acc = FMA((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
 	}
 	put(ended(ADD(total, acc), ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
+	CHECK_LOOPS
 }
 
 __kernel void squares_sparse(__global const int *restrict columns, __global const float *restrict values,
                              __global const int *restrict slices, __global const int *restrict lengths,
                              __global const int *restrict order,
-                             __global float *restrict squares, int rows)
+                             __global float *restrict squares, int rows LOOPS_PARAMETER)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -63,4 +64,5 @@ __kernel void squares_sparse(__global const int *restrict columns, __global cons
 		acc = FMA(values[at], values[at], acc);
 	}
 	squares[order[r]] = ADD(total, acc);
+	CHECK_LOOPS
 }

@@ -27,13 +27,14 @@ int predict_one(__global const float *scores, int Q, size_t i, float *margin)
 
 //   prediction  written, one class per example
 __kernel void predict(__global const float *restrict scores, __global int *restrict prediction,
-                      int rows, int Q)
+                      int rows, int Q LOOPS_PARAMETER)
 {
 	const size_t i = get_global_id(0);
 	if (i >= (size_t)rows)
 		return;
 	float margin;
 	prediction[i] = predict_one(scores, Q, i, &margin);
+	CHECK_LOOPS
 }
 
 // place_one brings the place of example i up to date and notes it if it moved.
@@ -67,7 +68,7 @@ void assign_one(__global const float *scores, __global int *place, volatile __gl
 // On a CPU work-item b takes the examples of block b.
 __kernel void assign(__global const float *restrict scores, __global int *restrict place,
                      volatile __global int *restrict moved,
-                     int rows, int Q, float alpha)
+                     int rows, int Q, float alpha LOOPS_PARAMETER)
 {
 #if CPU
 	const size_t b = get_global_id(0);
@@ -93,4 +94,5 @@ __kernel void assign(__global const float *restrict scores, __global int *restri
 	if (i < (size_t)rows)
 		assign_one(scores, place, moved, Q, alpha, i);
 #endif
+	CHECK_LOOPS
 }

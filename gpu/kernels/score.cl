@@ -81,7 +81,7 @@
 __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                                     __global const int *restrict classes, __global const int *restrict list,
                                     __global const int *restrict head, __global float *restrict scores,
-                                    int rows, int d, int Q, int m, int listed)
+                                    int rows, int d, int Q, int m, int listed LOOPS_PARAMETER)
 {
 	const int end = listed ? min(head[1], rows) : rows;
 	const int g = (int)get_global_id(1);
@@ -110,6 +110,7 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 		}
 		EACH_ROW(END_ROW)
 	}
+	CHECK_LOOPS
 }
 
 #undef EACH_ROW
@@ -138,7 +139,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                            __global const int *restrict classes, __global const int *restrict list,
                            __global const int *restrict head, __global float *restrict scores,
-                           int rows, int d, int Q, int m, int listed)
+                           int rows, int d, int Q, int m, int listed LOOPS_PARAMETER)
 {
 	__local float part[GROUP * (WIDTH + 1)];
 	__local int row[GROUP];
@@ -182,6 +183,7 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 				scores[SCORE(i, classes[g * CLASSES + c])] = score[c];
 		}
 	}
+	CHECK_LOOPS
 }
 
 #undef example

@@ -29,7 +29,7 @@
 // group g.
 __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
                          __global const int *restrict groups, __global long *restrict partial,
-                         float scale, int d, int small, int local_x)
+                         float scale, int d, int small, int local_x LOOPS_PARAMETER)
 {
 	const int from = COLUMNS * (int)get_global_id(0);
 	if (from >= d)
@@ -72,4 +72,5 @@ __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
 			sum += integer_of(X(list[at], local_x ? at : list[at], from + j), scale);
 		out[j] = sum;
 	}
+	CHECK_LOOPS
 }

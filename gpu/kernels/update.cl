@@ -18,13 +18,14 @@ float component(__global const long *sums_p, __global const float *inv_q, float 
 //   z      written: work-item (j, t) takes component j of pair t, z[t * d + j]
 __kernel void update_vectors(__global const long *restrict sums, __global const float *restrict inv,
                              __global const int *restrict pairs, __global float *restrict z,
-                             float unit, int d, int Q)
+                             float unit, int d, int Q LOOPS_PARAMETER)
 {
 	const int j = (int)get_global_id(0);
 	if (j >= d)
 		return;
 	const size_t t = get_global_id(1);
 	z[t * d + j] = component(sums + (size_t)pairs[2 * t] * Q * d, inv + (size_t)pairs[2 * t + 1] * Q, unit, d, Q, j);
+	CHECK_LOOPS
 }
 
 //   regions  the m regions asked for, counted from the first of sums
@@ -40,7 +41,7 @@ __kernel void update_vectors(__global const long *restrict sums, __global const 
 #define GROUPED 4 // host: normClasses
 __kernel void norms(__global const long *restrict sums, __global const float *restrict inv,
                     __global const int *restrict regions, __global float *restrict partial,
-                    float unit, int d, int Q, int chunks, int m)
+                    float unit, int d, int Q, int chunks, int m LOOPS_PARAMETER)
 {
 	const int c = (int)get_global_id(1);
 	const int to = min((c + 1) * CHUNK, d);
@@ -102,4 +103,5 @@ __kernel void norms(__global const long *restrict sums, __global const float *re
 	}
 	partial[t * chunks + c] = acc;
 #endif
+	CHECK_LOOPS
 }

@@ -9,6 +9,8 @@
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
+# make rusticl  conformance and training on a second OpenCL driver, Mesa's
+# make rusticl-all the same in every form, for minutes
 # make bench    benchmarks of the engines
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make fuzz     each fuzz target for FUZZTIME (1m)
@@ -28,7 +30,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
+.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind rusticl rusticl-all bench bench-peers fuzz fuzz-short weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -106,6 +108,22 @@ oclgrind: deps
 	run --uninitialized --build-options -cl-opt-disable & last=$$!; \
 	run --data-races && run || { wait $$last; exit 1; }; \
 	wait $$last
+
+# Mesa's rusticl, on llvmpipe, has no fma that keeps subnormal numbers, ends loops that it finds long, and is
+# seen only where RUSTICL_ENABLE says so; here it is the only driver. The forms for CPUs, which no
+# device gets whose float32 is made of integers, would take it minutes to compile.
+RUSTICL := RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=$(or $(OCL_ICD_VENDORS),/etc/OpenCL/vendors)/rusticl.icd
+rusticl rusticl-all: deps
+	@.ci/install-deps mesa-opencl-icd
+
+rusticl:
+	$(RUSTICL) go test -vet=off -run '^TestProbe$$|^TestConformance$$/./as_opened' ./gpu
+	$(RUSTICL) go test -vet=off -run '^TestTrainSameWeightsOnAllDevices$$|^TestIntegersAreSlow$$' ./cmd/uma-gpu
+
+rusticl-all:
+	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
+		-skip '/./(as_on_a_CPU|tuned|of_integers,_as_on_a_CPU)$$' ./gpu
+	$(RUSTICL) go test -vet=off -run 'OnAllDevices|OpenCL|TestIntegersAreSlow' ./cmd/uma-gpu
 
 bench: deps
 	go test -run '^$$' -bench . ./gpu ./cpuref/...

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // MostFolds is the largest Options.TemperatureFolds.
@@ -70,13 +69,13 @@ func (t *training) ownScores(w engine.Weights) (scores []float32, y []int32, err
 	for k := range which {
 		which[k] = k * n / m
 	}
-	return t.scores(t.problem, w, which)
+	return t.scores(w, which)
 }
 
-// scores returns the scores of some examples of p and their labels.
-func (t *training) scores(p *learners.Problem, w engine.Weights, which []int) (scores []float32, y []int32, err error) {
+// scores returns the scores of some of the examples, and their labels.
+func (t *training) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
 	for block := range slices.Chunk(which, max(1, temperatureBlock/w.D)) {
-		some := pick(p.X, p.Y, block)
+		some := pick(t.problem.X, t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.x)
 		if err != nil {
 			return nil, nil, err
@@ -121,7 +120,7 @@ func (t *training) foldScores(
 		if l := deviation(run.W); l > 0 {
 			unit = deviation(w) / l
 		}
-		s, labels, err := t.scores(t.problem, run.W, rest)
+		s, labels, err := t.scores(run.W, rest)
 		if err != nil {
 			return nil, nil, err
 		}

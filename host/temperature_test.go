@@ -84,7 +84,8 @@ func TestTemperatureFolds(t *testing.T) {
 	if stopped.Meta.Temperature == 0 || stopped.Meta.Temperature == folds.Meta.Temperature {
 		t.Errorf("temperature %v when interrupted", stopped.Meta.Temperature)
 	}
-	resumed := must(host.Train(context.Background(), data, noise, host.Options{Engine: simd.New(), Resume: stopped.Model}))
+	again := host.Options{Engine: simd.New(), Resume: stopped.Model}
+	resumed := must(host.Train(context.Background(), data, noise, again))
 	if resumed.Meta.Temperature != folds.Meta.Temperature {
 		t.Errorf("temperature %v, wanted %v", resumed.Meta.Temperature, folds.Meta.Temperature)
 	}

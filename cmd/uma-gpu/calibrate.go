@@ -21,10 +21,11 @@ func calibrateCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "calibrate",
 		Usage: "fit the temperature of a model's probabilities to examples held out",
-		Description: "Probabilities are softmax(scores / temperature). train fits the temperature to its own examples, or with\n" +
-			"--temperature-folds to parts of them held out in turn; calibrate fits it to examples that the model has\n" +
-			"never seen, which is best. Their labels may be noisy: it is the temperature of the least Brier score that\n" +
-			"is estimated through --confusion; without that the labels are taken to be right. Nothing else changes.\n\n" +
+		Description: "Probabilities are softmax(scores / temperature). train fits the temperature to its own examples,\n" +
+			"or with --temperature-folds to parts of them held out in turn; calibrate fits it to examples that\n" +
+			"the model has never seen, which is best. Their labels may be noisy: it is the temperature of the\n" +
+			"least Brier score as estimated through --confusion; without that the labels are taken to be right.\n" +
+			"Nothing else changes.\n\n" +
 			"Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz",
 		Flags:  append(flags, jsonFlag(), quietFlag()),
 		Action: calibrate,

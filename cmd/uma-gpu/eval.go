@@ -17,7 +17,8 @@ import (
 func evalCommand() *cli.Command {
 	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples with right labels")...)
 	flags = append(flags, matchFlag(),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "the labels are noisy by the matrix of this `FILE`, CSV or .npy"}},
+		inputFlag{&cli.StringFlag{Name: "confusion",
+			Usage: "the labels are noisy by the matrix of this `FILE`, CSV or .npy"}},
 		axesFlag())
 	flags = append(flags, deviceFlags()...)
 	return &cli.Command{

@@ -148,7 +148,8 @@ func TestCalibrate(t *testing.T) {
 			t.Errorf("found %+v, wanted better than %+v", better.Probabilities, own.Probabilities)
 		}
 	}
-	stdout, _ = succeed(t, "calibrate", "--model", file("folds.npz"), "--data", file("test.csv"), "--out", file("right.npz"))
+	stdout, _ = succeed(t, "calibrate", "--model", file("folds.npz"), "--data", file("test.csv"),
+		"--out", file("right.npz"))
 	if !strings.Contains(stdout, "temperature  0.00") || !strings.Contains(stdout, "(before: 0.00") ||
 		load(t, file("right.npz")).Meta.TemperatureFolds != 0 {
 		t.Errorf("found %s", stdout)
@@ -205,7 +206,8 @@ func TestNoTemperature(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, dir, "pets.csv", "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n")
 	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
-	const advice = "the model has no temperature, without which its scores make no probabilities: uma-gpu calibrate fits one"
+	const advice = "the model has no temperature, without which its scores make no probabilities: " +
+		"uma-gpu calibrate fits one"
 	fail(t, exitFailure, oldModel+": "+advice, "predict", "--model", oldModel, "--data", data, "--proba")
 	fail(t, exitFailure, advice, "eval", "--model", oldModel, "--data", data, "--confusion", noise)
 	stdout, stderr := succeed(t, "eval", "--model", oldModel, "--data", data)

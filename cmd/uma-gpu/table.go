@@ -26,14 +26,15 @@ func tableFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: probabilities, Usage: "write the probability of each class"},
 		&cli.BoolFlag{Name: scores, Usage: "write the score of each class; the largest decides"},
-		&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy"},
+		&cli.StringFlag{Name: "to", Value: "auto",
+			Usage: "`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy"},
 	}
 }
 
-const tableHelp = "--proba and --scores write a row for each example instead: a CSV table whose columns are the example's\n" +
-	"number, from 1, and the classes; in a file named .jsonl a JSON object on each line; or in an .npy float32\n" +
-	"examples × classes, in the order in which info and eval list the classes. Probabilities want a model with\n" +
-	"a temperature, which train and calibrate fit."
+const tableHelp = "--proba and --scores write a row for each example instead: a CSV table whose columns are the\n" +
+	"example's number, from 1 in the order read, and the classes; in a file named .jsonl a JSON object on\n" +
+	"each line; in an .npy float32, examples × classes in eval's order. Probabilities want a model with a\n" +
+	"temperature, which train and calibrate fit."
 
 // table says what numbers are to be written, and how.
 type table struct {
@@ -145,6 +146,10 @@ func (t table) writeLines(b *bufio.Writer, r classified) error {
 				separator = '{'
 			}
 			line = append(append(append(line, separator), names[k]...), ':')
+			if v-v != 0 { // an infinite score, which JSON has no number for
+				line = append(line, "null"...)
+				continue
+			}
 			line = strconv.AppendFloat(line, float64(v), 'g', -1, 32)
 		}
 		if _, err := b.Write(append(line, "}}\n"...)); err != nil {

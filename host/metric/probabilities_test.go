@@ -147,7 +147,8 @@ func TestProbabilitiesErrors(t *testing.T) {
 		if _, err := EvaluateProbabilities(c.truth, c.p, 2); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, wanted %s", err, c.want)
 		}
-		if _, err := CorrectedLogLoss(c.truth, c.p, make([]float64, 4)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := CorrectedLogLoss(c.truth, c.p, make([]float64, 4)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, wanted %s", err, c.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -53,7 +54,7 @@ func (t *training) temperature(ctx context.Context, w engine.Weights) (float32, 
 	if err != nil {
 		return 0, err
 	}
-	found, err := t.inverse.Temperature(scores, y)
+	found, err := confusion.Temperature(scores, y, t.problem.Q, t.problem.Noise)
 	if err != nil {
 		t.note("no probabilities: %v", err)
 		return 0, nil

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 func calibrateCommand() *cli.Command {
@@ -24,7 +24,7 @@ func calibrateCommand() *cli.Command {
 		Description: "Probabilities are softmax(scores / temperature). train fits the temperature to its own examples,\n" +
 			"or with --temperature-folds to parts of them held out in turn; calibrate fits it to examples that\n" +
 			"the model has never seen, which is best. Their labels may be noisy: it is the temperature of the\n" +
-			"least Brier score as estimated through --confusion; without that the labels are taken to be right.\n" +
+			"least Brier score, corrected by --confusion; without that the labels are taken to be right.\n" +
 			"Nothing else changes.\n\n" +
 			"Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz",
 		Flags:  append(flags, jsonFlag(), quietFlag()),
@@ -61,15 +61,12 @@ func calibrate(c *cli.Context) error {
 	if noise == nil {
 		newNotes(c).say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
-	inverse, err := (&learners.Problem{Q: len(r.classes), Noise: noise}).Inverse()
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.String("confusion"), err)
-	}
 	report := calibrateReport{Model: out, Examples: r.data.N}
 	if before := r.model.Meta.Temperature; before > 0 {
 		report.Before = &before
 	}
-	if report.Temperature, err = inverse.Temperature(r.scores, r.data.Y); err != nil {
+	report.Temperature, err = confusion.Temperature(r.scores, r.data.Y, len(r.classes), noise)
+	if err != nil {
 		return fmt.Errorf("%s: %w", r.data.Path, err)
 	}
 	r.model.Meta.Temperature, r.model.Meta.TemperatureFolds = report.Temperature, 0

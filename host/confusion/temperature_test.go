@@ -60,22 +60,13 @@ func matrices(t *testing.T, q int) []*Matrix {
 	return list
 }
 
-func inverse(t *testing.T, m *Matrix) *Inverse {
-	t.Helper()
-	v, err := m.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // The temperature by which labels were drawn is found though 40 % of them are wrong.
 func TestTemperatureIsFound(t *testing.T) {
 	for _, want := range []float64{0.125, 0.5} {
 		for k, m := range matrices(t, 5) {
 			scores, noisy := forecasts(t, m, 20000, want)
 			before, labels := slices.Clone(scores), slices.Clone(noisy)
-			got, err := inverse(t, m).Temperature(scores, noisy)
+			got, err := Temperature(scores, noisy, 5, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,13 +80,12 @@ func TestTemperatureIsFound(t *testing.T) {
 	}
 }
 
-// The twin looks at estimated Brier scores on finer and finer grids, with the exponential of package
+// The twin looks at corrected Brier scores on finer and finer grids, with the exponential of package
 // math and the definition of the score.
 func TestTemperatureAgainstTwin(t *testing.T) {
 	for k, m := range matrices(t, 4) {
 		scores, noisy := forecasts(t, m, 500, 0.3)
-		v := inverse(t, m)
-		got, err := v.Temperature(scores, noisy)
+		got, err := Temperature(scores, noisy, 4, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +94,7 @@ func TestTemperatureAgainstTwin(t *testing.T) {
 			middle := want
 			for k := -60.0; k <= 60; k++ {
 				at := middle * math.Pow(step, k)
-				if b := twinBrier(scores, noisy, v, at); b < best {
+				if b := twinBrier(scores, noisy, m, at); b < best {
 					best, want = b, at
 				}
 			}
@@ -115,10 +105,20 @@ func TestTemperatureAgainstTwin(t *testing.T) {
 	}
 }
 
-// twinBrier is the sum over examples i of Σ_t V[t][y_i]·Σ_r (p_r - [r = t])², and the mean
-// over examples and t of Σ_r (p_r - [r = t])².
-func twinBrier(scores []float32, noisy []int32, v *Inverse, temperature float64) float64 {
-	n, q := len(noisy), v.Q
+// twinBrier is the sum over examples i of Σ_k ((C·p_i)_k - [k = y_i])², and the mean over
+// examples and true classes t of Σ_r (p_ir - [r = t])².
+func twinBrier(scores []float32, noisy []int32, m *Matrix, temperature float64) float64 {
+	n, q := len(noisy), m.Q()
+	square := func(p []float64, at int) float64 {
+		sum := 0.0
+		for r, v := range p {
+			if r == at {
+				v--
+			}
+			sum += v * v
+		}
+		return sum
+	}
 	all := 0.0
 	for i, k := range noisy {
 		p, sum := make([]float64, q), 0.0
@@ -126,19 +126,16 @@ func twinBrier(scores []float32, noisy []int32, v *Inverse, temperature float64)
 			p[r] = math.Exp(float64(scores[i*q+r]) / temperature)
 			sum += p[r]
 		}
+		c := make([]float64, q)
 		for r := range p {
 			p[r] /= sum
-		}
-		for truth := range q {
-			brier := 0.0
-			for r := range p {
-				hit := 0.0
-				if r == truth {
-					hit = 1
-				}
-				brier += (p[r] - hit) * (p[r] - hit)
+			for noisy := range c {
+				c[noisy] += m.P[noisy*q+r] * p[r]
 			}
-			all += (v.V[truth*q+int(k)] + 1/float64(n*q)) * brier
+		}
+		all += square(c, int(k))
+		for truth := range q {
+			all += square(p, truth) / float64(n*q)
 		}
 	}
 	return all
@@ -149,30 +146,29 @@ func twinBrier(scores []float32, noisy []int32, v *Inverse, temperature float64)
 func TestTemperatureHasTheUnitOfScores(t *testing.T) {
 	m := matrices(t, 3)[0]
 	scores, noisy := forecasts(t, m, 300, 0.5)
-	v := inverse(t, m)
-	first, err := v.Temperature(scores, noisy)
+	first, err := Temperature(scores, noisy, 3, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, unit := range []float32{0x1p-90, 0x1p-20, 0x1p10, 0x1p100} {
+	for _, unit := range []float32{0x1p-90, 0x1p-20, 0x1p10, 0x1p100, 0x1p126} {
 		other := slices.Clone(scores)
 		for i := range other {
 			other[i] *= unit
 		}
-		if got, err := v.Temperature(other, noisy); err != nil || got != first*unit {
+		if got, err := Temperature(other, noisy, 3, m); err != nil || got != first*unit {
 			t.Errorf("unit %v: found %v, %v, wanted %v", unit, got, err, first*unit)
 		}
 	}
 	for i := range scores {
 		scores[i] = float32(math.Round(float64(scores[i])*1024)) / 1024 // so that adding is exact
 	}
-	if first, err = v.Temperature(scores, noisy); err != nil {
+	if first, err = Temperature(scores, noisy, 3, m); err != nil {
 		t.Fatal(err)
 	}
 	for i := range scores {
 		scores[i] += float32(16 * (i / 3 % 5))
 	}
-	if got, err := v.Temperature(scores, noisy); err != nil || got != first {
+	if got, err := Temperature(scores, noisy, 3, m); err != nil || got != first {
 		t.Errorf("found %v, %v, wanted %v", got, err, first)
 	}
 }
@@ -194,8 +190,8 @@ func TestTemperatureBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := inverse(t, m).Temperature(scores, noisy)
-	if want := uint32(0x4021d000); err != nil || math.Float32bits(got) != want {
+	got, err := Temperature(scores, noisy, 4, m)
+	if want := uint32(0x40195800); err != nil || math.Float32bits(got) != want {
 		t.Errorf("found %v, bits %#x, %v, wanted bits %#x", got, math.Float32bits(got), err, want)
 	}
 }
@@ -205,7 +201,7 @@ func TestTemperatureWithoutMistakes(t *testing.T) {
 	scores, y := []float32{3, 1, 0, 2, 1, 4}, []int32{0, 1, 1}
 	before := float32(2)
 	for range 8 {
-		got, err := NoNoise(2).Temperature(scores, y)
+		got, err := Temperature(scores, y, 2, nil)
 		if err != nil || !(got > 0.1 && got < before) {
 			t.Errorf("%d examples: found %v, %v, wanted less than %v", len(y), got, err, before)
 		}
@@ -214,7 +210,7 @@ func TestTemperatureWithoutMistakes(t *testing.T) {
 }
 
 func TestTemperatureErrors(t *testing.T) {
-	v, nan := NoNoise(2), float32(math.NaN())
+	nan := float32(math.NaN())
 	for _, c := range []struct {
 		scores []float32
 		y      []int32
@@ -228,8 +224,26 @@ func TestTemperatureErrors(t *testing.T) {
 		{[]float32{1, 2, 2, 1}, []int32{0, 1}, "the scores say nothing of the labels"},
 		{[]float32{1e-44, 0, 0, 1e-44}, []int32{0, 1}, "wanted a normal float32"},
 	} {
-		if got, err := v.Temperature(c.scores, c.y); err == nil || !strings.Contains(err.Error(), c.want) || got != 0 {
+		if got, err := Temperature(c.scores, c.y, 2, nil); err == nil || !strings.Contains(err.Error(), c.want) || got != 0 {
 			t.Errorf("found %v, %v\nwanted %s", got, err, c.want)
 		}
+	}
+	three := matrices(t, 3)[0]
+	if _, err := Temperature([]float32{1, 2}, []int32{0}, 2, three); err == nil ||
+		!strings.Contains(err.Error(), "found a confusion matrix of 3 classes, wanted 2") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// The identity is no noise.
+func TestTemperatureWithoutNoise(t *testing.T) {
+	identity := matrices(t, 4)[3]
+	scores, y := forecasts(t, identity, 400, 0.3)
+	want, err := Temperature(scores, y, 4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Temperature(scores, y, 4, identity); err != nil || got != want {
+		t.Errorf("found %v, %v, wanted %v", got, err, want)
 	}
 }

@@ -69,7 +69,8 @@ for name in $sets; do
 				run confusion inject --data train.npz "--$noise" 0.4 --seed "$seed" --out noisy.npz --write-confusion C.csv
 				run split --data noisy.npz --fractions 0.8,0.2 --seed "$seed" --out most.npz --out rest.npz
 				run train --data noisy.npz --confusion C.csv --model own.npz --learner "$learner" "$@"
-				run train --data noisy.npz --confusion C.csv --model folds.npz --learner "$learner" --temperature-folds "$folds" "$@"
+				run train --data noisy.npz --confusion C.csv --model folds.npz --learner "$learner" \
+					--temperature-folds "$folds" "$@"
 				run train --data most.npz --confusion C.csv --model before.npz --learner "$learner" "$@"
 				run calibrate --model before.npz --data rest.npz --confusion C.csv --out held.npz
 				judge own.npz own.list
@@ -77,8 +78,8 @@ for name in $sets; do
 				judge folds.npz folds.list
 				judge held.npz held.list
 			done
-			printf '| %s | %s 40 %% | %s | %s | %s | %s | %s |\n' "$name" "$noise" "$learner" "$(mean error.list)" "$(mean own.list)" \
-				"$(mean folds.list)" "$(mean held.list)"
+			printf '| %s | %s 40 %% | %s | %s | %s | %s | %s |\n' "$name" "$noise" "$learner" "$(mean error.list)" \
+				"$(mean own.list)" "$(mean folds.list)" "$(mean held.list)"
 		done
 	done
 done

@@ -59,6 +59,22 @@ func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, err
 	return plan("plan", x, classes, y != nil)
 }
 
+// PlanEvaluator: that of Load, and residuals and sums besides.
+func (e *cpu) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	if err := e.check("plan"); err != nil {
+		return engine.Plan{}, err
+	}
+	if _, err := enginecheck.LoadEvaluator(x, classes, numerics.FixedPoint{}); err != nil {
+		return engine.Plan{}, err
+	}
+	p, err := plan("plan", x, classes, false)
+	p.Scratch = evaluatorScratch(x, classes)
+	if err == nil {
+		err = enginecheck.Memory("plan", x, classes, p)
+	}
+	return p, err
+}
+
 // plan returns ErrMemory where there is no room.
 func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(x.N), int64(classes)

@@ -50,6 +50,14 @@ func BenchmarkProject(b *testing.B) {
 	})
 }
 
+func BenchmarkEvaluate(b *testing.B) {
+	eachDevice(b, func(i Info) {
+		b.Run(i.ID(), func(b *testing.B) {
+			enginetest.BenchmarkEvaluate(b, openTest(b, i, Options{}, build{guard: noGuard}))
+		})
+	})
+}
+
 // BenchmarkStreamed compares a reading of examples on the device with one of three
 // times as many as its memory may take, streamed, on a device that is told not to use
 // host memory in place.

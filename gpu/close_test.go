@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -61,6 +63,62 @@ func TestTogether(t *testing.T) {
 				enginetest.Run(t, openTest(t, i, f.o, f.b), enginetest.TogetherCases())
 				enginetest.RunClose(t, func() engine.Engine { return openTest(t, i, f.o, f.b) })
 			})
+		}
+	})
+}
+
+// TestEvaluationFailed has a device fail in the midst of evaluations.
+func TestEvaluationFailed(t *testing.T) {
+	kernels := map[string]func(e *gpuEngine) *kernel{
+		"score":           func(e *gpuEngine) *kernel { return e.dense[0].scoreFew },
+		"residuals":       func(e *gpuEngine) *kernel { return e.residuals },
+		"weighted":        func(e *gpuEngine) *kernel { return e.dense[0].weighted },
+		"weighted sparse": func(e *gpuEngine) *kernel { return e.weightedSparse },
+		"clear":           func(e *gpuEngine) *kernel { return e.clearSums },
+		"add":             func(e *gpuEngine) *kernel { return e.addGroups },
+		"evaluate":        func(e *gpuEngine) *kernel { return e.dense[0].evaluate },
+	}
+	v := drawEvaluation(700, 5, 3)
+	eachDevice(t, func(i Info) {
+		for k, name := range slices.Sorted(maps.Keys(kernels)) {
+			b := forms[k%2*2].b
+			b.style, b.apart = "cpu", name != "evaluate"
+			e := openTest(t, i, Options{}, b)
+			x := v.x
+			if name == "weighted sparse" {
+				x = x.Compressed()
+			}
+			r, err := e.LoadEvaluator(x, v.q, numerics.FixedPoint{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Aim(v.targets[0]); err != nil {
+				t.Fatal(err)
+			}
+			kernel := kernels[name](e)
+			kernel.args++
+			sums := make([]int64, v.q*x.D)
+			_, err = r.Evaluate(sums, v.w[0])
+			if name == "weighted" {
+				err = r.WeightedSums(sums, v.a[:v.q*x.N])
+			}
+			kernel.args--
+			if err == nil {
+				t.Fatalf("%s: nothing failed", name)
+			}
+			_, again := r.Evaluate(sums, v.w[0])
+			for _, err := range []error{again, r.WeightedSums(sums, v.a[:v.q*x.N]), r.Aim(v.targets[0]),
+				r.Rescore(v.w[0], []int{0}), r.Predict(make([]int32, x.N))} {
+				if !errors.Is(err, engine.ErrFailed) {
+					t.Errorf("%s: afterwards: %v, want %v", name, err, engine.ErrFailed)
+				}
+			}
+			if err := r.Close(); err != nil || e.q.inUse != 0 {
+				t.Errorf("%s: closed: %v, %d bytes are in use", name, err, e.q.inUse)
+			}
+			if _, err := v.ask(e, x, func(engine.Evaluator) {}); err != nil { // the engine is as it was
+				t.Errorf("%s: afterwards: %v", name, err)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -65,6 +66,7 @@ func TestConformance(t *testing.T) {
 	loaded := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
 		return strings.HasPrefix(c.Name, "project")
 	})
+	bounded := slices.DeleteFunc(slices.Clone(loaded), isEvaluation)
 	eachDevice(t, func(i Info) {
 		for _, v := range []struct {
 			name  string
@@ -75,23 +77,75 @@ func TestConformance(t *testing.T) {
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
-			{"tuned", Options{Tuning: Tuning{ScoreRows: 4, ScoreGroup: 2, SumColumns: 32, SumRows: 4, Group: 16}}, build{style: "cpu"}, short},
+			{"tuned", Options{Tuning: Tuning{ScoreRows: 4, ScoreGroup: 2, SumColumns: 32, SumRows: 4, WeightedColumns: 64, Group: 16}}, build{style: "cpu"}, short},
 			{"tuned, as on a GPU", Options{Tuning: Tuning{ScoreGroup: 16, ScoreWidth: 4, SumRows: 16, Group: 32}}, build{style: "gpu"}, short},
-			{"with bounds", Options{}, build{bounds: "at once"}, loaded},
-			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, loaded},
-			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}, loaded},
+			{"with bounds", Options{}, build{bounds: "at once"}, bounded},
+			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, bounded},
+			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}, bounded},
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
-			{"tiles", Options{MaxAlloc: 70000}, build{}, enginetest.Cases()},
+			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(enginetest.Cases())},
 			{"in host memory", Options{}, build{stream: true}, loaded},
-			{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}, loaded},
+			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true}, inLittleMemory(loaded)},
+			{"evaluations apart", Options{}, build{style: "cpu", apart: true, ranges: 1}, enginetest.EvaluationCases()},
+			{"evaluations in few ranges", Options{}, build{style: "cpu", ranges: 3}, enginetest.EvaluationCases()},
+			{"evaluations apart in tiles", Options{MaxAlloc: 76000}, build{style: "cpu", apart: true, copies: true},
+				inLittleMemory(enginetest.EvaluationCases())},
+			{"evaluations streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true, copies: true},
+				inLittleMemory(enginetest.EvaluationCases())},
+			{"of integers", Options{MaxAlloc: 76000}, build{style: "gpu", arithmetic: ofIntegers},
+				inLittleMemory(enginetest.Cases())},
+			{"of integers, as on a CPU", Options{}, build{style: "cpu", arithmetic: ofIntegers}, short},
 		} {
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
-				enginetest.Run(t, openTest(t, i, v.o, v.b), v.cases)
+				e := openTest(t, i, v.o, v.b)
+				cases := v.cases
+				if e.q.loops != nil {
+					cases = endedLoops(cases, func() engine.Engine { return openTest(t, i, v.o, v.b) })
+				}
+				enginetest.Run(t, e, cases)
 			})
 		}
 	})
+}
+
+func isEvaluation(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "evaluate: ") }
+
+// inLittleMemory has cases in which a block of weighted sums is larger than 76000 bytes want that the
+// engine says so.
+func inLittleMemory(cases []enginetest.Case) []enginetest.Case {
+	cases = slices.Clone(cases)
+	for k, c := range cases {
+		if strings.HasPrefix(c.Name, "evaluate: all sizes odd, two chunks") ||
+			c.Name == "evaluate: nearly empty (n=300 d=1090 Q=2)" {
+			cases[k].Check = func(e engine.Engine) error {
+				if err := c.Check(e); !errors.Is(err, engine.ErrMemory) {
+					return fmt.Errorf("found %v, want %v", err, engine.ErrMemory)
+				}
+				return nil
+			}
+		}
+	}
+	return cases
+}
+
+// endedLoops are cases for a device whose driver ends loops. Dense examples of 70,001 columns
+// take more rounds than that allows, which has to be told: on an engine of its own, which is of
+// no use afterwards.
+func endedLoops(cases []enginetest.Case, open func() engine.Engine) []enginetest.Case {
+	cases = slices.Clone(cases)
+	for k, c := range cases {
+		if strings.HasPrefix(c.Name, "wide (") && !strings.Contains(c.Name, "sparse") {
+			cases[k].Check = func(engine.Engine) error {
+				if err := c.Check(open()); !errors.Is(err, errLoops) {
+					return fmt.Errorf("%v, want %w", err, errLoops)
+				}
+				return nil
+			}
+		}
+	}
+	return cases
 }
 
 // answers is what an engine makes of a data set.

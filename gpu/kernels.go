@@ -9,6 +9,7 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // program is some kernel files that are compiled together. There are several, so that
@@ -29,6 +30,9 @@ type kernelUse struct {
 	local int
 }
 
+// fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
+var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
+
 // programs are those that every data set needs, but for the kernels that read dense
 // examples.
 var programs = []program{
@@ -37,7 +41,7 @@ var programs = []program{
 			{&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64}}
 	}},
 	{[]string{"add.cl"}, 0, sumMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.addGroups, "add_groups", e.wideGroup()}}
+		return []kernelUse{{&e.addGroups, "add_groups", e.wideGroup()}, {&e.clearSums, "clear_sums", 64}}
 	}},
 	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
@@ -46,17 +50,46 @@ var programs = []program{
 	{[]string{"update.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.tuning.Group}}
 	}},
-	{[]string{"kernelvalue.cl", "project.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
+	{[]string{"vector.cl", "kernelvalue.cl", "project.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group}}
 	}},
-	{[]string{"kernelvalue.cl", "projectsparse.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
+	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.productSparse, "product_sparse", e.tuning.Group},
 			{&e.squaresSparse, "squares_sparse", e.tuning.Group}}
 	}},
 }
 
-// denseKernels are the kernels that read dense examples of one width.
-type denseKernels struct{ scoreFew, scoreMany, sumGroups *kernel }
+// evaluatorPrograms are those that evaluators need besides, of whatever examples.
+var evaluatorPrograms = []program{
+	{[]string{"vector.cl", "residual.cl"}, 0, residualMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.residuals, "residuals", e.tuning.Group}}
+	}},
+	{[]string{"vector.cl", "weightedsparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.tuning.Group}}
+	}},
+	{[]string{"vector.cl", "scoresparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.scoreSparseWide, "score_sparse_wide", 64}}
+	}},
+}
+
+// weightedPrograms are those that evaluators need besides, of dense examples of a width: on a CPU
+// one that does all at once, too.
+func (e *gpuEngine) weightedPrograms(width int) []program {
+	some := []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.dense[width].weighted, "weighted", e.wideGroup()}}
+	}}}
+	if e.cpu {
+		files := []string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}
+		some = append(some, program{files, width, evaluateMacros, func(e *gpuEngine) []kernelUse {
+			return []kernelUse{{&e.dense[width].evaluate, "evaluate", 1}}
+		}})
+	}
+	return some
+}
+
+// denseKernels are the kernels that read dense examples of one width; the last are there once
+// an evaluator wanted them, and evaluate on a CPU alone.
+type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *kernel }
 
 // widths are the bytes of a value of narrow examples, 0 for those in float32.
 var widths = []int{0, 1, 2}
@@ -72,6 +105,28 @@ func densePrograms(width int) []program {
 			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", e.wideGroup()}}
 		}},
 	}
+}
+
+// allPrograms are those that an engine may have compiled.
+func (e *gpuEngine) allPrograms() []program {
+	all := slices.Concat(programs, evaluatorPrograms)
+	for _, w := range widths {
+		all = slices.Concat(all, densePrograms(w), e.weightedPrograms(w))
+	}
+	return all
+}
+
+// useEvaluators compiles what evaluators of examples of a width need besides, when they are
+// first wanted.
+func (e *gpuEngine) useEvaluators(width int) error {
+	var missing []program
+	if e.weightedSparse == nil {
+		missing = evaluatorPrograms
+	}
+	if e.dense[width].weighted == nil {
+		missing = slices.Concat(missing, e.weightedPrograms(width))
+	}
+	return e.compile(missing)
 }
 
 // wideGroup is the size of work-groups of kernels whose work-item takes much on a CPU.
@@ -91,6 +146,23 @@ func scoreMacros(e *gpuEngine) string {
 
 func projectMacros(e *gpuEngine) string {
 	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.vector, e.tuning.Group)
+}
+
+func residualMacros(e *gpuEngine) string {
+	width := 1
+	if e.cpu {
+		width = e.vector
+	}
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", width, e.tuning.Group)
+}
+
+func weightedMacros(e *gpuEngine) string {
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.tuning.Group,
+		e.tuning.WeightedColumns, numerics.Block)
+}
+
+func evaluateMacros(e *gpuEngine) string {
+	return weightedMacros(e) + fmt.Sprintf(" -DROWS=%d -DFEW=%d -DMANY=%d", e.tuning.ScoreRows, few, many)
 }
 
 func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.tuning.SumColumns) }

@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -47,20 +48,20 @@ func mutate(t *testing.T, file, from, to string) []string {
 func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 	t.Helper()
 	b := &gpuEngine{
-		info: e.info, q: e.q, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
+		info: e.info, q: e.q, software: e.software, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
 		build: e.build, options: e.options, tuning: e.tuning,
 	}
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
+	groups := [][]program{programs, evaluatorPrograms}
 	for _, width := range widths {
-		group := densePrograms(width)
-		if width == 0 {
-			group = append(group, programs...)
+		groups = append(groups, densePrograms(width), e.weightedPrograms(width))
+	}
+	for _, group := range groups {
+		if group[0].narrow != 0 && slices.ContainsFunc(group, differ) {
+			continue
 		}
 		for _, p := range group {
-			if width != 0 && slices.ContainsFunc(group, differ) {
-				continue
-			}
 			if differ(p) {
 				if err := b.compile([]program{p}); err != nil {
 					t.Fatal(err)
@@ -92,11 +93,14 @@ func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 		b.bounds = sketch.AtOnce
 		cases = enginetest.WalkCases()
 		slices.Reverse(cases) // the last are the hardest
+	case strings.Contains(mutant, "evaluate: "):
+		b.ranges = 2 // fewer than blocks
+		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !isEvaluation(c) })
 	case strings.Contains(mutant, "project: "):
 		o.MaxAlloc = 70000 // a product in several pieces
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !project(c) })
 	default:
-		cases = slices.DeleteFunc(enginetest.Cases(), project)
+		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return project(c) || isEvaluation(c) })
 	}
 	return o, b, cases
 }
@@ -112,15 +116,16 @@ func TestMutantsAreCaught(t *testing.T) {
 			maxAlloc int64
 			style    string
 			bounds   sketch.When
+			ranges   int
 		}
 		whole := map[form]*gpuEngine{}
 		for _, m := range mutants {
 			o, b, cases := formOf(m.name)
-			f := form{o.MaxAlloc, b.style, b.bounds}
+			f := form{o.MaxAlloc, b.style, b.bounds, b.ranges}
 			if whole[f] == nil {
 				whole[f] = openTest(t, i, o, b)
 				for _, width := range widths {
-					if err := whole[f].useWidth(width); err != nil {
+					if err := errors.Join(whole[f].useWidth(width), whole[f].useEvaluators(width)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -144,13 +149,13 @@ func TestMutantsAreCaught(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range []struct{ file, from, to, want string }{
-			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
+			{"score.cl", "FMA((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
 			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
-			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
-			{"kernelvalue.cl", "p = fma(p, r, (vec_t)(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
+			{"update.cl", "acc0 = FMA(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
+			{"vector.cl", "p = FMA(p, r, VECTOR(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
 			{"kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree", "self-test: project differs from the known answer at index "},
 		} {
-			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
+			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu", arithmetic: own})
 			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {
 				t.Errorf("%s broken: %v, want %s…", m.file, err, m.want)
 			}

@@ -14,24 +14,36 @@ import (
 
 // Plan goes through the sizes that load allocates; a test keeps the two together.
 func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
-	var err error
+	use, err := scoring, error(nil)
 	if y == nil {
 		err = enginecheck.Load(x, classes)
 	} else {
+		use = sorting
 		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
 	}
 	if err != nil {
 		return engine.Plan{}, err
 	}
+	return e.plan(x, classes, use)
+}
+
+func (e *gpuEngine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	if _, err := enginecheck.LoadEvaluator(x, classes, numerics.FixedPoint{}); err != nil {
+		return engine.Plan{}, err
+	}
+	return e.plan(x, classes, evaluating)
+}
+
+func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {
 		return engine.Plan{}, fmt.Errorf("plan: %w", engine.ErrClosed)
 	}
-	if err := e.checkMemory("plan", x, classes, y != nil); err != nil {
+	if err := e.checkMemory("plan", x, classes, use); err != nil {
 		return engine.Plan{}, err
 	}
-	tiles, err := e.cut(x, classes)
+	tiles, err := e.cut(x, classes, use)
 	if err != nil {
 		return engine.Plan{}, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
@@ -46,14 +58,20 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 		if t.width != 0 {
 			p.Scratch += size(t.rows, 4)
 		}
-		if y != nil {
+		switch use {
+		case sorting:
 			p.Scratch += size(t.rows, 4)
+		case evaluating:
+			p.Scratch += size(t.stride*q, 4) + size(t.stride, 4)
 		}
 		if s := t.sparse; s != nil {
 			p.Scratch += size(len(s.starts), 4) + size(t.rows, 4)
+			if c := s.byColumn; c != nil {
+				p.Scratch += size(len(c.cuts), 4) + size(t.rows, 4)
+			}
 		}
 	}
-	batch, packed, err := e.weightBatch(x.Sparse(), d, q)
+	batch, packed, err := e.weightBatch(x.Sparse(), d, q, use)
 	if err != nil {
 		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
 	}
@@ -61,7 +79,14 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 	if tiles[0].width != 0 {
 		p.Scratch += size(2*d, 4)
 	}
-	if y != nil {
+	if use == evaluating {
+		shape, err := e.weighingShape(x, rows, q)
+		if err != nil {
+			return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
+		}
+		p.Scratch += shape.bytes(d, q, size)
+	}
+	if use == sorting {
 		per := max(1, min(q, int(e.maxAlloc/(8*int64(d)*int64(q)))))
 		for from := 0; from < q; from += per {
 			p.ClassSums += size(min(per, q-from)*q*d, 8)
@@ -86,7 +111,11 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 		if !e.shares {
 			slots := 2 * size(int(largest), 1)
 			if x.Sparse() {
-				slots = 2 * (2*size(int(largest/8), 4) + size((rows+lanes-1)/lanes, 4) + size(rows, 4))
+				padded, stored := mostSparse(tiles)
+				slots = 2 * (2*size(padded, 4) + size((rows+lanes-1)/lanes, 4) + size(rows, 4))
+				if use == evaluating {
+					slots += 4 * size(stored, 4)
+				}
 			}
 			p.Scratch, used = p.Scratch+slots, used+slots
 		}
@@ -118,12 +147,15 @@ func (e *gpuEngine) aside(t *tile, d int, used int64) bool {
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *gpuEngine) checkMemory(op string, x dataset.Examples, classes int, labelled bool) error {
+func (e *gpuEngine) checkMemory(op string, x dataset.Examples, classes int, use use) error {
 	q, host := classes, memory.Product(4, x.N, classes)
+	if use == evaluating { // targets and residuals besides scores
+		host = memory.Product(3*4, x.N, classes)
+	}
 	if !e.info.SharesMemory {
 		host = 0
 	}
-	if labelled {
+	if use == sorting {
 		sums, free := memory.Product(8, q, q, x.D), max(0, e.q.memory-e.q.inUse)
 		if sums > free {
 			return fmt.Errorf("%s: class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d of %d are free",

@@ -92,10 +92,10 @@ func TestProjectAfterClose(t *testing.T) {
 	})
 }
 
-// TestProjectVectors has vectors of the widths that this device does not have.
-func TestProjectVectors(t *testing.T) {
+// TestVectors has vectors of the widths that this device does not have.
+func TestVectors(t *testing.T) {
 	cases := slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
-		return !strings.HasPrefix(c.Name, "project")
+		return !strings.HasPrefix(c.Name, "project") && !isEvaluation(c)
 	})
 	eachDevice(t, func(i Info) {
 		for _, width := range []int{4, 8, 16} {

@@ -37,6 +37,7 @@ type resident struct {
 
 	fixed    numerics.FixedPoint
 	cells    *cells         // nil without labels
+	weighing *weighing      // nil but for evaluators
 	bounds   *sketch.Bounds // nil if there will be none
 	sketches *sketches      // nil as long as all scores are exact
 
@@ -47,8 +48,17 @@ type resident struct {
 	closed bool
 }
 
+// use is what a resident is for.
+type use int
+
+const (
+	scoring use = iota
+	sorting     // into cells
+	evaluating
+)
+
 func newResident(
-	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint,
+	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint, use use,
 ) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
 	if y != nil {
@@ -60,14 +70,19 @@ func newResident(
 			r = nil
 		}
 	}()
-	if r.tiles, err = e.cut(x, classes); err != nil {
+	if r.tiles, err = e.cut(x, classes, use); err != nil {
 		return r, err
 	}
 	for _, t := range r.tiles {
 		r.mostRows = max(r.mostRows, t.rows)
 	}
-	if err := r.allocate(y != nil); err != nil {
+	if err := r.allocate(use); err != nil {
 		return r, err
+	}
+	if use == evaluating {
+		if r.weighing, err = newWeighing(r); err != nil {
+			return r, err
+		}
 	}
 	if y != nil {
 		if r.cells, err = newCells(r, y); err != nil {
@@ -79,7 +94,7 @@ func newResident(
 }
 
 // allocate makes room for all that is not examples or cells.
-func (r *resident) allocate(labelled bool) error {
+func (r *resident) allocate(use use) error {
 	q := r.e.q
 	for k := range r.tiles {
 		t, err := r.tiles[k], error(nil)
@@ -94,7 +109,7 @@ func (r *resident) allocate(labelled bool) error {
 				return err
 			}
 		}
-		if !labelled {
+		if use != sorting {
 			continue
 		}
 		if t.place, err = alloc[int32](q, "places", t.rows); err != nil {
@@ -104,7 +119,7 @@ func (r *resident) allocate(labelled bool) error {
 			return err
 		}
 	}
-	batch, packed, err := r.e.weightBatch(r.tiles[0].sparse != nil, r.d, r.q)
+	batch, packed, err := r.e.weightBatch(r.tiles[0].sparse != nil, r.d, r.q, use)
 	if err != nil {
 		return err
 	}
@@ -133,16 +148,19 @@ func (r *resident) free() error {
 		errs = append(errs, s.free())
 	}
 	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(),
-		r.sketches.free())
+		r.weighing.free(), r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
 
 // weightBatch returns how many of q rows of W of d columns are brought to the
 // device at once, and how many rows they take there.
-func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
+func (e *gpuEngine) weightBatch(sparse bool, d, q int, use use) (batch, packed int, err error) {
 	least := few
-	if sparse {
+	switch {
+	case sparse && use == evaluating:
+		least = e.vector
+	case sparse:
 		least = 1
 	}
 	rows, err := fit("the weights of a class", least, 4*d, e.maxAlloc)
@@ -151,8 +169,8 @@ func (e *gpuEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err e
 	}
 	rows *= least
 	if sparse {
-		batch = min(rows, q)
-		return batch, batch, nil
+		packed = min(rows, (q+least-1)/least*least)
+		return min(packed, q), packed, nil
 	}
 	if rows >= many && q > few { // whole groups
 		packed = min(rows, q+many-1) / many * many

@@ -21,13 +21,15 @@ type sparseTile struct {
 	columns part[int32] // as tile.values
 	slices  *buffer[int32]
 	lengths *buffer[int32]
+
+	byColumn *columnTile // of an evaluator, else nil
 }
 
 func (s *sparseTile) free() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.columns.free(), s.slices.free(), s.lengths.free())
+	return errors.Join(s.columns.free(), s.slices.free(), s.lengths.free(), s.byColumn.free())
 }
 
 // fitSparse returns how many of the next rows examples fit into a tile of limit

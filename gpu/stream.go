@@ -29,6 +29,14 @@ func (r *resident) loadExamples(x dataset.Examples) error {
 			if s.lengths, err = upload(r.e.q, "row lengths", s.stored); err != nil {
 				return err
 			}
+			if c := s.byColumn; c != nil {
+				if c.segments, err = upload(r.e.q, "segments of columns", c.cuts); err != nil {
+					return err
+				}
+				if c.order, err = upload(r.e.q, "order of rows", s.order); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	stream := r.e.streams(need, r.e.q.inUse) && !(r.e.shares && r.tiles[0].sparse == nil)
@@ -55,7 +63,10 @@ func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
 	q := r.e.q
 	switch {
 	case t.sparse != nil:
-		return r.loadSparse(t, x, aside)
+		if err := r.loadSparse(t, x, aside); err != nil || t.sparse.byColumn == nil {
+			return err
+		}
+		return t.sparse.byColumn.load(r, t, aside)
 	case t.width != 0:
 		return r.loadNarrow(t, x, aside)
 	case r.e.shares: // they are where they should be
@@ -133,11 +144,20 @@ func (r *resident) newSlot(bytes int64) (s *slot, err error) {
 		s.values, err = alloc[float32](q, "slot", int(bytes/4))
 		return s, err
 	}
-	if s.values, err = alloc[float32](q, "slot", int(bytes/8)); err != nil {
+	padded, stored := mostSparse(r.tiles)
+	if s.values, err = alloc[float32](q, "slot", padded); err != nil {
 		return s, err
 	}
-	if s.columns, err = alloc[int32](q, "slot", int(bytes/8)); err != nil {
+	if s.columns, err = alloc[int32](q, "slot", padded); err != nil {
 		return s, err
+	}
+	if r.tiles[0].sparse.byColumn != nil {
+		if s.byColumn, err = alloc[float32](q, "slot", stored); err != nil {
+			return s, err
+		}
+		if s.examples, err = alloc[int32](q, "slot", stored); err != nil {
+			return s, err
+		}
 	}
 	if s.slices, err = alloc[int32](q, "slot", (r.mostRows+lanes-1)/lanes); err != nil {
 		return s, err
@@ -150,7 +170,8 @@ func (s *slot) free() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.wait(), s.values.free(), s.codes.free(), s.columns.free(), s.slices.free(), s.lengths.free())
+	return errors.Join(s.wait(), s.values.free(), s.codes.free(), s.columns.free(), s.slices.free(), s.lengths.free(),
+		s.byColumn.free(), s.examples.free())
 }
 
 // wait waits for the kernel that reads the slot.
@@ -182,6 +203,9 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 		a := arrays{values: t.values.dev, codes: t.codes.dev}
 		if s := t.sparse; s != nil {
 			a.columns, a.slices, a.lengths = s.columns.dev, s.slices, s.lengths
+			if c := s.byColumn; c != nil {
+				a.byColumn, a.examples = c.values.dev, c.examples.dev
+			}
 		}
 		return done(f(a))
 	}
@@ -190,7 +214,13 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 			if err := s.columns.writeAside(t.sparse.columns.host); err != nil {
 				return err
 			}
-			a := arrays{values: s.values, columns: s.columns, slices: t.sparse.slices, lengths: t.sparse.lengths}
+			a := arrays{values: s.values, columns: s.columns, slices: t.sparse.slices, lengths: t.sparse.lengths,
+				byColumn: s.byColumn, examples: s.examples}
+			if c := t.sparse.byColumn; c != nil {
+				if err := errors.Join(s.byColumn.writeAside(c.values.host), s.examples.writeAside(c.examples.host)); err != nil {
+					return err
+				}
+			}
 			if err := s.values.writeAside(t.values.host); err != nil {
 				return err
 			}

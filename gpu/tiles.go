@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // tile is a range of consecutive examples that fits into single buffers, in the
@@ -27,6 +28,9 @@ type tile struct {
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
 	sketch *tileSketch    // nil as long as all scores are exact
+
+	targets *buffer[float32] // of an evaluator, as scores lie
+	weight  *buffer[float32] // of its examples, in the order of the scores
 }
 
 // part is a large array of a tile: on the device; in host memory that a device
@@ -54,6 +58,9 @@ type arrays struct {
 	columns *buffer[int32]
 	slices  *buffer[int32]
 	lengths *buffer[int32]
+
+	byColumn *buffer[float32] // as those of byColumn
+	examples *buffer[int32]
 }
 
 // example returns which example is in row r of the tile's scores and places.
@@ -70,7 +77,7 @@ func (t *tile) streamed() bool { return t.values.dev == nil && t.codes.dev == ni
 // bytes is what the tile's examples take.
 func (t *tile) bytes(d int) int64 {
 	if t.sparse != nil {
-		return 8 * int64(t.sparse.padded)
+		return 8 * int64(t.sparse.padded+t.sparse.byColumn.stored())
 	}
 	return valueBytes(t.width) * int64(t.rows) * int64(d)
 }
@@ -93,7 +100,7 @@ func valueBytes(width int) int64 {
 
 func (t *tile) free() error {
 	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(),
-		t.place.free(), t.sketch.free())
+		t.place.free(), t.sketch.free(), t.targets.free(), t.weight.free())
 }
 
 // fit returns how many groups of count things of size bytes fit into limit bytes.
@@ -108,10 +115,16 @@ func fit(what string, count, size int, limit int64) (int, error) {
 
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
-// be streamed.
-func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err error) {
+// be streamed. Those of an evaluator begin at multiples of a block.
+func (e *gpuEngine) cut(x dataset.Examples, classes int, use use) (tiles []*tile, err error) {
 	limit, width := e.maxAlloc, narrowWidth(x)
 	room, need := e.q.memory-e.q.inUse, (1+valueBytes(width))*int64(x.Stored())+8*int64(x.N)*int64(classes)
+	if use == evaluating {
+		need += 8 * int64(x.N) * int64(classes)
+		if x.Sparse() {
+			need += 8 * int64(x.Stored())
+		}
+	}
 	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))
 	}
@@ -124,25 +137,60 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int) (tiles []*tile, err err
 		return nil, err
 	}
 	most = min(most-lanes, 1<<29)
+	wanted := most // that a tile should have, and most that it may
 	if !x.Sparse() {
-		if _, err := fit("an example", x.D, 4, e.maxAlloc); err != nil {
+		can, err := fit("an example", x.D, 4, e.maxAlloc)
+		if err != nil {
 			return nil, err
 		}
-		most = min(most, max(1, int(limit/(valueBytes(width)*int64(x.D)))))
+		if width != 0 {
+			can = int(e.maxAlloc / (valueBytes(width) * int64(x.D)))
+		}
+		most = min(most, can)
+		wanted = min(most, max(1, int(limit/(valueBytes(width)*int64(x.D)))))
 	}
 	for from := 0; from < x.N; {
-		t := &tile{from: from, rows: min(most, x.N-from), width: width}
+		t := &tile{from: from, rows: min(wanted, x.N-from), width: width}
 		if x.Sparse() {
 			if t.rows, err = fitSparse(x, from, t.rows, limit, e.maxAlloc); err != nil {
 				return nil, err
 			}
+		}
+		if use == evaluating {
+			if err := t.endAtBlock(x, most, e.maxAlloc); err != nil {
+				return nil, err
+			}
+		}
+		if x.Sparse() {
 			t.sparse = layOut(x, from, t.rows)
+			if use == evaluating {
+				t.sparse.byColumn = layOutColumns(x, from, t.rows, e.ranges(x.D, classes, x.N))
+			}
 		}
 		t.stride = (t.rows + lanes - 1) / lanes * lanes
 		tiles = append(tiles, t)
 		from += t.rows
 	}
 	return tiles, nil
+}
+
+// endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
+// than it begins at least. It may have so many rows, and so many bytes in one array.
+func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
+	left := x.N - t.from
+	if t.rows == left {
+		return nil
+	}
+	if t.rows >= numerics.Block {
+		t.rows = t.rows / numerics.Block * numerics.Block
+		return nil
+	}
+	t.rows = min(numerics.Block, left)
+	if t.rows > most || x.Sparse() && 4*int64(layOut(x, t.from, t.rows).padded) > bytes {
+		return fmt.Errorf("%w: weighted sums want %d examples of %d features and their scores in one piece, "+
+			"which do not fit into one allocation of %d bytes", engine.ErrMemory, t.rows, x.D, bytes)
+	}
+	return nil
 }
 
 // dense returns the features of a tile of dense examples, in host memory.

@@ -19,17 +19,22 @@ type Tuning struct {
 	// SumRows is the number of examples that are summed together, at most, when
 	// they move from one cell to another, 1 to 65536.
 	SumRows int `json:"sum_rows"`
+	// WeightedColumns is the number of columns that a work-item takes of the weighted
+	// sums of a block of examples on a processor, 64 to 4096. GPUs take one.
+	WeightedColumns int `json:"weighted_columns"`
 	// Group is the number of work-items in a work-group of kernels that assign,
-	// move, and compute norms, 1 to 1024.
+	// move, compute norms, and evaluate, 1 to 1024.
 	Group int `json:"group"`
 }
 
 // defaultTuning is the best that was found on the devices that were measured.
 func defaultTuning(cpu bool) Tuning {
 	if cpu {
-		return Tuning{ScoreRows: 8, ScoreGroup: 8, ScoreWidth: 8, SumColumns: 128, SumRows: 64, Group: 8}
+		return Tuning{ScoreRows: 8, ScoreGroup: 8, ScoreWidth: 8, SumColumns: 128, SumRows: 64, WeightedColumns: 256,
+			Group: 8}
 	}
-	return Tuning{ScoreRows: 8, ScoreGroup: 64, ScoreWidth: 32, SumColumns: 1, SumRows: 64, Group: 64}
+	return Tuning{ScoreRows: 8, ScoreGroup: 64, ScoreWidth: 32, SumColumns: 1, SumRows: 64, WeightedColumns: 64,
+		Group: 64}
 }
 
 // parameter is a field of a tuning.
@@ -45,6 +50,7 @@ var parameters = []parameter{
 	{"score_width", func(t *Tuning) *int { return &t.ScoreWidth }, 1, 256},
 	{"sum_columns", func(t *Tuning) *int { return &t.SumColumns }, 1, 1024},
 	{"sum_rows", func(t *Tuning) *int { return &t.SumRows }, 1, 65536},
+	{"weighted_columns", func(t *Tuning) *int { return &t.WeightedColumns }, 64, 4096},
 	{"group", func(t *Tuning) *int { return &t.Group }, 1, 1024},
 }
 

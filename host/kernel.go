@@ -34,8 +34,12 @@ var (
 // long ones fit noise.
 const manyComponents = 0.1
 
-// searchSteps is the most steps of a trial of the search for γ.
-const searchSteps = 300
+// A trial of the search for γ makes so many steps at most, or the share searchShare of those
+// that a run makes, if that is more.
+const (
+	searchSteps = 300
+	searchShare = 0.3
+)
 
 // Kernel describes a classifier with curved boundaries: its learner is linear in kernel
 // principal components of the examples, and Kernel says in which.
@@ -157,8 +161,9 @@ func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examp
 // searchKernel returns the best of some values of γ around the median, with the
 // preparations given.
 func (t *training) searchKernel(ctx context.Context, o kernelpca.Options, steps []dataset.Steps) (KernelTrial, error) {
+	most := max(searchSteps, int(searchShare*float64(t.Learner.Definition().MaxSteps)))
 	s := KernelSearch{
-		Options: o, Steps: steps, Learner: t.Learner, MaxSteps: min(t.MaxSteps, searchSteps), Weights: t.Weights,
+		Options: o, Steps: steps, Learner: t.Learner, MaxSteps: min(t.MaxSteps, most), Weights: t.Weights,
 		OnTrial: func(trial KernelTrial) {
 			t.note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma,
 				trial.Steps, trial.EstimatedError, trial.Components)

@@ -125,7 +125,9 @@ func (s KernelSearch) try(
 	if err != nil {
 		return 0, err
 	}
-	result, err := Run(ctx, s.Learner, p.On(x, train.y), RunOptions{MaxSteps: s.MaxSteps, Weights: s.Weights})
+	on := p.On(x, train.y)
+	on.Bias = steps.Bias
+	result, err := Run(ctx, s.Learner, on, RunOptions{MaxSteps: s.MaxSteps, Weights: s.Weights})
 	if err != nil {
 		return 0, err
 	}

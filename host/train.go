@@ -208,6 +208,7 @@ func (t *training) prepare() error {
 	}
 	t.model.Meta.Preparation = *t.data.Prepared
 	t.problem = t.problem.On(t.data.Examples, t.data.Y)
+	t.problem.Bias = t.data.Prepared.Steps.Bias
 	return nil
 }
 
@@ -288,6 +289,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	t.model.SetMap(k)
 	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
 	t.problem = t.problem.On(z, t.data.Y)
+	t.problem.Bias = k.Preparation.Steps.Bias
 	t.phase(Mapped)
 	return nil
 }

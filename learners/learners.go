@@ -93,4 +93,8 @@ type Definition struct {
 	Weights  []Rule        // that make sense, the default first
 	LogOdds  bool          // scores are log-odds: their softmax are probabilities (temperature 1)
 	New      func() Params // the defaults
+
+	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with
+	// Engine.LoadCells. It tells what memory a run takes.
+	Evaluates bool
 }

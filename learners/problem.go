@@ -24,6 +24,7 @@ type Problem struct {
 	Noise  *confusion.Matrix // of the labels; nil if they are right
 	Engine engine.Engine     // on which to compute
 	Seed   uint64            // of all random choices
+	Bias   bool              // the last feature stands for a constant, on which no penalty is put
 
 	first  sync.Once
 	shared *inversion // with the problems that On made, and without their examples
@@ -93,10 +94,31 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	return cells, inverse, err
 }
 
+// LoadEvaluator judges p, and returns the examples, to be aimed at targets, on the engine, which
+// whoever asked for them closes. Errors: those of Check and Engine.LoadEvaluator, and as
+// Engine.LoadCells has them for labels.
+func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if len(p.Y) != p.X.N {
+		return nil, fmt.Errorf("problem: %w: found %d labels, wanted one for each of %d examples",
+			engine.ErrShape, len(p.Y), p.X.N)
+	}
+	for i, k := range p.Y {
+		if k < 0 || int(k) >= p.Q {
+			return nil, fmt.Errorf("problem: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k, p.Q-1)
+		}
+	}
+	return p.Engine.LoadEvaluator(p.X, p.Q, numerics.FixedPoint{})
+}
+
 // On returns p with the examples x and the labels y instead of its own. Both share one C⁻¹,
 // and nothing of the one keeps the examples of the other in memory.
 func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
-	return &Problem{X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, shared: p.inversion()}
+	return &Problem{
+		X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, Bias: p.Bias, shared: p.inversion(),
+	}
 }
 
 // AllClasses returns 0 … q-1.

@@ -91,6 +91,7 @@ class Measurement:
             for how in ("masked", "gemm"):
                 turns[f"numpy {how}{' AVX-512' if core else ''}"] = script("naive_step.py", self.dir, how, "15", **({"OPENBLAS_CORETYPE": core} if core else {}))
         turns |= {
+            "evaluation": script("evaluation.py", "--json", "1"),
             "torch": script("torch_step.py", self.dir, "100"),
             "learn opencl": lambda: self.learn("opencl", self.train, clean),
             "learn cpu": lambda: self.learn("cpu", self.train, clean),

@@ -110,6 +110,18 @@ class Page:
         head = ["learner", "labels", "s", "least", "most", "test error, %", "after"]
         return table(head, rows).replace("|---|--:|", "|---|---|", 1)
 
+    def evaluations(self):
+        """One row for each engine and size, in the order of the first run."""
+        runs = [{(e["engine"], e["form"], e["n"], e["d"], e["q"]): e for e in run["rows"]} for run in self.runs["evaluation"]]
+        rows = []
+        for key in runs[0]:
+            engine, form, n, d, q = key
+            of = lambda name: statistics.median(run[key][name] for run in runs)
+            rows.append([f"{form}, {n} × {d}, Q = {q}", engine, number(1e3 * of("seconds")), number(100 * of("fma_share")),
+                         number(100 * of("bandwidth_share")), number(1e3 * of("numpy")), number(of("numpy") / of("seconds"))])
+        head = ["examples", "engine", "ms", "% of the fma peak", "% of bandwidth", "numpy's ms", "times uma-gpu's"]
+        return table(head, rows).replace("|---|--:|", "|---|---|", 1)
+
     def scaling(self):
         cost = {tuple(s["shape"]): statistics.median(r["run"]["step"]["seconds"] for r in s["runs"]) for s in self.r["scaling"]}
         base = (60000, 784, 10)
@@ -137,6 +149,14 @@ AVX-512 is OpenBLAS told to use it (OPENBLAS_CORETYPE=SkylakeX). The median step
 is shown: of {self.runs['uma-gpu opencl'][0]['run']['steps']} steps of uma-gpu, and of {self.runs['numpy gemm'][0]['steps']} of numpy, whose steps all cost the same.
 
 {self.steps()}
+
+## An evaluation
+
+Scores, softmax, corrected residuals, loss and weighted sums of one W, in float32, beside numpy's without correction (scipy's of sparse examples; the better of
+OpenBLAS as it chooses and told to use AVX-512). The fma peak counts two operations for each term of the two products, the bandwidth one reading of the examples; both are measured
+in the same runs (bench/peers/peak.c), and so are all times by bench/peers/evaluation.py.
+
+{self.evaluations()}
 
 ## Operations
 

@@ -31,6 +31,10 @@ func TestDryRun(t *testing.T) {
 	if !strings.Contains(stderr, "device: cpu ") {
 		t.Errorf("stderr %s", stderr)
 	}
+	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--json", "--learner", "softmax")
+	if r := decode[planReport](t, stdout); r.Plan.ClassSums != 0 || r.Plan.Scratch < 4*10*65 {
+		t.Errorf("softmax, which has no class sums: found %+v", r.Plan)
+	}
 	model := filepath.Join(dir, "m.npz")
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage", "sparse")
 	for _, want := range []string{"device         cpu ", "1797 examples × 64 features, 10 classes, sparse\n",

@@ -48,7 +48,7 @@ func (r *resident) now() int32 { return int32(r.bounds.History.Slot() * r.q) }
 func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
 	r, depth, n := k.r, basis.K, k.r.blocks*lanes
 	// Dot products with the directions, as scores of classes.
-	r.plan(sketch.All(depth), r.k.few, r.k.wide)
+	r.plan(sketch.All(depth), r.k.widths)
 	r.pack(engine.Weights{Q: depth, D: r.x.D, W: basis.V})
 	products := make([]float32, n*depth)
 	score := func(r *resident, task int, _ *worker) { r.scoreBlocks(task, products, depth*lanes) }
@@ -83,7 +83,7 @@ func padded(v []float32, n int) []float32 { return append(v, make([]float32, n-l
 // the examples that are open, and the changes of the estimates.
 func (r *resident) prepareBounded() {
 	b, s := r.bounds, r.sketches
-	r.plan(sketch.All(r.q), r.k.few, r.k.wide)
+	r.plan(sketch.All(r.q), r.k.widths)
 	r.pack(b.W)
 	s.list, s.changes = s.list[:0], s.changes[:0]
 	for at := 0; at < len(b.Changed); at += 2 {

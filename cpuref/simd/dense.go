@@ -1,6 +1,10 @@
 package simd
 
-import "github.com/uma-gpu/uma-gpu/host/dataset"
+import (
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
 
 // dense is how the kernels see dense examples: in blocks of 16 rows of at least
 // four columns, so that no kernel has to ask what is there.
@@ -90,9 +94,13 @@ func (r *resident) denseTask(task int, _ *worker) { r.scoreBlocks(task, r.scores
 
 // scoreBlocks is denseTask with the scores of the next block step values further on.
 func (r *resident) scoreBlocks(task int, scores []float32, step int) {
+	per := r.dense.blocksPerTask()
+	r.scoreDense(task*per, min((task+1)*per, r.blocks), scores, step)
+}
+
+// scoreDense computes the scores of all passes for blocks from..to-1.
+func (r *resident) scoreDense(from, to int, scores []float32, step int) {
 	v := &r.dense
-	per := v.blocksPerTask()
-	from, to := task*per, min((task+1)*per, r.blocks)
 	whole := to
 	if to == r.blocks && v.last != nil {
 		whole--
@@ -112,8 +120,6 @@ func (r *resident) scoreBlocks(task int, scores []float32, step int) {
 
 // dense returns the kernel for the classes of a pass.
 func (p *pass) dense(k *kernels) denseKernel {
-	if len(p.lines) == k.few {
-		return k.denseFew
-	}
-	return k.denseWide
+	at, _ := slices.BinarySearch(k.widths, len(p.lines))
+	return k.dense[at]
 }

@@ -5,7 +5,8 @@
 // Where a result depends on the order of its operations (clauses 1, 4 and 6 of
 // the numerics contract), each vector lane owns one result and goes through
 // its operations in the order that the contract fixes: lanes are examples in
-// scores and predictions, classes in norms. Examples are used where they are.
+// scores, predictions and residuals, classes in norms, and in weighted sums columns
+// or, of sparse examples, rows of coefficients. Dense examples are used where they are.
 //
 // In long runs on many wide dense examples, sketches of them (package internal/sketch)
 // spare most of the scoring in most steps, as in package gpu.
@@ -15,3 +16,4 @@ package simd
 
 //go:generate go run -C internal/gen . -out ../../kernels_amd64.s -stubs ../../kernels_amd64.go -pkg simd
 //go:generate go run -C internal/gen . -project -out ../../project_amd64.s -stubs ../../project_amd64.go -pkg simd
+//go:generate go run -C internal/gen . -evaluate -out ../../evaluate_amd64.s -stubs ../../evaluate_amd64.go -pkg simd

@@ -188,6 +188,7 @@ const littleWork = 1 << 20
 type worker struct {
 	floats []float32 // as many as run is asked for
 	groups groups
+	share  share
 }
 
 // run does all tasks, on as many processors as there are if they are much work.

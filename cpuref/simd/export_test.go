@@ -46,3 +46,6 @@ func AtOnce(l Level) engine.Engine {
 
 // Fail leaves cells as an assignment does whose bounds cannot be made.
 func Fail(c engine.Cells) { c.(labelled).failed = errors.New("no bounds") }
+
+// FailEvaluator is Fail for evaluators.
+func FailEvaluator(r engine.Evaluator) { r.(*evaluator).failed = errors.New("no sums") }

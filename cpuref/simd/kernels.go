@@ -16,10 +16,11 @@ const (
 type kernels struct {
 	level string
 
-	denseFew, denseWide denseKernel // for that many classes
-	few, wide           int
+	dense  []denseKernel // one for each of widths
+	widths []int         // numbers of classes, increasing
 
-	sparseFew, sparseMany sparseKernel // for 2 and for 8 classes
+	sparse       []sparseKernel // one for each of sparseWidths
+	sparseWidths []int          // 2, 8 and perhaps more
 
 	region               func(scores []float32, q int, alpha float32, before, now []int32, changed []uint16)
 	bounds               boundKernels
@@ -31,6 +32,7 @@ type kernels struct {
 	norms                func(g []float32, columns int, bt []float32, unit float32, norm []float32)
 
 	projectKernels
+	evaluateKernels
 }
 
 // available lists the levels that this processor and this build can use, slowest first.
@@ -43,13 +45,15 @@ type (
 
 var portable = kernels{
 	level: "Go",
-	few:   2, denseFew: denseGo, wide: 8, denseWide: denseGo,
-	sparseFew: sparseGo, sparseMany: sparseGo,
+	dense: []denseKernel{denseGo, denseGo}, widths: []int{2, 8},
+	sparse: []sparseKernel{sparseGo, sparseGo}, sparseWidths: []int{2, 8},
 	region: regionGo, bounds: boundKernels{estimateGo, boundGo, copyGo},
 	add: addGo, sub: subGo, transfer: transferGo,
 	addSparse: addSparseGo, subSparse: subSparseGo,
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
+	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo,
+		posterior: posteriorGo, given: givenGo, columnSums: columnSumsGo},
 }
 
 // denseGo computes the scores of n = len(lines) classes for 16·blocks examples

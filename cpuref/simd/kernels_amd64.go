@@ -8,7 +8,22 @@ package simd
 func dense2AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 
 //go:noescape
+func dense4AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense6AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
 func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense12AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+
+//go:noescape
+func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
 
 //go:noescape
 func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
@@ -21,6 +36,9 @@ func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32,
 
 //go:noescape
 func sparse8AVX2(starts []int64, columns []int32, values []float32, w []float32, out []float32)
+
+//go:noescape
+func sparse16AVX512(starts []int64, columns []int32, values []float32, w []float32, out []float32)
 
 //go:noescape
 func regionAVX512(scores []float32, q int, alpha float32, before []int32, now []int32, changed []uint16)

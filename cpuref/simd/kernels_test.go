@@ -54,7 +54,7 @@ func equal(t *testing.T, what string, got, want []float32) {
 func TestDense(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool) {
 		for _, d := range []int{4, 5, 6, 7, 8, 15, 16, 17, 65, 254, 255, 256, 257, 258, 260, 511, 512, 513, 517} {
-			for _, n := range []int{k.few, k.wide} {
+			for at, n := range k.widths {
 				v, blocks, step := dense{d: d}, 1+rng.IntN(3), (n+1)*lanes
 				x := draw(rng, blocks*lanes*d)
 				rows := make([][]float32, n)
@@ -70,11 +70,7 @@ func TestDense(t *testing.T) {
 				want := slices.Clone(scores)
 				denseGo(x, d, blocks, w, lines, want, step, 0)
 				gx, gw, got := guarded(t, x, atEnd), guarded(t, w, atEnd), guarded(t, scores, atEnd)
-				kernel := k.denseFew
-				if n == k.wide {
-					kernel = k.denseWide
-				}
-				kernel(gx, d, blocks, gw, lines, got, step, 4*lanes*d)
+				k.dense[at](gx, d, blocks, gw, lines, got, step, 4*lanes*d)
 				what := fmt.Sprintf("d=%d, %d classes", d, n)
 				equal(t, what, got, want)
 				equal(t, what+": x", gx, x)
@@ -88,7 +84,7 @@ func TestSparse(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool) {
 		const d = 1100
 		for rows := 1; rows <= lanes; rows++ {
-			for _, n := range []int{2, 8} {
+			for at, n := range k.sparseWidths {
 				starts, columns := []int64{0}, []int32{}
 				for i := range rows {
 					for j := range d {
@@ -101,12 +97,9 @@ func TestSparse(t *testing.T) {
 				values, w := draw(rng, len(columns)), draw(rng, d*n)
 				want := make([]float32, rows*n)
 				sparseGo(starts, columns, values, w, want)
-				kernel := k.sparseFew
-				if n == 8 {
-					kernel = k.sparseMany
-				}
 				got := guarded(t, make([]float32, rows*n), atEnd)
-				kernel(guarded(t, starts, atEnd), guarded(t, columns, atEnd), guarded(t, values, atEnd), guarded(t, w, atEnd), got)
+				k.sparse[at](guarded(t, starts, atEnd), guarded(t, columns, atEnd), guarded(t, values, atEnd),
+					guarded(t, w, atEnd), got)
 				equal(t, fmt.Sprintf("%d rows, %d classes", rows, n), got, want)
 			}
 		}

@@ -20,23 +20,32 @@ func assembly() []*kernels {
 
 var avx2 = kernels{
 	level: "AVX2",
-	few:   2, denseFew: dense2AVX2, wide: 4, denseWide: dense4AVX2,
-	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
+	dense: []denseKernel{dense2AVX2, dense4AVX2}, widths: []int{2, 4},
+	sparse: []sparseKernel{sparse2AVX2, sparse8AVX2}, sparseWidths: []int{2, 8},
 	region: regionAVX2, bounds: boundKernels{estimateAVX2, boundAVX2, copyAVX2},
 	add: addAVX2, sub: subAVX2, transfer: transferAVX2,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX2, combine: combineAVX2, norms: normsAVX2,
 	projectKernels: projectKernels{product: productAVX2, rbf: rbfAVX2, poly: polyAVX2},
+	evaluateKernels: evaluateKernels{weighted: weightedAVX2, mostRows: 6, spread: spreadAVX2,
+		posterior: posteriorAVX2, given: givenAVX2,
+		columnSums: columnSumsAVX2},
 }
 
-// avx512 shares the sparse kernels: their vectors hold 2 or 8 classes.
+// avx512 shares sparse kernels whose vectors hold 2 or 8 classes.
 var avx512 = kernels{
 	level: "AVX-512",
-	few:   2, denseFew: dense2AVX512, wide: 8, denseWide: dense8AVX512,
-	sparseFew: sparse2AVX2, sparseMany: sparse8AVX2,
+	dense: []denseKernel{
+		dense2AVX512, dense4AVX512, dense6AVX512, dense8AVX512, dense10AVX512, dense12AVX512, dense16AVX512,
+	},
+	widths: []int{2, 4, 6, 8, 10, 12, 16},
+	sparse: []sparseKernel{sparse2AVX2, sparse8AVX2, sparse16AVX512}, sparseWidths: []int{2, 8, 16},
 	region: regionAVX512, bounds: boundKernels{estimateAVX512, boundAVX512, copyAVX2},
 	add: addAVX512, sub: subAVX512, transfer: transferAVX512,
 	addSparse: addSparseAVX2, subSparse: subSparseAVX2,
 	toFloat: toFloatAVX512, combine: combineAVX512, norms: normsAVX512,
 	projectKernels: projectKernels{product: productAVX512, rbf: rbfAVX512, poly: polyAVX512},
+	evaluateKernels: evaluateKernels{weighted: weightedAVX512, mostRows: 14, spread: spreadAVX512,
+		posterior: posteriorAVX512, given: givenAVX512,
+		columnSums: columnSumsAVX512},
 }

@@ -13,6 +13,8 @@ const (
 	// projectRows are the examples of a task of Project. Their kernel values with one chunk
 	// of landmarks stay in a second-level cache for the axes.
 	projectRows = 10 * productRows
+	// sparseGroup is how many landmarks sparse examples are multiplied by at once.
+	sparseGroup = 8
 	// panelBytes bounds the panels in memory; there are more only if 256 landmarks take more.
 	panelBytes = 256 << 20
 )
@@ -30,7 +32,7 @@ func (e *processor) Project(dst []float32, x dataset.Examples, p engine.Projecti
 	}
 	j := &projection{k: e.k, dst: dst, x: x, p: p, group: productColumns}
 	if x.Sparse() {
-		j.group = sparseMost
+		j.group = sparseGroup
 	}
 	per := max(1, panelBytes/(4*chunk*(x.D+p.Axes.Q))) * chunk
 	for from := 0; from < p.Landmarks.N; from += per {
@@ -123,7 +125,7 @@ func (j *projection) newTask() *task {
 	t.values = make([]float32, projectRows*chunk)
 	t.totals = make([]float32, projectRows*t.step)
 	t.rest = make([]float32, productRows*chunk)
-	t.few = make([]float32, projectRows*sparseMost)
+	t.few = make([]float32, projectRows*sparseGroup)
 	t.row = make([]float32, j.x.D)
 	return t
 }
@@ -197,11 +199,11 @@ func (t *task) denseDots(first, rows, from, n int) {
 
 // sparseDots is denseDots for sparse examples.
 func (t *task) sparseDots(first, rows, from, n int) {
-	few := t.few[:rows*sparseMost]
-	for l := 0; l < n; l += sparseMost {
-		t.k.sparseMany(t.x.Starts[first:first+rows+1], t.x.Columns, t.x.Values, t.landmarks[(from+l)/sparseMost], few)
+	few := t.few[:rows*sparseGroup]
+	for l := 0; l < n; l += sparseGroup {
+		t.k.sparse[1](t.x.Starts[first:first+rows+1], t.x.Columns, t.x.Values, t.landmarks[(from+l)/sparseGroup], few)
 		for i := range rows {
-			copy(t.values[i*chunk+l:], few[i*sparseMost:(i+1)*sparseMost])
+			copy(t.values[i*chunk+l:], few[i*sparseGroup:(i+1)*sparseGroup])
 		}
 	}
 }

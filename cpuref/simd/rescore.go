@@ -35,19 +35,26 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 	if len(classes) == 0 {
 		return
 	}
-	work, stored := r.x.Stored()*len(classes), int64(r.x.Stored())
-	r.e.rescored.Add(int64(r.x.N))
+	work := r.x.Stored() * len(classes)
+	r.prepare(w, classes)
 	if r.x.Sparse() {
-		r.e.exampleBytes.Add(8 * stored)
-		r.plan(classes, 2, 8)
-		r.pack(w)
 		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost, lanes*sparseMost)
 		return
 	}
-	r.e.exampleBytes.Add(4 * stored)
-	r.plan(classes, r.k.few, r.k.wide)
-	r.pack(w)
 	r.run((*resident).denseTask, r.denseTasks(), work, 0)
+}
+
+// prepare plans and packs the passes in which all examples are read once for some classes.
+func (r *resident) prepare(w engine.Weights, classes []int) {
+	r.e.rescored.Add(int64(r.x.N))
+	if stored := int64(r.x.Stored()); r.x.Sparse() {
+		r.e.exampleBytes.Add(8 * stored)
+		r.plan(classes, r.k.sparseWidths)
+	} else {
+		r.e.exampleBytes.Add(4 * stored)
+		r.plan(classes, r.k.widths)
+	}
+	r.pack(w)
 }
 
 // denseTasks returns the number of tasks that scoreBlocks has.
@@ -56,14 +63,12 @@ func (r *resident) denseTasks() int {
 	return (r.blocks + per - 1) / per
 }
 
-// plan cuts the classes in passes of few or wide classes.
-func (r *resident) plan(classes []int, few, wide int) {
+// plan cuts the classes in passes of some of the widths, which increase.
+func (r *resident) plan(classes []int, widths []int) {
 	used := 0
 	for len(classes) > 0 {
-		n := wide
-		if len(classes) <= few {
-			n = few
-		}
+		least, _ := slices.BinarySearch(widths, len(classes))
+		n := widths[min(least, len(widths)-1)]
 		if used == len(r.passes) {
 			r.passes = append(r.passes, pass{})
 		}
@@ -98,7 +103,7 @@ func (r *resident) pack(w engine.Weights) {
 }
 
 // resize returns a slice of n values, in the memory of s if it suffices.
-func resize(s []float32, n int) []float32 { return slices.Grow(s[:0], n)[:n] }
+func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
 	if err := r.check("scores"); err != nil {

@@ -53,6 +53,14 @@ func TestFailed(t *testing.T) {
 	if err := enginetest.CheckFailed(r); err != nil {
 		t.Error(err)
 	}
+	v, err := enginetest.SmallEvaluator(simd.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	simd.FailEvaluator(v)
+	if err := enginetest.CheckFailedEvaluator(v); err != nil {
+		t.Error(err)
+	}
 }
 
 func BenchmarkEngine(b *testing.B) {
@@ -65,6 +73,14 @@ func BenchmarkProject(b *testing.B) {
 	for _, l := range simd.Levels() {
 		if l != simd.Go { // a minute a product
 			b.Run(string(l), func(b *testing.B) { enginetest.BenchmarkProject(b, atLevel(b, l)) })
+		}
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	for _, l := range simd.Levels() {
+		if l != simd.Go { // seconds an evaluation
+			b.Run(string(l), func(b *testing.B) { enginetest.BenchmarkEvaluate(b, atLevel(b, l)) })
 		}
 	}
 }

@@ -1,6 +1,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 // add_groups: brings the class sums of some regions up to date with the sums of groups
-// of examples that go from one cell to another, of kernel sum_groups (clause 5).
+// of examples that go from one cell to another, of kernel sum_groups (clause 5). So it also
+// adds up what kernel weighted sums by ranges; class sums are then those of classes.
 //
 // Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
@@ -18,7 +19,7 @@
 // Work-item (b, c) owns columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
 // the cell in triple c.
 __kernel void add_groups(__global const long *restrict partial, __global const int *restrict terms,
-                         __global const int *restrict cells, __global long *restrict sums, int d)
+                         __global const int *restrict cells, __global long *restrict sums, int d LOOPS_PARAMETER)
 {
 	const int from = COLUMNS * (int)get_global_id(0);
 	if (from >= d)
@@ -36,4 +37,19 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 			for (int j = 0; j < columns; j++)
 				cell[j] -= sum[j];
 	}
+	CHECK_LOOPS
+}
+
+// clear_sums sets n sums to 0.
+__kernel void clear_sums(__global long *restrict sums, ulong n LOOPS_PARAMETER)
+{
+#if CPU
+	const size_t share = (n + get_global_size(0) - 1) / get_global_size(0);
+	const size_t from = get_global_id(0) * share, to = min((size_t)n, from + share), step = 1;
+#else
+	const size_t from = get_global_id(0), to = n, step = get_global_size(0);
+#endif
+	for (size_t k = from; k < to; k += step)
+		sums[k] = 0;
+	CHECK_LOOPS
 }

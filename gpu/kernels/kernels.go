@@ -15,7 +15,8 @@ var files embed.FS
 // Names are the files. The first is put before all others.
 var Names = []string{
 	"contract.cl", "score.cl", "region.cl", "bound.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl",
-	"kernelvalue.cl", "project.cl", "projectsparse.cl",
+	"vector.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl",
+	"residual.cl", "weighted.cl", "weightedsparse.cl", "scoresparse.cl", "evaluate.cl", "probe.cl",
 }
 
 // Sources returns the text of each file.

@@ -1,7 +1,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 // What becomes of a dot product in a projection (clauses 11 and 13), for the kernels of
 // project.cl and projectsparse.cl, before which this file stands. All of it is in vectors of
-// WIDTH neighbouring columns.
+// WIDTH neighbouring columns (vector.cl).
 //
 //   COLUMNS  columns of a panel (see project.cl)
 //   ending   what becomes of a total: NOTHING; a kernel value, KERNEL_POLY or KERNEL_RBF; or
@@ -13,51 +13,23 @@
 #define KERNEL_RBF 2
 #define OFFSET 3
 
-#ifndef WIDTH
-#error "the host must define WIDTH, the values of a vector: 4, 8 or 16"
-#endif
-
-#define vec_t NAME(float, WIDTH)
-#define AS_BITS NAME(as_uint, WIDTH)
-#define AS_VEC NAME(as_float, WIDTH)
-#define LOAD NAME(vload, WIDTH)
-#define STORE NAME(vstore, WIDTH)
-
-// exponential is exp(x) for x <= 0 (clause 11), that is without its upper end.
-vec_t exponential(vec_t x)
-{
-	const vec_t t = fma(x, (vec_t)(0x1.715476p0f), (vec_t)(0x1.8p23f));
-	const vec_t k = t - (vec_t)(0x1.8p23f);
-	vec_t r = fma(-k, (vec_t)(0x1.62e4p-1f), x);
-	r = fma(-k, (vec_t)(0x1.7f7d1cp-20f), r);
-	vec_t p = (vec_t)(0x1.6a23dp-10f);
-	p = fma(p, r, (vec_t)(0x1.123a2p-7f));
-	p = fma(p, r, (vec_t)(0x1.5558f2p-5f));
-	p = fma(p, r, (vec_t)(0x1.555492p-3f));
-	p = fma(p, r, (vec_t)(0x1.fffffcp-2f));
-	p = fma(p, r, (vec_t)(1.0f));
-	p = fma(p, r, (vec_t)(1.0f));
-	const vec_t y = AS_VEC(AS_BITS(p) + (AS_BITS(t) << 23));
-	return select(select(y, (vec_t)(0.0f), x < (vec_t)(-0x1.5d589ep6f)), x, x != x);
-}
-
 // ended is the total with its ending; xx and more are those of its row and columns.
 vec_t ended(vec_t total, int ending, __global const float *xx, __global const float *more,
             float gamma, float coef0, int degree)
 {
 	if (ending == KERNEL_RBF) {
-		const vec_t t = fma((vec_t)(-2.0f), total, (vec_t)(*xx) + LOAD(0, more));
-		return exponential(-((vec_t)(gamma) * select(t, (vec_t)(0.0f), t < (vec_t)(0.0f))));
+		const vec_t t = FMA(VECTOR(-2.0f), total, ADD((vec_t)(*xx), LOAD(0, more)));
+		return exponential(NEG(MUL((vec_t)(gamma), select(t, (vec_t)(0.0f), LESS(t, (vec_t)(0.0f))))));
 	}
 	if (ending == KERNEL_POLY) {
-		const vec_t b = fma((vec_t)(gamma), total, (vec_t)(coef0));
+		const vec_t b = FMA((vec_t)(gamma), total, (vec_t)(coef0));
 		vec_t v = b;
 		for (int k = 1; k < degree; k++)
-			v = v * b;
+			v = MUL(v, b);
 		return v;
 	}
 	if (ending == OFFSET)
-		return total + LOAD(0, more);
+		return ADD(total, LOAD(0, more));
 	return total;
 }
 
@@ -68,7 +40,7 @@ vec_t kept(__global const float *row, int column, int ldo)
 		return LOAD(0, row + column);
 	float part[WIDTH];
 	for (int c = 0; c < WIDTH; c++)
-		part[c] = column + c < ldo ? row[column + c] : 0.0f;
+		part[c] = column + c < ldo ? row[column + c] : CONSTANT(0.0f);
 	return LOAD(0, part);
 }
 

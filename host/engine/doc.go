@@ -7,6 +7,8 @@
 //   - [Engine.LoadCells] takes examples with noisy labels: besides their scores, into which
 //     cell of prediction and label each falls, the class sums of the cells, and update
 //     vectors made of them ([Cells]).
+//   - [Engine.LoadEvaluator] takes examples whose scores are compared with targets: besides
+//     scores, the loss of W and its gradient ([Evaluator]).
 //   - [Engine.Project] takes examples for one answer, kernel values or their projections,
 //     and keeps nothing.
 //

@@ -44,9 +44,18 @@ type Engine interface {
 	// that cannot hold the examples.
 	LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (Cells, error)
 
+	// LoadEvaluator is Load for examples whose scores are compared with targets; Aim sets
+	// these. f is the fixed-point format of the weighted sums, as for LoadCells. Errors:
+	// those of Load; ErrShape also for a format that cannot hold the examples, ErrValue for
+	// values above 2^118 in size.
+	LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (Evaluator, error)
+
 	// Plan says what LoadCells or, if y is nil, Load would need and where it would put the
 	// examples, without doing it. Errors: those of LoadCells or Load.
 	Plan(x dataset.Examples, y []int32, classes int) (Plan, error)
+
+	// PlanEvaluator is Plan for LoadEvaluator.
+	PlanEvaluator(x dataset.Examples, classes int) (Plan, error)
 
 	// Project maps each of the n examples of x, dense or sparse, by p (clause 13) and
 	// writes the numbers to dst, n×p.Width() row-major. Both forms of x and of the
@@ -64,10 +73,11 @@ type Engine interface {
 //
 // Scorers of one engine may be used at the same time, each by one goroutine; the methods
 // of one Scorer must not be called at the same time. Every method that returns an error
-// returns ErrClosed after Close, its own or its engine's, and ErrShape for arguments of the
-// wrong size, which leave everything as it was. An operation that fails for any other
-// reason may leave scores and cells that do not belong together, so all later calls but
-// Close return ErrFailed. Arguments are never modified, but for dst.
+// returns ErrClosed after Close, its own or its engine's. Arguments of the wrong size
+// (ErrShape) or with values that an operation does not take (ErrValue) leave everything as it
+// was. An operation that fails for any other reason may leave scores and cells that do not
+// belong together, so all later calls but Close return ErrFailed. Arguments are never
+// modified, but for dst and sums.
 type Scorer interface {
 	// Shape returns the numbers of examples, features and classes.
 	Shape() (n, d, q int)
@@ -112,6 +122,62 @@ type Cells interface {
 	// UpdateVectors writes the d values of z_pq for each pair into dst, row by row
 	// (clause 6).
 	UpdateVectors(dst []float32, pairs []Pair, inv []float32) error
+}
+
+// Evaluator is a Scorer that compares the scores of its examples with targets: it answers
+// with the loss of weights W and the weighted sums that are its gradient, in integers, so
+// that those of several parts of a data set may be added, if each part begins at a multiple
+// of 256 examples and all have the same fixed-point format. What Scorer says of goroutines
+// and errors is true of all its methods.
+type Evaluator interface {
+	Scorer
+
+	// FixedPoint returns the fixed-point format of the weighted sums (clause 3). That of
+	// losses is numerics.LossFormat of the same number of examples.
+	FixedPoint() numerics.FixedPoint
+
+	// Aim sets the targets of all examples; the engine may keep references to t's slices
+	// until the next Aim or Close. Errors: ErrShape, ErrValue.
+	Aim(t Targets) error
+
+	// Evaluate computes the scores of all classes from w, the residuals and losses of the
+	// examples, and writes the weighted sums of the residuals, Q×d row-major in fixed
+	// point, to sums (clauses 1, 14, 15 and 16). Scores returns the scores afterwards.
+	// ErrShape also before the first Aim.
+	Evaluate(sums []int64, w Weights) (Evaluation, error)
+
+	// WeightedSums writes Σ a[i][r]·x_i, R×d row-major in fixed point, to sums (clause 14).
+	// a is n×R row-major; R is len(a)/n, at least 1. Scores stay as they are. ErrValue for
+	// a coefficient that is not between -1 and 1.
+	WeightedSums(sums []int64, a []float32) error
+}
+
+// Targets are what scores are compared with (clause 16).
+type Targets struct {
+	// Values are rows of Q. Unless Given is set they are logarithms of how likely what is
+	// known of an example, such as its noisy label, is with each true class: the row of
+	// log C for a label, -Inf where the probability is 0; at least one value of a row is
+	// finite. The target is the posterior of the true class by scores and Values.
+	//
+	// If Given is set, Values are the targets themselves, rows that sum to 1: of soft
+	// labels, or a column of C⁻¹.
+	Values []float32
+	Given  bool
+
+	// Row is the row of Values for each of the n examples; nil if Values has n rows, in
+	// order.
+	Row []int32
+
+	// Weight is the weight of each of the n examples, 0 to 1; nil if all are 1. With Given
+	// values outside 0 to 1 it is so small that weighted residuals are at most 1 in size:
+	// at most 1/max(t, 1-t) for each value t of the row.
+	Weight []float32
+}
+
+// Evaluation is what weights W make of the examples.
+type Evaluation struct {
+	Loss    int64 // sum of the losses in fixed point
+	Refused int64 // examples left out because their scores or losses are too large
 }
 
 // Pair names an update vector z_pq: region P, class Q.
@@ -189,6 +255,7 @@ type Device struct {
 	Platform   string `json:"platform,omitempty"` // OpenCL platform
 	Driver     string `json:"driver,omitempty"`   // driver version
 	Conforming bool   `json:"conforming"`         // SelfTest passed
+	Software   string `json:"software,omitempty"` // why it makes float32 of integers, which is slow; "" if it does not
 }
 
 // Projection maps an example x to D = Axes.Q numbers (clause 13): number t is

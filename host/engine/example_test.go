@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -58,4 +59,34 @@ func ExampleEngine() {
 	// predicted 0, labelled 0 and 1: [1 1]
 	// predicted 1, labelled 0 and 1: [0 2]
 	// update vector of class 1 taken for class 0: [0.75 0.25]
+}
+
+// Asks what a learner by gradients asks in each step: the loss of weights, and its gradient,
+// here with a quarter of the labels wrong.
+func ExampleEvaluator() {
+	e := simd.New()
+	x := dataset.Examples{N: 4, D: 2, X: []float32{2, 0, 3, 1, 0, 2, 1, 4}}
+	r, err := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Close()
+	right, wrong := float32(math.Log(0.75)), float32(math.Log(0.25))
+	noisy := engine.Targets{Values: []float32{right, wrong, wrong, right}, Row: []int32{0, 1, 1, 1}}
+	if err := r.Aim(noisy); err != nil {
+		log.Fatal(err)
+	}
+	sums := make([]int64, 2*2)
+	v, err := r.Evaluate(sums, engine.NewWeights(2, 2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("mean loss: %.4f\n", math.Ldexp(float64(v.Loss), -numerics.LossFormat(x.N).S)/float64(x.N))
+	u := r.FixedPoint().Unit()
+	fmt.Println("gradient of class 0:", float32(sums[0])*u, float32(sums[1])*u)
+	fmt.Println("gradient of class 1:", float32(sums[2])*u, float32(sums[3])*u)
+	// Output:
+	// mean loss: 0.6931
+	// gradient of class 0: 0.125 0.4375
+	// gradient of class 1: -0.125 -0.4375
 }

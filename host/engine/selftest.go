@@ -109,7 +109,15 @@ func selfTestNarrow(e Engine, width int) error {
 // selfTest hands the bytes of each operation's result to judge.
 func selfTest(e Engine, judge func(op string, got []byte, width int) error) error {
 	x, y, w, inv := selfTestProblem()
-	return askSelfTest(e, x, y, w, inv, judge)
+	if err := askSelfTest(e, x, y, w, inv, judge); err != nil {
+		return err
+	}
+	// The same values as rows so short that there are two blocks of them (clause 14).
+	tall := dataset.Examples{N: x.D, D: x.N, X: x.X}
+	for len(y) < tall.N {
+		y = append(y, y[len(y)-selfTestQ])
+	}
+	return askEvaluations(e, tall, y, Weights{Q: w.Q, D: tall.D, W: w.W[:w.Q*tall.D]}, judge)
 }
 
 func askSelfTest(
@@ -131,11 +139,7 @@ func askSelfTest(
 	landmarks := dataset.Examples{N: selfTestN / 2, D: x.D, X: x.X[:selfTestN/2*x.D]}
 	values, numbers := make([]float32, selfTestN*landmarks.N), make([]float32, selfTestN*selfTestQ)
 	var a Assignment
-	for _, question := range []struct {
-		op     string
-		ask    func() error
-		answer func() any
-	}{
+	err = put([]question{
 		{"score", func() error {
 			if err := r.Rescore(w, []int{2, 0, 1}); err != nil {
 				return err
@@ -163,11 +167,27 @@ func askSelfTest(
 			axes := Weights{Q: selfTestQ, D: landmarks.N, W: w.W[:selfTestQ*landmarks.N]}
 			return e.Project(numbers, x, Projection{Function: f, Landmarks: landmarks, Axes: axes, Offset: inv[:selfTestQ]})
 		}, func() any { return numbers }},
-	} {
-		if err := question.ask(); err != nil {
+	}, judge)
+	if err != nil {
+		return err
+	}
+	return askEvaluations(e, x, y, w, judge)
+}
+
+// question is one operation of the self-test; answer returns what the last call of ask found.
+type question struct {
+	op     string
+	ask    func() error
+	answer func() any
+}
+
+// put hands the bytes of the answers of questions to judge.
+func put(questions []question, judge func(op string, got []byte, width int) error) error {
+	for _, q := range questions {
+		if err := q.ask(); err != nil {
 			return err
 		}
-		answer := question.answer()
+		answer := q.answer()
 		width := 4
 		if _, ok := answer.([]int64); ok {
 			width = 8
@@ -176,7 +196,7 @@ func askSelfTest(
 		if err != nil {
 			return err
 		}
-		if err := judge(question.op, b, width); err != nil {
+		if err := judge(q.op, b, width); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ func Softmax(p, s []float32) (m, l float32) {
 	}
 	r := Reciprocal(sum)
 	for k := range p {
-		p[k] *= r
+		p[k] = float32(p[k] * r) // rounded, whatever the caller adds to it
 	}
 	return m, Log(sum)
 }

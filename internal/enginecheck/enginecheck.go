@@ -34,12 +34,18 @@ func LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint
 			return f, fmt.Errorf("%s: %w: example %d has label %d, want 0..%d", op, engine.ErrLabel, i, k, classes-1)
 		}
 	}
+	return format(op, maxAbs, x.N, f)
+}
+
+// format returns f, or the format of n examples of which maxAbs is the largest value if f is
+// the zero value. ErrShape if f cannot hold them.
+func format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	if f == (numerics.FixedPoint{}) {
-		return numerics.NewFixedPoint(maxAbs, x.N), nil
+		return numerics.NewFixedPoint(maxAbs, n), nil
 	}
-	if f.N < x.N || f.N > numerics.MostExamples {
+	if f.N < n || f.N > numerics.MostExamples {
 		return f, fmt.Errorf("%s: %w: the fixed-point format is of %d examples, want %d, which are here, to 2^53",
-			op, engine.ErrShape, f.N, x.N)
+			op, engine.ErrShape, f.N, n)
 	}
 	if most := numerics.NewFixedPoint(maxAbs, f.N).S; f.S < -126 || f.S > most {
 		return f, fmt.Errorf("%s: %w: the fixed-point format has s = %d, want -126 to %d for %d examples, "+
@@ -77,9 +83,8 @@ func Memory(op string, x dataset.Examples, classes int, p engine.Plan) error {
 
 // Rescore judges the arguments of Scorer.Rescore.
 func Rescore(w engine.Weights, classes []int, d, q int) error {
-	if w.Q != q || w.D != d || len(w.W) != q*d {
-		return fmt.Errorf("rescore: %w: weights are %d×%d with %d values, the examples want %d×%d",
-			engine.ErrShape, w.Q, w.D, len(w.W), q, d)
+	if err := weights("rescore", w, d, q); err != nil {
+		return err
 	}
 	seen := make([]bool, q)
 	for _, r := range classes {
@@ -90,6 +95,15 @@ func Rescore(w engine.Weights, classes []int, d, q int) error {
 			return fmt.Errorf("rescore: %w: class %d is named twice", engine.ErrShape, r)
 		}
 		seen[r] = true
+	}
+	return nil
+}
+
+// weights judges the shape of W.
+func weights(op string, w engine.Weights, d, q int) error {
+	if w.Q != q || w.D != d || len(w.W) != q*d {
+		return fmt.Errorf("%s: %w: weights are %d×%d with %d values, the examples want %d×%d",
+			op, engine.ErrShape, w.Q, w.D, len(w.W), q, d)
 	}
 	return nil
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// tile is an allocation, in bytes, that cuts all but the smallest examples in tiles.
-const tile = 1 << 16
+// tile is an allocation, in bytes, that cuts all but the smallest examples in tiles: it holds the 256
+// of the self-test, which evaluations take in one piece.
+const tile = 272 << 10
 
 // Open returns the engine that defines every result, the fast one for processors, and in a
-// build with OpenCL each device twice: as it is, and with allocations of 64 KiB. A build with
+// build with OpenCL each device twice: as it is, and with allocations of 272 KiB. A build with
 // OpenCL on a machine without a device fails the test. The engines are closed when it ends.
 func Open(t testing.TB) []engine.Engine {
 	t.Helper()

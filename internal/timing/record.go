@@ -22,6 +22,7 @@ const (
 	normsSpan         = "norms"
 	updateVectorsSpan = "update vectors"
 	rescoreSpan       = "rescore"
+	evaluateSpan      = "evaluate"
 )
 
 // note adds a span to the trace.
@@ -55,6 +56,20 @@ func (e recordedEngine) LoadCells(
 		return nil, err
 	}
 	return recorded{r, e.note}, nil
+}
+
+func (e recordedEngine) LoadEvaluator(
+	x dataset.Examples, classes int, f numerics.FixedPoint,
+) (engine.Evaluator, error) {
+	r, err := e.e.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	return recordedEvaluator{r, e.note}, nil
+}
+
+func (e recordedEngine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	return e.e.PlanEvaluator(x, classes)
 }
 
 func (e recordedEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
@@ -98,6 +113,34 @@ func (r recorded) Norms(dst, inv []float32) error {
 func (r recorded) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	defer r.note.since(updateVectorsSpan)()
 	return r.r.UpdateVectors(dst, pairs, inv)
+}
+
+// recordedEvaluator is a data set with targets that notes when its evaluations run.
+type recordedEvaluator struct {
+	r    engine.Evaluator
+	note note
+}
+
+func (r recordedEvaluator) Shape() (n, d, q int)            { return r.r.Shape() }
+func (r recordedEvaluator) FixedPoint() numerics.FixedPoint { return r.r.FixedPoint() }
+func (r recordedEvaluator) Close() error                    { return r.r.Close() }
+
+func (r recordedEvaluator) Rescore(w engine.Weights, classes []int) error {
+	defer r.note.since(rescoreSpan)()
+	return r.r.Rescore(w, classes)
+}
+
+func (r recordedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	defer r.note.since(evaluateSpan)()
+	return r.r.Evaluate(sums, w)
+}
+
+// The rest is no part of most steps.
+func (r recordedEvaluator) Scores(dst []float32, from, to int) error { return r.r.Scores(dst, from, to) }
+func (r recordedEvaluator) Predict(dst []int32) error                { return r.r.Predict(dst) }
+func (r recordedEvaluator) Aim(t engine.Targets) error               { return r.r.Aim(t) }
+func (r recordedEvaluator) WeightedSums(sums []int64, a []float32) error {
+	return r.r.WeightedSums(sums, a)
 }
 
 // watched are the parameters of a learner that is watched from its start on.

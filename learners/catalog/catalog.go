@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -17,6 +18,7 @@ func All() []*learners.Definition {
 	return []*learners.Definition{
 		uma.Defaults().Definition(),
 		classmean.Defaults().Definition(),
+		softmax.Defaults().Definition(),
 	}
 }
 

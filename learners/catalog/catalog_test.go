@@ -12,7 +12,7 @@ import (
 // TestEveryLearner has every learner judged on every engine of this machine.
 func TestEveryLearner(t *testing.T) {
 	engines := everyengine.Open(t)
-	x := dataset.Examples{N: 120, D: 150, X: make([]float32, 120*150)} // as learnertest has them
+	x := dataset.Examples{N: 480, D: 150, X: make([]float32, 480*150)} // as learnertest has them
 	tiled, opencl := 0, 0
 	for _, e := range engines {
 		if e.Device().Kind != "opencl" {

@@ -50,6 +50,22 @@ func (p *probe) LoadCells(x dataset.Examples, y []int32, classes int, f numerics
 	return &probedCells{probedScorer{p: p, r: r}, r}, nil
 }
 
+func (p *probe) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	r, err := p.e.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	p.loaded++
+	return &probedEvaluator{probedScorer{p: p, r: r}, r}, nil
+}
+
+func (p *probe) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	return p.e.PlanEvaluator(x, classes)
+}
+
 func (p *probe) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	return p.e.Plan(x, y, classes)
 }
@@ -133,4 +149,33 @@ func (c *probedCells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []fl
 		return err
 	}
 	return c.c.UpdateVectors(dst, pairs, inv)
+}
+
+// probedEvaluator is a data set with targets on a probe.
+type probedEvaluator struct {
+	probedScorer
+	v engine.Evaluator
+}
+
+func (v *probedEvaluator) FixedPoint() numerics.FixedPoint { return v.v.FixedPoint() }
+
+func (v *probedEvaluator) Aim(t engine.Targets) error {
+	if err := v.p.next(); err != nil {
+		return err
+	}
+	return v.v.Aim(t)
+}
+
+func (v *probedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	if err := v.p.next(); err != nil {
+		return engine.Evaluation{}, err
+	}
+	return v.v.Evaluate(sums, w)
+}
+
+func (v *probedEvaluator) WeightedSums(sums []int64, a []float32) error {
+	if err := v.p.next(); err != nil {
+		return err
+	}
+	return v.v.WeightedSums(sums, a)
 }

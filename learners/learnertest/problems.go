@@ -43,7 +43,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// features of each task: 72 kB of examples, which small devices cut in tiles.
+// features of each task: 288 kB of examples, which small devices cut in tiles, of 256 at least.
 const features = 150
 
 // separated is a task of classes far apart: each has three features of its own that are 1 where
@@ -52,7 +52,7 @@ const features = 150
 // over classes are unmixed without error: who uses C as is right finds every true class, and no
 // two scores are near each other.
 func separated(q int) task {
-	const points, copies, wrong = 3, 10, 6
+	const points, copies, wrong = 12, 10, 6
 	rng := rand.New(rand.NewPCG(uint64(q), 1))
 	t := task{q: q, noise: must(confusion.Pairwise(classes(q), float64(wrong)/copies))}
 	var x []float32
@@ -86,7 +86,7 @@ func separated(q int) task {
 // overlapping is a task that no learner is done with soon: classes whose examples lie among
 // each other, and labels wrong at random. Half of the values are 0.
 func overlapping() task {
-	const n, q = 120, 4
+	const n, q = 480, 4
 	rng := rand.New(rand.NewPCG(2, 3))
 	t := task{q: q, noise: must(confusion.Pairwise(classes(q), 0.3))}
 	t.x = dataset.Examples{N: n, D: features, X: make([]float32, n*features)}

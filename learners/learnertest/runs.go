@@ -14,7 +14,7 @@ import (
 const few = 6
 
 // enough is how many steps a run makes that has to learn, at most.
-const enough = 60
+const enough = 600
 
 // steps returns at most limit steps, of what the learner makes unless told otherwise.
 func (s subject) steps(limit int) int { return min(s.MaxSteps, limit) }

@@ -71,8 +71,33 @@
 //     place if t < 0 (NaN stays), exp(-(γ·t)). Number t of x is ⟨κ, a_t⟩ by clause 1,
 //     κ the m kernel values in the order of the landmarks as x and the axis a_t as w,
 //     plus o_t in one addition, which is left out if there is no offset.
+//  14. Weighted sums. Coefficients a[i][r] of at most 1 in size (1 + 2^-20, as
+//     rounding leaves them), |x| at most 2^118. The examples of the whole set are cut by index in
+//     blocks of 256. In a block acc = fma(a[i][r], x_ij, acc) from +0 in increasing
+//     i; S[r][j] = Σ q(acc) over the blocks, q as in clause 3, in int64. Zeros among
+//     the a and x may be left out. Whoever cuts a set in parts cuts it between
+//     blocks.
+//  15. log(x) of a normal x > 0, at most 1 ulp from the true value: u = bits of x -
+//     0x3f3504f3 modulo 2^32, k = float32 of int32(u)/2^23 rounded down; f = the float32
+//     with the bits (u mod 2^23) + 0x3f3504f3, minus 1; p = -0x1.38c08ep-4;
+//     p = fma(p, f, c) for c = 0x1.055ba6p-3, -0x1.0d8304p-3, 0x1.22d9e4p-3,
+//     -0x1.547282p-3, 0x1.99a00ep-3, -0x1.000226p-2, 0x1.555554p-2, -0.5;
+//     the result is fma(k, 0x1.62e4p-1, f + fma(f·f, p, k·0x1.7f7d1cp-20)).
+//     1/x of an x in [1,2^100]: y has the bits 0x7ef311c7 minus those of x; four
+//     times y = fma(y, fma(-x, y, 1), y). Softmax of Q scores s: m = max s_k,
+//     d_k = s_k - m, e_k = exp(d_k), S = Σ e_k from +0 in increasing k,
+//     p_k = e_k·(1/S), L = log(S).
+//  16. Residuals and loss of an example of scores s, weight u and target row t, with
+//     p, m, d, L by clause 15. Posterior: t holds logarithms, -Inf for the weight 0;
+//     v_k = s_k + t_k has p', m', L'; residual p_k - p'_k, loss (m - m') + (L - L').
+//     Given: residual p_k - t_k, loss acc = L, acc = fma(-t_k, d_k, acc) in
+//     increasing k. Both are multiplied by u; the residuals are the coefficients of
+//     clause 14. If a score is not finite, m' is not, or the loss so weighted is NaN
+//     or not below 2^15 in size, the example is refused: counted, and its residuals
+//     and loss are 0. Losses are summed as integers q(loss) in int64 by the format of
+//     clause 3 for the largest float32 below 2^15.
 package contract
 
-// Version is the version of the contract. Models of the same version, data and parameters
-// are equal.
+// Version is the version of the contract: of all that its clauses say since they were
+// added. Models of the same version, data and parameters are equal.
 const Version = 1

@@ -36,6 +36,7 @@ func Cases() []Case {
 		all = append(all, Case{p.String(), p.check})
 	}
 	all = append(all, partCases()...)
+	all = append(all, EvaluationCases()...)
 	all = append(all, TogetherCases()...)
 	return append(all,
 		Case{"errors", checkErrors},
@@ -63,16 +64,19 @@ func WideCases() []Case {
 	p := problem{name: "wide", n: 21, d: 70001, q: 3, value: normal, weight: normal, edit: thinOut}
 	dense := Case{p.String(), p.check}
 	p.sparse = true
-	return []Case{dense, {p.String(), p.check}, {"more memory than there is", checkMemory}}
+	k := evaluation{problem: p, aims: []aim{labels}, counts: []int{1}}
+	k.sparse = false
+	return append(k.cases(), dense, Case{p.String(), p.check}, Case{"more memory than there is", checkMemory})
 }
 
 // ShortCases are for what makes an engine many times slower and looks for other faults
 // than wrong bits, such as the race detector: the tiny cases, one with enough examples
 // to be shared out, and misuse.
 func ShortCases() []Case {
-	all := append(append(TinyCases(), partCases()...), TogetherCases()...)
-	all = append(all, Case{"errors", checkErrors}, Case{"errors of project", checkProjectErrors},
-		Case{"two residents", checkTwoResidents})
+	all := append(append(TinyCases(), partCases()...), evaluationParts()...)
+	all = append(all, TogetherCases()...)
+	all = append(all, Case{"errors", checkErrors}, Case{"evaluate: errors", checkEvaluateErrors},
+		Case{"errors of project", checkProjectErrors}, Case{"two residents", checkTwoResidents})
 	for _, w := range walks() {
 		if w.n > 2000 {
 			all = append(all, Case{w.name, w.check})
@@ -109,6 +113,7 @@ func TinyCases() []Case {
 	for _, p := range tinyProjections() {
 		all = append(all, Case{p.String(), p.check})
 	}
+	all = append(all, tinyEvaluations()...)
 	tiny := walk{name: "tiny walk", n: 20, d: 5, q: 3, noise: 0.1, stride: 0.2}
 	return append(all, Case{tiny.name, tiny.check}, Case{"no labels", checkNoLabels})
 }

@@ -181,16 +181,17 @@ func (v *naive) norms(inv []float32) []float32 {
 	return dst
 }
 
-// expected remembers what the naive computation takes longest for, norms and projections, since a
-// process puts the same problems to many engines.
-var expected = memory{m: map[string][]float32{}}
+// expected remembers what the naive computation takes longest for, norms, projections and
+// evaluations, since a process puts the same problems to many engines.
+var expected = memory{m: map[string]any{}}
 
 type memory struct {
 	mu sync.Mutex
-	m  map[string][]float32
+	m  map[string]any
 }
 
-func (m *memory) floats(name string, compute func() []float32) []float32 {
+// remember returns what compute returned when the name was first asked for, for reading.
+func remember[T any](m *memory, name string, compute func() T) T {
 	m.mu.Lock()
 	known, ok := m.m[name]
 	m.mu.Unlock()
@@ -200,5 +201,9 @@ func (m *memory) floats(name string, compute func() []float32) []float32 {
 		m.m[name] = known
 		m.mu.Unlock()
 	}
-	return known
+	return known.(T)
+}
+
+func (m *memory) floats(name string, compute func() []float32) []float32 {
+	return remember(m, name, compute)
 }

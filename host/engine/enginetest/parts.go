@@ -41,8 +41,8 @@ func partCases() []Case {
 	return append(all, Case{"errors of fixed-point formats", checkFormats})
 }
 
-func (k parts) check(e engine.Engine) (err error) {
-	rng := rand.New(rand.NewPCG(uint64(k.n), uint64(k.first)))
+// draw makes the examples of both parts.
+func (k parts) draw(rng *rand.Rand) dataset.Examples {
 	x := dataset.Examples{N: k.n, D: k.d, X: make([]float32, k.n*k.d)}
 	for i := range x.X {
 		x.X[i] = normal(rng)
@@ -53,6 +53,12 @@ func (k parts) check(e engine.Engine) (err error) {
 	if k.narrow != 0 {
 		x = narrowed(x, k.narrow, rng)
 	}
+	return x
+}
+
+func (k parts) check(e engine.Engine) (err error) {
+	rng := rand.New(rand.NewPCG(uint64(k.n), uint64(k.first)))
+	x := k.draw(rng)
 	y := make([]int32, k.n)
 	for i := range y {
 		y[i] = int32(rng.IntN(k.q))

@@ -17,7 +17,7 @@ func TogetherCases() []Case {
 }
 
 // checkTogether puts several cases to an engine at once: dense, sparse and narrow examples,
-// with cells and without, plans and projections, each twice.
+// with cells, with targets and with neither, plans and projections, each twice.
 func checkTogether(e engine.Engine) error {
 	var cases []Case
 	for _, p := range []problem{
@@ -29,9 +29,16 @@ func checkTogether(e engine.Engine) error {
 		cases = append(cases, Case{p.String(), p.check})
 	}
 	step := walk{name: "together", n: 90, d: 12, q: 3, noise: 0.1, stride: 0.2}
+	for _, k := range []evaluation{
+		{problem: problem{name: "together", n: 270, d: 5, q: 3, value: normal, weight: normal}, aims: []aim{labels, soft}},
+		{problem: problem{name: "together", n: 33, d: 19, q: 4, narrow: 1, value: normal, weight: normal}},
+	} {
+		cases = append(cases, k.cases()...)
+	}
 	p := tinyProjections()[1]
 	cases = append(cases, Case{"walk", step.check}, Case{p.String(), p.check},
-		Case{"no labels", checkNoLabels}, Case{"plan", checkPlan})
+		Case{"no labels", checkNoLabels}, Case{"plan", checkPlan},
+		Case{"plan to evaluate", checkEvaluatePlan})
 	errs := make([]error, 2*len(cases))
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -91,6 +98,10 @@ func checkEngineClosed(e engine.Engine) error {
 	if err != nil {
 		return err
 	}
+	v, err := SmallEvaluator(e)
+	if err != nil {
+		return err
+	}
 	for range 2 {
 		if err := e.Close(); err != nil {
 			return fmt.Errorf("close: %w", err)
@@ -99,20 +110,23 @@ func checkEngineClosed(e engine.Engine) error {
 	e.Device()
 	_, load := e.Load(x, 2)
 	_, cells := e.LoadCells(x, y, 2, numerics.FixedPoint{})
+	_, evaluator := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
 	_, plan := e.Plan(x, nil, 2)
+	_, planned := e.PlanEvaluator(x, 2)
 	project := e.Project(make([]float32, 9), x, engine.Projection{Function: linear, Landmarks: x})
 	for what, err := range map[string]error{
-		"load": load, "load cells": cells, "plan": plan, "project": project,
+		"load": load, "load cells": cells, "load evaluator": evaluator, "plan": plan, "plan evaluator": planned,
+		"project":             project,
 		"predict of a scorer": s.Predict(make([]int32, 3)),
 	} {
 		if !errors.Is(err, engine.ErrClosed) {
 			return fmt.Errorf("%s on a closed engine: %v, want %v", what, err, engine.ErrClosed)
 		}
 	}
-	if err := refuses(r, engine.ErrClosed); err != nil {
+	if err := errors.Join(refuses(r, engine.ErrClosed), refusesEvaluator(v, engine.ErrClosed)); err != nil {
 		return fmt.Errorf("on a closed engine: %w", err)
 	}
-	return errors.Join(r.Close(), s.Close())
+	return errors.Join(r.Close(), s.Close(), v.Close())
 }
 
 // CheckFailed judges a data set of 3 examples, 2 features and 2 classes of which an
@@ -187,7 +201,7 @@ func checkUnderWay(e engine.Engine) error {
 	return err
 }
 
-// useOnce loads examples, with labels and without, and uses them.
+// useOnce loads examples, with labels, with targets and with neither, and uses them.
 func useOnce(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights, inv []float32) (err error) {
 	s, err := e.Load(x, w.Q)
 	if err != nil {
@@ -199,11 +213,22 @@ func useOnce(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights, i
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	v, err := e.LoadEvaluator(x, w.Q, numerics.FixedPoint{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	if err := v.Aim(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
+		return err
+	}
 	classes := make([]int, w.Q)
 	for c := range classes {
 		classes[c] = c
 	}
 	for range 3 {
+		if _, err := v.Evaluate(make([]int64, w.Q*w.D), w); err != nil {
+			return err
+		}
 		if err := errors.Join(s.Rescore(w, classes), r.Rescore(w, classes)); err != nil {
 			return err
 		}

@@ -43,6 +43,15 @@ func (v verified) LoadCells(x dataset.Examples, y []int32, classes int, f numeri
 	return &cells{r: r, e: v.e, x: x, y: y, w: engine.NewWeights(classes, x.D)}, nil
 }
 
+// LoadEvaluator returns what e does: it keeps nothing up to date.
+func (v verified) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	return v.e.LoadEvaluator(x, classes, f)
+}
+
+func (v verified) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	return v.e.PlanEvaluator(x, classes)
+}
+
 func (v verified) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	return v.e.Plan(x, y, classes)
 }

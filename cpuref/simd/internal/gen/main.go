@@ -17,8 +17,34 @@ import (
 
 func main() {
 	project := flag.Bool("project", false, "write the kernels of projection, else all others")
+	evaluate := flag.Bool("evaluate", false, "write the kernels of evaluation")
 	flag.Parse()
 	ConstraintExpr("amd64,!purego")
+	vectors512, vectors256 := func() VecVirtual { return ZMM() }, func() VecVirtual { return YMM() }
+	if *evaluate {
+		kernelConstants(softmaxConstants...)
+		laneTable()
+		for _, level := range []struct {
+			name   string
+			vector func() VecVirtual
+			most   int
+			narrow int // rows up to which four vectors are done at once, else two
+		}{{"AVX512", vectors512, 14, 6}, {"AVX2", vectors256, 6, 2}} {
+			weighted(level.name, level.vector, level.most, func(rows int) int {
+				if rows <= level.narrow {
+					return 4
+				}
+				return 2
+			})
+			spread(level.name, level.vector)
+			residuals("posterior", level.name, level.vector, false)
+			residuals("given", level.name, level.vector, true)
+		}
+		columnSums512()
+		columnSumsAVX2()
+		Generate()
+		return
+	}
 	if *project {
 		product("AVX512", ZMM, 12)
 		product("AVX2", YMM, 6)
@@ -30,12 +56,14 @@ func main() {
 		Generate()
 		return
 	}
-	dense512(2)
-	dense512(8)
+	for _, n := range []int{2, 4, 6, 8, 10, 12, 16} {
+		dense512(n)
+	}
 	denseAVX2(2)
 	denseAVX2(4)
 	sparse(2)
 	sparse(8)
+	sparse(16)
 	region512()
 	regionAVX2()
 	estimate("AVX512", func() VecVirtual { return ZMM() })
@@ -61,6 +89,7 @@ func main() {
 
 const (
 	chunk = 256 // columns (clause 1)
+	block = 256 // examples (clause 14)
 	lanes = 16  // examples in a block, classes in a group of norms
 )
 

@@ -7,23 +7,27 @@ import (
 )
 
 // constants are those of clause 11, and -2, each as often as the widest vector has lanes.
-var constants = []struct {
+var constants = []named{
+	{"log2e", F32(0x1.715476p0)}, {"round", F32(0x1.8p23)}, {"upper", F32(0x1.62e4p-1)}, {"lower", F32(0x1.7f7d1cp-20)},
+	{"p6", F32(0x1.6a23dp-10)}, {"p5", F32(0x1.123a2p-7)}, {"p4", F32(0x1.5558f2p-5)}, {"p3", F32(0x1.555492p-3)},
+	{"p2", F32(0x1.fffffcp-2)},
+	{"one", F32(1)}, {"least", F32(-0x1.5d589ep6)}, {"minus2", F32(-2)},
+}
+
+type named struct {
 	name  string
-	value float32
-}{
-	{"log2e", 0x1.715476p0}, {"round", 0x1.8p23}, {"upper", 0x1.62e4p-1}, {"lower", 0x1.7f7d1cp-20},
-	{"p6", 0x1.6a23dp-10}, {"p5", 0x1.123a2p-7}, {"p4", 0x1.5558f2p-5}, {"p3", 0x1.555492p-3}, {"p2", 0x1.fffffcp-2},
-	{"one", 1}, {"least", -0x1.5d589ep6}, {"minus2", -2},
+	value Constant
 }
 
 var table Mem
 
-// kernelConstants generates the table of constants.
-func kernelConstants() {
+// kernelConstants generates the table of constants, with more if there are some.
+func kernelConstants(more ...named) {
+	constants = append(constants, more...)
 	table = GLOBL("kernelConstants", RODATA|NOPTR)
 	for i, c := range constants {
 		for lane := range 16 {
-			DATA(64*i+4*lane, F32(c.value))
+			DATA(64*i+4*lane, c.value)
 		}
 	}
 }
@@ -52,7 +56,7 @@ func rbf(level string, vector func() VecVirtual) {
 	Label("loop")
 	TESTQ(n, n)
 	JE(LabelRef("done"))
-	a, t, k, r, p := vector(), vector(), vector(), vector(), vector()
+	a, t := vector(), vector()
 	VADDPS(Mem{Base: yy}, xx, a)
 	VMOVUPS(Mem{Base: values}, t)
 	VFMADD231PS(constant("minus2"), t, a)
@@ -60,18 +64,7 @@ func rbf(level string, vector func() VecVirtual) {
 	VMAXPS(a, zero, a)
 	VMULPS(gamma, a, a)
 
-	VMOVUPS(constant("round"), t)
-	VFMADD231PS(constant("log2e"), a, t)
-	VSUBPS(constant("round"), t, k)
-	VMOVAPS(a, r)
-	VFNMADD231PS(constant("upper"), k, r)
-	VFNMADD231PS(constant("lower"), k, r)
-	VMOVUPS(constant("p6"), p)
-	for _, c := range []string{"p5", "p4", "p3", "p2", "one", "one"} {
-		VFMADD213PS(constant(c), r, p)
-	}
-	VPSLLD(Imm(23), t, t)
-	VPADDD(t, p, p)
+	p := normalExp(a, vector)
 	comment("Below the least argument 0, or NaN, which the comparison calls false.")
 	if size == 64 {
 		valid := K()
@@ -92,6 +85,24 @@ func rbf(level string, vector func() VecVirtual) {
 	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// normalExp generates clause 11 for arguments ≤ 0 whose exponential is not 0.
+func normalExp(x VecVirtual, vector func() VecVirtual) VecVirtual {
+	t, k, r, p := vector(), vector(), vector(), vector()
+	VMOVUPS(constant("round"), t)
+	VFMADD231PS(constant("log2e"), x, t)
+	VSUBPS(constant("round"), t, k)
+	VMOVAPS(x, r)
+	VFNMADD231PS(constant("upper"), k, r)
+	VFNMADD231PS(constant("lower"), k, r)
+	VMOVUPS(constant("p6"), p)
+	for _, c := range []string{"p5", "p4", "p3", "p2", "one", "one"} {
+		VFMADD213PS(constant(c), r, p)
+	}
+	VPSLLD(Imm(23), t, t)
+	VPADDD(t, p, p)
+	return p
 }
 
 // poly generates a kernel of clause 13.

@@ -8,18 +8,21 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// sparse generates a kernel for n classes, 2 or 8: one multiply-add for a stored
+// sparse generates a kernel for n classes, 2, 8 or 16: one multiply-add for a stored
 // value, the lanes being classes.
 func sparse(n int) {
-	TEXT(fmt.Sprintf("sparse%dAVX2", n), NOSPLIT, "func(starts []int64, columns []int32, values, w, out []float32)")
+	level, vector := "AVX2", func() VecVirtual { return XMM() }
+	switch n {
+	case 8:
+		vector = func() VecVirtual { return YMM() }
+	case 16:
+		level, vector = "AVX512", func() VecVirtual { return ZMM() }
+	}
+	TEXT(fmt.Sprintf("sparse%d%s", n, level), NOSPLIT, "func(starts []int64, columns []int32, values, w, out []float32)")
 	Pragma("noescape")
 	starts, rows := base("starts"), length("starts")
 	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
 	k, end, j, limit := GP64(), GP64(), GP64(), GP64()
-	vector := XMM
-	if n == 8 {
-		vector = YMM
-	}
 	total, acc := vector(), vector()
 
 	DECQ(rows)
@@ -28,8 +31,8 @@ func sparse(n int) {
 	JLE(LabelRef("done"))
 	MOVQ(Mem{Base: starts}, k)
 	MOVQ(Mem{Base: starts, Disp: 8}, end)
-	VXORPS(total, total, total)
-	VXORPS(acc, acc, acc)
+	clearVector(total)
+	clearVector(acc)
 	MOVQ(U32(chunk), limit)
 	CMPQ(k, end)
 	JGE(LabelRef("store"))
@@ -47,8 +50,8 @@ func sparse(n int) {
 		weights := XMM()
 		VMOVSD(at, weights)
 		VFMADD231PS(weights, v, acc)
-	case 8: // 32 bytes a column
-		SHLQ(Imm(2), j)
+	default: // 4·n bytes a column
+		SHLQ(Imm(uint64(n/8+1)), j)
 		VFMADD231PS(at, v, acc)
 	}
 	INCQ(k)
@@ -58,7 +61,7 @@ func sparse(n int) {
 	Label("store")
 	VADDPS(acc, total, total)
 	if n == 2 {
-		VMOVSD(total.(VecVirtual), Mem{Base: out})
+		VMOVSD(total, Mem{Base: out})
 	} else {
 		VMOVUPS(total, Mem{Base: out})
 	}
@@ -70,7 +73,7 @@ func sparse(n int) {
 	comment("Another chunk; those between would add +0.")
 	Label("flush")
 	VADDPS(acc, total, total)
-	VXORPS(acc, acc, acc)
+	clearVector(acc)
 	MOVQ(j, limit)
 	ORQ(U32(chunk-1), limit)
 	INCQ(limit)

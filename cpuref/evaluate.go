@@ -1,0 +1,187 @@
+package cpuref
+
+import (
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// evaluator is a resident with targets.
+type evaluator struct {
+	resident
+	fixed     numerics.FixedPoint
+	targets   engine.Targets
+	aimed     bool
+	residuals []float32 // n×Q
+	losses    []int64   // of each example, in fixed point; refused for one that is
+}
+
+// refused marks the loss of an example that does not count.
+const refused = math.MinInt64
+
+func (e *cpu) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	if err := e.check("load evaluator"); err != nil {
+		return nil, err
+	}
+	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.PlanEvaluator(x, classes); err != nil {
+		return nil, err
+	}
+	return &evaluator{
+		resident: e.load(x, classes), fixed: f,
+		residuals: make([]float32, x.N*classes), losses: make([]int64, x.N),
+	}, nil
+}
+
+// evaluatorScratch is what an evaluator takes besides scores.
+func evaluatorScratch(x dataset.Examples, classes int) int64 {
+	return memory.Sum(memory.Product(4, x.N, classes), memory.Product(8, x.N), memory.Product(4, classes, x.D))
+}
+
+func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
+
+func (r *evaluator) Close() error {
+	*r = evaluator{}
+	return r.resident.Close()
+}
+
+func (r *evaluator) Aim(t engine.Targets) error {
+	if err := r.check("aim"); err != nil {
+		return err
+	}
+	if err := enginecheck.Aim(t, r.x.N, r.q); err != nil {
+		return err
+	}
+	r.targets, r.aimed = t, true
+	return nil
+}
+
+// Evaluate: clauses 1, 15, 16 and 14.
+func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	if err := r.check("evaluate"); err != nil {
+		return engine.Evaluation{}, err
+	}
+	if err := enginecheck.Evaluate(sums, w, r.x.D, r.q, r.aimed); err != nil {
+		return engine.Evaluation{}, err
+	}
+	format := numerics.LossFormat(r.fixed.N).Scale()
+	parallel.Ranges(r.x.N, 64, func(from, to int) {
+		t := make([]float32, r.q)
+		for i := from; i < to; i++ {
+			scores := r.scores[i*r.q : (i+1)*r.q]
+			for c := range scores {
+				scores[c] = dot(r.x, i, w.Row(c))
+			}
+			a := r.residuals[i*r.q : (i+1)*r.q]
+			loss := r.residual(a, t, scores, i)
+			if math.Abs(float64(loss)) <= numerics.MostLoss { // not if it is NaN
+				r.losses[i] = numerics.Quantize(loss, format)
+			} else {
+				r.losses[i] = refused
+				clear(a)
+			}
+		}
+	})
+	var e engine.Evaluation
+	for _, loss := range r.losses {
+		if loss == refused {
+			e.Refused++
+		} else {
+			e.Loss += loss
+		}
+	}
+	r.weightedSums(sums, r.residuals, r.q)
+	return e, nil
+}
+
+// residual writes the weighted residuals of example i to a and returns its weighted loss,
+// NaN or ±Inf if the example is to be refused (clause 16). t is scratch of Q values.
+func (r *evaluator) residual(a, t, scores []float32, i int) (loss float32) {
+	for _, s := range scores {
+		if s-s != 0 { // ±Inf or NaN
+			return s - s
+		}
+	}
+	row, weight := i, float32(1)
+	if r.targets.Row != nil {
+		row = int(r.targets.Row[i])
+	}
+	if r.targets.Weight != nil {
+		weight = r.targets.Weight[i]
+	}
+	target := r.targets.Values[row*r.q : (row+1)*r.q]
+	m, l := numerics.Softmax(a, scores)
+	if r.targets.Given {
+		loss = l
+		for k, v := range target {
+			loss = numerics.FMA(-v, scores[k]-m, loss)
+			a[k] = (a[k] - v) * weight
+		}
+		return loss * weight
+	}
+	for k, v := range target {
+		t[k] = scores[k] + v
+	}
+	m2, l2 := numerics.Softmax(t, t)
+	if m2-m2 != 0 {
+		return m2 - m2
+	}
+	for k, v := range t {
+		a[k] = (a[k] - v) * weight
+	}
+	return ((m - m2) + (l - l2)) * weight
+}
+
+func (r *evaluator) WeightedSums(sums []int64, a []float32) error {
+	if err := r.check("weighted sums"); err != nil {
+		return err
+	}
+	n, err := enginecheck.WeightedSums(sums, a, r.x.N, r.x.D)
+	if err != nil {
+		return err
+	}
+	r.weightedSums(sums, a, n)
+	return nil
+}
+
+// weightedSums: clause 14, with count coefficients for each example.
+func (r *evaluator) weightedSums(sums []int64, a []float32, count int) {
+	clear(sums)
+	scale := r.fixed.Scale()
+	parallel.Ranges(count, 1, func(first, last int) {
+		acc := make([]float32, r.x.D)
+		for c := first; c < last; c++ {
+			for from := 0; from < r.x.N; from += numerics.Block {
+				clear(acc)
+				for i := from; i < min(from+numerics.Block, r.x.N); i++ {
+					r.addTo(acc, a[i*count+c], i)
+				}
+				for j, v := range acc {
+					sums[c*r.x.D+j] += numerics.Quantize(v, scale)
+				}
+			}
+		}
+	})
+}
+
+// addTo adds a·x_i to acc.
+func (r *evaluator) addTo(acc []float32, a float32, i int) {
+	if !r.x.Sparse() {
+		for j, v := range r.x.Row(i) {
+			acc[j] = numerics.FMA(a, v, acc[j])
+		}
+		return
+	}
+	columns, values := r.x.SparseRow(i)
+	for k, j := range columns {
+		acc[j] = numerics.FMA(a, values[k], acc[j])
+	}
+}

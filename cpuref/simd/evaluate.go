@@ -1,0 +1,197 @@
+package simd
+
+import (
+	"math/bits"
+	"runtime"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// evaluator is a resident with targets.
+//
+// It goes through the examples in spans of 256, the blocks of clause 14. Of dense examples a
+// worker computes scores, residuals and weighted sums of a span while it is in its cache,
+// and adds the sums to its own. Where these would be large, and for sparse examples, the
+// coefficients of all examples are held until tasks that own columns add them up.
+type evaluator struct {
+	*resident
+	targets engine.Targets
+	aimed   bool
+	classes []int   // all of them
+	columns columns // of sparse examples
+
+	held  []float32 // coefficients of all examples
+	count int       // of them for each
+	sums  []int64   // the caller's
+}
+
+func (e *processor) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	const op = "load evaluator"
+	if err := e.check(op); err != nil {
+		return nil, err
+	}
+	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.planEvaluator(op, x, classes); err != nil {
+		return nil, err
+	}
+	v := &evaluator{resident: e.load(x, classes), classes: make([]int, classes)}
+	v.fixed = f
+	for c := range v.classes {
+		v.classes[c] = c
+	}
+	if x.Sparse() {
+		v.columns = newColumns(x)
+	}
+	return v, nil
+}
+
+// PlanEvaluator: that of Load, and what an evaluation takes besides.
+func (e *processor) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	const op = "plan"
+	if err := e.check(op); err != nil {
+		return engine.Plan{}, err
+	}
+	if _, err := enginecheck.LoadEvaluator(x, classes, numerics.FixedPoint{}); err != nil {
+		return engine.Plan{}, err
+	}
+	return e.planEvaluator(op, x, classes)
+}
+
+func (e *processor) planEvaluator(op string, x dataset.Examples, classes int) (engine.Plan, error) {
+	p, err := plan(op, x, classes, false)
+	if err != nil {
+		return p, err
+	}
+	// Residuals, targets and totals of a span.
+	own := memory.Product(2*4*span, classes) + 4*int64(e.k.mostRows)*sumColumns
+	if !x.Sparse() && ownSums(classes, x.D) {
+		own += memory.Product(8, classes, x.D)
+	} else {
+		p.Scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
+	}
+	if x.Sparse() {
+		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Stored()), memory.Product(16, x.D))
+		own += 8 * columnsPerTask * lanes
+	}
+	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
+	packed := memory.Product(4, panels(classes, lanes)*lanes, x.D) // weights
+	p.Scratch = memory.Sum(p.Scratch, packed, memory.Product(workers, int(own)))
+	return p, enginecheck.Memory(op, x, classes, p)
+}
+
+func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
+
+func (v *evaluator) Close() error {
+	*v = evaluator{resident: v.resident}
+	return v.resident.Close()
+}
+
+func (v *evaluator) Aim(t engine.Targets) error {
+	if err := v.check("aim"); err != nil {
+		return err
+	}
+	if err := enginecheck.Aim(t, v.x.N, v.q); err != nil {
+		return err
+	}
+	v.targets, v.aimed = t, true
+	return nil
+}
+
+// Evaluate: clauses 1, 15, 16 and 14.
+func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	if err := v.check("evaluate"); err != nil {
+		return engine.Evaluation{}, err
+	}
+	if err := enginecheck.Evaluate(sums, w, v.x.D, v.q, v.aimed); err != nil {
+		return engine.Evaluation{}, err
+	}
+	v.prepare(w, v.classes)
+	return v.sum(sums, v.q, func(own *worker, at int, a []float32) {
+		v.score(at, own)
+		v.residuals(at, &own.share, a)
+	}), nil
+}
+
+func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
+	if err := v.check("weighted sums"); err != nil {
+		return err
+	}
+	count, err := enginecheck.WeightedSums(sums, a, v.x.N, v.x.D)
+	if err != nil {
+		return err
+	}
+	v.readAgain()
+	v.sum(sums, count, func(_ *worker, at int, to []float32) {
+		for i := range v.examples(at) {
+			place := i/lanes*count*lanes + i%lanes
+			for r, weight := range a[(at*span+i)*count : (at*span+i+1)*count] {
+				to[place+r*lanes] = weight
+			}
+		}
+	})
+	return nil
+}
+
+// readAgain counts one more reading of the examples.
+func (v *evaluator) readAgain() {
+	if stored := int64(v.x.Stored()); v.x.Sparse() {
+		v.e.exampleBytes.Add(8 * stored)
+	} else {
+		v.e.exampleBytes.Add(4 * stored)
+	}
+}
+
+// examples returns how many examples a span has.
+func (v *evaluator) examples(at int) int { return min(span, v.x.N-at*span) }
+
+// score computes the scores of a span.
+func (v *evaluator) score(at int, own *worker) {
+	const blocks = span / lanes
+	from, to := at*blocks, min((at+1)*blocks, v.blocks)
+	if v.x.Sparse() {
+		v.scoreSparse(from, to, own.floats)
+		return
+	}
+	for per := v.dense.blocksPerTask(); from < to; from += per {
+		v.scoreDense(from, min(from+per, to), v.scores, v.q*lanes)
+	}
+}
+
+// residuals computes the residuals and losses of a span (clause 16); the residuals go to a.
+func (v *evaluator) residuals(at int, s *share, a []float32) {
+	first, n := at*span, v.examples(at)
+	blocks := blocksOf(n)
+	targets := v.targets
+	for i := range n {
+		row := first + i
+		if targets.Row != nil {
+			row = int(targets.Row[row])
+		}
+		s.rows[i], s.weight[i] = int64(row*v.q), 1
+	}
+	clear(s.rows[n:]) // lanes of no example
+	v.k.spread(s.t, v.q, targets.Values, s.rows[:blocks*lanes])
+	if targets.Weight != nil {
+		copy(s.weight[:], targets.Weight[first:first+n])
+	}
+	kernel := v.k.posterior
+	if targets.Given {
+		kernel = v.k.given
+	}
+	refused := s.refusedOf[:blocks]
+	kernel(v.scores[first*v.q:], v.q, s.t, a, s.weight[:], s.losses[:], refused)
+	if rest := n % lanes; rest > 0 {
+		refused[blocks-1] &= 1<<rest - 1
+	}
+	for _, lanes := range refused {
+		s.refused += int64(bits.OnesCount16(lanes))
+	}
+	v.k.add(s.loss[:n], s.losses[:n], numerics.LossFormat(v.fixed.N).Scale(), s.losses[:])
+}

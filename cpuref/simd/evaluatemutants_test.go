@@ -1,0 +1,129 @@
+package simd
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
+)
+
+// evaluationMutants are ways to break the kernels of an evaluation, k those of the fastest
+// level. Each must turn the conformance suite red.
+var evaluationMutants = []struct {
+	name   string
+	change func(k *kernels)
+}{
+	{"the last example of a span left out", func(k *kernels) {
+		weighted := k.weighted
+		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+			width int) {
+			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width)
+		}
+	}},
+	{"the last column left out", func(k *kernels) {
+		weighted := k.weighted
+		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+			width int) {
+			weighted(x, stride, columns, examples, a, step, rows, totals, width)
+			totals[columns-1] = 0
+		}
+	}},
+	{"the coefficients of the second block those of the first", func(k *kernels) {
+		weighted := k.weighted
+		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
+			width int) {
+			if a = slices.Clone(a); examples > lanes {
+				copy(a[step:], a[:rows*lanes])
+			}
+			weighted(x, stride, columns, examples, a, step, rows, totals, width)
+		}
+	}},
+	{"sparse blocks cut one example early", func(k *kernels) {
+		sums := k.columnSums
+		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32, out []int64) {
+			rows = slices.Clone(rows)
+			for i := range rows {
+				rows[i]++
+			}
+			sums(starts, rows, values, append(make([]float32, lanes), a...), scale, out)
+		}
+	}},
+	{"the last column of a task left out", func(k *kernels) {
+		sums := k.columnSums
+		k.columnSums = func(starts []int64, rows []int32, values, a []float32, scale float32, out []int64) {
+			clear(out)
+			sums(starts[:len(starts)-1], rows, values, a, scale, out)
+		}
+	}},
+	{"targets of lane 0 in lane 15", func(k *kernels) {
+		spread := k.spread
+		k.spread = func(t []float32, q int, values []float32, rows []int64) {
+			rows = slices.Clone(rows)
+			for i := lanes - 1; i < len(rows); i += lanes {
+				rows[i] = rows[i-lanes+1]
+			}
+			spread(t, q, values, rows)
+		}
+	}},
+	{"weights ignored", func(k *kernels) {
+		k.posterior = judged(k.posterior, func(weight []float32) {
+			for i := range weight {
+				weight[i] = 1
+			}
+		}, nil)
+	}},
+	{"nobody refused", func(k *kernels) {
+		k.posterior = judged(k.posterior, nil, func(_, _ []float32, refused []uint16) { clear(refused) })
+	}},
+	{"one more refused", func(k *kernels) {
+		k.given = judged(k.given, nil, func(_, _ []float32, refused []uint16) { refused[0] |= 1 })
+	}},
+	{"residuals of refused examples kept", func(k *kernels) {
+		k.posterior = judged(k.posterior, nil, func(a, _ []float32, refused []uint16) {
+			for b, bits := range refused {
+				if bits != 0 {
+					a[b*len(a)/len(refused)] += 0x1p-10
+				}
+			}
+		})
+	}},
+	{"the loss of one lane lost", func(k *kernels) {
+		k.given = judged(k.given, nil, func(_, losses []float32, _ []uint16) { losses[lanes-1] = 0 })
+	}},
+}
+
+// judged changes what a kernel is told and what it answers.
+func judged(
+	kernel residualKernel, before func(weight []float32), after func(a, losses []float32, refused []uint16),
+) residualKernel {
+	return func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16) {
+		weight = slices.Clone(weight)
+		if before != nil {
+			before(weight)
+		}
+		kernel(scores, q, t, a, weight, losses, refused)
+		if after != nil {
+			after(a[:len(refused)*q*lanes], losses, refused)
+		}
+	}
+}
+
+func TestEvaluationMutantsAreCaught(t *testing.T) {
+	levels := available()
+	for _, m := range evaluationMutants {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			broken := *levels[len(levels)-1]
+			m.change(&broken)
+			e := &processor{k: &broken, bounds: sketch.Never}
+			for _, c := range enginetest.EvaluationCases() {
+				if err := c.Check(e); err != nil {
+					t.Logf("caught by %s: %v", c.Name, err)
+					return
+				}
+			}
+			t.Errorf("the conformance suite does not notice this broken engine")
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package simd
+
+import (
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+const (
+	span = numerics.Block // examples
+	// sumColumns are the columns that the kernel weighted is given at once: their totals
+	// stay in a first-level cache.
+	sumColumns = 512
+	// sumRows are the rows of coefficients of a task that owns columns.
+	sumRows = 56
+	// ownSumBytes is the most that the sums of one worker take: about what a second-level
+	// cache can spare.
+	ownSumBytes = 4 << 20
+)
+
+// ownSums says whether each worker has sums of its own for count coefficients.
+func ownSums(count, d int) bool { return count <= ownSumBytes/8/d }
+
+// share is what one worker has of an evaluation.
+type share struct {
+	begun          bool
+	a, t           []float32     // coefficients and targets of a span
+	rows           [span]int64   // where the targets of each example of a span begin
+	weight, losses [span]float32 // of the examples of a span
+	refusedOf      [span / lanes]uint16
+	loss           [span]int64 // sums of losses, as many as a span has examples
+	refused        int64
+	totals         []float32 // of the kernel weighted
+	sums           []int64   // of all rows and columns, or of 16 rows for some columns of sparse examples
+}
+
+func (s *share) begin(v *evaluator) {
+	s.begun, s.refused = true, 0
+	clear(s.loss[:])
+	s.a, s.t = resize(s.a, span*v.count), resize(s.t, span*v.q)
+	s.totals = resize(s.totals, v.k.mostRows*sumColumns)
+	switch {
+	case v.x.Sparse():
+		s.sums = resize(s.sums, columnsPerTask*lanes)
+	case ownSums(v.count, v.x.D):
+		s.sums = resize(s.sums, v.count*v.x.D)
+		clear(s.sums)
+	}
+}
+
+// each does all tasks by workers whose share has begun.
+func (v *evaluator) each(tasks, work int, do func(task int, own *worker)) {
+	v.run(func(_ *resident, task int, own *worker) {
+		if !own.share.begun {
+			own.share.begin(v)
+		}
+		do(task, own)
+	}, tasks, work, lanes*sparseMost)
+}
+
+// sum computes the weighted sums of count coefficients of each example (clause 14), and
+// returns what the shares have found. fill writes the coefficients of a span: row r of its
+// example i is a[(i/16·count + r)·16 + i%16].
+func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int, a []float32)) engine.Evaluation {
+	v.sums, v.count = sums, count
+	for _, w := range v.workers {
+		w.share.begun = false
+	}
+	spans, work := panels(v.x.N, span), v.x.Stored()*count
+	switch {
+	case v.x.Sparse():
+		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)
+		v.each(spans, work*sparseCost, func(at int, own *worker) {
+			fill(own, at, own.share.a)
+			v.holdByExample(at, own.share.a)
+		})
+		v.each(v.columns.tasks()*panels(count, lanes), work*sparseCost, v.sumColumns)
+	case ownSums(count, v.x.D):
+		v.each(spans, 2*work, func(at int, own *worker) {
+			fill(own, at, own.share.a)
+			v.sumSpan(at, own.share.a, own.share.sums, 0, count, 0, v.x.D, own.share.totals)
+		})
+		v.addShares()
+	default:
+		v.held = resize(v.held, spans*span*count)
+		v.each(spans, work, func(at int, own *worker) { fill(own, at, v.held[at*span*count:(at+1)*span*count]) })
+		v.readAgain()
+		clear(sums)
+		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, v.sumStrip)
+	}
+	var e engine.Evaluation
+	for _, w := range v.workers {
+		if s := &w.share; s.begun {
+			for _, loss := range s.loss {
+				e.Loss += loss
+			}
+			e.Refused += s.refused
+		}
+	}
+	return e
+}
+
+// sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
+// columns j..jEnd-1.
+func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int, totals []float32) {
+	d, n, scale := v.x.D, v.examples(at), v.fixed.Scale()
+	passes := panels(rEnd-r, v.k.mostRows)
+	per := panels(rEnd-r, passes) // as many in each, more or less
+	for ; j < jEnd; j += sumColumns {
+		columns := min(sumColumns, jEnd-j)
+		for row := r; row < rEnd; row += per {
+			rows := min(per, rEnd-row)
+			v.k.weighted(v.x.X[at*span*d+j:], d, columns, n, a[row*lanes:], v.count*lanes, rows, totals, sumColumns)
+			for k := range rows {
+				total := totals[k*sumColumns:][:columns]
+				v.k.add(sums[(row+k)*d+j:][:columns], total, scale, total)
+			}
+		}
+	}
+}
+
+// sumStrip computes the weighted sums of some columns for some rows of coefficients.
+func (v *evaluator) sumStrip(task int, own *worker) {
+	strips := panels(v.x.D, sumColumns)
+	j, r := task%strips*sumColumns, task/strips*sumRows
+	for at := range panels(v.x.N, span) {
+		a := v.held[at*span*v.count : (at+1)*span*v.count]
+		v.sumSpan(at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D), own.share.totals)
+	}
+}
+
+// addShares adds up the sums of all workers.
+func (v *evaluator) addShares() {
+	clear(v.sums)
+	for _, w := range v.workers {
+		if w.share.begun {
+			for k, sum := range w.share.sums {
+				v.sums[k] += sum
+			}
+		}
+	}
+}

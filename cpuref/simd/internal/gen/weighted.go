@@ -1,0 +1,318 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// weighted generates a kernel with a loop for each number of rows up to most: as many
+// vectors of columns at a time as wide says, what is left one vector at a time. Each value
+// loaded, of x or a, is used for several sums.
+func weighted(level string, vector func() VecVirtual, most int, wide func(rows int) int) {
+	TEXT("weighted"+level, NOSPLIT, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
+		"totals []float32, width int)")
+	Pragma("noescape")
+	w := weightedLoop{
+		x: base("x"), stride: value("stride"), columns: value("columns"), a: base("a"),
+		step: value("step"), totals: base("totals"), width: value("width"),
+		fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
+	}
+	for range (16 << (vector().Size() / 64)) - 1 {
+		w.vectors = append(w.vectors, vector())
+	}
+	for _, bytes := range []GPVirtual{w.stride, w.step, w.width} {
+		SHLQ(Imm(2), bytes)
+	}
+	comment("From the end of one line of coefficients to the next.")
+	SUBQ(Imm(4*lanes), w.step)
+	for rows := 1; rows <= most; rows++ {
+		CMPQ(address(Param("rows")), Imm(uint64(rows)))
+		JE(LabelRef(fmt.Sprintf("rows%d", rows)))
+	}
+	for rows := 1; rows <= most; rows++ {
+		name := fmt.Sprintf("rows%d", rows)
+		Label(name)
+		w.group(name+"wide", rows, wide(rows), nil)
+		w.rest(name+"rest", rows)
+	}
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// weightedLoop is what the loops of weighted share; the registers, because avo finds none for
+// so many loops that have their own.
+type weightedLoop struct {
+	x, stride, columns, a, step             GPVirtual
+	totals, width, fromX, fromA, left, lane GPVirtual
+	vectors                                 []VecVirtual
+}
+
+// group generates the loop over groups of columns, of so many vectors. With some, they are
+// the last columns, less than a vector of them, and some masks them.
+func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
+	free, size := w.vectors, int(w.vectors[0].Size())
+	take := func(n int) []VecVirtual {
+		taken := free[:n]
+		free = free[n:]
+		return taken
+	}
+	acc := make([][]VecVirtual, rows)
+	for r := range acc {
+		acc[r] = take(vectors)
+	}
+	x, a := take(vectors), take(1)[0]
+	Label(name)
+	if some == nil {
+		CMPQ(w.columns, Imm(uint64(vectors*size/4)))
+		JLT(LabelRef(name + "End"))
+	}
+	for _, row := range acc {
+		for _, v := range row {
+			clearVector(v)
+		}
+	}
+	MOVQ(w.x, w.fromX)
+	MOVQ(w.a, w.fromA)
+	Load(Param("examples"), w.left)
+
+	Label(name + "Block")
+	MOVQ(U32(lanes), w.lane)
+	CMPQ(w.left, w.lane)
+	CMOVQLT(w.left, w.lane)
+	SUBQ(w.lane, w.left)
+	Label(name + "Example")
+	for v := range x {
+		w.load(Mem{Base: w.fromX, Disp: v * size}, some, x[v])
+	}
+	for r, row := range acc {
+		at := Mem{Base: w.fromA, Disp: 4 * lanes * r}
+		if size == 64 && vectors == 1 {
+			VFMADD231PS_BCST(at, x[0], row[0])
+			continue
+		}
+		VBROADCASTSS(at, a)
+		for v := range row {
+			VFMADD231PS(x[v], a, row[v])
+		}
+	}
+	ADDQ(w.stride, w.fromX)
+	ADDQ(Imm(4), w.fromA)
+	DECQ(w.lane)
+	JNE(LabelRef(name + "Example"))
+	ADDQ(w.step, w.fromA)
+	TESTQ(w.left, w.left)
+	JNE(LabelRef(name + "Block"))
+
+	MOVQ(w.totals, w.fromA)
+	for r, row := range acc {
+		for v, total := range row {
+			w.store(total, some, Mem{Base: w.fromA, Disp: v * size})
+		}
+		if r < rows-1 {
+			ADDQ(w.width, w.fromA)
+		}
+	}
+	if some != nil {
+		JMP(LabelRef("done"))
+		return
+	}
+	ADDQ(U32(uint32(vectors*size)), w.x)
+	ADDQ(U32(uint32(vectors*size)), w.totals)
+	SUBQ(Imm(uint64(vectors*size/4)), w.columns)
+	JMP(LabelRef(name))
+	Label(name + "End")
+}
+
+// rest generates the loop over the vectors of columns that are less than a group.
+func (w *weightedLoop) rest(name string, rows int) {
+	w.group(name+"One", rows, 1, nil)
+	TESTQ(w.columns, w.columns)
+	JE(LabelRef("done"))
+	var some Op
+	if w.vectors[0].Size() == 64 {
+		some = tailMask(w.columns)
+	} else {
+		some = tailLanes(w.columns)
+	}
+	w.group(name+"Some", rows, 1, some)
+}
+
+func (w *weightedLoop) load(from Mem, some Op, to VecVirtual) {
+	switch {
+	case some == nil:
+		VMOVUPS(from, to)
+	case to.Size() == 64:
+		VMOVUPS_Z(from, some, to)
+	default:
+		VMASKMOVPS(from, some, to)
+	}
+}
+
+func (w *weightedLoop) store(from VecVirtual, some Op, to Mem) {
+	switch {
+	case some == nil:
+		VMOVUPS(from, to)
+	case from.Size() == 64:
+		VMOVUPS(from, some, to)
+	default:
+		VMASKMOVPS(from, some, to)
+	}
+}
+
+var laneNumbers Mem
+
+// laneTable generates the numbers of the lanes of a vector of AVX2.
+func laneTable() {
+	laneNumbers = GLOBL("laneNumbers", RODATA|NOPTR)
+	for lane := range 8 {
+		DATA(4*lane, U32(uint32(lane)))
+	}
+}
+
+// tailLanes is tailMask for a vector of AVX2.
+func tailLanes(n GPVirtual) VecVirtual {
+	some := YMM()
+	VMOVD(n.As32(), some.AsX())
+	VPBROADCASTD(some.AsX(), some)
+	VPCMPGTD(laneNumbers, some, some)
+	return some
+}
+
+// columnSums generates a kernel whose lanes are 16 rows of coefficients.
+func columnSums512() {
+	acc, low, high := VecVirtual(nil), VecVirtual(nil), VecVirtual(nil)
+	var scale VecVirtual
+	columnSums("AVX512", columnArithmetic{
+		setup: func() {
+			acc, low, high, scale = ZMM(), ZMM(), ZMM(), ZMM()
+			VBROADCASTSS(address(Param("scale")), scale)
+		},
+		begin: func(GPVirtual) {
+			VPXORD(low, low, low)
+			VPXORD(high, high, high)
+			VPXORD(acc, acc, acc)
+		},
+		multiply: func(value, a Mem) {
+			v := ZMM()
+			VBROADCASTSS(value, v)
+			VFMADD231PS(a, v, acc)
+		},
+		flush: func(GPVirtual) {
+			integers, half := ZMM(), YMM()
+			VMULPS(scale, acc, acc)
+			VCVTPS2QQ(acc.AsY(), integers)
+			VPADDQ(integers, low, low)
+			VEXTRACTF32X8(Imm(1), acc, half)
+			VCVTPS2QQ(half, integers)
+			VPADDQ(integers, high, high)
+			VPXORD(acc, acc, acc)
+		},
+		end: func(sum GPVirtual) {
+			VMOVDQU64(low, Mem{Base: sum})
+			VMOVDQU64(high, Mem{Base: sum, Disp: 64})
+		},
+	})
+}
+
+// columnSumsAVX2 keeps the integers in memory: AVX2 has no vector conversion to int64.
+func columnSumsAVX2() {
+	var acc [2]VecVirtual
+	var scale VecVirtual
+	var scaled Mem
+	columnSums("AVX2", columnArithmetic{
+		setup: func() {
+			acc, scale, scaled = [2]VecVirtual{YMM(), YMM()}, YMM(), AllocLocal(4*lanes)
+			VBROADCASTSS(address(Param("scale")), scale)
+		},
+		begin: func(sum GPVirtual) {
+			for i, a := range acc {
+				VXORPS(a, a, a)
+				VMOVUPS(acc[0], Mem{Base: sum, Disp: 64 * i})
+				VMOVUPS(acc[0], Mem{Base: sum, Disp: 64*i + 32})
+			}
+		},
+		multiply: func(value, a Mem) {
+			v := YMM()
+			VBROADCASTSS(value, v)
+			VFMADD231PS(a, v, acc[0])
+			VFMADD231PS(a.Offset(32), v, acc[1])
+		},
+		flush: func(sum GPVirtual) {
+			for i, a := range acc {
+				VMULPS(scale, a, a)
+				VMOVUPS(a, scaled.Offset(32*i))
+				VXORPS(a, a, a)
+			}
+			for i := range lanes {
+				integer := GP64()
+				VCVTSS2SIQ(scaled.Offset(4*i), integer)
+				ADDQ(integer, Mem{Base: sum, Disp: 8 * i})
+			}
+		},
+		end: func(GPVirtual) {},
+	})
+}
+
+// columnArithmetic is what the kernels of the two instruction sets do differently. sum is
+// where the integers of the column go.
+type columnArithmetic struct {
+	setup      func()              // once
+	begin, end func(sum GPVirtual) // of a column
+	multiply   func(value, a Mem)  // adds to the sums of a block
+	flush      func(sum GPVirtual) // adds the integers of these to those of the column, and clears them
+}
+
+func columnSums(level string, c columnArithmetic) {
+	TEXT("columnSums"+level, NOSPLIT, "func(starts []int64, rows []int32, values, a []float32, scale float32, "+
+		"sums []int64)")
+	Pragma("noescape")
+	starts, columns, rows, values := base("starts"), length("starts"), base("rows"), base("values")
+	a, sums := base("a"), base("sums")
+	k, end, i, limit := GP64(), GP64(), GP64(), GP64()
+	c.setup()
+	DECQ(columns)
+	Label("column")
+	CMPQ(columns, Imm(0))
+	JLE(LabelRef("done"))
+	c.begin(sums)
+	MOVQ(Mem{Base: starts}, k)
+	MOVQ(Mem{Base: starts, Disp: 8}, end)
+	MOVQ(U32(block), limit)
+	CMPQ(k, end)
+	JGE(LabelRef("store"))
+
+	Label("value")
+	MOVLQSX(Mem{Base: rows, Index: k, Scale: 4}, i)
+	CMPQ(i, limit)
+	JGE(LabelRef("flush"))
+	Label("multiply")
+	SHLQ(Imm(6), i)
+	c.multiply(Mem{Base: values, Index: k, Scale: 4}, Mem{Base: a, Index: i, Scale: 1})
+	INCQ(k)
+	CMPQ(k, end)
+	JLT(LabelRef("value"))
+	c.flush(sums)
+
+	Label("store")
+	c.end(sums)
+	ADDQ(U32(8*lanes), sums)
+	ADDQ(Imm(8), starts)
+	DECQ(columns)
+	JMP(LabelRef("column"))
+
+	comment("Another block.")
+	Label("flush")
+	c.flush(sums)
+	MOVQ(i, limit)
+	ORQ(U32(block-1), limit)
+	INCQ(limit)
+	JMP(LabelRef("multiply"))
+
+	Label("done")
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,108 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// peakSource is chains of fma in registers, as many as hide how long one takes.
+const peakSource = `
+#define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
+#define BEGIN(k) float16 s##k = (float16)(x + k);
+#define STEP(k) s##k = fma(s##k, (float16)(x), (float16)(y));
+#define END(k) sum += s##k;
+__kernel void peak(__global float *out, float x, float y, int rounds)
+{
+	EACH(BEGIN)
+	for (int k = 0; k < rounds; k++) {
+		EACH(STEP)
+	}
+	float16 sum = 0.0f;
+	EACH(END)
+	vstore16(sum, get_global_id(0), out);
+}`
+
+// peak measures how many fma of float32 a device does in a second.
+func peak(b *testing.B, e *gpuEngine) float64 {
+	program, err := e.q.build([]string{peakSource}, e.options)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer program.Release()
+	k, err := e.q.kernel(program, "peak", 1, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer k.cl.Release()
+	const items, rounds = 64, 1 << 16
+	out, err := alloc[float32](e.q, "peak", 16*items)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer out.free()
+	best := 0.0
+	for range 8 {
+		start := time.Now()
+		if err := k.launch(items, 1, out, float32(0.5), float32(0.25), int32(rounds)); err != nil {
+			b.Fatal(err)
+		}
+		if err := e.q.queue.Finish(); err != nil {
+			b.Fatal(err)
+		}
+		best = max(best, 16*16*items*rounds/time.Since(start).Seconds())
+	}
+	return best
+}
+
+// BenchmarkPeak tells which share of a processor's fma an evaluation uses: n·d·Q for the scores, as
+// many for the weighted sums.
+func BenchmarkPeak(b *testing.B) {
+	const n, d, q = 60000, 784, 10
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
+	for k := range x.X {
+		x.X[k] = rng.Float32()
+	}
+	targets := engine.Targets{Values: make([]float32, q*q), Row: make([]int32, n)}
+	for i := range targets.Row {
+		targets.Row[i] = int32(rng.IntN(q))
+	}
+	w, sums := engine.NewWeights(q, d), make([]int64, q*d)
+	for k := range w.W {
+		w.W[k] = float32(0.01 * rng.NormFloat64())
+	}
+	eachDevice(b, func(i Info) {
+		b.Run(i.ID(), func(b *testing.B) {
+			e := openTest(b, i, Options{}, build{guard: noGuard})
+			r, err := e.LoadEvaluator(x, q, numerics.FixedPoint{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer r.Close()
+			if err := r.Aim(targets); err != nil {
+				b.Fatal(err)
+			}
+			best := peak(b, e)
+			least := 1e9
+			for b.Loop() {
+				start := time.Now()
+				if _, err := r.Evaluate(sums, w); err != nil {
+					b.Fatal(err)
+				}
+				least = min(least, time.Since(start).Seconds())
+			}
+			best = max(best, peak(b, e))
+			b.ReportMetric(best/1e9, "Gfma/s-peak")
+			b.ReportMetric(1e3*least, "ms-best")
+			b.ReportMetric(100*2*n*d*q/least/best, "%peak-best")
+			b.ReportMetric(100*2*n*d*q/(b.Elapsed().Seconds()/float64(b.N))/best, "%peak-mean")
+		})
+	})
+}

@@ -1,0 +1,260 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/jgillich/go-opencl/cl"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/sketch"
+)
+
+// evaluator is a resident with targets, which alone has the methods for them.
+type evaluator struct{ *resident }
+
+func (e *gpuEngine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.load("load evaluator", x, nil, classes, f, evaluating)
+	if err != nil {
+		return nil, err
+	}
+	return evaluator{r}, nil
+}
+
+func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
+
+// aimRows is how many targets go to the device at once.
+const aimRows = 1 << 14
+
+func (r evaluator) Aim(targets engine.Targets) error {
+	const op = "aim"
+	if err := r.enter(op); err != nil {
+		return err
+	}
+	defer r.e.mu.Unlock()
+	if err := enginecheck.Aim(targets, r.n, r.q); err != nil {
+		return err
+	}
+	for _, t := range r.tiles {
+		for from := 0; from < t.stride; from += aimRows {
+			if err := r.aim(t, targets, from, min(from+aimRows, t.stride)); err != nil {
+				return r.fail(op, err)
+			}
+		}
+	}
+	r.weighing.aimed, r.weighing.given = true, 0
+	if targets.Given {
+		r.weighing.given = 1
+	}
+	return nil
+}
+
+// aim brings the targets and weights of rows from..to-1 of the scores of a tile to the device; of
+// those beyond its examples, zeros.
+func (r *resident) aim(t *tile, targets engine.Targets, from, to int) error {
+	lines, weight := make([]float32, (to-from)*r.q), make([]float32, to-from)
+	for row := from; row < min(to, t.rows); row++ {
+		i := t.example(row)
+		weight[row-from] = 1
+		if targets.Weight != nil {
+			weight[row-from] = targets.Weight[i]
+		}
+		if targets.Row != nil {
+			i = int(targets.Row[i])
+		}
+		for c, v := range targets.Values[i*r.q : (i+1)*r.q] {
+			lines[scoreAt(row-from, c, r.q)] = v
+		}
+	}
+	return errors.Join(t.targets.write(from*r.q, lines), t.weight.write(from, weight))
+}
+
+// Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
+func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	const op = "evaluate"
+	if err := r.enter(op); err != nil {
+		return engine.Evaluation{}, err
+	}
+	defer r.e.mu.Unlock()
+	if err := enginecheck.Evaluate(sums, w, r.d, r.q, r.weighing.aimed); err != nil {
+		return engine.Evaluation{}, err
+	}
+	e, err := r.evaluate(sums, w)
+	if err != nil {
+		return engine.Evaluation{}, r.fail(op, err)
+	}
+	return e, nil
+}
+
+func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	var e engine.Evaluation
+	losses := r.weighing.losses
+	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
+		return e, err
+	}
+	if r.classes.n == r.q { // one batch for all tiles
+		if err := r.useAll(w, sketch.All(r.q)); err != nil {
+			return e, err
+		}
+	}
+	fused, readings := r.weighing.fused && r.classes.n == r.q, int64(1)
+	if !fused && r.tiles[0].sparse == nil {
+		readings = 2
+	}
+	for _, t := range r.tiles {
+		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
+			if fused {
+				return r.evaluateTile(t, x)
+			}
+			if err := r.scoreAll(t, x, w); err != nil {
+				return nil, err
+			}
+			return r.evaluateBands(t, x)
+		})
+		if err != nil {
+			return e, errors.Join(err, r.drain())
+		}
+		r.e.q.work.ExampleBytes += readings * t.bytes(r.d)
+		r.e.q.work.Rescored += int64(t.rows)
+	}
+	if err := errors.Join(r.drain(), r.endSums(sums, r.q)); err != nil {
+		return e, err
+	}
+	pairs := make([]int64, losses.n)
+	if err := losses.read(pairs, 0); err != nil {
+		return e, err
+	}
+	for k := 0; k < len(pairs); k += 2 {
+		e.Loss += pairs[k]
+		e.Refused += pairs[k+1]
+	}
+	return e, nil
+}
+
+// useAll is useWeights for an evaluation, which scores sparse examples for many classes at once.
+func (r *resident) useAll(w engine.Weights, classes []int) error {
+	if r.tiles[0].sparse == nil {
+		return r.useWeights(w, classes)
+	}
+	return errors.Join(r.classes.write(0, indices(classes)), r.weights.write(0, pack(w, classes, r.e.vector)))
+}
+
+// scoreAll scores all classes for the examples of a tile.
+func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
+	for from := 0; from < r.q; from += r.classes.n {
+		batch := sketch.All(r.q)[from:min(from+r.classes.n, r.q)]
+		if len(batch) < r.q {
+			if err := r.useAll(w, batch); err != nil {
+				return err
+			}
+		}
+		if t.sparse == nil {
+			if err := done(r.scoreTile(t, x, len(batch))); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.e.scoreSparseWide.launch(t.rows, (len(batch)+r.e.vector-1)/r.e.vector, x.columns, x.values, x.slices,
+			x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q), int32(len(batch))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluateTile does all for a tile in one kernel.
+func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
+	w := r.weighing
+	return r.e.dense[t.width].evaluate.enqueue(w.ranges, 1,
+		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses, w.partial[0],
+			r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given, int32(w.ranges))...)
+}
+
+// lossScale is 2^s of the fixed point of losses.
+func (r *resident) lossScale() float32 { return numerics.LossFormat(r.fixed.N).Scale() }
+
+// evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
+func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) {
+	w, e := r.weighing, r.e
+	order, sorted := r.ints, int32(0)
+	if t.sparse != nil {
+		order, sorted = t.sparse.byColumn.order, 1
+	}
+	for from := 0; from < t.rows; from += w.band {
+		to := min(from+w.band, t.rows)
+		done(last, nil)
+		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order, w.coefs, w.losses,
+			int32(from), int32(to), int32(r.q), w.given, sorted, r.lossScale()); err != nil {
+			return nil, err
+		}
+		if last, err = r.addSums(t, x, from, to, r.q); err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
+}
+
+func (r evaluator) WeightedSums(sums []int64, a []float32) error {
+	const op = "weighted sums"
+	if err := r.enter(op); err != nil {
+		return err
+	}
+	defer r.e.mu.Unlock()
+	count, err := enginecheck.WeightedSums(sums, a, r.n, r.d)
+	if err != nil {
+		return err
+	}
+	for low := 0; low < count; low += r.q {
+		n := min(r.q, count-low)
+		if err := r.weightedSums(sums[low*r.d:(low+n)*r.d], a, count, low, n); err != nil {
+			return r.fail(op, err)
+		}
+	}
+	return nil
+}
+
+// weightedSums is WeightedSums for n classes of count, low and more, at most Q.
+func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) error {
+	if err := r.beginSums(n); err != nil {
+		return err
+	}
+	w := r.weighing
+	var packed []float32
+	for _, t := range r.tiles {
+		err := r.onDevice(t, func(x arrays) (last *cl.Event, err error) {
+			for from := 0; from < t.rows; from += w.band {
+				to := min(from+w.band, t.rows)
+				coefs := a[(t.from+from)*count : (t.from+to)*count]
+				if n < count {
+					packed = slices.Grow(packed[:0], (to-from)*n)
+					for ; len(coefs) > 0; coefs = coefs[count:] {
+						packed = append(packed, coefs[low:low+n]...)
+					}
+					coefs = packed
+				}
+				done(last, nil)
+				if err := w.coefs.write(0, coefs); err != nil {
+					return nil, err
+				}
+				if last, err = r.addSums(t, x, from, to, n); err != nil {
+					return nil, err
+				}
+			}
+			return last, nil
+		})
+		if err != nil {
+			return errors.Join(err, r.drain())
+		}
+		r.e.q.work.ExampleBytes += t.bytes(r.d)
+	}
+	return errors.Join(r.drain(), r.endSums(sums, n))
+}

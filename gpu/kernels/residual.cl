@@ -1,0 +1,143 @@
+#pragma OPENCL FP_CONTRACT OFF
+// residuals: from scores and targets to coefficients of weighted sums, and losses (clause 16).
+//
+// In vectors of WIDTH examples (vector.cl), the widest that there are on a CPU, 1 on a GPU.
+//
+// Macro of the tuning: GROUP, work-items in a work-group, a power of two.
+
+// Vectors in a line of scores; where vector b has the score of class r.
+#define PER_LINE (LANES / WIDTH)
+#define LINE(r) ((b / PER_LINE * Q + (r)) * PER_LINE + b % PER_LINE)
+
+// A CPU remembers the terms of the sums of the first classes; computing them again costs a GPU less
+// than remembering.
+#if CPU
+#define MOST_KEPT 64
+#define KEEP(terms) vec_t terms[MOST_KEPT];
+#define STORE_KEPT(terms, r, term)                                              \
+	if (r < MOST_KEPT)                                                      \
+		terms[r] = term;
+#define KEPT(terms, r, again) (r < MOST_KEPT ? terms[r] : again)
+#else
+#define KEEP(terms)
+#define STORE_KEPT(terms, r, term)
+#define KEPT(terms, r, again) (again)
+#endif
+
+// The largest loss that counts.
+#define MOST 0x1.fffffep14f
+
+//   scores   of the tile (see contract.cl), all classes
+//   targets  in the lay-out of the scores: logarithms, or, if given is 1, the targets themselves
+//   weight   of each example, in the order of the scores, up to a multiple of LANES
+//   order    if sorted is 1, which example of the tile the scores of place i belong to
+//   a        written: the residual of example i, first <= i < end, of class r is
+//                a[(i - first) * Q + r]
+//   first    a multiple of LANES; 0 if sorted
+//   scale    2^s of the fixed point of losses
+
+// residuals_at writes those of vector b, and adds their losses, in fixed point, to total and the
+// examples refused to refused.
+void residuals_at(size_t b, __global const float *restrict scores, __global const float *restrict targets,
+                  __global const float *restrict weight, __global const int *restrict order,
+                  __global float *restrict a, int first, int end, int Q, int given, int sorted, float scale,
+                  long *total, long *refused)
+{
+	__global const vec_t *score = (__global const vec_t *)scores;
+	__global const vec_t *target = (__global const vec_t *)targets;
+
+	// The largest scores, and what is NaN if one is not finite.
+	vec_t m = (vec_t)(CONSTANT(-INFINITY)), m2 = m, odd = 0.0f;
+	for (int r = 0; r < Q; r++) {
+		const vec_t s = score[LINE(r)], v = ADD(s, target[LINE(r)]);
+		odd = ADD(odd, SUB(s, s));
+		m = select(m, s, LESS(m, s));
+		m2 = select(m2, v, LESS(m2, v));
+	}
+	vec_t sum = 0.0f, sum2 = 0.0f;
+	KEEP(terms)
+	KEEP(terms2)
+	for (int r = 0; r < Q; r++) {
+		const vec_t s = score[LINE(r)], term = exponential(SUB(s, m));
+		sum = ADD(sum, term);
+		STORE_KEPT(terms, r, term)
+		if (!given) {
+			const vec_t term2 = exponential(SUB(ADD(s, target[LINE(r)]), m2));
+			sum2 = ADD(sum2, term2);
+			STORE_KEPT(terms2, r, term2)
+		}
+	}
+	const vec_t inverse = reciprocal(sum), inverse2 = reciprocal(sum2);
+	vec_t loss = logarithm(sum);
+	if (given)
+		for (int r = 0; r < Q; r++)
+			loss = FMA(NEG(target[LINE(r)]), SUB(score[LINE(r)], m), loss);
+	else
+		loss = ADD(SUB(m, m2), SUB(loss, logarithm(sum2)));
+	const vec_t u = ((__global const vec_t *)weight)[b];
+	loss = MUL(loss, u);
+
+	// If m2 is not finite, neither is the loss.
+	const vec_t size = OF_BITS(W, BITS(W, loss) & (bits_t)(0x7fffffffu));
+	const ints_t counts = AT_LEAST(VECTOR(MOST), size) & (IS_NAN(odd) == 0);
+	float part[WIDTH];
+	int counted[WIDTH];
+	size_t at[WIDTH];
+	STORE(loss, 0, part);
+	STORE(counts, 0, counted);
+	const int lanes = min(WIDTH, end - (int)(b * WIDTH));
+	for (int l = 0; l < lanes; l++) {
+		const size_t i = b * WIDTH + l;
+		at[l] = (sorted ? (size_t)order[i] : i - first) * Q;
+		if (counted[l])
+			*total += integer_of(part[l], scale);
+		else
+			*refused += 1;
+	}
+	for (int r = 0; r < Q; r++) {
+		const vec_t s = score[LINE(r)], t = target[LINE(r)];
+		const vec_t p = MUL(KEPT(terms, r, exponential(SUB(s, m))), inverse);
+		const vec_t wanted = given ? t : MUL(KEPT(terms2, r, exponential(SUB(ADD(s, t), m2))), inverse2);
+		const vec_t residual = select((vec_t)(0.0f), MUL(SUB(p, wanted), u), counts);
+		STORE(residual, 0, part);
+		for (int l = 0; l < lanes; l++)
+			a[at[l] + r] = part[l];
+	}
+}
+
+#if CPU
+#define FIXED_GROUP
+#else
+#define FIXED_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
+
+//   losses   pairs: the sum of losses in fixed point, and the examples refused. A work-item on a
+//            CPU, a work-group on a GPU adds to one of its own
+__kernel FIXED_GROUP
+void residuals(__global const float *restrict scores, __global const float *restrict targets,
+               __global const float *restrict weight, __global const int *restrict order,
+               __global float *restrict a, __global long *restrict losses,
+               int first, int end, int Q, int given, int sorted, float scale LOOPS_PARAMETER)
+{
+	long total = 0, refused = 0;
+	for (size_t b = first / WIDTH + get_global_id(0); b * WIDTH < (size_t)end; b += get_global_size(0))
+		residuals_at(b, scores, targets, weight, order, a, first, end, Q, given, sorted, scale, &total, &refused);
+#if CPU
+	losses[2 * get_global_id(0)] += total;
+	losses[2 * get_global_id(0) + 1] += refused;
+#else
+	__local long sums[2 * GROUP];
+	const int l = (int)get_local_id(0);
+	sums[2 * l] = total;
+	sums[2 * l + 1] = refused;
+	for (int rest = GROUP; rest >= 2; rest /= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (l < rest)
+			sums[l] += sums[l + rest];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	for (int k = l; k < 2; k += GROUP)
+		losses[2 * get_group_id(0) + k] += sums[k];
+#endif
+	CHECK_LOOPS
+}

@@ -1,0 +1,190 @@
+#pragma OPENCL FP_CONTRACT OFF
+// weighted: weighted sums of dense examples (clause 14). A chain of fma over the examples of a
+// block, in order, for each class and column; then an integer.
+//
+//   x        examples of the tile (see contract.cl)
+//   a        coefficients of examples first..end-1 for R classes: that of example i for class c
+//            is a[(i - first) * R + c]
+//   partial  added to: the sum of range u for class low + c, 0 <= c < classes, in column j is
+//                partial[((size_t)u * classes + c) * d + j]
+//   first    a multiple of BLOCK: where the blocks begin that are to be summed. They end at end
+//   ranges   block b belongs to range b % ranges, so that each cell of partial has one owner
+//   scale    2^s of the fixed point
+//
+//   BLOCK    examples of a block, 256
+//   GROUP    on a GPU, work-items in a work-group, a power of two (Tuning in gpu/tuning.go)
+//   COLUMNS  on a CPU, columns that a work-item takes, a multiple of 64
+
+#if !defined(GROUP) || !defined(COLUMNS)
+#error "the host must define GROUP and COLUMNS"
+#endif
+
+#if CPU
+
+// As many chains at a time as there are registers for: AT_ONCE classes by VECTORS vectors of
+// columns. If the classes or the columns at the end do not fill them, some are computed twice;
+// they are added once.
+#define AT_ONCE 5
+#define EACH_CLASS(F, v) F(0, v) F(1, v) F(2, v) F(3, v) F(4, v)
+#if WIDTH == 16 // and 32 registers; else 16
+#define EACH_VECTOR(F) F(0) F(1) F(2) F(3)
+#define TILE (4 * WIDTH)
+#else
+#define EACH_VECTOR(F) F(0) F(1)
+#define TILE (2 * WIDTH)
+#endif
+#define ONE_VECTOR(F) F(0)
+
+#define CLASS(c, v) const int class##c = min(group + c, classes - 1);
+#define BEGIN(c, v) vec_t acc##c##_##v = 0.0f;
+#define BEGIN_ALL(v) EACH_CLASS(BEGIN, v)
+#define STEP(c, v) acc##c##_##v = FMA((vec_t)(ai[class##c]), x##v, acc##c##_##v);
+#define STEP_ALL(v)                                                             \
+	const vec_t x##v = LOAD(v, xi);                                         \
+	EACH_CLASS(STEP, v)
+#define END(c, v)                                                               \
+	if (group + c < classes)                                                \
+		add(acc##c##_##v, out + (size_t)(group + c) * d + v * WIDTH, skip, count, scale);
+#define END_ALL(v) EACH_CLASS(END, v)
+// The chains of AT_ONCE classes over the rows that begin at xi, so far apart.
+#define CHAINS(EACH, pitch)                                                     \
+	EACH(BEGIN_ALL)                                                         \
+	for (int i = from; i < to; i++, xi += (pitch), ai += R) {               \
+		EACH(STEP_ALL)                                                  \
+	}                                                                       \
+	EACH(END_ALL)
+
+// add adds the integers of values skip..count-1 of a vector.
+void add(vec_t acc, __global long *out, int skip, int count, float scale)
+{
+	if (skip == 0 && count >= WIDTH) {
+		STORE(LOAD(0, out) + integers_of(acc, scale), 0, out);
+		return;
+	}
+	float part[WIDTH];
+	STORE(acc, 0, part);
+	for (int k = skip; k < min(count, WIDTH); k++)
+		out[k] += integer_of(part[k], scale);
+}
+
+// weigh adds the weighted sums of examples from..to-1, a block, in columns left..right-1 for so
+// many classes to sums, whose rows are the classes. a begins with the coefficient of the first
+// example for the first class.
+void weigh(EXAMPLES, __global const float *restrict a, __global long *restrict sums, float scale,
+           int from, int to, int left, int right, int d, int R, int classes)
+{
+	// Columns that are prepared, or fewer than a vector has.
+#if NARROW
+	float part[BLOCK * TILE];
+#else
+	float part[BLOCK * WIDTH];
+#endif
+	if (d < WIDTH)
+		for (int k = 0; k < BLOCK * WIDTH; k++)
+			part[k] = 0.0f;
+
+	for (int j = left; j < right;) {
+		const int whole = j + TILE <= right;
+		const int columns = whole ? TILE : WIDTH;
+		const int start = max(min(j, d - columns), 0), skip = j - start, count = min(columns, d);
+#if NARROW
+		const int pitch = columns;
+		for (int i = from; i < to; i++)
+			prepare(part + (i - from) * pitch, x + (size_t)i * d + start, map + start, count, d, least, unit[i]);
+#else
+		if (d < WIDTH)
+			for (int i = from; i < to; i++)
+				for (int k = 0; k < d; k++)
+					part[(i - from) * WIDTH + k] = x[(size_t)i * d + k];
+#endif
+		for (int group = 0; group < classes; group += AT_ONCE) {
+			EACH_CLASS(CLASS, 0)
+			__global const float *ai = a;
+			__global long *out = sums + start;
+#if !NARROW
+			if (d >= WIDTH) {
+				__global const float *xi = x + (size_t)from * d + start;
+				if (whole) {
+					CHAINS(EACH_VECTOR, d)
+				} else {
+					CHAINS(ONE_VECTOR, d)
+				}
+				continue;
+			}
+			const int pitch = WIDTH;
+#endif
+			const float *xi = part;
+#if NARROW
+			if (whole) {
+				CHAINS(EACH_VECTOR, pitch)
+			} else
+#endif
+			{
+				CHAINS(ONE_VECTOR, pitch)
+			}
+		}
+		j += columns;
+	}
+}
+
+// Work-item (v, u) takes COLUMNS columns from v·COLUMNS on, for the blocks of range u.
+__kernel void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
+                       float scale, int first, int end, int d, int R, int low, int classes, int ranges LOOPS_PARAMETER)
+{
+	const int left = COLUMNS * (int)get_global_id(0);
+	const int u = (int)get_global_id(1);
+	partial += (size_t)u * classes * d;
+	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK)
+		weigh(THE_EXAMPLES, a + (size_t)(from - first) * R + low, partial, scale, from, min(from + BLOCK, end),
+		      left, min(left + COLUMNS, d), d, R, classes);
+	CHECK_LOOPS
+}
+
+#else
+
+// Neighbouring work-items take neighbouring columns, for AT_ONCE classes; they share the
+// coefficients of STEPS examples at a time.
+#define AT_ONCE 16 // host: weightedClasses
+#define STEPS 32
+
+// Work-item (j, u + g·ranges) takes column j for the g-th AT_ONCE classes and the blocks of
+// range u.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
+              float scale, int first, int end, int d, int R, int low, int classes, int ranges LOOPS_PARAMETER)
+{
+	__local float part[STEPS * AT_ONCE];
+	const int l = (int)get_local_id(0);
+	const int j = min((int)get_global_id(0), d - 1);
+	const int u = (int)get_global_id(1) % ranges;
+	const int group = (int)get_global_id(1) / ranges * AT_ONCE;
+	const int count = min(AT_ONCE, classes - group);
+	long sum[AT_ONCE];
+	for (int c = 0; c < AT_ONCE; c++)
+		sum[c] = 0;
+	a += low + group;
+
+	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK) {
+		const int to = min(from + BLOCK, end);
+		float16 acc = 0.0f;
+		for (int i = from; i < to; i += STEPS) {
+			const int steps = min(STEPS, to - i);
+			barrier(CLK_LOCAL_MEM_FENCE);
+			for (int n = l; n < steps * AT_ONCE; n += GROUP)
+				part[n] = n % AT_ONCE < count ? a[(size_t)(i - first + n / AT_ONCE) * R + n % AT_ONCE] : CONSTANT(0.0f);
+			barrier(CLK_LOCAL_MEM_FENCE);
+			for (int s = 0; s < steps; s++)
+				acc = FMA(vload16(s, part), (float16)(X(i + s, i + s, j)), acc);
+		}
+		float total[AT_ONCE];
+		vstore16(acc, 0, total);
+		for (int c = 0; c < AT_ONCE; c++)
+			sum[c] += integer_of(total[c], scale);
+	}
+	if ((int)get_global_id(0) < d)
+		for (int c = 0; c < count; c++)
+			partial[((size_t)u * classes + group + c) * d + j] += sum[c];
+	CHECK_LOOPS
+}
+
+#endif

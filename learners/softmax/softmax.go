@@ -1,0 +1,401 @@
+// Package softmax is multinomial logistic regression for labels that a known confusion matrix
+// C has corrupted. Forward correction: C times the probabilities of the true classes are those
+// of the noisy labels, and the weights are those under which the labels are likeliest
+//
+//	minimise  -1/n Σ_i log (C·softmax(W·x_i))[y_i]  +  λ/2·‖W‖²
+//
+// by L-BFGS on all examples. What the sum is made of, scores, residuals and their weighted sums,
+// is one evaluation on the engine; directions and steps are the host's. With C = identity it is
+// scikit-learn's LogisticRegression (without a penalty on the bias) and LIBLINEAR's -s 0 for all
+// classes at once.
+//
+// The loss is not convex unless C is the identity; from W = 0 this has not been seen to matter.
+package softmax
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// run is the learner in the middle of a run: a row of fits, each by L-BFGS from where the one
+// before it ended.
+type run struct {
+	Params
+	problem  *learners.Problem
+	eval     engine.Evaluator
+	loss     *loss
+	targets  engine.Targets // of all examples by their labels
+	evidence []float32      // log C, Q×Q: row k for label k
+	held     []uint8        // the fold of each example in a search, or of EM; nil if there is none
+	min      *minimiser     // of the fit under way; nil before its first step
+	state    state
+}
+
+// state is what a run keeps between steps, besides the weights: it is what Save writes.
+type state struct {
+	Stage    stage
+	Made     int     // iterations of the fit under way
+	First    float64 // length of the gradient that those of the fit are compared with
+	Pairs    []pair  // of the minimiser
+	Search   search
+	Crossing crossing
+}
+
+// stage is the kind of fit under way.
+type stage int
+
+const (
+	searching    stage = iota // without the examples held out, for one λ after the other
+	crossfitting              // each without one fold, in rounds
+	fitting                   // all examples
+	done
+)
+
+// Start implements learners.Params.
+func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	eval, err := problem.LoadEvaluator()
+	if err != nil {
+		return nil, err
+	}
+	targets, err := newTargets(p, problem)
+	if err != nil {
+		return nil, errors.Join(err, eval.Close())
+	}
+	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets}
+	l.evidence = forward(confusionOf(p, problem), problem.Q)
+	l.begin()
+	return l, nil
+}
+
+// begin chooses the first fit.
+func (l *run) begin() {
+	l.state = state{}
+	if lambda, _ := l.penalty(); lambda >= 0 { // Check has read it
+		l.state.Search.Lambda = lambda
+		l.found()
+		return
+	}
+	squared := meanSquared(l.problem.X, l.problem.Bias)
+	if l.Correction == EM {
+		l.state.Search.Lambda = softLambda * squared / float64(l.problem.X.N)
+		l.found()
+		return
+	}
+	l.state.Search = newSearch(squared)
+	l.deal()
+}
+
+// found goes on to what comes when λ is known.
+func (l *run) found() {
+	l.state.Stage = fitting
+	if l.Correction == EM {
+		l.state.Stage, l.state.Crossing.W = crossfitting, make([][]float32, l.Folds)
+	}
+	l.deal()
+}
+
+// deal puts the examples into the folds of the stage.
+func (l *run) deal() {
+	switch l.state.Stage {
+	case searching:
+		l.held = folds(l.problem.Y, l.problem.Q, heldOut, l.problem.Seed)
+	case crossfitting:
+		l.held = folds(l.problem.Y, l.problem.Q, l.Folds, l.problem.Seed)
+	default:
+		l.held = nil
+	}
+}
+
+// Count implements learners.Learner.
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+	if err := l.rescore(w.W); err != nil {
+		return nil, err
+	}
+	classes := make([]int32, len(l.problem.Y))
+	if err := l.eval.Predict(classes); err != nil {
+		return nil, err
+	}
+	predicted = make([]int64, w.Q*w.Q)
+	for i, p := range classes {
+		predicted[int(p)*w.Q+int(l.problem.Y[i])]++
+	}
+	return predicted, nil
+}
+
+// rescore has the evaluator score all examples by w, unless it has done that last.
+func (l *run) rescore(w []float32) error {
+	if slices.Equal(l.loss.scored, w) {
+		return nil
+	}
+	l.loss.scored = slices.Clone(w)
+	return l.eval.Rescore(engine.Weights{Q: l.loss.q, D: l.loss.d, W: w}, learners.AllClasses(l.loss.q))
+}
+
+// Step implements learners.Learner: an iteration of the fit under way, or the first of the next.
+func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	for l.state.Stage != done {
+		if l.min == nil {
+			if err := l.beginFit(w.W); err != nil {
+				return learners.Step{}, err
+			}
+		}
+		if !l.fitted() {
+			result, err := l.min.step(ctx)
+			if err != nil {
+				return learners.Step{}, err
+			}
+			if result == improved {
+				l.state.Made++
+				l.state.Pairs = l.min.pairs
+				copy(w.W, l.min.now.w)
+				return l.stepped(w), nil
+			}
+		}
+		moved, err := l.endFit(w.W)
+		if err != nil {
+			return learners.Step{}, err
+		}
+		if moved {
+			return l.stepped(w), nil
+		}
+	}
+	return learners.Step{Done: true}, nil
+}
+
+// stepped reports an iteration, or that w is now where the next fit begins.
+func (l *run) stepped(w engine.Weights) learners.Step {
+	s := learners.Step{Changed: learners.AllClasses(w.Q)}
+	s.Fields = []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}
+	if l.min != nil {
+		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
+			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})
+	}
+	return s
+}
+
+// length returns the length of the gradient.
+func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
+
+// rough is how much less a fit is worth that is not the result: it has so many times less
+// iterations, and ends at a gradient so many times longer.
+const rough = 4
+
+// fitted is the stopping rule.
+func (l *run) fitted() bool {
+	most, tolerance := l.Iterations, l.Tolerance
+	if l.state.Stage != fitting {
+		most, tolerance = (most+rough-1)/rough, tolerance*rough
+	}
+	return l.state.Made >= most || l.min.now.length() <= tolerance*l.state.First
+}
+
+// beginFit aims the engine at the fit under way and evaluates w, from where it goes on.
+func (l *run) beginFit(w []float32) error {
+	t, use := l.fit()
+	if err := l.loss.aim(t, len(l.problem.Y), l.state.Search.Lambda, use); err != nil {
+		return err
+	}
+	if l.state.First == 0 {
+		start, err := l.loss.at(make([]float32, len(w)))
+		if err != nil {
+			return err
+		}
+		l.state.First = start.length()
+	}
+	now, err := l.loss.at(slices.Clone(w))
+	if err != nil {
+		return err
+	}
+	if math.IsInf(now.loss, 1) {
+		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin with, wanted a " +
+			"loss below 2^15 for each example; scale the features, or begin from W = 0")
+	}
+	l.min = &minimiser{f: l.loss, now: now, pairs: l.state.Pairs}
+	return nil
+}
+
+// fit returns what the fit under way is aimed at, and which examples it uses.
+func (l *run) fit() (t engine.Targets, use func(i int) bool) {
+	t = l.targets
+	if l.state.Crossing.Soft != nil {
+		t = l.state.Crossing.soft(l.targets.Weight)
+	}
+	switch l.state.Stage {
+	case searching:
+		return t, func(i int) bool { return l.held[i] != 0 }
+	case crossfitting:
+		return t, l.state.Crossing.used(l.held)
+	}
+	return t, nil
+}
+
+// endFit takes note of a fit that has ended and chooses the next. If that does not begin from w
+// it changes w.
+func (l *run) endFit(w []float32) (moved bool, err error) {
+	from, more := l.min.now.w, false
+	switch l.state.Stage {
+	case searching:
+		t, err := l.judgeHeldOut(from)
+		if err != nil {
+			return false, err
+		}
+		if from, more = l.state.Search.judge(t, from); !more {
+			l.found()
+		}
+	case crossfitting:
+		next, more, err := l.judgeFold(from)
+		if err != nil {
+			return false, err
+		}
+		if next != nil {
+			from = next
+		}
+		if !more {
+			l.state.Stage, from = done, l.state.Crossing.mean()
+		}
+	case fitting:
+		l.state.Stage = done
+	}
+	l.state.Made, l.state.Pairs, l.min = 0, nil, nil
+	moved = !slices.Equal(w, from)
+	copy(w, from)
+	return moved, nil
+}
+
+// judgeHeldOut returns the corrected loss of the examples that a search holds out.
+func (l *run) judgeHeldOut(w []float32) (trial, error) {
+	t := trial{Lambda: l.state.Search.Lambda}
+	var total, squares float64
+	p := make([]float32, l.problem.Q)
+	err := l.scored(w, 0, func(i int, s []float32) error {
+		m, least := numerics.Softmax(p, s)
+		for k, v := range l.likelihood(i) {
+			s[k] += v
+		}
+		m2, least2 := numerics.Softmax(p, s)
+		loss := float64((m - m2) + (least - least2))
+		if loss-loss != 0 {
+			loss = numerics.MostLoss
+		}
+		u := 1.0
+		if l.targets.Weight != nil {
+			u = float64(l.targets.Weight[i])
+		}
+		total += u
+		t.Loss += float64(u * loss)
+		squares += float64(float64(u*loss) * loss)
+		return nil
+	})
+	if err != nil || total == 0 {
+		return t, err
+	}
+	t.Loss /= total
+	t.Error = math.Sqrt(max(0, squares/total-float64(t.Loss*t.Loss)) / total)
+	return t, nil
+}
+
+// likelihood returns the logarithms of how likely the label of example i is with each class.
+func (l *run) likelihood(i int) []float32 {
+	q, y := l.problem.Q, int(l.problem.Y[i])
+	return l.evidence[y*q : (y+1)*q]
+}
+
+// scored calls f with the scores by w of each example of a fold, in order. The scores are f's.
+func (l *run) scored(w []float32, fold int, f func(i int, scores []float32) error) error {
+	if err := l.rescore(w); err != nil {
+		return err
+	}
+	const block = 1 << 12
+	q, n := l.problem.Q, len(l.problem.Y)
+	scores := make([]float32, min(block, n)*q)
+	for from := 0; from < n; from += block {
+		to := min(from+block, n)
+		if err := l.eval.Scores(scores[:(to-from)*q], from, to); err != nil {
+			return err
+		}
+		for i := from; i < to; i++ {
+			if int(l.held[i]) != fold {
+				continue
+			}
+			if err := f(i, scores[(i-from)*q:(i-from+1)*q]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close implements learners.Learner.
+func (l *run) Close() error { return l.eval.Close() }
+
+// Save implements learners.Learner.
+func (l *run) Save() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(l.state)
+	return b.Bytes(), err
+}
+
+// Restore implements learners.Learner.
+func (l *run) Restore(saved []byte) error {
+	var s state
+	r := bytes.NewReader(saved)
+	if err := gob.NewDecoder(r).Decode(&s); err != nil {
+		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
+	}
+	if r.Len() > 0 {
+		return fmt.Errorf("softmax: found a damaged state of a run: %d bytes are left over", r.Len())
+	}
+	size := l.problem.Q * l.problem.X.D
+	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q, size)); err != nil {
+		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
+	}
+	if s.Stage == crossfitting && len(s.Crossing.W) != l.Folds {
+		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d",
+			len(s.Crossing.W), l.Folds)
+	}
+	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM {
+		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")
+	}
+	l.state = s
+	l.deal()
+	return nil
+}
+
+// check says what no run would have saved; size is the number of weights.
+func (s *state) check(size int) error {
+	finite := func(v ...float64) bool {
+		for _, f := range v {
+			if math.IsNaN(f) || math.IsInf(f, 0) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case s.Stage < searching || s.Stage > done || s.Made < 0 || len(s.Pairs) > memory:
+		return fmt.Errorf("stage %d, %d iterations, %d pairs", s.Stage, s.Made, len(s.Pairs))
+	case !(s.First >= 0) || !finite(s.First) || !(s.Search.Lambda >= 0) || !finite(s.Search.Lambda):
+		return fmt.Errorf("gradient %v, penalty %v", s.First, s.Search.Lambda)
+	}
+	for _, p := range s.Pairs {
+		if len(p.S) != size || len(p.Y) != size {
+			return fmt.Errorf("found pairs of %d and %d values, wanted %d", len(p.S), len(p.Y), size)
+		}
+		if !finite(p.S...) || !finite(p.Y...) || !(p.SY > 0) || !finite(p.SY) {
+			return fmt.Errorf("found a pair whose values are not those of one")
+		}
+	}
+	return s.Search.check(size)
+}

@@ -1,0 +1,183 @@
+package softmax
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// newTargets makes the targets of the noisy labels by a correction (clause 16).
+func newTargets(p *Params, problem *learners.Problem) (engine.Targets, error) {
+	q := problem.Q
+	c := confusionOf(p, problem)
+	var weights []float64 // of the labels
+	if p.ClassWeights == Balanced {
+		weights = balanced(problem.Y, q)
+	}
+	t := engine.Targets{Row: problem.Y}
+	var err error
+	most := 1.0
+	if p.Correction == Backward {
+		t.Given = true
+		t.Values, most, err = backward(c, q)
+	} else {
+		t.Values = forward(c, q)
+	}
+	if err != nil {
+		return t, err
+	}
+	// The engine takes weights of at most 1, and those that keep residuals below 1.
+	scale := math.Ldexp(1, -exponent(most))
+	if weights == nil && scale == 1 {
+		return t, nil
+	}
+	largest := 1.0
+	for _, w := range weights {
+		largest = max(largest, w)
+	}
+	t.Weight = make([]float32, len(problem.Y))
+	for i, y := range problem.Y {
+		w := scale
+		if weights != nil {
+			w *= weights[y] / largest
+		}
+		t.Weight[i] = float32(w)
+	}
+	return t, nil
+}
+
+// confusionOf returns the confusion matrix of the examples as they count.
+func confusionOf(p *Params, problem *learners.Problem) []float64 {
+	c := identity(problem.Q)
+	if p.Correction != None && problem.Noise != nil {
+		c = problem.Noise.P
+	}
+	if p.ClassWeights == Balanced {
+		c = reweighted(c, balanced(problem.Y, problem.Q), problem.Q)
+	}
+	return c
+}
+
+// exponent returns the least e ≥ 0 with v ≤ 2^e.
+func exponent(v float64) int {
+	e := 0
+	for math.Ldexp(1, e) < v {
+		e++
+	}
+	return e
+}
+
+func identity(q int) []float64 {
+	c := make([]float64, q*q)
+	for k := range q {
+		c[k*q+k] = 1
+	}
+	return c
+}
+
+// forward returns log C, whose row k holds the logarithms of how likely label k is with each
+// true class.
+func forward(c []float64, q int) []float32 {
+	l := make([]float32, q*q)
+	for k, v := range c {
+		l[k] = float32(math.Inf(-1))
+		if f := float32(v); f >= 0x1p-126 {
+			l[k] = numerics.Log(f)
+		}
+	}
+	for k := range q { // a label that C says cannot be: what it is taken for must not matter much
+		row := l[k*q : (k+1)*q]
+		if possible(row) {
+			continue
+		}
+		clear(row)
+	}
+	return l
+}
+
+func possible(row []float32) bool {
+	for _, v := range row {
+		if !math.IsInf(float64(v), -1) {
+			return true
+		}
+	}
+	return false
+}
+
+// backward returns the columns of C⁻¹ as rows, whose row k says how much the loss of each class
+// counts for label k, and the largest size of a residual.
+func backward(c []float64, q int) ([]float32, float64, error) {
+	inverse, ok := numerics.Inverse(c, q)
+	if !ok {
+		return nil, 0, fmt.Errorf("softmax: backward correction: found a confusion matrix that has no inverse, wanted " +
+			"one that has; use forward correction, or check the matrix")
+	}
+	t := make([]float32, q*q)
+	most := 1.0
+	for k := range q {
+		for r := range q {
+			v := inverse[r*q+k]
+			t[k*q+r] = float32(v)
+			most = max(most, v, 1-v)
+		}
+	}
+	return t, most, nil
+}
+
+// balanced returns the weights of the labels, n/(Q·n_k); 0 for a label without an example.
+func balanced(y []int32, q int) []float64 {
+	counts := make([]int, q)
+	for _, k := range y {
+		counts[k]++
+	}
+	w := make([]float64, q)
+	for k, n := range counts {
+		if n > 0 {
+			w[k] = float64(len(y)) / float64(q*n)
+		}
+	}
+	return w
+}
+
+// reweighted returns the confusion matrix of examples that count by their noisy label: column t
+// of C, each entry times the weight of its label, again of the sum 1.
+func reweighted(c, weights []float64, q int) []float64 {
+	r := make([]float64, q*q)
+	for t := range q {
+		sum := 0.0
+		for k := range q {
+			r[k*q+t] = weights[k] * c[k*q+t]
+			sum += float64(r[k*q+t])
+		}
+		if sum == 0 {
+			continue
+		}
+		for k := range q {
+			r[k*q+t] /= sum
+		}
+	}
+	return r
+}
+
+// stream keeps this package's random numbers apart from those that other parts draw from the
+// same seed.
+const stream = 0x736f66746d6178 // "softmax"
+
+// folds puts each example into one of so many folds: at random, of each label about as many
+// into each.
+func folds(y []int32, q, count int, seed uint64) []uint8 {
+	rng := rand.New(rand.NewPCG(seed, stream))
+	fold, next := make([]uint8, len(y)), make([]int, q)
+	for k := range next {
+		next[k] = rng.IntN(count)
+	}
+	for _, i := range rng.Perm(len(y)) {
+		fold[i] = uint8(next[y[i]] % count)
+		next[y[i]]++
+	}
+	return fold
+}

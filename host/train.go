@@ -40,6 +40,11 @@ type Options struct {
 	MaxSteps    int             // 0 for the learner's default, NoSteps for none
 	Weights     learners.Rule   // "" for the learner's default
 	Seed        uint64          // of all random choices
+	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the training
+	// examples themselves (of a learner whose scores are log-odds, on none), which promise too
+	// much where few examples were learned almost by heart; 2 to MostFolds on those of examples
+	// held out from that many further trainings, each without one part. It never changes W.
+	TemperatureFolds int
 
 	// From is a model to begin with: training starts from its weights, and prepares and maps
 	// the features as it does. Nil to start from W = 0.
@@ -47,7 +52,8 @@ type Options struct {
 	// Resume is an unfinished training to go on with: a checkpoint, or the model of an
 	// interrupted run. The result is that of a training never interrupted. Data and noise
 	// must be those with which that training began. So must Learner, Weights and Seed, or
-	// have their zero values, which stand for what it began with. MaxSteps may be another.
+	// have their zero values, which stand for what it began with. MaxSteps and
+	// TemperatureFolds may be others.
 	// Nil for none.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
@@ -130,7 +136,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	if err := o.Learner.Check(); err != nil {
+	if err := errors.Join(o.Learner.Check(), checkFolds(o.TemperatureFolds)); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	about := o.Learner.Definition()
@@ -169,7 +175,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		ToolVersion: o.Tool, ContractVersion: contract.Version,
 		Classes: data.Classes, Features: model.Features{Count: data.FeatureCount(), Names: data.Features},
 		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
-		DataSHA256: t.data.SHA256,
+		DataSHA256: t.data.SHA256, TemperatureFolds: o.TemperatureFolds,
 	}}
 	if noise != nil {
 		t.model.Confusion = noise.P
@@ -311,6 +317,9 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	m := t.with(result.W, &result.EstimatedError, result.Steps, string(result.Stop))
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
+	}
+	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
+		return nil, err
 	}
 	t.phase(Learned)
 	return &Trained{m, result}, nil

@@ -236,8 +236,9 @@ func TestHelp(t *testing.T) {
 		"": {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
 		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS",
 			"--kernel FUNCTION", "--gamma G", "Examples: uma-gpu train"},
-		"predict":          {"--out FILE", "--no-labels", "Example: uma-gpu predict"},
-		"eval":             {"--json", "Example: uma-gpu eval"},
+		"predict":          {"--out FILE", "--no-labels", "--proba", "--scores", "Example: uma-gpu predict"},
+		"eval":             {"--json", "--confusion FILE", "Example: uma-gpu eval"},
+		"calibrate":        {"--confusion FILE", "--out FILE", "Example: uma-gpu calibrate"},
 		"confusion":        {"inject", "show"},
 		"confusion inject": {"--pairwise RATE", "--write-confusion FILE", "Example: uma-gpu confusion inject"},
 		"confusion show":   {"--classes NAMES", "Example: uma-gpu confusion show"},
@@ -280,6 +281,9 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		{"devices"},
 		{"train", "--data", data, "--model", m, "--max-steps", "3"},
 		{"predict", "--data", data, "--model", m},
+		{"predict", "--data", data, "--model", m, "--proba"},
+		{"predict", "--data", data, "--model", m, "--scores", "--to", "jsonl"},
+		{"predict", "--data", data, "--model", m, "--scores", "--to", "npy"},
 		{"eval", "--data", data, "--model", m, "--json"},
 	} {
 		var stderr bytes.Buffer
@@ -363,6 +367,8 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 	for _, args := range [][]string{
 		{"train", "--data", data, "--model", other},
 		{"predict", "--data", data, "--model", m, "--out", other},
+		{"predict", "--data", data, "--model", m, "--proba", "--out", other},
+		{"calibrate", "--data", data, "--model", m, "--out", other},
 		{"confusion", "inject", "--data", data, "--pairwise", "0.2", "--out", other},
 		{"info", "--data", data},
 		{"split", "--data", data, "--fractions", "0.5", "--out", other},

@@ -100,12 +100,16 @@ func TestPredictAndEvalOnAllDevices(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	succeed(t, "train", "--data", digits, "--model", m, "--max-steps", "30")
 	wantNames, _ := succeed(t, "predict", "--model", m, "--data", digits)
+	wantTable, _ := succeed(t, "predict", "--model", m, "--data", digits, "--proba")
 	wantText, _ := succeed(t, "eval", "--model", m, "--data", digits)
 	for _, i := range openCL(t) {
 		for _, more := range [][]string{nil, {"--max-alloc", "64K"}} {
 			args := append([]string{"--model", m, "--data", digits, "--device", i.ID()}, more...)
 			if got, _ := succeed(t, append([]string{"predict"}, args...)...); got != wantNames {
 				t.Errorf("%s %s predicts otherwise", i.ID(), more)
+			}
+			if got, _ := succeed(t, append([]string{"predict", "--proba"}, args...)...); got != wantTable {
+				t.Errorf("%s %s has other probabilities", i.ID(), more)
 			}
 			if got, _ := succeed(t, append([]string{"eval"}, args...)...); got != wantText {
 				t.Errorf("%s %s: found\n%s\nwant\n%s", i.ID(), more, got, wantText)

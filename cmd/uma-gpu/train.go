@@ -25,6 +25,8 @@ func trainCommand() *cli.Command {
 		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
 		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
 			Usage: "`RULE` for the weights to keep: best, average or last"},
+		&cli.IntFlag{Name: "temperature-folds",
+			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 		seedFlag("all random choices"),
 		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
@@ -222,6 +224,10 @@ func newTraining(c *cli.Context) (*training, error) {
 			}
 		}
 		t.Weights = rule
+	}
+	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
+		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
+		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {

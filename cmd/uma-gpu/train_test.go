@@ -71,10 +71,14 @@ func TestTrain(t *testing.T) {
 		Parameters:  json.RawMessage(`{"select":"error","alpha":0,"tol":1e-9}`),
 		MaxSteps:    40,
 		Condition:   5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
-		Device: model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
+		Temperature: m.Meta.Temperature,
+		Device:      model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
 	}
 	if got, want := marshal(t, m.Meta), marshal(t, want); got != want {
 		t.Errorf("metadata\n%s\nwant\n%s", got, want)
+	}
+	if !(m.Meta.Temperature > 0) {
+		t.Errorf("temperature %v", m.Meta.Temperature)
 	}
 	if len(m.Meta.DataSHA256) != 64 || m.Meta.Preparation.Steps.String() != dataset.DefaultSteps {
 		t.Errorf("metadata %+v", m.Meta)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -68,7 +69,13 @@ type Meta struct {
 	// (clause 10), or nil if the learner does not estimate it. Noise can push the
 	// estimate below 0 or above 1.
 	EstimatedError *float64 `json:"estimated_error"`
-	Device         Device   `json:"device"`
+	// Temperature is what scores are divided by before softmax makes probabilities of them: a
+	// normal float32 above 0; 0 if none was fitted.
+	Temperature float32 `json:"temperature,omitempty"`
+	// TemperatureFolds is how many trainings, each without a part of the examples, Temperature
+	// was to be fitted to; 0 if to the training examples themselves or to other examples.
+	TemperatureFolds int    `json:"temperature_folds,omitempty"`
+	Device           Device `json:"device"`
 }
 
 // Features describes the columns of the data file, before preparation.
@@ -139,6 +146,12 @@ func (m *Meta) check() error {
 	}
 	if m.Steps < 0 || m.MaxSteps < 0 {
 		return fmt.Errorf("steps, max_steps: found %d, %d, wanted 0 or more", m.Steps, m.MaxSteps)
+	}
+	if m.Temperature != 0 && !(m.Temperature >= 0x1p-126 && m.Temperature <= math.MaxFloat32) {
+		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none", m.Temperature)
+	}
+	if m.TemperatureFolds < 0 {
+		return fmt.Errorf("temperature_folds: found %d, wanted 0 or more", m.TemperatureFolds)
 	}
 	if m.EstimatedError != nil && !finite(*m.EstimatedError) {
 		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *m.EstimatedError)
@@ -282,9 +295,13 @@ func decodeMeta(text []byte) (Meta, error) {
 	return m, m.upgrade()
 }
 
-// upgrade makes of the metadata of versions 1 and 2 those of this version. UMA was their
-// only learner, and had the count of steps among its parameters.
+// upgrade makes of the metadata of older versions those of this version. Before version 4
+// there was no temperature. UMA was the only learner of versions 1 and 2, and had the count
+// of steps among its parameters.
 func (m *Meta) upgrade() error {
+	if m.FormatVersion < 4 && (m.Temperature != 0 || m.TemperatureFolds != 0) {
+		return fmt.Errorf("found format_version %d and a temperature, which wants 4", m.FormatVersion)
+	}
 	if m.FormatVersion >= 3 {
 		return nil
 	}

@@ -45,7 +45,7 @@ import (
 // FormatVersion is the version of the file format that this package writes; it reads the
 // older ones too. It grows whenever a field or a member is added: a reader that skipped
 // one could predict wrongly without a word.
-const FormatVersion = 3
+const FormatVersion = 4
 
 // Model is a trained classifier of Q ≥ 2 classes, linear in D ≥ 1 columns: prepared
 // features (the bias column included), or the prepared components of Projection. Score

@@ -310,6 +310,9 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}
+	if result.Note != "" {
+		t.note("%s", result.Note)
+	}
 	t.phase(Learned)
 	return &Trained{m, result}, nil
 }

@@ -112,7 +112,8 @@ func TestSignal(t *testing.T) {
 // of a script's command in the background.
 func TestIgnoredSignals(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.npz")
-	c := program(t, "trap '' HUP INT;", "train", "--data", digits, "--model", m, "--max-steps", "300", "--verbose")
+	c := program(t, "trap '' HUP INT;", "train", "--data", digits, "--model", m, "--step", "pair",
+		"--max-steps", "300", "--verbose")
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

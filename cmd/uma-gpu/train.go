@@ -24,7 +24,7 @@ func trainCommand() *cli.Command {
 	learner := append(learnerFlags(),
 		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
 		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
-			Usage: "`RULE` for the weights to keep: best-average, best, average or last"},
+			Usage: "`RULE` for what to keep: best-average, best, average, last"},
 		seedFlag("all random choices"),
 		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)

@@ -27,14 +27,14 @@ func (l *run) collect(regions []int64) error {
 				return fmt.Errorf("uma: the norm of update vector (%d,%d) is %v: the features are too large for float32; "+
 					"normalise them", p, r, norm2)
 			}
-			if p == r || !(norm2 > l.Tol*l.Tol) {
+			if p == r || !(norm2 > l.Tol*l.Tol) || !(norm2 > l.doubted(regions, p, r)) {
 				continue
 			}
-			l.allowed = append(l.allowed, engine.Pair{P: p, Q: r})
 			value := norm2
 			if l.Select == SelectConfusion {
 				value = norm2 / (l.priors[r] * l.priors[r])
 			}
+			l.allowed = append(l.allowed, engine.Pair{P: p, Q: r})
 			l.candidates = append(l.candidates, candidate{engine.Pair{P: p, Q: r}, value})
 		}
 	}

@@ -46,20 +46,23 @@ type Params struct {
 	Alpha     float32 `json:"alpha"` // margin α ≥ 0 of the regions and of the error set, in AlphaUnit
 	AlphaUnit Unit    `json:"alpha_unit"`
 	Tol       float64 `json:"tol"` // pairs with ‖z_pq‖ ≤ Tol are left alone; ≥ 0
+	// Doubt is how many times as long as the wrong labels alone make it on average an update
+	// vector must be, or it is left alone (clause 18); ≥ 0. It needs a confusion matrix.
+	Doubt float64 `json:"doubt"`
 }
 
-// Defaults returns the default parameters. An example of length 1 weighs 1/n in an update
-// vector, so the default tolerance overlooks none.
+// Defaults returns the default parameters, which docs/weights.md measures. An example of
+// length 1 weighs 1/n in an update vector, so the default tolerance overlooks none.
 func Defaults() *Params {
-	return &Params{Step: StepAll, Select: SelectError, AlphaUnit: UnitWeights, Tol: 1e-9}
+	return &Params{Step: StepAll, Select: SelectError, AlphaUnit: UnitWeights, Tol: 1e-9, Doubt: 1}
 }
 
 // UnmarshalJSON reads the parameters that a model file holds. Files of before there were
-// steps of other kinds, and other units, do not name them: theirs were pair and score.
+// steps of other kinds, other units, and doubts, do not name them: theirs were pair, score, 0.
 func (p *Params) UnmarshalJSON(text []byte) error {
 	type plain Params // without this method
 	read := plain(*p)
-	read.Step, read.AlphaUnit = StepPair, UnitScore
+	read.Step, read.AlphaUnit, read.Doubt = StepPair, UnitScore, 0
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&read); err != nil {
@@ -75,7 +78,7 @@ var definition = &learners.Definition{
 	Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine Learning 99 " +
 		"(2015), Algorithm 2",
 	Step:     "an update of W by all mistakes, or by those of one kind",
-	MaxSteps: 1000,
+	MaxSteps: 512,
 	Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
 	New:      func() learners.Params { return Defaults() },
 }
@@ -93,6 +96,8 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 	fs.Var((*float32Value)(&p.Alpha), "alpha", "margin `A` that an example needs to count as predicted, at least 0")
 	fs.StringVar((*string)(&p.AlphaUnit), "alpha-unit", string(p.AlphaUnit), "`UNIT` of alpha: weights (their length, "+
 		"a class's on average) or score")
+	fs.Float64Var(&p.Doubt, "doubt", p.Doubt, "leave update vectors alone that are at most `D` times as long as "+
+		"wrong labels alone would make them, at least 0")
 	fs.Float64Var(&p.Tol, "tol", p.Tol, "norm `T` of an update vector up to which its mistake is left alone, at least 0")
 }
 
@@ -105,6 +110,8 @@ func (p *Params) Check() error {
 		return fmt.Errorf("uma: margin alpha is %v; it must be a number of at least 0", p.Alpha)
 	case !(p.Tol >= 0) || math.IsInf(p.Tol, 0):
 		return fmt.Errorf("uma: tolerance is %v; it must be a number of at least 0", p.Tol)
+	case !(p.Doubt >= 0) || math.IsInf(p.Doubt, 0):
+		return fmt.Errorf("uma: doubt is %v; it must be a number of at least 0", p.Doubt)
 	case !slices.Contains([]Policy{StepPair, StepRegion, StepAll}, p.Step):
 		return fmt.Errorf("uma: step %q is not known; use all, region or pair", p.Step)
 	case !slices.Contains([]Unit{UnitWeights, UnitScore}, p.AlphaUnit):

@@ -2,6 +2,7 @@ package uma
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -25,7 +26,7 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 		z, found, err := l.choose(&chosen, w)
 		switch {
 		case err != nil || !found:
-			return learners.Step{Done: true}, err
+			return l.done(), err
 		case l.Params.Step == StepPair:
 			move(w, chosen, z, 0, l.d)
 			l.begun = true
@@ -35,10 +36,23 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 	}
 	done, err := l.correct(w, pairs)
 	if err != nil || len(done) == 0 {
-		return learners.Step{Done: true}, err
+		return l.done(), err
 	}
 	l.begun = true
 	return l.report(done), nil
+}
+
+// odd is the estimated error from which on it is odd that there is nothing left to correct.
+const odd = 0.25
+
+// done is the end of a run, with a word if much of what W predicts seems to be wrong.
+func (l *run) done() learners.Step {
+	s := learners.Step{Done: true}
+	if e := l.inverse.EstimatedError(l.assignment.Predicted, l.n); e >= odd {
+		s.Note = fmt.Sprintf("uma: found no mistake left to correct, though an estimated %.0f %% of the predictions "+
+			"are wrong; try a smaller --alpha, --doubt or --tol", 100*e)
+	}
+	return s
 }
 
 // report describes a step that has corrected some pairs.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -82,6 +83,7 @@ type naive struct {
 	y       []int32
 	q       int
 	inverse []float64
+	length  float64 // mean of ‖x‖²
 	w       [][]float64
 }
 
@@ -100,6 +102,7 @@ func (s *naive) step() (done []engine.Pair) {
 		unit = length
 	}
 	sums := map[engine.Pair][]float64{} // by region and label
+	regions := make([]int, s.x.N)
 	for i := range s.x.N {
 		x, scores := make([]float64, s.x.D), make([]float64, s.q)
 		for j, v := range s.x.Row(i) {
@@ -111,8 +114,10 @@ func (s *naive) step() (done []engine.Pair) {
 		p := slices.Index(scores, slices.Max(scores))
 		others := slices.Delete(slices.Clone(scores), p, p+1)
 		if scores[p]-slices.Max(others) < alpha*unit {
+			regions[i] = -1
 			continue
 		}
+		regions[i] = p
 		for label := range s.q {
 			cell := engine.Pair{P: p, Q: label}
 			if sums[cell] == nil {
@@ -143,6 +148,18 @@ func (s *naive) step() (done []engine.Pair) {
 				}
 			}
 			m.norm = math.Sqrt(inner(m.z, m.z))
+			// Each example of the region adds B[c][y]·x, whose mean over its noisy labels y is x or
+			// 0: the square of B[c][y] less the mean is how far one label throws it off.
+			off := 0.0
+			for i := range s.x.N {
+				if regions[i] == p {
+					b := s.inverse[c*s.q+int(s.y[i])]
+					off += (b*b - b) * s.length / float64(s.x.N*s.x.N)
+				}
+			}
+			if m.norm <= s.Doubt*math.Sqrt(max(0, off)) {
+				continue
+			}
 			long := 1.0
 			if s.AlphaUnit == UnitWeights {
 				long = m.norm
@@ -197,6 +214,7 @@ func TestStepsEqualNaive(t *testing.T) {
 	for _, p := range []Params{
 		{Step: StepPair}, {Step: StepRegion}, {Step: StepAll},
 		{Step: StepPair, Alpha: 0.2}, {Step: StepRegion, Alpha: 0.2}, {Step: StepAll, Alpha: 0.2},
+		{Step: StepAll, Doubt: 1}, {Step: StepRegion, Doubt: 2},
 		{Step: StepAll, Alpha: 0.01, AlphaUnit: UnitScore}, {Step: StepRegion, Alpha: 0.01, AlphaUnit: UnitScore},
 	} {
 		p.Select, p.AlphaUnit, p.Tol = SelectError, cmp.Or(p.AlphaUnit, UnitWeights), 1e-9
@@ -208,6 +226,9 @@ func TestStepsEqualNaive(t *testing.T) {
 			defer l.Close()
 			w, changed := engine.NewWeights(q, d), learners.AllClasses(q)
 			twin := naive{Params: p, x: x, y: y, q: q, inverse: inverse.V}
+			for _, v := range x.X {
+				twin.length += float64(v) * float64(v) / n
+			}
 			for range q {
 				twin.w = append(twin.w, make([]float64, d))
 			}
@@ -281,11 +302,55 @@ func TestOldParams(t *testing.T) {
 		`{"select":"error","alpha":0.5,"tol":1e-9}`: {Step: StepPair, Select: SelectError, Alpha: 0.5, AlphaUnit: UnitScore, Tol: 1e-9},
 		`{"step":"region","select":"random","alpha":0.5,"alpha_unit":"weights","tol":0}`: {Step: StepRegion,
 			Select: SelectRandom, Alpha: 0.5, AlphaUnit: UnitWeights},
-		`{}`: {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9},
+		`{"step":"all","doubt":2}`: {Step: StepAll, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9, Doubt: 2},
+		`{}`:                       {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9},
 	} {
 		got, err := definition.Parse([]byte(text))
 		if err != nil || *got.(*Params) != want {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+}
+
+// TestDoneIsOdd has ten classes, and a margin in the score's unit that nothing reaches after one
+// step: the run ends with a word about it. One that has corrected all ends without.
+func TestDoneIsOdd(t *testing.T) {
+	const n, d, q = 400, 12, 10
+	x, y := sample(n, d, q)
+	for _, c := range []struct {
+		params Params
+		odd    bool
+	}{
+		{Params{Step: StepPair, Alpha: 0.1, AlphaUnit: UnitScore}, true},
+		{Params{Step: StepAll, Alpha: 0.1, AlphaUnit: UnitScore}, true},
+		{Params{Step: StepAll, AlphaUnit: UnitWeights}, false},
+	} {
+		c.params.Select = SelectError
+		if !c.odd { // examples that are their class
+			for i := range n {
+				clear(x.Row(i))
+				x.Row(i)[y[i]] = 1
+			}
+		}
+		l, err := c.params.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		w, changed := engine.NewWeights(q, d), learners.AllClasses(q)
+		var s learners.Step
+		steps := 0
+		for ; !s.Done; steps++ {
+			if _, err := l.Count(t.Context(), w, changed); err != nil {
+				t.Fatal(err)
+			}
+			if s, err = l.Step(t.Context(), w); err != nil {
+				t.Fatal(err)
+			}
+			changed = s.Changed
+		}
+		if got := strings.Contains(s.Note, "% of the predictions are wrong"); got != c.odd {
+			t.Errorf("%+v: done after %d steps with note %q", c.params, steps-1, s.Note)
 		}
 	}
 }

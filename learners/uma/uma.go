@@ -36,7 +36,8 @@ type run struct {
 	priors     []float64         // π̂, from the first assignment
 	norms      []float32
 	z          []float32 // update vectors of the pairs under trial
-	unit       float64   // of α: 1, or the length of W that clause 18 says, at the last Count
+	spread     spread
+	unit       float64 // of α: 1, or the length of W that clause 18 says, at the last Count
 
 	allowed    []engine.Pair // by clause 7 in this step, by p, then q
 	candidates []candidate   // those of them not yet tried
@@ -58,7 +59,9 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err != nil {
 		return nil, err
 	}
-	return newRun(*p, cells, inverse, problem.Seed), nil
+	l := newRun(*p, cells, inverse, problem.Seed)
+	l.spread = newSpread(inverse, problem.X, p.Doubt)
+	return l, nil
 }
 
 // newRun begins a run on cells, which it closes at its end.

@@ -43,6 +43,7 @@ func TestBadParams(t *testing.T) {
 		{Params{Select: SelectError, Alpha: float32(nan)}, "margin alpha is NaN"},
 		{Params{Select: SelectError, Tol: -1}, "tolerance is -1"},
 		{Params{Select: SelectError, Tol: inf}, "tolerance is +Inf"},
+		{Params{Select: SelectError, Doubt: nan}, "doubt is NaN"},
 		{Params{Select: SelectError}, `step "" is not known`},
 		{Params{Select: SelectError, Step: "some"}, `step "some" is not known`},
 		{Params{Select: SelectError, Step: StepAll}, `unit of alpha "" is not known`},

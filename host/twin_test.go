@@ -62,7 +62,8 @@ func TestTwin(t *testing.T) {
 			uma.StepPair, uma.UnitWeights, 0.5},
 	} {
 		c.step, c.unit = cmp.Or(c.step, uma.StepPair), cmp.Or(c.unit, uma.UnitScore)
-		t.Run(fmt.Sprintf("%s %s %s %s %s alpha %v", c.file, c.steps, c.step, c.sel, c.weights, c.alpha), func(t *testing.T) {
+		name := fmt.Sprintf("%s %s %s %s %s alpha %v", c.file, c.steps, c.step, c.sel, c.weights, c.alpha)
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			data, err := dataset.Read(t.Context(), "../testdata/"+c.file, dataset.Options{LabelColumn: c.label})
 			if err != nil {

@@ -299,7 +299,8 @@ func TestRoom(t *testing.T) {
 // alpha counts in.
 func TestOldParams(t *testing.T) {
 	for text, want := range map[string]Params{
-		`{"select":"error","alpha":0.5,"tol":1e-9}`: {Step: StepPair, Select: SelectError, Alpha: 0.5, AlphaUnit: UnitScore, Tol: 1e-9},
+		`{"select":"error","alpha":0.5,"tol":1e-9}`: {Step: StepPair,
+			Select: SelectError, Alpha: 0.5, AlphaUnit: UnitScore, Tol: 1e-9},
 		`{"step":"region","select":"random","alpha":0.5,"alpha_unit":"weights","tol":0}`: {Step: StepRegion,
 			Select: SelectRandom, Alpha: 0.5, AlphaUnit: UnitWeights},
 		`{"step":"all","doubt":2}`: {Step: StepAll, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9, Doubt: 2},

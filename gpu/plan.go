@@ -67,7 +67,7 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 			p.ClassSums += size(min(per, q-from)*q*d, 8)
 		}
 		norms := min(q, int(e.maxAlloc/(4*int64(q)*int64(chunks(d)))))
-		vectors := min(16, int(e.maxAlloc/(4*int64(d))))
+		vectors := min(vectorsAtOnce(d, q), int(e.maxAlloc/(4*int64(d))))
 		room, err := e.moveRoom(x.Sparse(), d, rows)
 		if err != nil {
 			return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)

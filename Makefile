@@ -158,8 +158,9 @@ fuzz-short: FUZZTIME = 3s
 fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
 
 weights: deps
+	@mkdir -p build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }
-	go run ./bench/weights -data "$(DATA)" -seeds 5
+	go run ./bench/weights -data "$(DATA)" -device cpu -seeds 3 -log build/weights.log
 
 clean:
 	rm -rf build

@@ -63,7 +63,8 @@ class Measurement:
         self.test = ["--data", f"{source}/t10k-images-idx3-ubyte.gz", "--labels", f"{source}/t10k-labels-idx1-ubyte.gz"]
 
     def bench(self, device, *args):
-        return run(self.uma, "bench", "--json", "--quiet", "--device", device, "--steps", STEPS, *args)
+        return run(self.uma, "bench", "--json", "--quiet", "--device", device, "--steps", STEPS,
+                   "--step", "pair", "--doubt", "0", *args)  # two classes a step, as the others do it
 
     def learn(self, device, data, steps):
         """Trains; returns train's report with the test error."""

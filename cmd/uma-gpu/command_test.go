@@ -186,7 +186,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--max-steps", "1.5"), `invalid value "1.5" for flag -max-steps`},
 		{append(train, "--seed", "-1"), `invalid value "-1" for flag -seed`},
 		{append(train, "--select", "worst"), `selection "worst" is not known`},
-		{append(train, "--weights", "first"), `weights "first" make no sense for learner uma; use best, average or last`},
+		{append(train, "--weights", "first"), `weights "first" make no sense for learner uma; use best-average, best, average or last`},
 		{append(train, "--learner", "svm"), `learner "svm" is not known; use `},
 		{append(train, "--normalize", "l3"), `found "l3"`},
 		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, npz, idx, parquet, arff or binary`},

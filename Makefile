@@ -13,6 +13,7 @@
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
+# make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -28,7 +29,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
+.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind bench bench-peers fuzz fuzz-short learners weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -138,6 +139,12 @@ fuzz fuzz-short: deps
 # Nothing is made smaller, so that a short run takes the same time each time.
 fuzz-short: FUZZTIME = 3s
 fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
+
+# What build/learners.jsonl has is not measured again: an interrupted run goes on.
+learners: deps
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
+	@mkdir -p build
+	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
 weights: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }

@@ -201,7 +201,8 @@ func (t table) missing(b *strings.Builder) {
 
 // about writes the table of sets.
 func (t table) about(b *strings.Builder) {
-	b.WriteString("\n## Sets\n\n| set | training | test | features | classes | preparation |\n|---|--:|--:|--:|--:|---|\n")
+	b.WriteString("\n## Sets\n\n| set | training | test | features | classes | preparation |\n" +
+		"|---|--:|--:|--:|--:|---|\n")
 	shapes := map[string]shape{}
 	for _, v := range t.results.found {
 		if v.Failed == "" {

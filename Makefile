@@ -1,5 +1,5 @@
 # make          prints this list
-# make run      sets up, builds, and shows UMA learning from wrong labels
+# make run      sets up, builds, and shows learning from wrong labels
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out

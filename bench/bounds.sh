@@ -25,9 +25,9 @@ number() { sed -n "s/^ *\"$1\": \([-+.e0-9]*\),*$/\1/p" | head -n 1; }
 
 # way FLAG...
 way() {
-	"$program" train --data noisy.umab --confusion C.csv --max-steps "$steps" --model m.npz \
+	"$program" train --data noisy.umab --confusion C.csv --learner uma --max-steps "$steps" --model m.npz \
 		--quiet --json "$@" >train.json
-	"$program" bench --data right.umab --steps "$steps" --repeat 1 --quiet --json "$@" >bench.json
+	"$program" bench --data right.umab --learner uma --steps "$steps" --repeat 1 --quiet --json "$@" >bench.json
 	sum=$(unzip -p m.npz W.npy | sha256sum | cut -d ' ' -f 1)
 	echo "$sum" >>sums
 	narrow=$(awk -v b="$(number example_bytes <bench.json)" -v n="$(number examples <bench.json)" \

@@ -1,5 +1,5 @@
 # make          prints this list
-# make run      sets up, builds, and shows UMA learning from wrong labels
+# make run      sets up, builds, and shows learning from wrong labels
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
@@ -15,6 +15,7 @@
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
+# make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -30,7 +31,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind rusticl rusticl-all bench bench-peers fuzz fuzz-short weights clean
+.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind rusticl rusticl-all bench bench-peers fuzz fuzz-short learners weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -156,6 +157,12 @@ fuzz fuzz-short: deps
 # Nothing is made smaller, so that a short run takes the same time each time.
 fuzz-short: FUZZTIME = 3s
 fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
+
+# What build/learners.jsonl has is not measured again: an interrupted run goes on.
+learners: deps
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
+	@mkdir -p build
+	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
 weights: deps
 	@mkdir -p build

@@ -29,9 +29,9 @@ pair="--step pair --doubt 0"
 # way FLAG...
 # shellcheck disable=SC2086 # $pair is a list of flags
 way() {
-	"$program" train --data noisy.umab --confusion C.csv --max-steps "$steps" --model m.npz \
+	"$program" train --data noisy.umab --confusion C.csv --learner uma --max-steps "$steps" --model m.npz \
 		--weights best $pair --quiet --json "$@" >train.json
-	"$program" bench --data right.umab --steps "$steps" --repeat 1 $pair --quiet --json "$@" >bench.json
+	"$program" bench --data right.umab --learner uma --steps "$steps" --repeat 1 $pair --quiet --json "$@" >bench.json
 	sum=$(unzip -p m.npz W.npy | sha256sum | cut -d ' ' -f 1)
 	echo "$sum" >>sums
 	narrow=$(awk -v b="$(number example_bytes <bench.json)" -v n="$(number examples <bench.json)" \

@@ -28,7 +28,7 @@ train_all() {
 	one() { # one WHAT ENVIRONMENT-AND-COMMAND...
 		what=$1
 		shift
-		"$@" --confusion C.csv --max-steps "$steps" --model m.npz --quiet >/dev/null
+		"$@" --confusion C.csv --learner uma --max-steps "$steps" --model m.npz --quiet >/dev/null
 		weights m.npz >>sums
 		printf '%s  %s, %s\n' "$(tail -n 1 sums)" "$name" "$what"
 	}

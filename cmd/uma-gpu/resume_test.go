@@ -16,7 +16,7 @@ func resumable(t *testing.T, dir string) []string {
 	few := filepath.Join(dir, "few.csv")
 	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
 	data, c := noisy(t, dir, few)
-	return []string{"train", "--data", data, "--confusion", c, "--max-steps", "24"}
+	return []string{"train", "--data", data, "--confusion", c, "--learner", "uma", "--max-steps", "24"}
 }
 
 // TestResumeEqualsStraight: a checkpoint predicts, and a training that goes on from it, on

@@ -31,7 +31,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind rusticl rusticl-all bench bench-peers fuzz fuzz-short learners weights clean
+.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers fuzz fuzz-short learners weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -114,14 +114,14 @@ oclgrind: deps
 # seen only where RUSTICL_ENABLE says so; here it is the only driver. The forms for CPUs, which no
 # device gets whose float32 is made of integers, would take it minutes to compile.
 RUSTICL := RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=$(or $(OCL_ICD_VENDORS),/etc/OpenCL/vendors)/rusticl.icd
-rusticl rusticl-all: deps
+mesa: deps
 	@.ci/install-deps mesa-opencl-icd
 
-rusticl:
+rusticl: mesa
 	$(RUSTICL) go test -vet=off -run '^TestProbe$$|^TestConformance$$/./as_opened' ./gpu
 	$(RUSTICL) go test -vet=off -run '^TestTrainSameWeightsOnAllDevices$$|^TestIntegersAreSlow$$' ./cmd/uma-gpu
 
-rusticl-all:
+rusticl-all: mesa
 	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
 		-skip '/./(as_on_a_CPU|tuned|of_integers,_as_on_a_CPU)$$' ./gpu
 	$(RUSTICL) go test -vet=off -run 'OnAllDevices|OpenCL|TestIntegersAreSlow' ./cmd/uma-gpu

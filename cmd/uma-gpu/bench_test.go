@@ -71,7 +71,8 @@ func TestBench(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
 	}
-	stdout, _ = succeed(t, "bench", "--data", digits, "--learner", "uma", "--normalize", "l2", "--steps", "5", "--repeat", "2",
+	stdout, _ = succeed(t, "bench", "--data", digits, "--learner", "uma", "--normalize", "l2",
+		"--steps", "5", "--repeat", "2",
 		"--json", "--quiet")
 	r = decode[benchReport](t, stdout)
 	judgeBench(t, r, "cpu", 1797, 64, 10, 5)

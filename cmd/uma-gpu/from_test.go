@@ -46,7 +46,8 @@ func TestFrom(t *testing.T) {
 	succeed(t, "train", "--learner", "uma", "--data", data, "--model", first, "--max-steps", "7", "--weights", "last")
 
 	// Of no step, the model is the first one but for what the run says of itself.
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want, "--from", first, "--max-steps", "0")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want,
+		"--from", first, "--max-steps", "0")
 	if !bytes.Equal(member(t, want, "W.npy"), member(t, first, "W.npy")) {
 		t.Error("with no step the weights are not those to begin with")
 	}
@@ -63,7 +64,8 @@ func TestFrom(t *testing.T) {
 	// Last weights, no random numbers: seven steps and thirteen are twenty.
 	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want, "--max-steps", "20", "--weights", "last")
 	m := path("m.npz")
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m, "--from", first, "--max-steps", "13", "--weights", "last")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m,
+		"--from", first, "--max-steps", "13", "--weights", "last")
 	if !bytes.Equal(member(t, m, "W.npy"), member(t, want, "W.npy")) {
 		t.Error("seven steps and thirteen are not twenty")
 	}
@@ -84,7 +86,8 @@ func TestFrom(t *testing.T) {
 	text := strings.SplitAfterN(string(read(t, data)), "\n", 3)
 	rest := strings.SplitAfterN(text[2], "\n", 2)
 	swapped := write(t, dir, "swapped.csv", text[0]+rest[0]+text[1]+rest[1])
-	succeed(t, "train", "--learner", "uma", "--data", swapped, "--model", path("swapped.npz"), "--from", first, "--max-steps", "0")
+	succeed(t, "train", "--learner", "uma", "--data", swapped, "--model", path("swapped.npz"),
+		"--from", first, "--max-steps", "0")
 	if !bytes.Equal(member(t, path("swapped.npz"), "W.npy"), member(t, first, "W.npy")) {
 		t.Error("another first class changes the weights to begin with")
 	}
@@ -104,7 +107,8 @@ func TestFrom(t *testing.T) {
 			t.Errorf("from a checkpoint: %q", got)
 		}
 	}
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", k, "--max-steps", "7", "--kernel", "rbf", "--components", "9")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", k,
+		"--max-steps", "7", "--kernel", "rbf", "--components", "9")
 	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m, "--max-steps", "7", "--from", k)
 	for _, name := range []string{"landmarks.npy", "axes.npy", "offset.npy"} {
 		if !bytes.Equal(member(t, m, name), member(t, k, name)) {
@@ -138,7 +142,8 @@ func TestResumeMatchesNames(t *testing.T) {
 	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
 	other := named(t, dir, "other.csv", "c", "x", "label", "a", "b")
 	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want, "--checkpoint", k, "--every", "8", "--max-steps", "13")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want,
+		"--checkpoint", k, "--every", "8", "--max-steps", "13")
 	mapped := filepath.Join(dir, "other.umab")
 	succeed(t, "convert", "--data", other, "--label-column", "label", "--out", mapped)
 	for _, data := range []string{other, mapped} {

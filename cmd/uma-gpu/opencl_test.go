@@ -244,7 +244,8 @@ func TestDryRunOnOpenCL(t *testing.T) {
 func TestBenchOnOpenCL(t *testing.T) {
 	for _, i := range openCL(t) {
 		for _, more := range [][]string{nil, {"--max-alloc", "64K"}} {
-			args := append([]string{"bench", "--synthetic", "2000,5,3", "--learner", "uma", "--steps", "4", "--repeat", "2", "--json",
+			args := append([]string{"bench", "--synthetic", "2000,5,3", "--learner", "uma",
+				"--steps", "4", "--repeat", "2", "--json",
 				"--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)
 			judgeBench(t, decode[benchReport](t, stdout), i.ID(), 2000, 6, 3, 4)

@@ -188,7 +188,8 @@ func (e *gpuEngine) compile(programs []program) error {
 		}
 		e.programs = append(e.programs, program)
 		for _, k := range p.kernels(e) {
-			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most), !e.cpu && slices.Contains(fixedGroups, k.name)); err != nil {
+			fixed := !e.cpu && slices.Contains(fixedGroups, k.name)
+			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most), fixed); err != nil {
 				return err
 			}
 		}

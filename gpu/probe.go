@@ -48,7 +48,8 @@ func (q *queue) unlimited() *queue {
 // errLoops says that results are not what the kernels say. It is found when they are read, and
 // lasts, since nobody knows which are affected.
 var errLoops = errors.New("the driver has ended a kernel's loops before their time, without a word " +
-	"(llvmpipe gives those of a work-item 65535 rounds together); use fewer features, classes or examples, or another device")
+	"(llvmpipe gives those of a work-item 65535 rounds together); use fewer features, classes or examples, " +
+	"or another device")
 
 // checkLoops returns errLoops if loops are watched and one was ended.
 func (q *queue) checkLoops() error {
@@ -145,26 +146,32 @@ func hardQuestions() []question {
 	minus0 := float32(math.Copysign(0, -1))
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	return []question{
-		{1 + 0x1p-12, 1 + 0x1p-12, -1, 1<<24 + 1, 1},                                      // unfused; a tie to even
-		{0x1p-140, 3, 0, 1<<24 + 3, 0x1p-1},                                               // a subnormal factor; a tie upwards
-		{0x1p-100, 0x1p-40, 0x1p-145, 1<<62 + 1<<38, 0x1p-38},                             // a subnormal product and sum
-		{full * 0x1p-64, full * 0x1p-64, -full * 0x1p-127, -(1<<62 + 1<<38 + 1), 0x1p-39}, // of which little is left
-		{least, 0.5, least, -1, 0.5},                                                      // half of the least: ties in fma and product
-		{-least, 0.5, 0, 5, 0.5},                                                          // to -0
-		{least, 0, -0x1p-148, 7, 0.5},                                                     // least > 0
-		{0, least, 0, 9, 0x1p-3},                                                          // the other way round
-		{-normal, normal - least, 1, 0, 1},                                                // next to each other
-		{full * 0x1p-126, 0.5, 0, math.MinInt64, 0x1p-1},                                  // rounds up to the least normal number
-		{minus0, 0, 0, math.MaxInt64, 0x1p-1},                                             // zeros: signs differ
+		// Not fused; a tie to even. A subnormal factor; a tie upwards. A subnormal product and sum.
+		{1 + 0x1p-12, 1 + 0x1p-12, -1, 1<<24 + 1, 1},
+		{0x1p-140, 3, 0, 1<<24 + 3, 0x1p-1},
+		{0x1p-100, 0x1p-40, 0x1p-145, 1<<62 + 1<<38, 0x1p-38},
+		// A product of which little is left. Halves of the least number: ties, and -0.
+		{full * 0x1p-64, full * 0x1p-64, -full * 0x1p-127, -(1<<62 + 1<<38 + 1), 0x1p-39},
+		{least, 0.5, least, -1, 0.5},
+		{-least, 0.5, 0, 5, 0.5},
+		// Comparisons of subnormal numbers and of neighbours; rounding up to the least normal number.
+		{least, 0, -0x1p-148, 7, 0.5},
+		{0, least, 0, 9, 0x1p-3},
+		{-normal, normal - least, 1, 0, 1},
+		{full * 0x1p-126, 0.5, 0, math.MinInt64, 0x1p-1},
+		// Zeros of both signs; overflow between the steps only, and of the result.
+		{minus0, 0, 0, math.MaxInt64, 0x1p-1},
 		{minus0, 1, minus0, -3, 0x1p-1},
-		{most, 2, -most, 1<<25 - 1, 0x1p-24},    // overflow between the steps only
-		{most, next, most, 1<<31 + 1, 1},        // to infinity
-		{inf, 0, 1, 1<<40 + 1<<16 + 1, 0x1p-17}, // NaN
+		{most, 2, -most, 1<<25 - 1, 0x1p-24},
+		{most, next, most, 1<<31 + 1, 1},
+		// NaN and infinity.
+		{inf, 0, 1, 1<<40 + 1<<16 + 1, 0x1p-17},
 		{inf, 1, -inf, -(1<<40 + 1<<16 + 1), 0x1p-17},
 		{nan, 1, 1, 1, 0x1p-30},
 		{1, nan, inf, -1, 1},
-		{next, next, 0x1p-60, 0x7fffffbfffffffff, 0x1p-1},          // beyond a double
-		{next, 1 - 0x1p-24, -0x1p-100, 0x7fffffc000000000, 0x1p-1}, // a midpoint but for what follows
+		// What a double does not hold; a midpoint but for what follows; nothing special.
+		{next, next, 0x1p-60, 0x7fffffbfffffffff, 0x1p-1},
+		{next, 1 - 0x1p-24, -0x1p-100, 0x7fffffc000000000, 0x1p-1},
 		{-3, -2.5, 7.5, 11, 0x1p-2},
 	}
 }

@@ -48,6 +48,7 @@ type Result struct {
 	W              engine.Weights
 	Steps          int
 	Stop           Stop
+	Note           string    // what is odd about the end, for the user; mostly empty
 	EstimatedError float64   // of W on the training examples, without a clean label (clause 10)
 	Counts         []int64   // Q×Q, examples by W's prediction (row) and noisy label
 	Snapshot       *Snapshot // where an interrupted run stands; nil of others
@@ -80,10 +81,19 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 	}
 	changed := learners.AllClasses(p.Q)
 	for {
+		if r.keep.judges(r.steps) { // before the iterate, from whose Count the next step starts
+			w := r.keep.average(r.steps)
+			changed = learners.AllClasses(p.Q)
+			counts, estimate, err := r.count(ctx, w, changed)
+			if err != nil {
+				return Result{}, fmt.Errorf("average of %d steps: %w", r.steps, err)
+			}
+			r.keep.judged(w, estimate, counts)
+		}
 		if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
 			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 		}
-		r.keep.assigned(r.w, res.EstimatedError, res.Counts)
+		r.keep.assigned(r.w, r.steps, res.EstimatedError, res.Counts)
 		if r.steps >= o.MaxSteps {
 			res.Stop = MaxSteps
 			break
@@ -101,7 +111,8 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 		}
 		if step.Done {
-			res.Stop = Converged
+			res.Stop, res.Note = Converged, step.Note
+			r.keep.converged(r.w, res.EstimatedError, res.Counts)
 			break
 		}
 		r.steps++
@@ -206,7 +217,7 @@ func (r *run) finish(ctx context.Context, res Result) (Result, error) {
 	}
 	k := r.keep
 	switch {
-	case k.rule == learners.Best:
+	case k.chooses():
 		res.W, res.EstimatedError, res.Counts = k.best, k.bestError, k.bestCounts
 	case k.rule == learners.Average && r.steps > 0:
 		res.W = k.average(r.steps)

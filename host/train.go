@@ -237,6 +237,12 @@ func (t *training) adopt(base *model.Model) error {
 // checkSame refuses to go on with a training that began in another way.
 func (t *training) checkSame(base *model.Model) error {
 	is, was := &t.model, base
+	then := string(was.Meta.Parameters)
+	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil { // with what an older file leaves out
+		if text, err := json.Marshal(p); err == nil {
+			then = string(text)
+		}
+	}
 	for _, c := range []struct {
 		what      string
 		same      bool
@@ -244,7 +250,7 @@ func (t *training) checkSame(base *model.Model) error {
 	}{
 		{"contract version", is.Meta.ContractVersion == was.Meta.ContractVersion, is.Meta.ContractVersion, was.Meta.ContractVersion},
 		{"learner", is.Meta.Learner == was.Meta.Learner, is.Meta.Learner, was.Meta.Learner},
-		{"parameters", string(is.Meta.Parameters) == string(was.Meta.Parameters), string(is.Meta.Parameters), string(was.Meta.Parameters)},
+		{"parameters", string(is.Meta.Parameters) == then, string(is.Meta.Parameters), then},
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
@@ -320,6 +326,9 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	}
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
+	}
+	if result.Note != "" {
+		t.note("%s", result.Note)
 	}
 	t.phase(Learned)
 	return &Trained{m, result}, nil

@@ -44,7 +44,8 @@ type Learner interface {
 
 // Step is what Learner.Step did.
 type Step struct {
-	Done    bool    // there was nothing left to improve; w is as before, the rest is empty
+	Done    bool    // there was nothing left to improve; w is as before, the rest but Note is empty
+	Note    string  // with Done: what is odd about that, for the user; mostly empty
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about, for whoever watches
 }
@@ -81,6 +82,9 @@ const (
 	Last    Rule = "last"    // W_T
 	Average Rule = "average" // mean of W_1 … W_T
 	Best    Rule = "best"    // the one of least estimated error, the earliest on a tie
+	// BestAverage is, of W_0, the means of W_1 … W_t and, if the run has converged, W_T, the
+	// one of least estimated error, the earliest on a tie; clause 19 says which t.
+	BestAverage Rule = "best-average"
 )
 
 // Definition is what there is to know of a learner before any data.

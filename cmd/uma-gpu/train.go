@@ -24,7 +24,7 @@ func trainCommand() *cli.Command {
 	learner := append(learnerFlags(),
 		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
 		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
-			Usage: "`RULE` for the weights to keep: best, average or last"},
+			Usage: "`RULE` for what to keep: best-average, best, average, last"},
 		&cli.IntFlag{Name: "temperature-folds",
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 		seedFlag("all random choices"),

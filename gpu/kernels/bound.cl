@@ -128,7 +128,8 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 #if CPU
 	const mask_t inside = (was & 1) == 1;
 	const mask_t stays = (was >= 0) & LESS(rival_high, low) &
-	                     ((inside & AT_LEAST(SUB(low, rival_high), (lanes_t)(alpha))) | (~inside & LESS(SUB(high, rival_low), (lanes_t)(alpha))));
+	                     ((inside & AT_LEAST(SUB(low, rival_high), (lanes_t)(alpha))) |
+	                      (~inside & LESS(SUB(high, rival_low), (lanes_t)(alpha))));
 	int open[LANES], n = 0;
 	vstore16(stays, 0, before);
 	for (int l = 0; l < LANES; l++) {

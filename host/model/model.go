@@ -20,7 +20,9 @@
 //
 //	last.npy       float32 Q×d: the weights after the last step
 //	sum.npy        float64 Q×d: the sum of the weights after each step, for weights "average"
+//	               or "best-average"
 //	counts.npy     int64 Q×Q: examples by W's prediction and noisy label, for weights "best"
+//	               or "best-average"
 //	learner.bin    what the learner keeps besides
 //
 // In Python, numpy.load("m.npz")["W"] is the weight matrix, and

@@ -8,6 +8,7 @@
 #   DATA holds optdigits/optdigits.{tra,tes}.gz, letter/letter-recognition.data.gz and
 #   fashion-mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz
 #   SEEDS, of noise and splits, is "1 2 3 4 5"; LEARNERS is "uma classmean"; FOLDS is 10
+# docs/probabilities.md measured uma with the FLAGs --step pair --weights best.
 # Prints, for each set, noise and learner, means over the seeds as a row of Markdown: error rate of
 # the first, and calibration error of the three.
 set -eu

@@ -41,15 +41,10 @@ func (t *training) temperature(ctx context.Context, w engine.Weights) (float32, 
 	var scores []float32
 	var y []int32
 	var err error
-	switch {
-	case folds > 0:
-		if scores, y, err = t.foldScores(ctx, w, folds); err != nil && ctx.Err() != nil {
-			return t.temperature(ctx, w)
-		}
-	case t.Learner.Definition().LogOdds:
-		return 1, nil
-	default:
+	if folds == 0 {
 		scores, y, err = t.ownScores(w)
+	} else if scores, y, err = t.foldScores(ctx, w, folds); err != nil && ctx.Err() != nil {
+		return t.temperature(ctx, w)
 	}
 	if err != nil {
 		return 0, err

@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
 
@@ -117,27 +116,6 @@ func TestTemperatureFoldsInterrupted(t *testing.T) {
 		!strings.Contains(said[1], "without folds") {
 		t.Errorf("temperature %v, wanted %v; stop %s; notes %q", m.Meta.Temperature, own.Meta.Temperature,
 			m.Meta.Stop, said)
-	}
-}
-
-// logOdds is the class-mean classifier, said to give log-odds.
-type logOdds struct{ *classmean.Params }
-
-func (p logOdds) Definition() *learners.Definition {
-	d := *p.Params.Definition()
-	d.LogOdds = true
-	return &d
-}
-
-func TestTemperatureOfLogOdds(t *testing.T) {
-	data, noise, _ := noisyDigits()
-	o := host.Options{Engine: simd.New(), Learner: logOdds{classmean.Defaults()}}
-	if m := must(host.Train(context.Background(), data, noise, o)); m.Meta.Temperature != 1 {
-		t.Errorf("temperature %v, wanted 1", m.Meta.Temperature)
-	}
-	o.TemperatureFolds = 2
-	if m := must(host.Train(context.Background(), data, noise, o)); m.Meta.Temperature == 1 || m.Meta.Temperature == 0 {
-		t.Errorf("temperature %v with folds", m.Meta.Temperature)
 	}
 }
 

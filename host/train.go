@@ -40,10 +40,10 @@ type Options struct {
 	MaxSteps    int             // 0 for the learner's default, NoSteps for none
 	Weights     learners.Rule   // "" for the learner's default
 	Seed        uint64          // of all random choices
-	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the training
-	// examples themselves (of a learner whose scores are log-odds, on none), which promise too
-	// much where few examples were learned almost by heart; 2 to MostFolds on those of examples
-	// held out from that many further trainings, each without one part. It never changes W.
+	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the
+	// training examples themselves, which promise too much where few were learned almost by
+	// heart; 2 to MostFolds on those of examples held out from that many further trainings,
+	// each without one part. It never changes W.
 	TemperatureFolds int
 
 	// From is a model to begin with: training starts from its weights, and prepares and maps

@@ -95,7 +95,6 @@ type Definition struct {
 	Step     string        // what one step is, in a few words
 	MaxSteps int           // how many of them a run makes at most, unless the user says otherwise
 	Weights  []Rule        // that make sense, the default first
-	LogOdds  bool          // scores are log-odds: their softmax are probabilities (temperature 1)
 	New      func() Params // the defaults
 
 	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with

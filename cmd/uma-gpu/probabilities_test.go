@@ -122,7 +122,8 @@ func TestPredictTablesQuoteNames(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	dir := noisyParts(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
-	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--max-steps", "300", "--model"}
+	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--learner", "uma", "--step",
+		"pair", "--weights", "best", "--max-steps", "300", "--model"}
 	succeed(t, append(train, file("m.npz"))...)
 	succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
 	stdout, stderr := succeed(t, "calibrate", "--model", file("m.npz"), "--data", file("held.csv"),

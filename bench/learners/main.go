@@ -38,6 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	page := flags.String("page", "", "Markdown `file` whose tables are replaced; empty to write them to stdout")
 	seeds := flags.Int("seeds", 5, "corrupt labels, divide sets and train with the seeds 1 to `k`")
 	only := flags.String("sets", "", "measure only these `sets`, a comma list; all if empty. The tables have all results")
+	kinds := flags.String("noises", "", "measure only these `noises`, a comma list of headings of tables; all if empty")
 	quick := flags.Bool("quick", false, "two small sets of the folder testdata, two noises and one seed")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *quick {
 		p.sets, p.seeds = quickSets, 1
 	}
-	chosen, unknown := p.choose(*only)
+	chosen, unknown := p.choose(*only, *kinds)
 	if err := errors.Join(err, unknown); err != nil {
 		fmt.Fprintln(stderr, "learners:", err)
 		return 2
@@ -77,21 +78,58 @@ type plan struct {
 	seeds int
 }
 
-// choose returns the sets of a comma list, in the order of the plan.
-func (p plan) choose(names string) (chosen []set, err error) {
-	if names == "" {
-		return p.sets, nil
-	}
-	wanted := strings.Split(names, ",")
+// choose returns the sets, and of each the noises, that two comma lists name, in the order of
+// the plan; an empty list names all.
+func (p plan) choose(sets, noises string) (chosen []set, err error) {
+	named, kinds := newList(sets), newList(noises)
 	for _, s := range p.sets {
-		if i := slices.Index(wanted, s.name); i >= 0 {
-			chosen, wanted = append(chosen, s), slices.Delete(wanted, i, i+1)
+		if !named.has(s.name) {
+			continue
 		}
+		s.noises = slices.Clone(s.noises)
+		s.noises = slices.DeleteFunc(s.noises, func(o noise) bool { return !kinds.has(o.name) })
+		chosen = append(chosen, s)
 	}
-	if len(wanted) > 0 {
-		return nil, fmt.Errorf("-sets: found %q, which is no set or named twice; sets.go lists them", wanted[0])
+	if unknown := named.unknown(); unknown != "" {
+		return nil, fmt.Errorf("-sets: found %q, which is no set; sets.go lists them", unknown)
+	}
+	if unknown := kinds.unknown(); unknown != "" {
+		return nil, fmt.Errorf("-noises: found %q, which is no noise of these sets; sets.go lists them", unknown)
 	}
 	return chosen, nil
+}
+
+// list is the names of a comma list, and whether somebody has asked for them; nil has all.
+type list map[string]bool
+
+func newList(text string) list {
+	if text == "" {
+		return nil
+	}
+	l := list{}
+	for _, name := range strings.Split(text, ",") {
+		l[name] = false
+	}
+	return l
+}
+
+// has says whether the list has the name, which is known from then on.
+func (l list) has(name string) bool {
+	_, found := l[name]
+	if found {
+		l[name] = true
+	}
+	return found || l == nil
+}
+
+// unknown returns a name of the list that nobody has asked for, "" if there is none.
+func (l list) unknown() string {
+	for name, known := range l {
+		if !known {
+			return name
+		}
+	}
+	return ""
 }
 
 // measure measures the chosen sets and writes the tables of all that is known, after an

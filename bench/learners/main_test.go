@@ -82,7 +82,8 @@ func TestRunRefuses(t *testing.T) {
 		{nil, 2, "wanted -data"},
 		{[]string{"-data", "d", "-seeds", "0"}, 2, "at least 1"},
 		{[]string{"-data", "d", "more"}, 2, "nothing else"},
-		{[]string{"-data", "d", "-sets", "iris,iris"}, 2, `found "iris"`},
+		{[]string{"-data", "d", "-noises", "pink"}, 2, `-noises: found "pink"`},
+		{[]string{"-data", "d", "-sets", "iris", "-noises", "majority"}, 2, `-noises: found "majority"`},
 		{[]string{"-data", "d", "-sets", "lettre"}, 2, `found "lettre"`},
 		{[]string{"-data", empty, "-sets", "wine,optdigits"}, 1, "found none of the sets"},
 		{[]string{"-data", empty, "-sets", "wine"}, 1, "wine is left out: "},
@@ -95,5 +96,17 @@ func TestRunRefuses(t *testing.T) {
 			t.Errorf("%q: code %d, %q, stdout %q; want %d, %q and no output", c.args, code, said.String(), out.String(),
 				c.code, c.said)
 		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	p := plan{sets: sets}
+	chosen, err := p.choose("wine,labelme", "none,majority")
+	if err != nil || len(chosen) != 2 || len(chosen[0].noises) != 1 || chosen[0].noises[0].name != "none" ||
+		len(chosen[1].noises) != 1 || chosen[1].noises[0].name != "majority" {
+		t.Errorf("found %+v, %v", chosen, err)
+	}
+	if all, err := p.choose("", ""); err != nil || len(all) != len(sets) || len(all[0].noises) != len(injected) {
+		t.Errorf("found %d sets, %v", len(all), err)
 	}
 }

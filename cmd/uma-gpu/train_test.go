@@ -65,10 +65,10 @@ func TestTrain(t *testing.T) {
 	m := load(t, path)
 	want := model.Meta{
 		FormatVersion: model.FormatVersion, ToolVersion: version, ContractVersion: 1, Classes: r.Classes,
-		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.Best),
+		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
 		Preparation: m.Meta.Preparation,
 		DataSHA256:  m.Meta.DataSHA256,
-		Parameters:  json.RawMessage(`{"select":"error","alpha":0,"tol":1e-9}`),
+		Parameters:  json.RawMessage(`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
 		MaxSteps:    40,
 		Condition:   5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
 		Temperature: m.Meta.Temperature,

@@ -68,9 +68,10 @@ func TestTrain(t *testing.T) {
 		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
 		Preparation: m.Meta.Preparation,
 		DataSHA256:  m.Meta.DataSHA256,
-		Parameters:  json.RawMessage(`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
-		MaxSteps:    40,
-		Condition:   5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
+		Parameters: json.RawMessage(
+			`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
+		MaxSteps:  40,
+		Condition: 5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
 		Temperature: m.Meta.Temperature,
 		Device:      model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
 	}

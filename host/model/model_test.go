@@ -100,7 +100,7 @@ func TestSameModelSameBytes(t *testing.T) {
 	if !bytes.Equal(first, second) {
 		t.Error("two writes of one model differ")
 	}
-	const want = "c53cf24732a1e9090a318eccc4c1e30d33f1f15569e97eaed2b545e0796967ac"
+	const want = "eb9b29aa54df13018496dd74b9834c140cc0b84d8127a56ef0f2d00d8d5196f1"
 	sum := sha256.Sum256(first)
 	if got := hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("hash of the sample model %s, want %s", got, want)

@@ -34,8 +34,9 @@ type run struct {
 	eval     engine.Evaluator
 	loss     *loss
 	targets  engine.Targets // of all examples by their labels
-	evidence []float32      // log C, Q×Q: row k for label k
-	held     []uint8        // the fold of each example in a search, or of EM; nil if there is none
+	evidence []float32      // log C, Q×Q: row k for label k; of annotators n×Q
+	noise    *labelNoise    // that is learned; nil if it is not
+	held     []uint8        // the fold of each example in a search, or of a crossing; nil if there is none
 	min      *minimiser     // of the fit under way; nil before its first step
 	state    state
 }
@@ -48,13 +49,15 @@ type state struct {
 	Pairs    []pair  // of the minimiser
 	Search   search
 	Crossing crossing
+	Noise    learnedNoise
 }
 
 // stage is the kind of fit under way.
 type stage int
 
 const (
-	searching    stage = iota // without the examples held out, for one λ after the other
+	learning     stage = iota // of the noise, each without one fold, in rounds
+	searching                 // without the examples held out, for one λ after the other
 	crossfitting              // each without one fold, in rounds
 	fitting                   // all examples
 	done
@@ -65,6 +68,13 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	if err := problem.Check(); err != nil {
+		return nil, err
+	}
+	noise, err := newNoise(p, problem)
+	if err != nil {
+		return nil, err
+	}
 	eval, err := problem.LoadEvaluator()
 	if err != nil {
 		return nil, err
@@ -73,7 +83,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err != nil {
 		return nil, errors.Join(err, eval.Close())
 	}
-	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets}
+	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets, noise: noise}
 	l.evidence = forward(confusionOf(p, problem), problem.Q)
 	l.begin()
 	return l, nil
@@ -82,12 +92,30 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 // begin chooses the first fit.
 func (l *run) begin() {
 	l.state = state{}
-	if lambda, _ := l.penalty(); lambda >= 0 { // Check has read it
+	if l.noise == nil {
+		l.known()
+		return
+	}
+	l.state.Noise = l.noise.begin()
+	l.aimAtNoise()
+	l.state.Stage, l.state.Crossing.W = learning, make([][]float32, l.Folds)
+	lambda, _ := l.penalty() // Check has read it
+	if lambda < 0 {
+		lambda = l.noise.lambda() * meanSquared(l.problem.X, l.problem.Bias)
+	}
+	l.state.Search.Lambda = lambda
+	l.deal()
+}
+
+// known goes on to what comes when the noise is known.
+func (l *run) known() {
+	l.state.First, l.state.Crossing = 0, crossing{}
+	if lambda, _ := l.penalty(); lambda >= 0 {
 		l.state.Search.Lambda = lambda
 		l.found()
 		return
 	}
-	l.state.Search = newSearch(meanSquared(l.problem.X, l.problem.Bias))
+	l.state.Stage, l.state.Search = searching, newSearch(meanSquared(l.problem.X, l.problem.Bias))
 	l.deal()
 }
 
@@ -95,7 +123,7 @@ func (l *run) begin() {
 func (l *run) found() {
 	l.state.Stage = fitting
 	if l.Correction == EM {
-		if l.L2 == Search {
+		if l.L2 == Search && (l.noise == nil || !l.noise.crowd) { // several labels have less noise already
 			l.state.Search.Lambda *= softShare
 		}
 		l.state.Stage, l.state.Crossing.W = crossfitting, make([][]float32, l.Folds)
@@ -108,7 +136,7 @@ func (l *run) deal() {
 	switch l.state.Stage {
 	case searching:
 		l.held = folds(l.problem.Y, l.problem.Q, heldOut, l.problem.Seed)
-	case crossfitting:
+	case learning, crossfitting:
 		l.held = folds(l.problem.Y, l.problem.Q, l.Folds, l.problem.Seed)
 	default:
 		l.held = nil
@@ -148,7 +176,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 				return learners.Step{}, err
 			}
 		}
-		ended := l.state.Made >= l.Iterations || l.converged()
+		ended := l.state.Made >= l.most() || l.converged()
 		if !ended {
 			result, err := l.min.step(ctx)
 			if err != nil {
@@ -184,6 +212,14 @@ func (l *run) stepped(w engine.Weights) learners.Step {
 
 // length returns the length of the gradient.
 func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
+
+// most returns how many iterations the fit under way may make.
+func (l *run) most() int {
+	if l.state.Stage == learning {
+		return min(l.Iterations, learningIterations)
+	}
+	return l.Iterations
+}
 
 // converged is the stopping rule.
 func (l *run) converged() bool { return l.min.now.length() <= l.Tolerance*l.state.First }
@@ -222,7 +258,7 @@ func (l *run) fit() (t engine.Targets, use func(i int) bool) {
 	switch l.state.Stage {
 	case searching:
 		return t, func(i int) bool { return l.held[i] != 0 }
-	case crossfitting:
+	case learning, crossfitting:
 		return t, l.state.Crossing.used(l.held)
 	}
 	return t, nil
@@ -241,7 +277,7 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		if from, more = l.state.Search.judge(t, from); !more {
 			l.found()
 		}
-	case crossfitting:
+	case learning, crossfitting:
 		next, more, err := l.judgeFold(from)
 		if err != nil {
 			return false, err
@@ -249,7 +285,11 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		if next != nil {
 			from = next
 		}
-		if !more {
+		switch {
+		case more:
+		case l.state.Stage == learning:
+			l.known()
+		default:
 			l.state.Stage = fitting
 			l.deal()
 		}
@@ -294,10 +334,14 @@ func (l *run) judgeHeldOut(w []float32) (trial, error) {
 	return t, nil
 }
 
-// likelihood returns the logarithms of how likely the label of example i is with each class.
+// likelihood returns the logarithms of how likely the label of example i is, or its labels
+// are, with each class.
 func (l *run) likelihood(i int) []float32 {
-	q, y := l.problem.Q, int(l.problem.Y[i])
-	return l.evidence[y*q : (y+1)*q]
+	q, row := l.problem.Q, int(l.problem.Y[i])
+	if l.noise != nil && l.noise.crowd {
+		row = i
+	}
+	return l.evidence[row*q : (row+1)*q]
 }
 
 // scored calls f with the scores by w of each example of a fold, in order. The scores are f's.
@@ -349,13 +393,22 @@ func (l *run) Restore(saved []byte) error {
 	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q, size)); err != nil {
 		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
 	}
-	if s.Stage == crossfitting && len(s.Crossing.W) != l.Folds {
+	if (s.Stage == crossfitting || s.Stage == learning) && len(s.Crossing.W) != l.Folds {
 		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d", len(s.Crossing.W), l.Folds)
 	}
-	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM {
+	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM ||
+		s.Stage == learning && l.noise == nil {
 		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")
 	}
+	if l.noise != nil {
+		if err := l.noise.check(&s.Noise); err != nil {
+			return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
+		}
+	}
 	l.state = s
+	if l.noise != nil {
+		l.aimAtNoise()
+	}
 	l.deal()
 	return nil
 }
@@ -371,7 +424,7 @@ func (s *state) check(size int) error {
 		return true
 	}
 	switch {
-	case s.Stage < searching || s.Stage > done || s.Made < 0 || len(s.Pairs) > memory:
+	case s.Stage < learning || s.Stage > done || s.Made < 0 || len(s.Pairs) > memory:
 		return fmt.Errorf("stage %d, %d iterations, %d pairs", s.Stage, s.Made, len(s.Pairs))
 	case !(s.First >= 0) || !finite(s.First) || !(s.Search.Lambda >= 0) || !finite(s.Search.Lambda):
 		return fmt.Errorf("gradient %v, penalty %v", s.First, s.Search.Lambda)

@@ -151,9 +151,12 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	}
 	t := &training{Options: o, data: *data}
 	if a := o.Annotations; a != nil {
-		if !slices.Equal(a.Classes, data.Classes) || a.N() != data.N {
-			return nil, fmt.Errorf("train: found annotations of %d examples of classes %.40q, wanted %d of those of the data, "+
-				"%.40q, in their order", a.N(), a.Classes, data.N, data.Classes)
+		if err := a.Check(data.N, len(data.Classes)); err != nil {
+			return nil, fmt.Errorf("train: %w", err)
+		}
+		if !slices.Equal(a.Classes, data.Classes) {
+			return nil, fmt.Errorf("train: found annotations of classes %.40q, wanted those of the data, %.40q, in their order",
+				a.Classes, data.Classes)
 		}
 		t.data.Y = a.Votes(o.Seed)
 	}

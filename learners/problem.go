@@ -124,7 +124,8 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 // On returns p with the examples x and the labels y instead of its own, and without annotations.
 // Both share one C⁻¹, and nothing of the one keeps the examples of the other in memory.
 func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
-	return &Problem{X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, Bias: p.Bias, shared: p.inversion()}
+	return &Problem{X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, Bias: p.Bias,
+		shared: p.inversion()}
 }
 
 // AllClasses returns 0 … q-1.

@@ -62,7 +62,8 @@ func (t *training) readAnnotations(d *dataset.Dataset) error {
 		}
 	}
 	t.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(t.Seed)
-	t.notes.say("annotators: %s, %d labels of %d annotators, %d classes", t.annotators, len(a.Label), len(a.Names), len(a.Classes))
+	t.notes.say("annotators: %s, %d labels of %d annotators, %d classes", t.annotators,
+		len(a.Label), len(a.Names), len(a.Classes))
 	return nil
 }
 

@@ -13,9 +13,10 @@ func TestReadAnnotations(t *testing.T) {
 		Start: []int{0, 2, 3, 5}, By: []int32{0, 1, 1, 0, 2}, Label: []int32{2, 0, 1, 0, 0},
 	}
 	for name, text := range map[string]string{
-		"plain":             "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n",
-		"any order":         "label,item,worker\nx,2,eve\ny,1,bob\nz,0,ann\nx,0,bob\nx,2,ann\n",
-		"other words, more": "\ufefftask,when,annotator,label\r\n2,-,eve,x\r\n1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
+		"plain":     "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n",
+		"any order": "label,item,worker\nx,2,eve\ny,1,bob\nz,0,ann\nx,0,bob\nx,2,ann\n",
+		"other words, more": "\ufefftask,when,annotator,label\r\n2,-,eve,x\r\n" +
+			"1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
 			got, err := ReadAnnotations(save(t, "a.csv", data), AnnotationOptions{Items: 3, Classes: want.Classes})
@@ -69,7 +70,8 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		t.Error("a file that is not there: no error")
 	}
 	one := save(t, "a.csv", []byte("item,worker,label\n0,a,x\n"))
-	if _, err := ReadAnnotations(one, AnnotationOptions{Items: 1}); err == nil || !strings.Contains(err.Error(), "2 or more") {
+	if _, err := ReadAnnotations(one, AnnotationOptions{Items: 1}); err == nil ||
+		!strings.Contains(err.Error(), "2 or more") {
 		t.Errorf("a table of one class: %v", err)
 	}
 }

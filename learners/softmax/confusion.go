@@ -94,8 +94,9 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 			n.labels.Start[i] = i
 		}
 	}
-	size := budget.Product(q, q, len(n.labels.Names), 8*4)
-	return n, budget.Check(size, fmt.Sprintf("confusion matrices of %d annotators and %d classes", len(n.labels.Names), q))
+	count := len(n.labels.Names)
+	what := fmt.Sprintf("confusion matrices of %d annotators and %d classes", count, q)
+	return n, budget.Check(budget.Product(q, q, count, 8*4), what)
 }
 
 // lambda returns the penalty of the fits by which it learns.

@@ -82,8 +82,8 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 	fs.IntVar(&p.Iterations, "iterations", p.Iterations, "most `ITERATIONS` of L-BFGS for one penalty, at least 1")
 	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how much `SHORTER` the gradient has to become than it is "+
 		"without weights, at least 0")
-	fs.BoolVar(&p.LearnConfusion, "learn-confusion", p.LearnConfusion, "learn the confusion matrix too, from labels that "+
-		"are right more often than not; one that is given counts as 20 examples of each class")
+	fs.BoolVar(&p.LearnConfusion, "learn-confusion", p.LearnConfusion, "learn the confusion matrix too, from labels "+
+		"that are right more often than not; one that is given counts as 20 examples of each class")
 }
 
 // Check implements learners.Params.

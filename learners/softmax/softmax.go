@@ -202,7 +202,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
-	s := learners.Step{Changed: learners.AllClasses(w.Q), Fields: []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}}
+	s := learners.Step{Changed: learners.AllClasses(w.Q)}
+	s.Fields = append(s.Fields, learners.Field{Name: "λ", Value: l.state.Search.Lambda})
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})

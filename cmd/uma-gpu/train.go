@@ -56,6 +56,8 @@ func trainCommand() *cli.Command {
 			"trains, and writes the model. Without C the labels are taken to be right. The same data, flags and\n" +
 			"seed give the same bytes, and on every device the same weights. With --kernel the classifier is\n" +
 			"linear in kernel principal components, and curved in the features.\n\n" +
+			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 for the\n" +
+			"first; what the data have as labels does not count, and each worker has a matrix, which is learned.\n\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +

@@ -105,7 +105,7 @@ func (c *crossing) check(folds, n, q, size int) error {
 		return fmt.Errorf("round %d, fold %d, weights of %d folds", c.Round, c.Fold, len(c.W))
 	}
 	for _, w := range c.W {
-		if w != nil && len(w) != 0 && len(w) != size {
+		if len(w) != 0 && len(w) != size {
 			return fmt.Errorf("found %d weights of a fold, wanted %d", len(w), size)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // annotatorFlags say who gave which label, in place of labels in the data.
 func annotatorFlags() []cli.Flag {
 	return []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people instead of the data's: `FILE`, a CSV " +
-			"item,worker,label"}},
+		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people instead of the data's: " +
+			"`FILE`, a CSV item,worker,label"}},
 		&cli.BoolFlag{Name: "no-labels", Usage: "with --annotators: all columns of the data are features"},
 	}
 }

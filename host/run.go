@@ -48,10 +48,14 @@ type Result struct {
 	W              engine.Weights
 	Steps          int
 	Stop           Stop
-	Note           string    // what is odd about the end, for the user; mostly empty
-	EstimatedError float64   // of W on the training examples, without a clean label (clause 10)
-	Counts         []int64   // Q×Q, examples by W's prediction (row) and noisy label
-	Snapshot       *Snapshot // where an interrupted run stands; nil of others
+	Note           string  // what is odd about the end, for the user; mostly empty
+	EstimatedError float64 // of W on the training examples, without a clean label (clause 10)
+	Counts         []int64 // Q×Q, examples by W's prediction (row) and noisy label
+	// Noise is what the learner found out of the noise, nil if nothing. EstimatedError is
+	// then by that, unless its matrix has no inverse.
+	Noise    *confusion.Learned
+	Inverse  *confusion.Inverse // C⁻¹ of EstimatedError
+	Snapshot *Snapshot          // where an interrupted run stands; nil of others
 }
 
 // Snapshot is a run between two steps: the weights that its result would be, and what it
@@ -146,6 +150,10 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
+	if about := params.Definition(); p.Annotations != nil && !about.Annotations {
+		return nil, fmt.Errorf("run: learner %s cannot learn from the labels of annotators; use one that can, such as "+
+			"softmax, or leave them out and give labels, such as their votes", about.Name)
+	}
 	r := &run{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
 	r.keep = newKeeper(rule, r.w)
 	if r.inverse, err = p.Inverse(); err != nil {
@@ -227,6 +235,14 @@ func (r *run) finish(ctx context.Context, res Result) (Result, error) {
 		}
 	default:
 		res.W = r.w
+	}
+	res.Inverse = r.inverse
+	if l, ok := r.learner.(learners.NoiseLearner); ok {
+		if res.Noise = l.Noise(); res.Noise != nil {
+			if inverse, err := res.Noise.Invert(); err == nil {
+				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
+			}
+		}
 	}
 	return res, nil
 }

@@ -46,6 +46,10 @@ type Options struct {
 	// each without one part. It never changes W.
 	TemperatureFolds int
 
+	// Annotations say who gave the examples which label; nil for none. The labels of the data
+	// do not count then, and there is no noise to describe. Only some learners can use them.
+	Annotations *confusion.Annotations
+
 	// From is a model to begin with: training starts from its weights, and prepares and maps
 	// the features as it does. Nil to start from W = 0.
 	From *model.Model
@@ -151,9 +155,21 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	case o.MaxSteps < 0:
 		o.MaxSteps = 0
 	}
-	t := &training{Options: o, data: *data, problem: &learners.Problem{
-		X: data.Examples, Y: data.Y, Q: len(data.Classes), Noise: noise, Engine: o.Engine, Seed: o.Seed,
-	}}
+	t := &training{Options: o, data: *data}
+	if a := o.Annotations; a != nil {
+		if err := a.Check(data.N, len(data.Classes)); err != nil {
+			return nil, fmt.Errorf("train: %w", err)
+		}
+		if !slices.Equal(a.Classes, data.Classes) {
+			return nil, fmt.Errorf("train: found annotations of classes %.40q, wanted those of the data, %.40q, in their order",
+				a.Classes, data.Classes)
+		}
+		t.data.Y = a.Votes(o.Seed)
+	}
+	t.problem = &learners.Problem{
+		X: data.Examples, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
+		Engine: o.Engine, Seed: o.Seed,
+	}
 	if err := t.problem.Check(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -177,6 +193,9 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
 		DataSHA256: t.data.SHA256, TemperatureFolds: o.TemperatureFolds,
 	}}
+	if o.Annotations != nil {
+		t.model.Meta.AnnotationsSHA256 = o.Annotations.Hash()
+	}
 	if noise != nil {
 		t.model.Confusion = noise.P
 		// Its last digits depend on the processor (package confusion); six do not.
@@ -208,6 +227,7 @@ func (t *training) prepare() error {
 	}
 	t.model.Meta.Preparation = *t.data.Prepared
 	t.problem = t.problem.On(t.data.Examples, t.data.Y)
+	t.problem.Annotations = t.Annotations
 	t.problem.Bias = t.data.Prepared.Steps.Bias
 	return nil
 }
@@ -254,6 +274,7 @@ func (t *training) checkSame(base *model.Model) error {
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
+		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others", "those of the file"},
 		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
 	} {
 		if !c.same {
@@ -295,6 +316,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	t.model.SetMap(k)
 	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
 	t.problem = t.problem.On(z, t.data.Y)
+	t.problem.Annotations = t.Annotations
 	t.problem.Bias = k.Preparation.Steps.Bias
 	t.phase(Mapped)
 	return nil
@@ -321,6 +343,9 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 		return nil, err
 	}
 	m := t.with(result.W, &result.EstimatedError, result.Steps, string(result.Stop))
+	if result.Noise != nil {
+		m.Learned = learnedOf(result.Noise)
+	}
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}
@@ -359,6 +384,16 @@ func (t *training) note(format string, args ...any) {
 	if t.Watch.Note != nil {
 		t.Watch.Note(format, args...)
 	}
+}
+
+// learnedOf is what a model keeps of n. It shares n's numbers.
+func learnedOf(n *confusion.Learned) *model.Learned {
+	l := &model.Learned{Confusion: n.P, Error: n.Error}
+	for _, a := range n.Annotators {
+		l.Annotators = append(l.Annotators, model.Annotator{Name: a.Name, Labels: a.Labels})
+		l.Matrices = append(l.Matrices, a.P...)
+	}
+	return l
 }
 
 // sixDigits rounds to six significant digits.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -40,6 +41,15 @@ type Learner interface {
 
 	// Close frees what was loaded on the engine. A second Close does nothing.
 	Close() error
+}
+
+// NoiseLearner is a Learner that may find out how labels are wrong.
+type NoiseLearner interface {
+	Learner
+
+	// Noise returns what it has found out so far, which becomes the caller's; nil if it
+	// was not asked to, or has not begun.
+	Noise() *confusion.Learned
 }
 
 // Step is what Learner.Step did.
@@ -100,4 +110,8 @@ type Definition struct {
 	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with
 	// Engine.LoadCells. It tells what memory a run takes.
 	Evaluates bool
+
+	// Annotations says that it learns from Problem.Annotations; others are not run on a
+	// problem that has them.
+	Annotations bool
 }

@@ -57,6 +57,11 @@ type Meta struct {
 	// DataSHA256 is the hash of the training data, 64 hexadecimal digits in lower
 	// case, or empty if it is not known.
 	DataSHA256 string `json:"data_sha256"`
+	// AnnotationsSHA256 is the hash of who labelled what how, as DataSHA256 is of the
+	// data; empty if the labels were the data's own.
+	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
+	// Annotators are those of Model.Learned, while the model is written or read; else none.
+	Annotators []Annotator `json:"annotators,omitempty"`
 	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is
 	// not known, or if there is no matrix.
 	Condition float64 `json:"condition_number"`
@@ -136,7 +141,8 @@ func (m *Meta) check() error {
 	if m.Weights == "" {
 		return errors.New("weights: found no name, wanted one of the learner's, such as best")
 	}
-	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From} {
+	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From,
+		"annotations_sha256": m.AnnotationsSHA256} {
 		if hash != "" && !isHash(hash) {
 			return fmt.Errorf("%s: found %q, wanted 64 hexadecimal digits in lower case, or none", field, hash)
 		}
@@ -203,6 +209,7 @@ func (m *Meta) checkText() error {
 		{"learner", []string{m.Learner}},
 		{"weights", []string{m.Weights}},
 		{"stop", []string{m.Stop}},
+		{"annotators", names(m.Annotators)},
 		{"device", []string{m.Device.Kind, m.Device.Name, m.Device.Platform, m.Device.Driver}},
 	}
 	for _, f := range texts {
@@ -291,6 +298,9 @@ func decodeMeta(text []byte) (Meta, error) {
 	}
 	if len(m.Parameters) == 0 {
 		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
+	}
+	if m.FormatVersion < 4 && (m.AnnotationsSHA256 != "" || m.Annotators != nil) {
+		return Meta{}, fmt.Errorf("found format_version %d, wanted 4, which has annotators", m.FormatVersion)
 	}
 	return m, m.upgrade()
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/timing"
 )
 
-var small = []string{"bench", "--synthetic", "300,5,3", "--learner", "uma", "--steps", "4", "--repeat", "2"}
+var small = []string{
+	"bench", "--synthetic", "300,5,3", "--learner", "uma", "--step", "pair", "--doubt", "0", "--steps", "4", "--repeat", "2",
+}
 
 // judgeBench judges all of a report that does not depend on time.
 func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) {

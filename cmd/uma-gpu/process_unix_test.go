@@ -78,7 +78,8 @@ func TestSignal(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		m := filepath.Join(dir, "m.npz")
-		c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "1000000000", "--verbose")
+		c := program(t, "", "train", "--learner", "uma", "--data", digits, "--model", m, "--step", "pair", "--doubt", "0",
+			"--max-steps", "1000000000", "--verbose")
 		stderr, err := c.StderrPipe()
 		if err != nil {
 			t.Fatal(err)

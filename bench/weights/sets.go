@@ -40,14 +40,14 @@ const (
 
 var sets = []set{
 	{name: "optdigits", train: part{path: "optdigits/optdigits.tra.gz"}, test: part{path: "optdigits/optdigits.tes.gz"}},
-	{name: "letter", seeds: 2, first: 15000,
+	{name: "letter", seeds: 1, first: 15000,
 		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{LabelColumn: "first"}}},
 	{name: "mnist", seeds: 1,
 		train: part{path: mnist + "train-images-idx3-ubyte.gz",
 			options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 6000},
 		test: part{path: mnist + "t10k-images-idx3-ubyte.gz",
 			options: dataset.Options{Labels: mnist + "t10k-labels-idx1-ubyte.gz"}}},
-	{name: "fashion", seeds: 2,
+	{name: "fashion", seeds: 1,
 		train: part{path: fashion + "train-images-idx3-ubyte.gz",
 			options: dataset.Options{Labels: fashion + "train-labels-idx1-ubyte.gz"}, rows: 6000},
 		test: part{path: fashion + "t10k-images-idx3-ubyte.gz",

@@ -12,7 +12,8 @@ import (
 )
 
 var small = []string{
-	"bench", "--synthetic", "300,5,3", "--learner", "uma", "--step", "pair", "--doubt", "0", "--steps", "4", "--repeat", "2",
+	"bench", "--synthetic", "300,5,3", "--learner", "uma", "--step", "pair", "--doubt", "0", "--steps", "4",
+	"--repeat", "2",
 }
 
 // judgeBench judges all of a report that does not depend on time.

@@ -122,7 +122,7 @@ rusticl: mesa
 	$(RUSTICL) go test -vet=off -run '^TestTrainSameWeightsOnAllDevices$$|^TestIntegersAreSlow$$' ./cmd/uma-gpu
 
 rusticl-all: mesa
-	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
+	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe$$|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
 		-skip '/./(as_on_a_CPU|tuned|of_integers,_as_on_a_CPU)$$' ./gpu
 	$(RUSTICL) go test -vet=off -run 'OnAllDevices|OpenCL|TestIntegersAreSlow' ./cmd/uma-gpu
 

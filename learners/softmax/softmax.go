@@ -65,7 +65,9 @@ const (
 
 // String says what a run is in the middle of.
 func (s stage) String() string {
-	return [...]string{"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit", "peace"}[s]
+	return [...]string{
+		"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit", "peace",
+	}[s]
 }
 
 // Start implements learners.Params.

@@ -97,7 +97,8 @@ func TestAutoStopped(t *testing.T) {
 		t.Errorf("note %q, weights %v…", r.Note, r.W.W[0])
 	}
 	params.LearnConfusion = true
-	if _, err := params.Start(t.Context(), p); err == nil || !strings.Contains(err.Error(), "with correction auto, wanted") {
+	if _, err := params.Start(t.Context(), p); err == nil ||
+		!strings.Contains(err.Error(), "with correction auto, wanted") {
 		t.Errorf("%v", err)
 	}
 }

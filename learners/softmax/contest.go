@@ -112,7 +112,8 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 	s.Parts++
 	step := learners.Step{
 		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)}, {Name: "right", Value: right}},
-		Note:   "softmax: ended in the choice of a correction: nothing is learned yet; allow more steps, or give a correction",
+		Note: "softmax: ended in the choice of a correction: nothing is learned yet; allow more steps, or give a " +
+			"correction",
 	}
 	if len(s.Classes) == len(candidates) && s.Parts == parts {
 		return step, c.decide()

@@ -62,7 +62,8 @@ type Params struct {
 // Defaults returns the default parameters.
 func Defaults() *Params {
 	return &Params{
-		Correction: Forward, Clean: Keep, L2: Search, ClassWeights: Equal, Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4,
+		Correction: Forward, Clean: Keep, L2: Search, ClassWeights: Equal, Rounds: 10, Folds: 5, Iterations: 200,
+		Tolerance: 1e-4,
 	}
 }
 
@@ -89,15 +90,15 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 		"forward (C turns probabilities into those of noisy labels), em (rounds of soft labels, each from C and a model "+
 		"that has not seen the example), backward (C⁻¹ weights the losses), none, or auto (what does best on examples "+
 		"held out)")
-	fs.StringVar((*string)(&p.Clean), "clean", string(p.Clean), "what is `MADE` of labels that look wrong, before a last "+
-		"fit to the others: none, prune (left out), reweight (count by how likely they are right) or relabel")
+	fs.StringVar((*string)(&p.Clean), "clean", string(p.Clean), "what is `MADE` of labels that look wrong, before a "+
+		"last fit to the others: none, prune (left out), reweight (count by how likely they are right) or relabel")
 	fs.StringVar(&p.L2, "l2", p.L2, "penalty `L` on the size of the weights, at least 0, or search: the one with the "+
 		"least corrected loss on a fifth of the examples that is held out")
 	fs.StringVar((*string)(&p.ClassWeights), "class-weights", string(p.ClassWeights), "`WEIGHTS` of the examples: "+
 		"equal, or balanced (all labels count alike)")
 	fs.IntVar(&p.Rounds, "rounds", p.Rounds, "`ROUNDS` of --correction em, at least 1")
-	fs.IntVar(&p.Folds, "folds", p.Folds, "`FOLDS` of --correction em and --clean: that many models, none of which sees the "+
-		"examples that it judges; 2 to 100")
+	fs.IntVar(&p.Folds, "folds", p.Folds, "`FOLDS` of --correction em and --clean: that many models, none of which sees "+
+		"the examples that it judges; 2 to 100")
 	fs.IntVar(&p.Iterations, "iterations", p.Iterations, "most `ITERATIONS` of L-BFGS for one penalty, at least 1")
 	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how much `SHORTER` the gradient has to become than it is "+
 		"without weights, at least 0")

@@ -1,0 +1,122 @@
+package confusion
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Explanation says how well C explains the noisy labels of examples that a model has divided
+// by class. Whatever the true classes of the examples in one division are, and in whatever
+// shares t, C makes their labels come in the shares C·t; labels that no t gives contradict it.
+// That the model errs is no contradiction: t is free.
+type Explanation struct {
+	N           int64   // examples
+	Unexplained float64 // share of the labels that would have to be others, beyond what chance makes; 0 to 1
+	Deviance    float64 // twice the logarithm of how much likelier the labels are by their own shares
+	Freedom     int     // degrees of freedom of the deviance
+	P           float64 // probability of so large a deviance if C is right and each label drawn by it alone
+	Worst       Excess  // label that there is too much of
+}
+
+// Excess is a label that too many examples of one predicted class have.
+type Excess struct {
+	Predicted, Label int
+	Found, Explained float64 // examples with the label, and how many C explains at most likely shares
+}
+
+// explainable is how far off C may be before labels count as unexplained: a matrix that people
+// have estimated or rounded says 0 of what happens now and then.
+const explainable = 0.01
+
+// explainRounds bounds the rounds of EM by which the shares are found, which is a concave
+// problem.
+const explainRounds = 500
+
+// Explain judges C by counts, Q×Q, of examples with predicted class p and noisy label k at
+// [p*Q+k]. The model must not have seen the labels of these examples, or have too few weights
+// to learn them by heart: what it knows by heart looks like less noise than there is.
+func (m *Matrix) Explain(counts []int64) Explanation {
+	q := m.Q()
+	c := make([]float64, q*q)
+	for i, v := range m.P {
+		c[i] = (1-explainable)*v + explainable/float64(q)
+	}
+	e := Explanation{P: 1}
+	moved := 0.0
+	for p := range q {
+		row := counts[p*q : (p+1)*q]
+		n := int64(0)
+		for _, v := range row {
+			n += v
+		}
+		if n == 0 {
+			continue
+		}
+		e.N += n
+		t, mean := shares(c, row, float64(n), q)
+		free := q
+		for _, v := range t {
+			if v*float64(n) > 0.5 {
+				free--
+			}
+		}
+		chance, apart := 0.0, 0.0
+		for k, v := range row {
+			found, explained := float64(v), mean[k]*float64(n)
+			if found > 0 {
+				e.Deviance += 2 * found * math.Log(found/explained)
+			}
+			apart += math.Abs(found-explained) / 2
+			chance += math.Sqrt(mean[k] * (1 - mean[k]) * float64(n) / (2 * math.Pi))
+			if found-explained > e.Worst.Found-e.Worst.Explained {
+				e.Worst = Excess{Predicted: p, Label: k, Found: found, Explained: explained}
+			}
+		}
+		e.Freedom += max(1, free)
+		moved += max(0, apart-chance)
+	}
+	if e.N == 0 {
+		return e
+	}
+	e.Deviance = max(0, e.Deviance)
+	e.Unexplained = moved / float64(e.N)
+	e.P = distuv.ChiSquared{K: float64(e.Freedom)}.Survival(e.Deviance)
+	return e
+}
+
+// shares returns the shares t of true classes under which labels that are counted in row are
+// likeliest, and C·t.
+func shares(c []float64, row []int64, n float64, q int) (t, mean []float64) {
+	t, mean = make([]float64, q), make([]float64, q)
+	for r := range t {
+		t[r] = 1 / float64(q)
+	}
+	mix := func() {
+		for k := range mean {
+			mean[k] = 0
+			for r, v := range t {
+				mean[k] += c[k*q+r] * v
+			}
+		}
+	}
+	mix()
+	for range explainRounds {
+		moved := 0.0
+		for r, v := range t {
+			sum := 0.0
+			for k, f := range row {
+				if f > 0 {
+					sum += float64(f) * c[k*q+r] / mean[k]
+				}
+			}
+			t[r] = v * sum / n
+			moved = max(moved, math.Abs(t[r]-v))
+		}
+		mix()
+		if moved < 1e-7 {
+			break
+		}
+	}
+	return t, mean
+}

@@ -2,6 +2,7 @@ package confusion
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -25,8 +26,8 @@ type Excess struct {
 	Found, Explained float64 // examples with the label, and how many C explains at most likely shares
 }
 
-// explainable is how far off C may be before labels count as unexplained: a matrix that people
-// have estimated or rounded says 0 of what happens now and then.
+// explainable is the share of labels that may be any, whatever C says: a matrix that people have
+// estimated or rounded says 0 of what happens now and then.
 const explainable = 0.01
 
 // explainRounds bounds the rounds of EM by which the shares are found, which is a concave
@@ -38,10 +39,6 @@ const explainRounds = 500
 // to learn them by heart: what it knows by heart looks like less noise than there is.
 func (m *Matrix) Explain(counts []int64) Explanation {
 	q := m.Q()
-	c := make([]float64, q*q)
-	for i, v := range m.P {
-		c[i] = (1-explainable)*v + explainable/float64(q)
-	}
 	e := Explanation{P: 1}
 	moved := 0.0
 	for p := range q {
@@ -54,9 +51,12 @@ func (m *Matrix) Explain(counts []int64) Explanation {
 			continue
 		}
 		e.N += n
-		t, mean := shares(c, row, float64(n), q)
-		free := q
-		for _, v := range t {
+		t, mean := shares(m.P, row, float64(n), q)
+		free := 0 // labels that there should be some of, less the shares that could be chosen
+		for r, v := range t {
+			if mean[r]*float64(n) > 0.5 {
+				free++
+			}
 			if v*float64(n) > 0.5 {
 				free--
 			}
@@ -86,15 +86,17 @@ func (m *Matrix) Explain(counts []int64) Explanation {
 }
 
 // shares returns the shares t of true classes under which labels that are counted in row are
-// likeliest, and C·t.
+// likeliest, and how likely each label is then. A share of up to explainable is of no class, and
+// has each label as often as any other.
 func shares(c []float64, row []int64, n float64, q int) (t, mean []float64) {
 	t, mean = make([]float64, q), make([]float64, q)
 	for r := range t {
-		t[r] = 1 / float64(q)
+		t[r] = (1 - explainable) / float64(q)
 	}
+	none := explainable
 	mix := func() {
 		for k := range mean {
-			mean[k] = 0
+			mean[k] = none / float64(q)
 			for r, v := range t {
 				mean[k] += c[k*q+r] * v
 			}
@@ -102,7 +104,14 @@ func shares(c []float64, row []int64, n float64, q int) (t, mean []float64) {
 	}
 	mix()
 	for range explainRounds {
-		moved := 0.0
+		moved, all, next := 0.0, 0.0, 0.0
+		for k, f := range row {
+			if f > 0 {
+				next += float64(f) * none / float64(q) / mean[k]
+			}
+		}
+		none = min(explainable, next/n)
+		before := slices.Clone(t)
 		for r, v := range t {
 			sum := 0.0
 			for k, f := range row {
@@ -110,8 +119,15 @@ func shares(c []float64, row []int64, n float64, q int) (t, mean []float64) {
 					sum += float64(f) * c[k*q+r] / mean[k]
 				}
 			}
-			t[r] = v * sum / n
-			moved = max(moved, math.Abs(t[r]-v))
+			t[r] = v * sum
+			all += t[r]
+		}
+		if all == 0 { // no class has these labels
+			break
+		}
+		for r := range t {
+			t[r] *= (1 - none) / all
+			moved = max(moved, math.Abs(t[r]-before[r]))
 		}
 		mix()
 		if moved < 1e-7 {

@@ -99,7 +99,8 @@ func TestOutOfFoldShares(t *testing.T) {
 func TestOutOfFoldSameBits(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	data = &dataset.Dataset{Examples: data.Examples.Part(0, 300), Y: data.Y[:300], Classes: data.Classes}
-	for _, kernel := range []*host.Kernel{nil, {Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.01}, Components: 20}} {
+	rbf := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.01}, Components: 20}
+	for _, kernel := range []*host.Kernel{nil, rbf} {
 		o := host.Options{Engine: cpuref.New(), MaxSteps: 10, Kernel: kernel}
 		want := must(host.OutOfFold(t.Context(), data, noise, o, 2))
 		before := runtime.GOMAXPROCS(3)

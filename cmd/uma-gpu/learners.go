@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -134,6 +135,14 @@ func learnerFlags() []cli.Flag {
 	return flags
 }
 
+// visible says whether a flag is the command's own, and not one of a learner.
+func visible(c *cli.Context, name string) bool {
+	return slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool {
+		v, ok := f.(cli.VisibleFlag)
+		return ok && f.Names()[0] == name && v.IsVisible()
+	})
+}
+
 // chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
 // flag sets are base's, with which a training began, or the defaults if that is nil.
 func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
@@ -151,7 +160,7 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 	}
 	about, fs := p.Definition(), flagsOf(p)
 	for _, name := range flagNames(learnerFlags()[1:]) {
-		if !c.IsSet(name) {
+		if !c.IsSet(name) || visible(c, name) {
 			continue
 		}
 		if fs.Lookup(name) == nil {

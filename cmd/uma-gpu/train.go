@@ -16,19 +16,12 @@ import (
 )
 
 func trainCommand() *cli.Command {
-	data := append(dataFlags("examples with noisy labels"),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
-		axesFlag(),
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
-	)
-	data = append(data, annotatorFlags()...)
-	learner := append(learnerFlags(),
-		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
-		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
-			Usage: "`RULE` for what to keep: best-average, best, average, last"},
+	data := append(noisyDataFlags(), annotatorFlags()...)
+	data = append(data, &cli.Float64Flag{Name: "validate",
+		Usage: "hold this `SHARE` of the examples out, and judge the model by them"})
+	learner := append(learningFlags(),
 		&cli.IntFlag{Name: "temperature-folds",
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
-		seedFlag("all random choices"),
 		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
 	output := []cli.Flag{
@@ -43,7 +36,7 @@ func trainCommand() *cli.Command {
 			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
-		jsonFlag(), quietFlag(),
+		printedAxesFlag(), jsonFlag(), quietFlag(),
 	}
 	var flags []cli.Flag
 	flags = append(flags, grouped("Data", append(data, matchFlag()))...)
@@ -60,6 +53,8 @@ func trainCommand() *cli.Command {
 			"linear in kernel principal components, and curved in the features.\n\n" +
 			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 for the\n" +
 			"first; what the data have as labels does not count, and each worker has a matrix, which is learned.\n\n" +
+			"--validate 0.2 learns from four fifths of the examples and judges the model by the others as eval does,\n" +
+			"by their noisy labels through C; cv judges by all of them, in as many trainings as there are folds.\n\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
@@ -74,14 +69,35 @@ func trainCommand() *cli.Command {
 	}
 }
 
-// training is what the flags of train ask for.
+// noisyDataFlags say which examples with noisy labels to read, and how to prepare them.
+func noisyDataFlags() []cli.Flag {
+	return append(dataFlags("examples with noisy labels"),
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
+		axesFlag(),
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+	)
+}
+
+// learningFlags say how to learn from them.
+func learningFlags() []cli.Flag {
+	return append(learnerFlags(),
+		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
+		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
+			Usage: "`RULE` for what to keep: best-average, best, average, last"},
+		seedFlag("all random choices"),
+	)
+}
+
+// training is what the flags of a command that trains ask for.
 type training struct {
 	data       string
 	read       dataset.Options
 	confusion  string // "" is none
 	annotators string // "" is none
 	trueRows   bool
-	steps      string // of the preparation, or auto
+	validate   float64 // share of the examples to hold out
+	axes       string  // of printed matrices
+	steps      string  // of the preparation, or auto
 	model      string
 	device     *device
 	host.Options
@@ -105,7 +121,11 @@ type trainSeconds struct {
 }
 
 func train(c *cli.Context) (err error) {
-	t, err := newTraining(c)
+	required := []string{"data", "model"}
+	if c.Bool("dry-run") {
+		required = required[:1]
+	}
+	t, err := newTraining(c, required...)
 	if err != nil {
 		return err
 	}
@@ -114,6 +134,10 @@ func train(c *cli.Context) (err error) {
 	if d != nil {
 		defer d.Close() // of what was only read: nothing to lose
 	}
+	if err != nil {
+		return err
+	}
+	d, held, err := t.holdOut(d)
 	if err != nil {
 		return err
 	}
@@ -164,7 +188,12 @@ func train(c *cli.Context) (err error) {
 		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: max(1, meta.Condition),
 		Device: e.Device(), Model: t.model, Seconds: t.seconds,
 	}
-	if err := report.print(c); err != nil {
+	if held != nil && run.Stop != host.Interrupted {
+		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {
+			return err
+		}
+	}
+	if err := report.print(c, t.axes); err != nil {
 		return err
 	}
 	if run.Stop == host.Interrupted {
@@ -174,17 +203,14 @@ func train(c *cli.Context) (err error) {
 	return nil
 }
 
-// newTraining checks all that can be checked before a data file is read.
-func newTraining(c *cli.Context) (*training, error) {
-	required := []string{"data", "model"}
-	if c.Bool("dry-run") {
-		required = required[:1]
-	}
+// newTraining checks all that can be checked before a data file is read. The flags required
+// must be given; a command need not have all flags of train.
+func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err := checkUsage(c, required...); err != nil {
 		return nil, err
 	}
 	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
-		notes: newNotes(c), verbose: c.Bool("verbose")}
+		axes: trueColumns, notes: newNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
 	if t.notes.quiet && t.verbose {
@@ -202,6 +228,11 @@ func newTraining(c *cli.Context) (*training, error) {
 	}
 	if t.steps, err = normalizeSteps(c); err != nil {
 		return nil, err
+	}
+	if c.IsSet("axes") {
+		if t.axes, err = printedAxes(c); err != nil {
+			return nil, err
+		}
 	}
 	t.Seed, t.Tool = c.Uint64("seed"), version
 	if t.Kernel, err = newTrainKernel(c); err != nil {
@@ -235,6 +266,12 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
 		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
 		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
+	}
+	if t.validate = c.Float64("validate"); c.IsSet("validate") && !(t.validate > 0 && t.validate < 1) {
+		return nil, usagef(c, "--validate is %v, wanted a share above 0, below 1", t.validate)
+	}
+	if t.validate > 0 && t.annotators != "" {
+		return nil, usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
 )
 
 // grid is a table of numbers with what stands at its borders.
@@ -224,8 +223,8 @@ func (g *grid) checkMargin(terms []float64, margin float64, what, name string) e
 		sum += v
 	}
 	if slack := g.slack(len(terms) + 1); sum > margin+slack || sum < margin-slack {
-		return fmt.Errorf("the %s of %q sums to %v, and its margin says %v: is a row or column missing?", what, name, sum, margin)
+		return fmt.Errorf("the %s of %q sums to %v, and its margin says %v: is a row or column missing?",
+			what, name, sum, margin)
 	}
 	return nil
 }
-

@@ -132,7 +132,8 @@ func (g *grid) table(asked Axes) (*Table, error) {
 		}
 	} else if named == "" {
 		return nil, fmt.Errorf("found %s, of which nothing says whether rows or columns are the true classes: "+
-			"say %s (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or %s", kindText(kind), TrueRows, TrueColumns)
+			"say %s (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or %s",
+			kindText(kind), TrueRows, TrueColumns)
 	}
 	if kind == Shares && unit == 100 && g.whole() && !g.percent {
 		t.Notes = append(t.Notes, "whole numbers of which those of each true class sum to 100 are taken as percentages")
@@ -202,11 +203,11 @@ func (t *Table) orient(g *grid, s sums, unit float64, byColumns, byRows bool) er
 		t.Axes, t.Why = TrueColumns, "the table is symmetric, so that both are the same"
 	case byColumns && byRows:
 	case byColumns && t.Axes == TrueRows:
-		return fmt.Errorf("found columns that sum to %v and a row that sums to %v, so columns are the true classes, and not "+
-			"rows as %s: say %s, or mend the table", unit, off(s.rows, unit), strings.TrimPrefix(t.Why, "that "), TrueColumns)
+		return fmt.Errorf("found columns that sum to %v and a row that sums to %v, so columns are the true classes, "+
+			"and not rows as %s: say %s, or mend the table", unit, off(s.rows, unit), strings.TrimPrefix(t.Why, "that "), TrueColumns)
 	case byRows && t.Axes == TrueColumns:
-		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the true classes, and not "+
-			"columns as %s: say %s, or mend the table", unit, off(s.columns, unit), strings.TrimPrefix(t.Why, "that "), TrueRows)
+		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the true classes, "+
+			"and not columns as %s: say %s, or mend the table", unit, off(s.columns, unit), strings.TrimPrefix(t.Why, "that "), TrueRows)
 	case byColumns:
 		t.Axes, t.Why = TrueColumns, fmt.Sprintf("each column sums to %v", unit)
 	default:

@@ -79,7 +79,7 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 	before := priorOf(counts, q, prior)
 	s := strength(counts, before, q)
 	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: "counts",
-		Assumes: "the examples with both labels are like the others: drawn at random, at least among those of one true class"}
+		Assumes: "the examples with both labels are like the others: drawn at random, at least among those of one class"}
 	if prior != nil {
 		e.Method = "counts with a prior"
 	}

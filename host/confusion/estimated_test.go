@@ -126,7 +126,8 @@ func TestFromCountsPrior(t *testing.T) {
 		}
 	}
 	if !(good < alone/2) || !(many < 1.2*shares) {
-		t.Errorf("mean errors %v alone, %v with a good prior; of many %v alone, %v with a bad prior", alone, good, shares, many)
+		t.Errorf("mean errors %v alone, %v with a good prior; of many %v alone, %v with a bad prior",
+			alone, good, shares, many)
 	}
 	if _, err := FromLabels(names(8), nil, nil, truth); err == nil {
 		t.Error("no labels: wanted an error")

@@ -37,7 +37,8 @@ func arrayNPY(path string, data []byte, q int) ([]float64, int, error) {
 			return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted one row and column per class", path, a.Shape)
 		}
 		if q = a.Shape[0]; q > rest.Len() { // more than there are bytes
-			return nil, 0, fmt.Errorf("%s: found an array of shape %v in %d bytes; the file is cut short", path, a.Shape, len(data))
+			return nil, 0, fmt.Errorf("%s: found an array of shape %v in %d bytes; the file is cut short",
+				path, a.Shape, len(data))
 		}
 	}
 	if len(a.Shape) != 2 || a.Shape[0] != q || a.Shape[1] != q {

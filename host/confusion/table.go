@@ -121,8 +121,8 @@ func gridOf(path string, data []byte) (*grid, error) {
 		g := &grid{decimals: 17}
 		for i, v := range values {
 			if !(v >= 0 && v <= math.MaxInt64) {
-				return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a count, a percentage or a share",
-					path, v, i/q, i%q)
+				return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), "+
+					"wanted a count, a percentage or a share", path, v, i/q, i%q)
 			}
 		}
 		for i := range q {

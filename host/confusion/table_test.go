@@ -37,8 +37,8 @@ func TestReadTableCounts(t *testing.T) {
 		{"crosstab with margins", "true,a,b,c,All\na,50,4,2,56\nb,7,61,9,77\nc,3,5,70,78\nAll,60,70,81,211\n", "", TrueRows},
 		{"spreadsheet with totals", "given;a;b;c;Total\na;50;7;3;60\nb;4;61;5;70\nc;2;9;70;81\nTotal;56;77;78;211\n", "",
 			TrueColumns},
-		{"crosstab, printed", "noisy   a   b   c  All\ntrue                  \na      50   4   2   56\nb       7  61   9   77\n" +
-			"c       3   5  70   78\nAll    60  70  81  211\n", "", TrueRows},
+		{"crosstab, printed", "noisy   a   b   c  All\ntrue                  \n" +
+			"a      50   4   2   56\nb       7  61   9   77\nc       3   5  70   78\nAll    60  70  81  211\n", "", TrueRows},
 		{"to_csv", ",a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", TrueRows, TrueRows},
 		{"to_csv of floats", ",a,b,c\na,50.0,4.0,2.0\nb,7.0,61.0,9.0\nc,3.0,5.0,70.0\n", TrueRows, TrueRows},
 		{"to_csv(index=False)", "a,b,c\n50,4,2\n7,61,9\n3,5,70\n", TrueRows, TrueRows},
@@ -59,7 +59,8 @@ func TestReadTableCounts(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if !slices.Equal(got.V, counted) || got.Kind != Counts || got.Axes != c.want || got.Why == "" || len(got.Notes) != 0 {
+		if !slices.Equal(got.V, counted) || got.Kind != Counts || got.Axes != c.want ||
+			got.Why == "" || len(got.Notes) != 0 {
 			t.Errorf("%s: got %+v, wanted counts %v with %s", c.name, got, counted, c.want)
 		}
 	}
@@ -218,8 +219,8 @@ func TestReadTableErrors(t *testing.T) {
 		{"zeros", "true,a,b\na,0,0\nb,0,0\n", "", `F: found a table of zeros, wanted counts, percentages or shares`},
 		{"broken quotes", "true,a,b\n\"a,5,1\n", "",
 			`F:2: found broken CSV in column 8: extraneous or missing " in quoted-field`},
-		{"left out by numpy", "[[5 ... 1]\n ...\n [1 ... 7]]", "", `F: found ... where numpy left out numbers, wanted all: ` +
-			`save the array by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)`},
+		{"left out by numpy", "[[5 ... 1]\n ...\n [1 ... 7]]", "",
+			`F: found ... where numpy left out numbers, wanted all: save the array by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)`},
 		{"brackets cut", "[[5 1]\n [1 7]", "", `F:2: found brackets that do not match, wanted a table: [[...], [...]]`},
 		{"brackets too deep", "[[[5 1]\n [1 7]]]", "", `F:1: found brackets in a row, wanted a table: [[...], [...]]`},
 		{"an empty row", "[[]]", "", `F:1: found a row without a number`},
@@ -246,12 +247,15 @@ func TestReadTableErrors(t *testing.T) {
 			`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
 		{"percentages fit badly", "50%,20%\n30%,70%\n", "", `F: found columns that sum to 80 and rows that sum to 70, ` +
 			`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
-		{"rows asked, columns fit", ".75,.5\n.25,.5\n", TrueRows, `F: found columns that sum to 1 and a row that sums to 1.25, ` +
-			`so columns are the true classes, and not rows as was asked for: say true-columns, or mend the table`},
-		{"columns asked, rows fit", ".75,.25\n.5,.5\n", TrueColumns, `F: found rows that sum to 1 and a column that sums to 1.25, ` +
-			`so rows are the true classes, and not columns as was asked for: say true-rows, or mend the table`},
-		{"named, columns fit", "true,a,b\na,.75,.5\nb,.25,.5\n", "", `F: found columns that sum to 1 and a row that sums to ` +
-			`1.25, so columns are the true classes, and not rows as the rows are called "true": say true-columns, or mend the table`},
+		{"rows asked, columns fit", ".75,.5\n.25,.5\n", TrueRows,
+			`F: found columns that sum to 1 and a row that sums to 1.25, ` +
+				`so columns are the true classes, and not rows as was asked for: say true-columns, or mend the table`},
+		{"columns asked, rows fit", ".75,.25\n.5,.5\n", TrueColumns,
+			`F: found rows that sum to 1 and a column that sums to 1.25, ` +
+				`so rows are the true classes, and not columns as was asked for: say true-rows, or mend the table`},
+		{"named, columns fit", "true,a,b\na,.75,.5\nb,.25,.5\n", "",
+			`F: found columns that sum to 1 and a row that sums to 1.25, so columns are the true classes, ` +
+				`and not rows as the rows are called "true": say true-columns, or mend the table`},
 		{"asked against the name", "true,a,b\na,5,1\nb,2,7\n", TrueColumns,
 			`F: the rows are called "true", so the table has true classes in rows, and true-columns are asked for`},
 		{"both axes true", "true/actual,a,b\na,5,1\nb,2,7\n", "",
@@ -272,7 +276,8 @@ func TestReadTableErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"true,a,d\na,5,1\nd,2,7\n": `F: the border of the rows has names that are no class of the data: "d"; ` +
 			`and lacks classes of the data: "b", "c"`,
-		"5,1\n2,7\n": `F: found a table of 2×2 numbers without names, wanted a row for each class of the data ("a", "b", "c")`,
+		"5,1\n2,7\n": `F: found a table of 2×2 numbers without names, ` +
+			`wanted a row for each class of the data ("a", "b", "c")`,
 	} {
 		_, err := parseAnyTable("F", []byte(text), TableOptions{Classes: abc})
 		wantError(t, err, want)

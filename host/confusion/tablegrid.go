@@ -47,7 +47,8 @@ func (c *cells) grid(path string) (*grid, error) {
 			width = len(fields)
 		}
 		if len(fields) != width || width == 0 {
-			return nil, fmt.Errorf("%s:%d: found %d numbers, wanted %d as in the first row", path, lines[k], len(fields), width)
+			return nil, fmt.Errorf("%s:%d: found %d numbers, wanted %d as in the first row",
+				path, lines[k], len(fields), width)
 		}
 		values := make([]float64, width)
 		for at, field := range fields {
@@ -62,7 +63,8 @@ func (c *cells) grid(path string) (*grid, error) {
 		g.rows = append(g.rows, values)
 	}
 	if len(g.rows) == 0 {
-		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against noisy labels", path, c.lines[0])
+		return nil, fmt.Errorf("%s:%d: found names and no numbers, wanted a table of true against noisy labels",
+			path, c.lines[0])
 	}
 	if header && len(g.columnNames) != width {
 		return nil, fmt.Errorf("%s:%d: found %d names above %d columns, wanted one for each",

@@ -204,10 +204,12 @@ func (t *Table) orient(g *grid, s sums, unit float64, byColumns, byRows bool) er
 	case byColumns && byRows:
 	case byColumns && t.Axes == TrueRows:
 		return fmt.Errorf("found columns that sum to %v and a row that sums to %v, so columns are the true classes, "+
-			"and not rows as %s: say %s, or mend the table", unit, off(s.rows, unit), strings.TrimPrefix(t.Why, "that "), TrueColumns)
+			"and not rows as %s: say %s, or mend the table",
+			unit, off(s.rows, unit), strings.TrimPrefix(t.Why, "that "), TrueColumns)
 	case byRows && t.Axes == TrueColumns:
 		return fmt.Errorf("found rows that sum to %v and a column that sums to %v, so rows are the true classes, "+
-			"and not columns as %s: say %s, or mend the table", unit, off(s.columns, unit), strings.TrimPrefix(t.Why, "that "), TrueRows)
+			"and not columns as %s: say %s, or mend the table",
+			unit, off(s.columns, unit), strings.TrimPrefix(t.Why, "that "), TrueRows)
 	case byColumns:
 		t.Axes, t.Why = TrueColumns, fmt.Sprintf("each column sums to %v", unit)
 	default:

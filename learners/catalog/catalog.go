@@ -22,6 +22,10 @@ func All() []*learners.Definition {
 		classmean.Defaults().Definition(),
 		online.NewPerceptron().Definition(),
 		online.NewUltraconservative().Definition(),
+		online.NewMira().Definition(),
+		online.NewPassiveAggressive().Definition(),
+		online.NewPA1().Definition(),
+		online.NewPA2().Definition(),
 	}
 }
 

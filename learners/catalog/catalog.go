@@ -26,6 +26,7 @@ func All() []*learners.Definition {
 		online.NewPassiveAggressive().Definition(),
 		online.NewPA1().Definition(),
 		online.NewPA2().Definition(),
+		online.NewCopa().Definition(),
 	}
 }
 

@@ -30,6 +30,12 @@ type policy interface {
 	steps(tau, s []float32, e *example) bool
 }
 
+// teller is a policy that has something to tell of each pass.
+type teller interface {
+	begin(q int) // a pass
+	fields() []learners.Field
+}
+
 // example is what a policy may ask of an example beside its scores.
 type example struct {
 	y      int        // its label
@@ -104,6 +110,10 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 	s.begin(&l.state, w, !l.NoAverage)
 	random := rand.New(&s.random)
 	l.arrange(random)
+	tells, _ := l.policy.(teller)
+	if tells != nil {
+		tells.begin(w.Q)
+	}
 	var mistakes, updates int
 	tau, scores := make([]float32, w.Q), make([]float32, w.Q)
 	e := example{random: random}
@@ -136,9 +146,11 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 		return learners.Step{}, err
 	}
 	l.state, l.next = l.next, l.state
-	return learners.Step{Changed: learners.AllClasses(w.Q), Fields: []learners.Field{
-		{Name: "mistakes", Value: mistakes}, {Name: "updates", Value: updates},
-	}}, nil
+	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates", Value: updates}}
+	if tells != nil {
+		fields = append(fields, tells.fields()...)
+	}
+	return learners.Step{Changed: learners.AllClasses(w.Q), Fields: fields}, nil
 }
 
 // arrange puts the examples into the order of the next pass.

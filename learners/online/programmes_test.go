@@ -144,3 +144,56 @@ func TestMiraIsLeast(t *testing.T) {
 		t.Errorf("%d steps were judged, wanted more", steps)
 	}
 }
+
+// The quadratic programme of COPA (equation 18).
+func TestCopaIsLeast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	steps := 0
+	for range 600 {
+		s, e := draw(rng)
+		p := &confused{aggressiveness: math.Exp(2 * rng.NormFloat64())}
+		p.begin(len(s))
+		tau := make([]float32, len(s))
+		if p.steps(tau, s, e) {
+			steps++
+		}
+		loss := func(tau []float64) (sum float64) {
+			for r, v := range tau {
+				sum += v * v / 2 * float64(e.norm2)
+				if r != e.y {
+					l := max(0, float64(s[r])+v*float64(e.norm2)+1/float64(len(s)-1))
+					sum += p.aggressiveness * e.weight * e.weight / 2 * l * l
+				}
+			}
+			return sum
+		}
+		isLeast(t, rng, tau, loss, func(tau []float64) {
+			mean := 0.0
+			for _, v := range tau {
+				mean += v / float64(len(tau))
+			}
+			for r := range tau {
+				tau[r] -= mean
+			}
+		})
+	}
+	if steps < 300 {
+		t.Errorf("%d steps were judged, wanted more", steps)
+	}
+}
+
+// Equal lengths of what a matrix makes of the axes of its singular values: diagonal, of rank 1, 0,
+// and a mean of noise.
+func TestOperatorNorm(t *testing.T) {
+	for _, c := range []struct {
+		a    []float64
+		want float64
+	}{
+		{[]float64{3, 0, 0, 4}, 4}, {[]float64{1, 1, 1, 1}, 2}, {make([]float64, 9), 0}, {[]float64{0, 2, 0, 0}, 2},
+		{[]float64{0, 1, 2, 3, 0, 4, 5, 6, 0}, 8.219522159},
+	} {
+		if got := operatorNorm(c.a, int(math.Sqrt(float64(len(c.a))))); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("norm of %v is %v, wanted %v", c.a, got, c.want)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func doubts(r *Result, noise *confusion.Matrix, classes []string, d int) []strin
 	// A class with fewer examples than features can be learned by heart, which looks like less noise.
 	if noise != nil && q <= mostDoubted && n >= int64(q)*int64(d) {
 		e := noise.Explain(r.Counts)
-		if w := e.Worst; e.P < doubtful && e.Unexplained > unexplained {
+		if w := e.Worst; contradicted(&e) {
 			all = append(all, fmt.Sprintf("the confusion matrix does not explain %.1f %% of the labels: of the examples "+
 				"predicted as %q, %.0f are labelled %q, and %.0f by the matrix at its best; is it of other labels, is it turned "+
 				"(rows for columns), does it claim too much or too little noise? Try `uma-gpu confusion check`",
@@ -49,6 +49,11 @@ func doubts(r *Result, noise *confusion.Matrix, classes []string, d int) []strin
 			"large a penalty, or a confusion matrix that explains these labels by other classes", strings.Join(never, ", ")))
 	}
 	return all
+}
+
+// contradicted says whether an explanation leaves more than chance does.
+func contradicted(e *confusion.Explanation) bool {
+	return e.P < doubtful && e.Unexplained > unexplained
 }
 
 // standardError returns that of the estimated error, over labels of n examples.

@@ -12,18 +12,25 @@ import (
 // shares t, C makes their labels come in the shares C·t; labels that no t gives contradict it.
 // That the model errs is no contradiction: t is free.
 type Explanation struct {
-	N           int64   // examples
-	Unexplained float64 // share of the labels that would have to be others, beyond what chance makes; 0 to 1
-	Deviance    float64 // twice the logarithm of how much likelier the labels are by their own shares
-	Freedom     int     // degrees of freedom of the deviance
-	P           float64 // probability of so large a deviance if C is right and each label drawn by it alone
-	Worst       Excess  // label that there is too much of
+	N int64 `json:"n"` // examples
+	// Unexplained is the share of the labels that would have to be others, beyond what chance
+	// makes; 0 to 1.
+	Unexplained float64 `json:"unexplained"`
+	// Deviance is twice the logarithm of how much likelier labels are by the shares that are
+	// found than by those of C at its best.
+	Deviance float64 `json:"deviance"`
+	Freedom  int     `json:"degrees_of_freedom"` // of the deviance
+	// P is the probability of so large a deviance if C is right and each label drawn by it alone.
+	P     float64 `json:"p"`
+	Worst Excess  `json:"worst"` // the label that there is too much of
 }
 
 // Excess is a label that too many examples of one predicted class have.
 type Excess struct {
-	Predicted, Label int
-	Found, Explained float64 // examples with the label, and how many C explains at most likely shares
+	Predicted int     `json:"predicted"`
+	Label     int     `json:"label"`
+	Found     float64 `json:"found"`     // examples with the label
+	Explained float64 `json:"explained"` // of these, by C at its best
 }
 
 // explainable is the share of labels that may be any, whatever C says: a matrix that people have

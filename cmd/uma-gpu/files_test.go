@@ -12,9 +12,9 @@ import (
 )
 
 // noFiles are the flags with text for a value that is not the name of a file.
-var noFiles = strings.Fields(`alpha alpha-unit axes class-weights classes confusion-axes correction counts device
-	doubt every folds format fractions gamma header ignore-columns iterations kernel kernel-memory l2
-	label-column landmark-choice landmarks learner match-features max-alloc memory-limit normalize
+var noFiles = strings.Fields(`aggressiveness alpha alpha-unit axes class-weights classes clean confusion-axes correction counts device
+	dir doubt every folds format fractions gamma header ignore-columns iterations kernel kernel-memory l2
+	label-column landmark-choice landmarks learner match-features max-alloc memory-limit multiclass normalize
 	normalize-components rounds select step storage synthetic to tol tolerance weights x-name y-name`)
 
 // eachCommand calls f for each command that does something, with its words.

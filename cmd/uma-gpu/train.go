@@ -223,8 +223,10 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if t.read, err = dataOptions(c); err != nil {
 		return nil, err
 	}
-	if t.trueRows, err = trueRows(c); err != nil {
-		return nil, err
+	if visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
+		if t.trueRows, err = trueRows(c); err != nil {
+			return nil, err
+		}
 	}
 	if t.steps, err = normalizeSteps(c); err != nil {
 		return nil, err

@@ -92,6 +92,27 @@ func (m *Matrix) Explain(counts []int64) Explanation {
 	return e
 }
 
+// Shares returns the shares of the true classes under which noisy labels, labels[k] of them k, are
+// likeliest: the frequencies C⁻¹ŷ where these are some, and none below 0 in any case. Without
+// labels all are alike.
+func (m *Matrix) Shares(labels []int64) []float64 {
+	n := int64(0)
+	for _, v := range labels {
+		n += v
+	}
+	t, _ := shares(m.P, labels, max(1, float64(n)), m.Q())
+	sum := 0.0
+	for _, v := range t {
+		sum += v
+	}
+	for k := range t {
+		if t[k] /= sum; sum == 0 {
+			t[k] = 1 / float64(len(t))
+		}
+	}
+	return t
+}
+
 // shares returns the shares t of true classes under which labels that are counted in row are
 // likeliest, and how likely each label is then. A share of up to explainable is of no class, and
 // has each label as often as any other.

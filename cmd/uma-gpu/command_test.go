@@ -369,6 +369,8 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 		{"predict", "--data", data, "--model", m, "--out", other},
 		{"predict", "--data", data, "--model", m, "--proba", "--out", other},
 		{"calibrate", "--data", data, "--model", m, "--out", other},
+		{"cv", "--data", data},
+		{"issues", "--data", data, "--out", other},
 		{"confusion", "inject", "--data", data, "--pairwise", "0.2", "--out", other},
 		{"info", "--data", data},
 		{"split", "--data", data, "--fractions", "0.5", "--out", other},

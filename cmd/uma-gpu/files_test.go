@@ -12,8 +12,8 @@ import (
 )
 
 // noFiles are the flags with text for a value that is not the name of a file.
-var noFiles = strings.Fields(`alpha alpha-unit axes class-weights classes clean-by confusion-axes correction counts device
-	doubt every folds format fractions gamma header ignore-columns iterations kernel kernel-memory l2
+var noFiles = strings.Fields(`alpha alpha-unit axes class-weights classes clean-by confusion-axes correction counts
+	device doubt every folds format fractions gamma header ignore-columns iterations kernel kernel-memory l2
 	label-column landmark-choice landmarks learner match-features max-alloc memory-limit normalize
 	normalize-components rounds select step storage synthetic to tol tolerance weights x-name y-name`)
 

@@ -37,8 +37,8 @@ func issuesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "issues",
 		Usage: "find the rows whose label is likely wrong",
-		Description: "Trains without each part of the data in turn, as cv does, and ranks the rows by how likely their label\n" +
-			"is by the model that has not seen them and by C. A label is an issue if it is more likely wrong than\n" +
+		Description: "Trains without each part of the data in turn, as cv does, and ranks the rows by how likely their\n" +
+			"label is by the model that has not seen them and by C. A label is an issue if it is more likely wrong than\n" +
 			"right. Rows of equal features are judged together. Prints how many there are, by class and by pair of\n" +
 			"classes, and the worst 20; the JSON object has all that are wrong.\n\n" +
 			"--out writes every row, the least likely label first, with the columns that cleanlab has, is_label_issue,\n" +

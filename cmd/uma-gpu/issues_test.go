@@ -102,7 +102,8 @@ func TestIssues(t *testing.T) {
 	if clean.N != 500 || agree < 470 || !strings.Contains(stderr, "of 500 rows relabelled, written to") {
 		t.Errorf("%d of %d labels are right\n%s", agree, clean.N, stderr)
 	}
-	for _, want := range []string{"examples               500\n", "\nlikely wrong labels    ", "\nlabel  examples  likely wrong",
+	for _, want := range []string{"examples               500\n", "\nlikely wrong labels    ",
+		"\nlabel  examples  likely wrong",
 		"\nlabel  likely class  examples\n", "\nexample  label  likely class  label quality\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -144,8 +145,8 @@ func TestIssuesOfDuplicates(t *testing.T) {
 		}
 	}
 	a, b, c := equal[61], equal[62], equal[63]
-	if a.Duplicate != 0 || b.Duplicate != 61 || c.Duplicate != 61 || !a.Conflict || !c.Conflict || a.Quality != b.Quality ||
-		math.Abs(a.Quality+c.Quality-1) > 1e-12 {
+	if a.Duplicate != 0 || b.Duplicate != 61 || c.Duplicate != 61 || !a.Conflict || !c.Conflict ||
+		a.Quality != b.Quality || math.Abs(a.Quality+c.Quality-1) > 1e-12 {
 		t.Errorf("found %+v, %+v, %+v", a, b, c)
 	}
 }

@@ -79,7 +79,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), predictCommand(), evalCommand(), cvCommand(), issuesCommand(), calibrateCommand(),
-			confusionCommand(), learnersCommand(), infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
+			confusionCommand(), learnersCommand(),
+			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},
 	}

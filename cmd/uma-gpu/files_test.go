@@ -15,7 +15,7 @@ import (
 var noFiles = strings.Fields(`alpha alpha-unit axes class-weights classes clean-by confusion-axes correction counts
 	device doubt every folds format fractions gamma header ignore-columns iterations kernel kernel-memory l2
 	label-column landmark-choice landmarks learner match-features max-alloc memory-limit normalize
-	normalize-components rounds select step storage synthetic to tol tolerance weights x-name y-name`)
+	normalize-components rounds select step storage synthetic to tol tolerance try weights x-name y-name`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {

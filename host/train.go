@@ -89,6 +89,9 @@ const (
 type Trained struct {
 	*model.Model
 	Run Result
+	// Doubts are sentences that say what the examples speak against: the confusion matrix, or
+	// the result. Watch.Note has been told them.
+	Doubts []string
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -355,8 +358,12 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if result.Note != "" {
 		t.note("%s", result.Note)
 	}
+	found := doubts(&result, t.problem.Noise, m.Meta.Classes, result.W.D)
+	for _, doubt := range found {
+		t.note("warning: %s", doubt)
+	}
 	t.phase(Learned)
-	return &Trained{m, result}, nil
+	return &Trained{m, result, found}, nil
 }
 
 // with returns the model with weights w and what belongs to them.

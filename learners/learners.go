@@ -108,8 +108,15 @@ type Definition struct {
 	New      func() Params // the defaults
 
 	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with
-	// Engine.LoadCells. It tells what memory a run takes.
+	// Engine.LoadCells, unless Scores is set. It tells what memory a run takes.
 	Evaluates bool
+
+	// Scores says that runs load the examples with Engine.Load, to be scored alone.
+	Scores bool
+
+	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes nothing that
+	// a step does. What is estimated of its weights is by the noise all the same.
+	IgnoresNoise bool
 
 	// Annotations says that it learns from Problem.Annotations; others are not run on a
 	// problem that has them.

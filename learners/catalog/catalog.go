@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
+	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -19,6 +20,13 @@ func All() []*learners.Definition {
 		softmax.Defaults().Definition(),
 		uma.Defaults().Definition(),
 		classmean.Defaults().Definition(),
+		online.NewPerceptron().Definition(),
+		online.NewUltraconservative().Definition(),
+		online.NewMira().Definition(),
+		online.NewPassiveAggressive().Definition(),
+		online.NewPA1().Definition(),
+		online.NewPA2().Definition(),
+		online.NewCopa().Definition(),
 	}
 }
 

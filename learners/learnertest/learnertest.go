@@ -43,6 +43,7 @@ func Cases() []Case {
 		{Name: "engines", check: checkEngines},
 		{Name: "sparse and dense", check: checkSparse},
 		{Name: "identity and no noise", check: checkIdentity},
+		{Name: "noise that is ignored", check: checkIgnored},
 		{Name: "two runs at once", check: checkTogether},
 		{Name: "inputs unmodified", check: checkInputs},
 		{Name: "parameters changed later", check: checkParametersCopied},

@@ -1,0 +1,27 @@
+package online_test
+
+import (
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/learnertest"
+	"github.com/uma-gpu/uma-gpu/learners/online"
+)
+
+// What every learner must pass those with other parameters pass too; the catalog's test runs the
+// defaults.
+func TestOtherParameters(t *testing.T) {
+	for name, p := range map[string]func() learners.Params{
+		"perceptron": func() learners.Params { return online.NewPerceptron() },
+		"ultra":      func() learners.Params { return online.NewUltraconservative() },
+	} {
+		d := *p().Definition()
+		d.New = p
+		t.Run(name, func(t *testing.T) {
+			learnertest.Run(t, &d, []engine.Engine{cpuref.New(), simd.New()})
+		})
+	}
+}

@@ -148,11 +148,13 @@ func (j *judgement) measures() map[string]*float64 {
 		m["log_loss"] = &j.LogLoss
 	}
 	if c := j.Corrected; c != nil {
-		m["accuracy"], m["macro_f1"], m["balanced_accuracy"], m["kappa"] = &c.Accuracy.Value, c.MacroF1, c.BalancedAccuracy, c.Kappa
+		m["accuracy"], m["macro_f1"] = &c.Accuracy.Value, c.MacroF1
+		m["balanced_accuracy"], m["kappa"] = c.BalancedAccuracy, c.Kappa
 		return m
 	}
 	accuracy := 1 - j.ErrorRate
-	m["accuracy"], m["macro_f1"], m["balanced_accuracy"], m["kappa"] = &accuracy, &j.MacroF1, &j.BalancedAccuracy, j.Kappa
+	m["accuracy"], m["macro_f1"] = &accuracy, &j.MacroF1
+	m["balanced_accuracy"], m["kappa"] = &j.BalancedAccuracy, j.Kappa
 	return m
 }
 

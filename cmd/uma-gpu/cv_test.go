@@ -105,7 +105,8 @@ func TestTrainValidates(t *testing.T) {
 	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2"},
 		args...)...)
 	r := decode[trainReport](t, stdout)
-	if r.Examples != 400 || r.Validation == nil || !strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
+	if r.Examples != 400 || r.Validation == nil ||
+		!strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
 	succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out", file("fit.csv"), "--out",
@@ -114,7 +115,8 @@ func TestTrainValidates(t *testing.T) {
 	if d := differ(t, file("m.npz"), file("same.npz")); d != "" {
 		t.Errorf("the models differ in %s", d)
 	}
-	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"), "--confusion", matrix, "--json")
+	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"), "--confusion", matrix,
+		"--json")
 	if judged := decode[evalReport](t, stdout).judgement; !reflect.DeepEqual(judged, *r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
@@ -126,8 +128,8 @@ func TestTrainValidates(t *testing.T) {
 	}
 	// Prepared examples are divided too.
 	succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
-	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"), "--validate", "0.5"},
-		args...)...)
+	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"), "--validate",
+		"0.5"}, args...)...)
 	if r := decode[trainReport](t, stdout); r.Validation.Examples != 250 || r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)
 	}

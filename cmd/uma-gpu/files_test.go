@@ -12,10 +12,13 @@ import (
 )
 
 // noFiles are the flags with text for a value that is not the name of a file.
-var noFiles = strings.Fields(`aggressiveness alpha alpha-unit axes class-weights classes clean confusion-axes correction counts device
-	dir doubt every folds format fractions gamma header ignore-columns iterations kernel kernel-memory l2
-	label-column landmark-choice landmarks learner match-features max-alloc memory-limit multiclass normalize
-	normalize-components rounds select step storage synthetic to tol tolerance weights x-name y-name`)
+var noFiles = strings.Fields(`
+	aggressiveness alpha alpha-unit axes class-weights classes clean clean-by confusion-axes correction counts
+	device dir doubt every folds format fractions gamma header ignore-columns iterations
+	kernel kernel-memory l2 label-column landmark-choice landmarks learner
+	match-features max-alloc memory-limit multiclass normalize normalize-components
+	rounds select step storage synthetic to tol tolerance try weights
+	x-name y-name`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {

@@ -42,7 +42,9 @@ type judgement struct {
 
 // judge compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func judge(labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix) (j judgement, err error) {
+func judge(
+	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
+) (j judgement, err error) {
 	j.Axes = trueColumns
 	if j.Report, err = metric.Evaluate(labels, predicted, classes); err != nil {
 		return j, err
@@ -78,8 +80,8 @@ func judge(labels, predicted []int32, p []float32, classes []string, noise *conf
 	}
 	j.Corrected = &corrected
 	if a := corrected.Accuracy; corrected.Impossible() {
-		j.Warnings = append(j.Warnings, fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these labels are "+
-			"not noisy by this confusion matrix, which claims too much noise, or has its axes swapped; estimate it "+
+		j.Warnings = append(j.Warnings, fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these "+
+			"labels are not noisy by this confusion matrix, which claims too much noise, or has its axes swapped; estimate it "+
 			"anew, or compare its columns with labels that were checked", a.Value, a.Low, a.High))
 	}
 	return j, nil

@@ -253,17 +253,8 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err := t.annotated(c); err != nil {
 		return nil, err
 	}
-	if c.IsSet("weights") {
-		rule, err := t.Learner.Definition().Rule(c.String("weights"))
-		if err != nil {
-			return nil, usagef(c, "--weights: %v", err)
-		}
-		if base != nil {
-			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
-				return nil, err
-			}
-		}
-		t.Weights = rule
+	if err := t.stopping(c, base); err != nil {
+		return nil, err
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
 		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
@@ -275,16 +266,34 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if t.validate > 0 && t.annotators != "" {
 		return nil, usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
+	t.device, err = chooseDevice(c)
+	return t, err
+}
+
+// stopping checks --weights and --max-steps, of a training that began with base if that is not
+// nil.
+func (t *training) stopping(c *cli.Context, base learners.Params) error {
+	if c.IsSet("weights") {
+		rule, err := t.Learner.Definition().Rule(c.String("weights"))
+		if err != nil {
+			return usagef(c, "--weights: %v", err)
+		}
+		if base != nil {
+			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
+				return err
+			}
+		}
+		t.Weights = rule
+	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {
-			return nil, usagef(c, "--max-steps is %d, wanted at least 0", steps)
+			return usagef(c, "--max-steps is %d, wanted at least 0", steps)
 		}
 		if t.MaxSteps = steps; steps == 0 {
 			t.MaxSteps = host.NoSteps
 		}
 	}
-	t.device, err = chooseDevice(c)
-	return t, err
+	return nil
 }
 
 // mark stores the seconds since the last mark.

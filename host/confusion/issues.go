@@ -1,8 +1,6 @@
 package confusion
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Issue says of an example whether its noisy label is likely to be wrong.
 type Issue struct {
@@ -138,7 +136,8 @@ func checkIssues(p []float32, y, same []int32, q int, noise *Matrix) error {
 		return fmt.Errorf("label issues: found a confusion matrix of %d classes, wanted %d", noise.Q(), q)
 	}
 	if same != nil && len(same) != n {
-		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one for each", len(same), n)
+		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one for each",
+			len(same), n)
 	}
 	for i, k := range y {
 		if k < 0 || int(k) >= q {

@@ -29,7 +29,8 @@ func TestFindIssuesByHand(t *testing.T) {
 	}
 	// Without noise the model's class decides.
 	got, err = FindIssues(p, []int32{1, 1, 0, 0, 2}, nil, 3, nil)
-	if err != nil || got[0] != (Issue{0.5, 0, true}) || got[1] != (Issue{0.25, 0, true}) || got[4] != (Issue{0.5, 2, false}) {
+	if err != nil || got[0] != (Issue{0.5, 0, true}) || got[1] != (Issue{0.25, 0, true}) ||
+		got[4] != (Issue{0.5, 2, false}) {
 		t.Errorf("found %+v, %v", got, err)
 	}
 }

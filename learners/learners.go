@@ -99,7 +99,7 @@ const (
 
 // Definition is what there is to know of a learner before any data.
 type Definition struct {
-	Name     string        // of flags and model files: lower-case letters
+	Name     string        // of flags and model files: lower-case letters, and digits behind them
 	Summary  string        // what it does, in a line
 	Paper    string        // where it comes from: authors, title, year, algorithm
 	Step     string        // what one step is, in a few words

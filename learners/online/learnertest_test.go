@@ -15,8 +15,21 @@ import (
 // defaults.
 func TestOtherParameters(t *testing.T) {
 	for name, p := range map[string]func() learners.Params{
-		"perceptron": func() learners.Params { return online.NewPerceptron() },
-		"ultra":      func() learners.Params { return online.NewUltraconservative() },
+		"perceptron ovr": func() learners.Params {
+			return &online.Perceptron{ClassWeights: online.Balanced, Multiclass: online.OVR}
+		},
+		"perceptron last": func() learners.Params {
+			p := online.NewPerceptron()
+			p.NoAverage, p.NoShuffle = true, true
+			return p
+		},
+		"random step": func() learners.Params {
+			return &online.Ultraconservative{ClassWeights: online.Equal, Step: online.StepRandom}
+		},
+		"pa1 all": func() learners.Params {
+			return &online.Soft{ClassWeights: online.Balanced, Multiclass: online.All, Aggressiveness: 1}
+		},
+		"copa": func() learners.Params { return online.NewCopa() },
 	} {
 		d := *p().Definition()
 		d.New = p

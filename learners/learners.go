@@ -111,7 +111,8 @@ type Definition struct {
 	// Engine.LoadCells, unless Scores is set. It tells what memory a run takes.
 	Evaluates bool
 
-	// Scores says that runs load the examples with Engine.Load, to be scored alone.
+	// Scores says that runs load the examples with Engine.Load, and ask the engine for scores and
+	// predictions alone: steps are made on the host.
 	Scores bool
 
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes nothing that

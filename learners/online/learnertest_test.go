@@ -3,7 +3,6 @@ package online_test
 import (
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -15,9 +14,6 @@ import (
 // defaults.
 func TestOtherParameters(t *testing.T) {
 	for name, p := range map[string]func() learners.Params{
-		"perceptron ovr": func() learners.Params {
-			return &online.Perceptron{ClassWeights: online.Balanced, Multiclass: online.OVR}
-		},
 		"perceptron last": func() learners.Params {
 			p := online.NewPerceptron()
 			p.NoAverage, p.NoShuffle = true, true
@@ -27,14 +23,15 @@ func TestOtherParameters(t *testing.T) {
 			return &online.Ultraconservative{ClassWeights: online.Equal, Step: online.StepRandom}
 		},
 		"pa1 all": func() learners.Params {
-			return &online.Soft{ClassWeights: online.Balanced, Multiclass: online.All, Aggressiveness: 1}
+			p := online.NewPA1()
+			p.ClassWeights, p.Multiclass = online.Balanced, online.All
+			return p
 		},
-		"copa": func() learners.Params { return online.NewCopa() },
 	} {
 		d := *p().Definition()
 		d.New = p
 		t.Run(name, func(t *testing.T) {
-			learnertest.Run(t, &d, []engine.Engine{cpuref.New(), simd.New()})
+			learnertest.Run(t, &d, []engine.Engine{simd.New()})
 		})
 	}
 }

@@ -13,6 +13,7 @@ type kernels struct {
 	add       func(lanes int, x, w []float32, tau *[most]float32)
 	addSparse func(lanes int, columns []int32, values, w []float32, tau *[most]float32)
 	late      func(sums []float64, x []float32, t float64)
+	prefetch  func(x Row)
 }
 
 // available lists the levels that this processor and this build can use, slowest first.
@@ -25,7 +26,7 @@ var fastest = func() *kernels {
 }()
 
 var portable = kernels{
-	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo,
+	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo, prefetch: func(Row) {},
 }
 
 // dotsGo goes on with four chains of fma, the first lanes of 16 in acc each: chain c over so many

@@ -61,6 +61,10 @@ func level(name string, sixteen wide, late func(*float64, *float32, int, float64
 			late(unsafe.SliceData(sums), unsafe.SliceData(x), whole/n, t)
 			lateGo(sums[whole:], x[whole:], t)
 		},
+		prefetch: func(x Row) {
+			prefetch(unsafe.Pointer(unsafe.SliceData(x.Values)), (len(x.Values)+15)/16)
+			prefetch(unsafe.Pointer(unsafe.SliceData(x.Columns)), (len(x.Columns)+15)/16)
+		},
 	}
 }
 
@@ -117,3 +121,6 @@ func lateAVX2(sums *float64, x *float32, groups int, t float64)
 
 //go:noescape
 func lateAVX512(sums *float64, x *float32, groups int, t float64)
+
+//go:noescape
+func prefetch(at unsafe.Pointer, lines int)

@@ -683,3 +683,19 @@ group:
 done:
 	VZEROUPPER
 	RET
+
+// func prefetch(at unsafe.Pointer, lines int)
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ at+0(FP), SI
+	MOVQ lines+8(FP), CX
+	TESTQ CX, CX
+	JZ   done
+
+line:
+	PREFETCHT1 (SI)
+	ADDQ $64, SI
+	DECQ CX
+	JNZ  line
+
+done:
+	RET

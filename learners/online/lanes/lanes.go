@@ -156,14 +156,18 @@ func (w *Weights) Add(tau []float32, x Row) {
 	}
 }
 
-// AddLate adds t·x to sums, each product rounded before it is added. It is for sums of all
-// columns of one class.
-func (w *Weights) AddLate(sums []float64, t float64, x Row) {
+// Prefetch says that x will be needed soon.
+func Prefetch(x Row) { fastest.prefetch(x) }
+
+// AddLate adds t·x to sums, one for each column, each product rounded before it is added.
+func AddLate(sums []float64, t float64, x Row) { fastest.addLate(sums, t, x) }
+
+func (k *kernels) addLate(sums []float64, t float64, x Row) {
 	if x.Columns == nil {
-		w.k.late(sums, x.Values, t)
+		k.late(sums, x.Values, t)
 		return
 	}
-	for k, j := range x.Columns {
-		sums[j] += float64(t * float64(x.Values[k]))
+	for i, j := range x.Columns {
+		sums[j] += float64(t * float64(x.Values[i]))
 	}
 }

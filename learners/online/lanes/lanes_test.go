@@ -85,12 +85,12 @@ func judge(t *testing.T, k *kernels, q, d int) {
 		sparse.Get(afterSparse)
 		same(t, fmt.Sprint("weights ", step), q, d, after, rows)
 		same(t, fmt.Sprint("weights by stored values ", step), q, d, afterSparse, rows)
-		judgeLate(t, dense, sparse, x, s, rng)
+		judgeLate(t, k, x, s, rng)
 	}
 }
 
 // judgeLate compares the sums of one class.
-func judgeLate(t *testing.T, dense, sparse *Weights, x, s Row, rng *rand.Rand) {
+func judgeLate(t *testing.T, k *kernels, x, s Row, rng *rand.Rand) {
 	t.Helper()
 	d := len(x.Values)
 	want, got, gotSparse := make([]float64, d), make([]float64, d), make([]float64, d)
@@ -99,8 +99,8 @@ func judgeLate(t *testing.T, dense, sparse *Weights, x, s Row, rng *rand.Rand) {
 		for j, v := range x.Values {
 			want[j] += float64(by * float64(v))
 		}
-		dense.AddLate(got, by, x)
-		sparse.AddLate(gotSparse, by, s)
+		k.addLate(got, by, x)
+		k.addLate(gotSparse, by, s)
 	}
 	for j, v := range want {
 		if got[j] != v || gotSparse[j] != v {

@@ -21,7 +21,7 @@ type Blum struct {
 func NewBlum() *Blum { return &Blum{} }
 
 var blum = define("blum",
-	"a perceptron that turns w until its estimated mistakes lie in its plane; of more than two classes, one for each",
+	"a perceptron that turns w until its estimated mistakes lie in its plane; one for each class",
 	"Blum, Frieze, Kannan & Vempala, A polynomial-time algorithm for learning noisy linear threshold functions, "+
 		"Algorithmica 22 (1998), Section 4, without the removal of outliers",
 	[]learners.Rule{learners.Best, learners.Last},
@@ -32,8 +32,8 @@ func (*Blum) Definition() *learners.Definition { return blum }
 
 // Flags implements learners.Params.
 func (p *Blum) Flags(fs *flag.FlagSet) {
-	fs.Float64Var(&p.Margin, "margin", p.Margin, "`SINE` of the angle with the plane between two classes that an example "+
-		"needs to count, from 0 to 1")
+	fs.Float64Var(&p.Margin, "margin", p.Margin, "`SINE` of the angle with the plane between two classes that an "+
+		"example needs to count, from 0 to 1")
 }
 
 // Check implements learners.Params.

@@ -111,7 +111,8 @@ func TestMistakeBounds(t *testing.T) {
 				step, err = l.Step(t.Context(), weights)
 			}
 			if got := c.count(w); err != nil || got == 0 || got > c.most*(1+1e-5) {
-				t.Errorf("%s, %d classes, margin %v: %v in %d passes (%v), wanted at most %v", name, q, theta, got, passes, err, c.most)
+				t.Errorf("%s, %d classes, margin %v: %v in %d passes (%v), wanted at most %v", name, q, theta, got, passes,
+					err, c.most)
 			}
 		}
 	}

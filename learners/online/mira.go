@@ -34,8 +34,8 @@ func (*Mira) Definition() *learners.Definition { return mira }
 func (p *Mira) Flags(fs *flag.FlagSet) {
 	p.flags(fs)
 	p.ClassWeights.flags(fs)
-	fs.Float64Var(&p.Margin, "margin", p.Margin, "`LEAD` that the score of an example's class must have, in units of its "+
-		"squared length; above 0")
+	fs.Float64Var(&p.Margin, "margin", p.Margin, "`LEAD` that the score of an example's class must have, in units of "+
+		"its squared length; above 0")
 }
 
 // Check implements learners.Params.

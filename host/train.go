@@ -183,6 +183,9 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
 	}
+	if noise != nil && about.IgnoresNoise {
+		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none", about.Name)
+	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil {
 		t.data.SHA256 = t.data.Hash()
 	}

@@ -81,7 +81,8 @@ func noisyDataFlags() []cli.Flag {
 // learningFlags say how to learn from them.
 func learningFlags() []cli.Flag {
 	return append(learnerFlags(),
-		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
+		&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "the learner's",
+			Usage: "most `STEPS` to make, which are passes with learners that see one example after another"},
 		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
 			Usage: "`RULE` for what to keep: best-average, best, average, last"},
 		seedFlag("all random choices"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
+	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -27,6 +28,8 @@ func All() []*learners.Definition {
 		online.NewPA1().Definition(),
 		online.NewPA2().Definition(),
 		online.NewCopa().Definition(),
+		noisyperceptron.NewBylander().Definition(),
+		noisyperceptron.NewBlum().Definition(),
 	}
 }
 

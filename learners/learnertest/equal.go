@@ -72,7 +72,8 @@ func checkIgnored(s subject) error {
 			return err
 		}
 		if len(got.snapshots) != len(want.snapshots) {
-			return fmt.Errorf("weights %s: %d snapshots with a matrix, %d without", rule, len(got.snapshots), len(want.snapshots))
+			return fmt.Errorf("weights %s: %d snapshots with a matrix, %d without", rule,
+				len(got.snapshots), len(want.snapshots))
 		}
 		for i, g := range got.snapshots {
 			if err := sameWeights(g.Last, want.snapshots[i].Last); err != nil {

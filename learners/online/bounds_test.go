@@ -79,8 +79,8 @@ func (w *watcher) steps(tau, s []float32, e *example) bool {
 // TestMistakeBounds: of examples of length at most R that are told apart by a margin θ,
 // ultraconservative algorithms make at most 2R²/θ² updates (Crammer & Singer 2003, Theorem 3), the
 // passive-aggressive ones as many mistakes (Crammer et al. 2006, Theorem 2: Σℓ² is at most that;
-// PA-I at most max(2R², 1/C)/θ², its W being 1/θ long). MIRA never lengthens W, which is √2·R after
-// its first step at most, while each step brings it θ·τ_y nearer to a W of length 1.
+// PA-I at most max(2R², 1/C)/θ², its W being 1/θ long). A step of MIRA adds 2β·R²·τ_y to ‖W‖² at
+// most, and brings W θ·τ_y nearer to a W of length 1: so Στ_y is at most 2β·R²/θ².
 func TestMistakeBounds(t *testing.T) {
 	for seed := range uint64(6) {
 		q, theta := 2+int(seed)%4, 0.1+0.05*float64(seed%3)
@@ -97,7 +97,7 @@ func TestMistakeBounds(t *testing.T) {
 			"pa":           {newPassive(Max, slack{most: math.Inf(1)}), mistakes, bound},
 			"pa all":       {newPassive(All, slack{most: math.Inf(1)}), mistakes, bound},
 			"pa1":          {newPassive(Max, slack{most: 0.5}), mistakes, bound},
-			"mira":         {&shortest{}, func(w *watcher) float64 { return w.own }, math.Sqrt2 / theta},
+			"mira":         {&shortest{margin: 0.1}, func(w *watcher) float64 { return w.own }, 0.1 * bound},
 		} {
 			w := &watcher{policy: c.policy}
 			p := apart(seed, q, theta)
@@ -111,7 +111,8 @@ func TestMistakeBounds(t *testing.T) {
 				step, err = l.Step(t.Context(), weights)
 			}
 			if got := c.count(w); err != nil || got == 0 || got > c.most*(1+1e-5) {
-				t.Errorf("%s, %d classes, margin %v: %v in %d passes (%v), wanted at most %v", name, q, theta, got, passes, err, c.most)
+				t.Errorf("%s, %d classes, margin %v: %v in %d passes (%v), wanted at most %v", name, q, theta, got, passes,
+					err, c.most)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package online_test
 import (
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -15,13 +14,24 @@ import (
 // defaults.
 func TestOtherParameters(t *testing.T) {
 	for name, p := range map[string]func() learners.Params{
-		"perceptron": func() learners.Params { return online.NewPerceptron() },
-		"ultra":      func() learners.Params { return online.NewUltraconservative() },
+		"perceptron last": func() learners.Params {
+			p := online.NewPerceptron()
+			p.NoAverage, p.NoShuffle = true, true
+			return p
+		},
+		"random step": func() learners.Params {
+			return &online.Ultraconservative{ClassWeights: online.Equal, Step: online.StepRandom}
+		},
+		"pa1 all": func() learners.Params {
+			p := online.NewPA1()
+			p.ClassWeights, p.Multiclass = online.Balanced, online.All
+			return p
+		},
 	} {
 		d := *p().Definition()
 		d.New = p
 		t.Run(name, func(t *testing.T) {
-			learnertest.Run(t, &d, []engine.Engine{cpuref.New(), simd.New()})
+			learnertest.Run(t, &d, []engine.Engine{simd.New()})
 		})
 	}
 }

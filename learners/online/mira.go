@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"flag"
+	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -13,10 +14,13 @@ import (
 type Mira struct {
 	Options
 	ClassWeights ClassWeights `json:"class_weights"`
+	// Margin is by how much the score of an example's class has to lead, in units of ‖x‖²; above
+	// 0. The paper's is 0, which would leave W = 0 as it is, and ties between classes.
+	Margin float64 `json:"margin"`
 }
 
 // NewMira returns the default parameters.
-func NewMira() *Mira { return &Mira{ClassWeights: Equal} }
+func NewMira() *Mira { return &Mira{ClassWeights: Equal, Margin: 0.1} }
 
 var mira = define("mira",
 	"an ultraconservative algorithm whose steps are those after which W would be shortest",
@@ -30,48 +34,52 @@ func (*Mira) Definition() *learners.Definition { return mira }
 func (p *Mira) Flags(fs *flag.FlagSet) {
 	p.flags(fs)
 	p.ClassWeights.flags(fs)
+	fs.Float64Var(&p.Margin, "margin", p.Margin, "`LEAD` that the score of an example's class must have, in units of "+
+		"its squared length; above 0")
 }
 
 // Check implements learners.Params.
-func (p *Mira) Check() error { return p.ClassWeights.check("mira") }
+func (p *Mira) Check() error {
+	if !positive(p.Margin) {
+		return fmt.Errorf("mira: margin is %v; it must be a number above 0", p.Margin)
+	}
+	return p.ClassWeights.check("mira")
+}
 
 // Start implements learners.Params.
 func (p *Mira) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	return start(problem, p.Options, p.ClassWeights, &shortest{})
+	return start(problem, p.Options, p.ClassWeights, &shortest{margin: p.Margin})
 }
 
-// shortest is MIRA: it minimises ½‖W + τ·xᵀ‖² where τ_y ≤ 1, τ_r ≤ 0 for the other r, and Στ = 0.
+// shortest is MIRA with a margin β: it minimises ½‖W + τ·xᵀ‖² - β·‖x‖²·τ_y where τ_y ≤ 1,
+// τ_r ≤ 0 for the other r, and Στ = 0.
 //
-// With D_r = s_r/‖x‖² for r ≠ y and D_y = s_y/‖x‖² + 1 that is the point of the simplex (p_r ≥ 0,
-// Σp = 1) nearest to D, of which τ is 1 - p_y, -p_r. It is p_r = max(0, D_r - θ), θ found by
-// going through D from the largest down.
-//
-// W = 0 is shortest, and nothing would ever change it; the paper begins with another W. Here an
-// example whose scores are all 0 is shared out alike among the other classes.
-type shortest struct{ d, sorted []float64 }
+// With D_r = s_r/‖x‖² + β for r ≠ y and D_y = s_y/‖x‖² + 1 that is the point of the simplex
+// (p_r ≥ 0, Σp = 1) nearest to D, of which τ is 1 - p_y, -p_r. It is p_r = max(0, D_r - θ), θ
+// found by going through D from the largest down.
+type shortest struct {
+	margin    float64
+	d, sorted []float64
+}
 
-func (p *shortest) steps(tau, s []float32, e *example) bool {
+func (p *shortest) steps(tau, s []float32, e *example) (any bool) {
 	if e.norm2 == 0 {
 		return false
 	}
-	if !slices.ContainsFunc(s, func(v float32) bool { return v != 0 }) {
-		return errorSet{StepUniform}.steps(tau, s, e)
-	}
 	p.d = p.d[:0]
 	for r, score := range s {
-		d := float64(score) / float64(e.norm2)
+		lead := p.margin
 		if r == e.y {
-			d++
+			lead = 1
 		}
-		p.d = append(p.d, d)
+		p.d = append(p.d, float64(score)/float64(e.norm2)+lead)
 	}
 	p.sorted = append(p.sorted[:0], p.d...)
 	sortDown(p.sorted)
 	theta := threshold(p.sorted, 1)
-	any := false
 	for r, d := range p.d {
 		step := -max(0, d-theta)
 		if r == e.y {

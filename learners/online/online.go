@@ -21,6 +21,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
 // policy is what one algorithm does with an example.
@@ -122,9 +123,12 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 			return learners.Step{}, ctx.Err()
 		}
 		x := rowOf(l.problem.X, int(i))
+		if at+1 < len(l.order) {
+			lanes.Prefetch(rowOf(l.problem.X, int(l.order[at+1])))
+		}
 		e.y, e.norm2 = int(l.problem.Y[i]), l.norms2[i]
 		e.weight = l.weights[e.y]
-		scoresOf(scores, s.w, x)
+		s.w.Scores(scores, x)
 		if !finite(scores) {
 			return learners.Step{}, fmt.Errorf("online: found scores that are too large for float32 at example %d of the "+
 				"data; normalise the features", i+1)

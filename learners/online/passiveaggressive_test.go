@@ -134,25 +134,19 @@ func TestPassiveAggressive(t *testing.T) {
 func TestMira(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(150, 300, q), func(last bool) learners.Params {
-			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: online.Equal}
+			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: online.Equal,
+				Margin: 0.3}
 		}, func() tauOf { return nearestOfSimplex })
 	}
 }
 
-// nearestOfSimplex is the twin of MIRA: it halves an interval until θ is found.
+// nearestOfSimplex is the twin of MIRA with a margin of 0.3: it halves an interval until θ is found.
 func nearestOfSimplex(s []float64, y int, norm2 float64) []float64 {
 	tau, d := make([]float64, len(s)), make([]float64, len(s))
-	if slices.Max(s) == 0 && slices.Min(s) == 0 {
-		for r := range tau {
-			tau[r] = -1 / float64(len(s)-1)
-		}
-		tau[y] = 1
-		return tau
-	}
 	for r := range d {
-		d[r] = s[r] / norm2
+		d[r] = s[r]/norm2 + 0.3
 	}
-	d[y]++
+	d[y] = s[y]/norm2 + 1
 	low, high := slices.Min(d)-1, slices.Max(d)
 	for range 200 {
 		theta, sum := (low+high)/2, 0.0

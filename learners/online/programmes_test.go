@@ -111,8 +111,9 @@ func TestMiraIsLeast(t *testing.T) {
 	for range 600 {
 		s, e := draw(rng)
 		e.weight = 1
+		margin := rng.Float64()
 		tau := make([]float32, len(s))
-		if (&shortest{}).steps(tau, s, e) {
+		if (&shortest{margin: margin}).steps(tau, s, e) {
 			steps++
 		} else {
 			clear(tau)
@@ -121,7 +122,7 @@ func TestMiraIsLeast(t *testing.T) {
 			for r, v := range tau {
 				sum += v*v/2*float64(e.norm2) + v*float64(s[r])
 			}
-			return sum
+			return sum - margin*float64(e.norm2)*tau[e.y]
 		}
 		isLeast(t, rng, tau, loss, func(tau []float64) {
 			rest := 0.0

@@ -10,13 +10,14 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
 // state is where a run stands between two examples.
 type state struct {
-	seen   int64    // examples, those of earlier passes included
-	random rand.PCG // the run's random numbers
-	w      engine.Weights
+	seen   int64          // examples, those of earlier passes included
+	random rand.PCG       // the run's random numbers
+	w      *lanes.Weights // nil before the first pass
 	// late is what the average of W over the examples seen falls short of W, times their
 	// number, row-major: an update that comes after t examples is missing t times from the sum
 	// of all W. Only the updates themselves touch it. Nil without an average.
@@ -27,59 +28,46 @@ type state struct {
 // if there is no average, and otherwise where the first pass begins.
 func (s *state) begin(from *state, w engine.Weights, average bool) {
 	s.seen, s.random = from.seen, from.random
-	if s.w.W == nil {
-		s.w = engine.NewWeights(w.Q, w.D)
+	if s.w == nil {
+		s.w = lanes.New(w.Q, w.D)
 	}
 	if average && s.late == nil {
 		s.late = make([]float64, w.Q*w.D)
 	}
 	if average && from.seen > 0 {
-		copy(s.w.W, from.w.W)
+		s.w.Copy(from.w)
 		copy(s.late, from.late)
 		return
 	}
+	s.w.Set(w.W)
 	clear(s.late)
-	for i, v := range w.W {
-		if v == 0 { // -0 would become 0 by some updates, and stay by others
-			v = 0
-		}
-		s.w.W[i] = v
-	}
 }
 
-// add adds τ_r times the example x to each row of W. Zeros of x change nothing, so that it does
-// not matter which of them are stored.
-func (s *state) add(tau []float32, x row) {
-	for r, t := range tau {
-		if t != 0 {
-			x.addTo(s.w.Row(r), t)
-		}
-	}
+// add adds τ_r times the example x to each row of W.
+func (s *state) add(tau []float32, x lanes.Row) {
+	s.w.Add(tau, x)
 	if s.late == nil || s.seen == 0 {
 		return
 	}
+	d := len(s.late) / len(tau)
 	for r, t := range tau {
 		if t != 0 {
-			x.addLate(s.late[r*s.w.D:(r+1)*s.w.D], float64(s.seen)*float64(t))
+			lanes.AddLate(s.late[r*d:(r+1)*d], float64(s.seen)*float64(t), x)
 		}
 	}
 }
 
 // result writes the weights after a pass, or their average, to w. It is an error if they are not finite.
 func (s *state) result(w engine.Weights) error {
-	if !finite(s.w.W) {
+	next := make([]float32, len(w.W))
+	s.w.Get(next)
+	for i, late := range s.late {
+		next[i] = float32(float64(next[i]) - late/float64(s.seen))
+	}
+	if !finite(next) {
 		return errors.New("online: found weights too large for float32; normalise the features")
 	}
-	if s.late == nil {
-		copy(w.W, s.w.W)
-		return nil
-	}
-	for i, v := range s.w.W {
-		w.W[i] = float32(float64(v) - s.late[i]/float64(s.seen))
-	}
-	if !finite(w.W) { // never: they lie among the weights on the way
-		return errors.New("online: found an average of weights too large for float32; normalise the features")
-	}
+	copy(w.W, next)
 	return nil
 }
 
@@ -100,7 +88,9 @@ func (l *run) Save() ([]byte, error) {
 	copy(h.Random[:], random)
 	saved, err := binary.Append(nil, binary.LittleEndian, h)
 	if err == nil && l.averages(h.Seen) {
-		if saved, err = binary.Append(saved, binary.LittleEndian, l.state.w.W); err == nil {
+		w := make([]float32, len(l.state.late))
+		l.state.w.Get(w)
+		if saved, err = binary.Append(saved, binary.LittleEndian, w); err == nil {
 			saved, err = binary.Append(saved, binary.LittleEndian, l.state.late)
 		}
 	}
@@ -139,10 +129,14 @@ func (l *run) Restore(saved []byte) error {
 		return fmt.Errorf("%w: found %d bytes of weights, wanted %d", damaged, len(rest), wanted)
 	}
 	if wanted > 0 {
-		s.w, s.late = engine.NewWeights(l.problem.Q, l.problem.X.D), make([]float64, size)
-		read, _ := binary.Decode(rest, binary.LittleEndian, s.w.W)
-		binary.Decode(rest[read:], binary.LittleEndian, s.late)
-		if !finite(s.w.W) || slices.ContainsFunc(s.late, func(v float64) bool { return v-v != 0 }) {
+		w := make([]float32, size)
+		s.w, s.late = lanes.New(l.problem.Q, l.problem.X.D), make([]float64, size)
+		read, err := binary.Decode(rest, binary.LittleEndian, w)
+		if err == nil {
+			_, err = binary.Decode(rest[read:], binary.LittleEndian, s.late)
+		}
+		s.w.Set(w)
+		if err != nil || !finite(w) || slices.ContainsFunc(s.late, func(v float64) bool { return v-v != 0 }) {
 			return fmt.Errorf("%w: found weights that are no numbers", damaged)
 		}
 	}

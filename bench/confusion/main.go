@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 func main() {
 	data := flag.String("data", "", "`folder` of the data sets")
+	only := flag.String("only", "", "estimators only of sets and noises whose name has this `text`")
+	seeds := flag.Int("seeds", 1, "estimators with the seeds 1 to `k`")
 	flag.Parse()
 	var err error
 	switch flag.Arg(0) {
@@ -19,6 +22,8 @@ func main() {
 		err = crowds(os.Stdout, *data)
 	case "speed":
 		err = crowdSpeed(os.Stdout)
+	case "estimators":
+		err = estimators(context.Background(), os.Stdout, *data, *only, *seeds)
 	default:
 		err = fmt.Errorf("found %q, wanted crowds, speed or estimators", flag.Arg(0))
 	}

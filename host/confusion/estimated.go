@@ -77,7 +77,7 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 			quoted(prior.Classes), quoted(classes))
 	}
 	before := priorOf(counts, q, prior)
-	s := strength(counts, before, q)
+	s, _ := strength(counts, before, q)
 	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: "counts",
 		Assumes: "the examples with both labels are like the others: drawn at random, at least among those of one class"}
 	if prior != nil {
@@ -146,14 +146,14 @@ func priorOf(counts []float64, q int, given *Matrix) []float64 {
 	return before
 }
 
-// strength returns s: the one by which the examples, each predicted from the others, are
-// likeliest. The logarithms are those of the contract, so that all machines choose alike.
-func strength(counts, before []float64, q int) float64 {
+// strength returns s, by which the examples, each predicted from the others, are likeliest, and the
+// sum of the logarithms. The logarithms are those of the contract, so that all machines choose alike.
+func strength(counts, before []float64, q int) (best, most float64) {
 	n := make([]float64, q)
 	for k, v := range counts {
 		n[k%q] += v
 	}
-	best, most := 1.0, math.Inf(-1)
+	best, most = 1.0, math.Inf(-1)
 	for s := 0.5; s <= 4096; s *= 2 {
 		sum := 0.0
 		for k, v := range counts {
@@ -168,7 +168,7 @@ func strength(counts, before []float64, q int) float64 {
 			best, most = s, sum
 		}
 	}
-	return best
+	return best, most
 }
 
 // normalise divides the columns of a q×q matrix by their sums.
@@ -182,4 +182,28 @@ func normalise(a []float64, q int) {
 			a[p*q+t] /= sum
 		}
 	}
+}
+
+// NewEstimate returns what a learner has found out, as an estimate of the labels of these classes.
+func NewEstimate(classes []string, l *Learned) (*Estimate, error) {
+	m, err := newMatrix(classes)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil || len(l.P) != len(m.P) || len(l.Error) != len(m.P) {
+		return nil, fmt.Errorf("confusion estimate: found nothing that was learned of %d classes", len(classes))
+	}
+	copy(m.P, l.P)
+	return &Estimate{Matrix: *m, Error: slices.Clone(l.Error)}, m.Check()
+}
+
+// PriorLoss returns the mean of -log P(noisy label | class) of the examples that are counted, each
+// by FromCounts of all others with the prior, at the best strength.
+func PriorLoss(counts []float64, prior *Matrix) float64 {
+	n := 0.0
+	for _, v := range counts {
+		n += v
+	}
+	_, most := strength(counts, priorOf(counts, prior.Q(), prior), prior.Q())
+	return -most / n
 }

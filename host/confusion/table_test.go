@@ -220,7 +220,8 @@ func TestReadTableErrors(t *testing.T) {
 		{"broken quotes", "true,a,b\n\"a,5,1\n", "",
 			`F:2: found broken CSV in column 8: extraneous or missing " in quoted-field`},
 		{"left out by numpy", "[[5 ... 1]\n ...\n [1 ... 7]]", "",
-			`F: found ... where numpy left out numbers, wanted all: save the array by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)`},
+			`F: found ... where numpy left out numbers, wanted all: ` +
+				`save the array by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)`},
 		{"brackets cut", "[[5 1]\n [1 7]", "", `F:2: found brackets that do not match, wanted a table: [[...], [...]]`},
 		{"brackets too deep", "[[[5 1]\n [1 7]]]", "", `F:1: found brackets in a row, wanted a table: [[...], [...]]`},
 		{"an empty row", "[[]]", "", `F:1: found a row without a number`},

@@ -11,6 +11,8 @@
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
 # make bench    benchmarks of the engines
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
+# make bench-gpu tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
+# make bench-gpu-build what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -22,13 +24,14 @@ export CGO_ENABLED := 1
 export CGO_CFLAGS := -O2 -DCL_TARGET_OPENCL_VERSION=120
 FUZZTIME ?= 1m
 DATA ?=
+SMALL ?=
 KILLS ?= 100
 RUNS ?= 300
 SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind bench bench-peers fuzz fuzz-short weights clean
+.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind bench bench-peers bench-gpu bench-gpu-build fuzz fuzz-short weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -117,6 +120,28 @@ bench-peers: build
 	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) build/peers
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	mv build/peers/performance.md docs/performance.md
+
+# All that a machine with a GPU needs but its driver and python3; see bench/gpu/run.sh. Compiled as for make test and
+# make build, so that nothing is compiled twice. Fashion-MNIST is taken along where it is installed, and from DATA
+# optdigits and letter.
+CARRY := build/bench-gpu
+bench-gpu-build: deps
+	@rm -rf $(CARRY) && mkdir -p $(CARRY)/data
+	go build -ldflags '-s -w' -o $(CARRY)/uma-gpu ./cmd/uma-gpu
+	go test -c -ldflags '-s -w' -o $(CARRY)/gpu.test ./gpu
+	go test -c -ldflags '-s -w' -o $(CARRY)/simd.test ./cpuref/simd
+	@cp bench/gpu/* bench/same-bits.sh bench/peers/torch_step.py bench/peers/prepare.py $(CARRY)
+	@cp "$$(PATH=$$PATH:/sbin ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)" $(CARRY)/libOpenCL.so.1
+	@cp testdata/digits.csv.gz $(CARRY)/data
+	@[ -n "$(SMALL)" ] || for f in $(FASHION)/*; do [ ! -e "$$f" ] || cp "$$f" $(CARRY)/data; done
+	@[ -z "$(DATA)" ] || for f in optdigits/optdigits.tra.gz letter/letter-recognition.data.gz; do \
+		mkdir -p $(CARRY)/data/$${f%/*} && cp "$(DATA)/$$f" $(CARRY)/data/$$f || exit 1; \
+	done
+	@[ -n "$(SMALL)" ] || tar -C build -czf $(CARRY).tar.gz bench-gpu
+
+bench-gpu: bench-gpu-build
+	SMALL=$(SMALL) $(CARRY)/run.sh build/bench-gpu-results
+	@[ -n "$(SMALL)" ] || cp build/bench-gpu-results/gpu.md docs/gpu.md
 
 # One binary a package. Coverage is watched in our code alone: go test -fuzz would
 # compile the library anew, for 50 s. An interrupt ends a target, as ctrl-C does:

@@ -1,5 +1,5 @@
 # make          prints this list
-# make run      sets up, builds, and shows UMA learning from wrong labels
+# make run      sets up, builds, and shows learning from wrong labels
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
@@ -9,12 +9,15 @@
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
+# make rusticl  conformance and training on a second OpenCL driver, Mesa's
+# make rusticl-all the same in every form, for minutes
 # make bench    benchmarks of the engines
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make bench-gpu tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
 # make bench-gpu-build what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
+# make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -31,7 +34,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind bench bench-peers bench-gpu bench-gpu-build fuzz fuzz-short weights clean
+.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build fuzz fuzz-short learners weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -110,6 +113,22 @@ oclgrind: deps
 	run --data-races && run || { wait $$last; exit 1; }; \
 	wait $$last
 
+# Mesa's rusticl, on llvmpipe, has no fma that keeps subnormal numbers, ends loops that it finds long, and is
+# seen only where RUSTICL_ENABLE says so; here it is the only driver. The forms for CPUs, which no
+# device gets whose float32 is made of integers, would take it minutes to compile.
+RUSTICL := RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=$(or $(OCL_ICD_VENDORS),/etc/OpenCL/vendors)/rusticl.icd
+mesa: deps
+	@.ci/install-deps mesa-opencl-icd
+
+rusticl: mesa
+	$(RUSTICL) go test -vet=off -run '^TestProbe$$|^TestConformance$$/./as_opened' ./gpu
+	$(RUSTICL) go test -vet=off -run '^TestTrainSameWeightsOnAllDevices$$|^TestIntegersAreSlow$$' ./cmd/uma-gpu
+
+rusticl-all: mesa
+	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe$$|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
+		-skip '/./(as_on_a_CPU|tuned|of_integers,_as_on_a_CPU)$$' ./gpu
+	$(RUSTICL) go test -vet=off -run 'OnAllDevices|OpenCL|TestIntegersAreSlow' ./cmd/uma-gpu
+
 bench: deps
 	go test -run '^$$' -bench . ./gpu ./cpuref/...
 
@@ -164,9 +183,16 @@ fuzz fuzz-short: deps
 fuzz-short: FUZZTIME = 3s
 fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
 
+# What build/learners.jsonl has is not measured again: an interrupted run goes on.
+learners: deps
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
+	@mkdir -p build
+	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+
 weights: deps
+	@mkdir -p build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }
-	go run ./bench/weights -data "$(DATA)" -seeds 5
+	go run ./bench/weights -data "$(DATA)" -device cpu -seeds 3 -log build/weights.log
 
 clean:
 	rm -rf build

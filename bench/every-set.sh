@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 failed=0
-train="--data noisy.npz --confusion C.csv"
+train="--learner uma --data noisy.npz --confusion C.csv"
 
 weights() {
 	unzip -p "$1" W.npy | sha256sum | cut -d ' ' -f 1
@@ -60,6 +60,7 @@ cifar=$data/cifar10n
 corrupt --data "$cifar/train-feat-idx2-byte.gz" --labels "$cifar/train-labels.csv.gz" --label-column clean_label
 judge cifar10n --data "$cifar/test-feat-idx2-byte.gz" --labels "$cifar/test-labels-idx1-ubyte.gz"
 # People's own mistakes; the identity, for their matrix is nobody's to know.
-train="--data '$cifar/train-feat-idx2-byte.gz' --labels '$cifar/train-labels.csv.gz' --label-column worse_label"
+train="--learner uma --data '$cifar/train-feat-idx2-byte.gz' \
+	--labels '$cifar/train-labels.csv.gz' --label-column worse_label"
 judge "cifar10n, human" --data "$cifar/test-feat-idx2-byte.gz" --labels "$cifar/test-labels-idx1-ubyte.gz"
 exit $failed

@@ -24,7 +24,8 @@ cd "$work"
 # of an earlier training never counts.
 error_of() {
 	rm -f m.npz
-	"$program" train --data noisy.csv --label-column "$label" $confusion --model m.npz "$@" >report 2>notes ||
+	"$program" train --data noisy.csv --label-column "$label" $confusion --learner uma \
+		--model m.npz "$@" >report 2>notes ||
 		{ cat notes >&2; exit 1; }
 	"$program" eval --model m.npz --data test.csv --quiet --label-column "$label" | sed -n 's/^error rate *//p'
 }

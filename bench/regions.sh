@@ -16,7 +16,8 @@ cd "$work"
 gzip -dc "$data/banana/banana.dat.gz" | grep -v '^@' >all.csv
 "$program" split --data all.csv --fractions 0.7,0.3 --seed 1 --out train.csv --out test.csv --quiet
 "$program" confusion inject --data train.csv --symmetric 0.3 --seed 1 --out noisy.csv --write-confusion C.csv --quiet
-"$program" train --data noisy.csv --confusion C.csv --kernel rbf --gamma search --model m.npz --quiet "$@" >report
+"$program" train --data noisy.csv --confusion C.csv --learner uma --kernel rbf --gamma search \
+	--model m.npz --quiet "$@" >report
 "$program" eval --model m.npz --data test.csv --quiet | grep '^error rate'
 ./regions -grid 300 >grid.csv
 "$program" predict --model m.npz --data grid.csv --no-labels --quiet --out classes.txt

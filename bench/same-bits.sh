@@ -1,13 +1,14 @@
 #!/bin/sh
 # Trains the same model in many ways and compares the weights: on plain Go and on
 # OpenCL, with memory limited so that the examples are cut in tiles, with small
-# work groups, on one processor and on all, from CSV and from LIBSVM.
+# work groups, on one processor and on all, from CSV and from LIBSVM; and on Mesa's
+# OpenCL where it is installed (mesa-opencl-icd), whose float32 is made of integers.
 #
 # usage: same-bits.sh UMA-GPU DATA [SET...]
 #   DATA holds optdigits/optdigits.tra.gz and letter/letter-recognition.data.gz, or
 #   digits.csv.gz for the set digits
 #   SETs are optdigits, letter, synthetic and digits; the first three if none is named
-#   DEVICE is "opencl" if it is not set, or one device of several
+#   DEVICE is one OpenCL device of several, which is then the only one
 # Prints one line per run, the SHA-256 of W.npy first; exits 1 if any differ.
 set -eu
 program=$(realpath "$1")
@@ -15,6 +16,7 @@ data=$(realpath "$2")
 shift 2
 [ $# -gt 0 ] || set -- optdigits letter synthetic
 device=${DEVICE:-opencl}
+rusticl=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}/rusticl.icd
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -33,7 +35,7 @@ train_all() {
 	one() { # one WHAT ENVIRONMENT-AND-COMMAND...
 		what=$1
 		shift
-		"$@" --confusion C.csv --max-steps "$steps" --model m.npz --quiet >/dev/null
+		"$@" --confusion C.csv --learner uma --max-steps "$steps" --model m.npz --quiet >/dev/null
 		weights m.npz >>sums
 		printf '%s  %s, %s\n' "$(tail -n 1 sums)" "$name" "$what"
 	}
@@ -49,6 +51,12 @@ train_all() {
 	one "opencl, allocations of 64 KiB" "$program" train --device "$device" --max-alloc 64K --data noisy.csv "$@"
 	one "opencl, small memory and work groups" env POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 \
 		"$program" train --device "$device" --max-alloc 1M --data noisy.csv "$@"
+	if [ -z "${DEVICE:-}" ] && [ -e "$rusticl" ] && [ "$name" != synthetic ]; then # which takes it minutes
+		one "opencl, by Mesa" env RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$rusticl" \
+			"$program" train --device opencl --data noisy.csv "$@"
+		one "opencl, by Mesa, from LIBSVM, allocations of 64 KiB" env RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$rusticl" \
+			"$program" train --device opencl --max-alloc 64K --data noisy.svm
+	fi
 	[ "$(sort -u sums | wc -l)" = 1 ] || { echo "$name: the weights differ" >&2; exit 1; }
 }
 

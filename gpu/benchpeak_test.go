@@ -42,7 +42,7 @@ func peak(b *testing.B, e *gpuEngine) float64 {
 		b.Fatal(err)
 	}
 	defer program.Release()
-	k, err := e.q.kernel(program, "peak", 1)
+	k, err := e.q.kernel(program, "peak", 1, false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func newCells(r *resident, y []int32) (c *cells, err error) {
 	if err != nil {
 		return c, err
 	}
-	rowsOfZ = min(rowsOfZ, 16)
+	rowsOfZ = min(rowsOfZ, vectorsAtOnce(r.d, r.q))
 	if c.perBuffer, err = fit("the class sums of a region", r.q, 8*r.d, e.maxAlloc); err != nil {
 		return c, err
 	}

@@ -33,6 +33,7 @@ type gpuEngine struct {
 	mu         sync.Mutex // held by every operation: kernels hold their arguments, one launch at a time
 	info       Info
 	conforming bool
+	software   string // why float32 is made of integers; "" for the device's own operations
 	q          *queue
 	programs   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
@@ -54,13 +55,18 @@ type gpuEngine struct {
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
 // the self-test (clause 12). A device that fails it is refused, unless the
-// options allow it.
+// options allow it. One whose own float32 operations fail a probe gets kernels that compute
+// by integers, in the form for GPUs; they are many times slower, and Device().Software says why.
 func Open(i Info, o Options) (engine.Engine, error) {
 	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
 	}
-	e, err := open(i, o, build{sources: sources})
+	b := build{sources: sources}
+	if o.AllowNonconforming {
+		b.arithmetic = own
+	}
+	e, err := open(i, o, b)
 	if err != nil {
 		return nil, fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err)
 	}
@@ -89,6 +95,8 @@ type build struct {
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	bounds  sketch.When
+
+	arithmetic arithmetic
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -116,14 +124,11 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 	if o.MemoryLimit > 0 {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
-	e.cpu = b.style == "cpu" || b.style == "" && d.cl.Type()&cl.DeviceTypeCPU != 0
 	if err := o.Tuning.Check(); err != nil {
 		return nil, err
 	}
-	e.tuning = o.Tuning.or(defaultTuning(e.cpu))
-	e.vector = vectorWidth(d.cl, e.cpu, b.width)
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
-	if err := e.start(b); err != nil {
+	if err := e.start(o.Tuning); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
@@ -131,7 +136,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
-func (e *gpuEngine) start(b build) (err error) {
+func (e *gpuEngine) start(t Tuning) (err error) {
 	if e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device}); err != nil {
 		return fmt.Errorf("create context: %w", err)
 	}
@@ -147,16 +152,27 @@ func (e *gpuEngine) start(b build) (err error) {
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
-	e.tuning = e.tuning.within(most)
-	style := "0"
-	if e.cpu {
-		style = "1"
-		if e.info.PlatformName == pocl {
-			style += " -DFETCHES"
-		}
+	if err = e.choose(e.build.arithmetic); err != nil {
+		return err
 	}
-	e.options = fmt.Sprintf("-cl-std=CL1.2 -DCPU=%s -DLANES=%d -DCHUNK=%d %s", style, lanes, numerics.Chunk, b.options)
+	// Sixteen columns side by side, each an fma of a hundred instructions, take a compiler minutes.
+	processor := e.q.device.Type()&cl.DeviceTypeCPU != 0 && e.software == ""
+	e.cpu = e.build.style == "cpu" || e.build.style == "" && processor
+	e.tuning = t.or(defaultTuning(e.cpu)).within(most)
+	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
+	e.options = compilerOptions(e.cpu, e.software != "", e.q.loops != nil)
+	if e.cpu && e.info.PlatformName == pocl {
+		e.options += " -DFETCHES"
+	}
+	e.options += " " + e.build.options
 	return e.compile(slices.Concat(programs, densePrograms(0)))
+}
+
+// compilerOptions are those of all kernels, but for NARROW.
+func compilerOptions(cpu, software, loops bool) string {
+	number := map[bool]int{true: 1}
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d -DSOFTWARE=%d -DLOOPS=%d",
+		number[cpu], lanes, numerics.Chunk, number[software], number[loops])
 }
 
 // compile compiles programs.
@@ -172,7 +188,8 @@ func (e *gpuEngine) compile(programs []program) error {
 		}
 		e.programs = append(e.programs, program)
 		for _, k := range p.kernels(e) {
-			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most)); err != nil {
+			fixed := !e.cpu && slices.Contains(fixedGroups, k.name)
+			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most), fixed); err != nil {
 				return err
 			}
 		}
@@ -192,7 +209,7 @@ func (e *gpuEngine) useWidth(width int) error {
 func (e *gpuEngine) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
-		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming,
+		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming, Software: e.software,
 	}
 }
 
@@ -221,6 +238,7 @@ func (e *gpuEngine) Close() error {
 			q.Release()
 		}
 	}
+	errs = append(errs, e.q.loops.free())
 	e.q.staging.free()
 	if e.q.context != nil {
 		e.q.context.Release()

@@ -106,9 +106,13 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 			return e, err
 		}
 	}
+	fused, readings := r.weighing.fused && r.classes.n == r.q, int64(1)
+	if !fused && r.tiles[0].sparse == nil {
+		readings = 2
+	}
 	for _, t := range r.tiles {
 		err := r.onDevice(t, func(x arrays) (*cl.Event, error) {
-			if r.weighing.fused && r.classes.n == r.q {
+			if fused {
 				return r.evaluateTile(t, x)
 			}
 			if err := r.scoreAll(t, x, w); err != nil {
@@ -119,7 +123,7 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		if err != nil {
 			return e, errors.Join(err, r.drain())
 		}
-		r.e.q.work.ExampleBytes += t.bytes(r.d)
+		r.e.q.work.ExampleBytes += readings * t.bytes(r.d)
 		r.e.q.work.Rescored += int64(t.rows)
 	}
 	if err := errors.Join(r.drain(), r.endSums(sums, r.q)); err != nil {

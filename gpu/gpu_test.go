@@ -94,9 +94,17 @@ func TestConformance(t *testing.T) {
 				inLittleMemory(enginetest.EvaluationCases())},
 			{"evaluations streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true, copies: true},
 				inLittleMemory(enginetest.EvaluationCases())},
+			{"of integers", Options{MaxAlloc: 76000}, build{style: "gpu", arithmetic: ofIntegers},
+				inLittleMemory(enginetest.Cases())},
+			{"of integers, as on a CPU", Options{}, build{style: "cpu", arithmetic: ofIntegers}, short},
 		} {
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
-				enginetest.Run(t, openTest(t, i, v.o, v.b), v.cases)
+				e := openTest(t, i, v.o, v.b)
+				cases := v.cases
+				if e.q.loops != nil {
+					cases = endedLoops(cases, func() engine.Engine { return openTest(t, i, v.o, v.b) })
+				}
+				enginetest.Run(t, e, cases)
 			})
 		}
 	})
@@ -114,6 +122,24 @@ func inLittleMemory(cases []enginetest.Case) []enginetest.Case {
 			cases[k].Check = func(e engine.Engine) error {
 				if err := c.Check(e); !errors.Is(err, engine.ErrMemory) {
 					return fmt.Errorf("found %v, want %v", err, engine.ErrMemory)
+				}
+				return nil
+			}
+		}
+	}
+	return cases
+}
+
+// endedLoops are cases for a device whose driver ends loops. Dense examples of 70,001 columns
+// take more rounds than that allows, which has to be told: on an engine of its own, which is of
+// no use afterwards.
+func endedLoops(cases []enginetest.Case, open func() engine.Engine) []enginetest.Case {
+	cases = slices.Clone(cases)
+	for k, c := range cases {
+		if strings.HasPrefix(c.Name, "wide (") && !strings.Contains(c.Name, "sparse") {
+			cases[k].Check = func(engine.Engine) error {
+				if err := c.Check(open()); !errors.Is(err, errLoops) {
+					return fmt.Errorf("%v, want %w", err, errLoops)
 				}
 				return nil
 			}

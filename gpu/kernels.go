@@ -30,6 +30,9 @@ type kernelUse struct {
 	local int
 }
 
+// fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
+var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
+
 // programs are those that every data set needs, but for the kernels that read dense
 // examples.
 var programs = []program{

@@ -48,7 +48,7 @@ func mutate(t *testing.T, file, from, to string) []string {
 func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 	t.Helper()
 	b := &gpuEngine{
-		info: e.info, q: e.q, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
+		info: e.info, q: e.q, software: e.software, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
 		build: e.build, options: e.options, tuning: e.tuning,
 	}
 	b.build.sources = sources
@@ -149,13 +149,13 @@ func TestMutantsAreCaught(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range []struct{ file, from, to, want string }{
-			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
+			{"score.cl", "FMA((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
 			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
-			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
-			{"vector.cl", "p = fma(p, r, (vec_t)(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
+			{"update.cl", "acc0 = FMA(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
+			{"vector.cl", "p = FMA(p, r, VECTOR(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
 			{"kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree", "self-test: project differs from the known answer at index "},
 		} {
-			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
+			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu", arithmetic: own})
 			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {
 				t.Errorf("%s broken: %v, want %s…", m.file, err, m.want)
 			}

@@ -92,7 +92,7 @@ func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan,
 			p.ClassSums += size(min(per, q-from)*q*d, 8)
 		}
 		norms := min(q, int(e.maxAlloc/(4*int64(q)*int64(chunks(d)))))
-		vectors := min(16, int(e.maxAlloc/(4*int64(d))))
+		vectors := min(vectorsAtOnce(d, q), int(e.maxAlloc/(4*int64(d))))
 		room, err := e.moveRoom(x.Sparse(), d, rows)
 		if err != nil {
 			return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)

@@ -28,6 +28,7 @@ type queue struct {
 	memory    int64 // of the device
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
+	loops     *buffer[int32] // where kernels say that loops were ended (kernels/contract.cl); nil if not watched
 
 	work  engine.Work
 	trace func(name string, start, end time.Time) // of Options; nil for none
@@ -179,6 +180,9 @@ func (b *buffer[T]) read(v []T, at int) error {
 		return done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil))
 	})
 	b.q.staging.reset()
+	if err == nil {
+		err = b.q.checkLoops()
+	}
 	if err != nil {
 		return fmt.Errorf("read from %s: %w", b.name, err)
 	}
@@ -251,6 +255,9 @@ func (k *kernel) launch(width, height int, args ...any) error {
 
 // enqueue is launch for callers that want the event, which they release.
 func (k *kernel) enqueue(width, height int, args ...any) (*cl.Event, error) {
+	if k.q.loops != nil {
+		args = append(args, k.q.loops)
+	}
 	if len(args) != k.args {
 		return nil, fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
 	}
@@ -292,8 +299,9 @@ func (q *queue) build(sources []string, options string) (*cl.Program, error) {
 	return program, nil
 }
 
-// kernel looks a kernel up and fixes its work-group size: at most want.
-func (q *queue) kernel(p *cl.Program, name string, want int) (*kernel, error) {
+// kernel looks a kernel up and fixes its work-group size: want if it is exact, whatever the
+// driver would rather have, else at most want.
+func (q *queue) kernel(p *cl.Program, name string, want int, exact bool) (*kernel, error) {
 	k, err := p.CreateKernel(name)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
@@ -306,5 +314,8 @@ func (q *queue) kernel(p *cl.Program, name string, want int) (*kernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: work-group size: %w", name, err)
 	}
-	return &kernel{name: name, cl: k, args: args, local: max(1, min(want, largest)), q: q}, nil
+	if !exact {
+		want = min(want, largest)
+	}
+	return &kernel{name: name, cl: k, args: args, local: max(1, want), q: q}, nil
 }

@@ -13,6 +13,10 @@ import (
 // chunks returns the number of chunks of d columns (clause 1).
 func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 
+// vectorsAtOnce is how many update vectors a device with room for them computes by one launch:
+// all there are, if they are no more than sixteen, those of a region or 4 MiB.
+func vectorsAtOnce(d, q int) int { return min(q*q, max(16, q, 1<<20/d)) }
+
 func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
 	const op = "update vectors"
 	if err := r.enter(op); err != nil {

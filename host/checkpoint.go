@@ -56,6 +56,9 @@ func (o *Options) complete() (err error) {
 				o.MaxSteps = NoSteps
 			}
 		}
+		if o.TemperatureFolds == 0 {
+			o.TemperatureFolds = r.Meta.TemperatureFolds
+		}
 		if o.Seed == 0 {
 			o.Seed = r.Meta.Seed
 		}

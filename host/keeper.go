@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -12,30 +13,59 @@ import (
 type keeper struct {
 	rule       learners.Rule
 	q, d       int
-	sum        []float64      // Average: Σ of W after each step
-	best       engine.Weights // Best: empty before the first count
+	sum        []float64      // Average, BestAverage: Σ of W after each step
+	best       engine.Weights // Best, BestAverage: empty before the first count
 	bestError  float64
 	bestCounts []int64
 }
 
 func newKeeper(rule learners.Rule, w engine.Weights) *keeper {
 	k := &keeper{rule: rule, q: w.Q, d: w.D}
-	if rule == learners.Average {
+	if k.averages() {
 		k.sum = make([]float64, w.Q*w.D)
 	}
 	return k
 }
 
-// assigned sees the estimated error of an iterate.
-func (k *keeper) assigned(w engine.Weights, estimated float64, counts []int64) {
-	if k.rule == learners.Best && (k.best.W == nil || estimated < k.bestError) {
+// chooses says whether the rule is one that keeps the weights of least estimated error.
+func (k *keeper) chooses() bool { return k.rule == learners.Best || k.rule == learners.BestAverage }
+
+// averages says whether the rule needs the sum of the iterates.
+func (k *keeper) averages() bool { return k.rule == learners.Average || k.rule == learners.BestAverage }
+
+// judges says whether the average after so many steps is one to choose from: so many that
+// four binary digits and zeros write the number (clause 19), which is 1 to 16, then eight
+// numbers up to each power of two.
+func (k *keeper) judges(steps int) bool {
+	low := bits.Len(uint(steps)) - 4
+	return k.rule == learners.BestAverage && steps > 0 && (low <= 0 || steps&(1<<low-1) == 0)
+}
+
+// assigned sees the estimated error of an iterate: after no step, of W_0.
+func (k *keeper) assigned(w engine.Weights, steps int, estimated float64, counts []int64) {
+	if k.rule == learners.Best || k.rule == learners.BestAverage && steps == 0 {
+		k.judged(w, estimated, counts)
+	}
+}
+
+// converged sees the last iterate of a run whose learner has found nothing left to improve,
+// which averages only come near to.
+func (k *keeper) converged(w engine.Weights, estimated float64, counts []int64) {
+	if k.rule == learners.BestAverage {
+		k.judged(w, estimated, counts)
+	}
+}
+
+// judged sees the estimated error of weights to choose from.
+func (k *keeper) judged(w engine.Weights, estimated float64, counts []int64) {
+	if k.best.W == nil || estimated < k.bestError {
 		k.best, k.bestError, k.bestCounts = w.Clone(), estimated, slices.Clone(counts)
 	}
 }
 
 // stepped sees an iterate that a step has just made.
 func (k *keeper) stepped(w engine.Weights) {
-	if k.rule == learners.Average {
+	if k.averages() {
 		for i, v := range w.W {
 			k.sum[i] += float64(v)
 		}
@@ -53,12 +83,15 @@ func (k *keeper) average(steps int) engine.Weights {
 
 // save enters what k has kept, and what it would keep of a run that ended at w.
 func (k *keeper) save(s *Snapshot, w engine.Weights) {
+	if k.averages() && s.Steps > 0 {
+		s.Sum = slices.Clone(k.sum)
+	}
 	switch {
-	case k.rule == learners.Best && k.best.W != nil:
+	case k.chooses() && k.best.W != nil:
 		estimate := k.bestError
 		s.Kept, s.EstimatedError, s.Counts = k.best.Clone(), &estimate, slices.Clone(k.bestCounts)
 	case k.rule == learners.Average && s.Steps > 0:
-		s.Kept, s.Sum = k.average(s.Steps), slices.Clone(k.sum)
+		s.Kept = k.average(s.Steps)
 	default:
 		s.Kept = w.Clone()
 	}
@@ -66,15 +99,15 @@ func (k *keeper) save(s *Snapshot, w engine.Weights) {
 
 // restore is the opposite of save.
 func (k *keeper) restore(s *Snapshot) error {
-	switch {
-	case k.rule == learners.Best && s.EstimatedError != nil:
+	if k.chooses() && s.EstimatedError != nil {
 		if len(s.Kept.W) != k.q*k.d || len(s.Counts) != k.q*k.q {
 			return fmt.Errorf("found %d best weights with %d counts, wanted %d×%d and %d×%d",
 				len(s.Kept.W), len(s.Counts), k.q, k.d, k.q, k.q)
 		}
 		k.best = engine.Weights{Q: k.q, D: k.d, W: slices.Clone(s.Kept.W)}
 		k.bestError, k.bestCounts = *s.EstimatedError, slices.Clone(s.Counts)
-	case k.rule == learners.Average && s.Steps > 0:
+	}
+	if k.averages() && s.Steps > 0 {
 		if len(s.Sum) != k.q*k.d {
 			return fmt.Errorf("found a sum of %d weights, wanted %d×%d", len(s.Sum), k.q, k.d)
 		}

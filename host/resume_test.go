@@ -37,7 +37,8 @@ func fewDigits(t *testing.T) (*dataset.Dataset, *confusion.Matrix) {
 // fails or ends otherwise. No field is kept for nothing, and none can be lost in silence.
 func TestSnapshotIsNeeded(t *testing.T) {
 	d, noise := fewDigits(t)
-	params := &uma.Params{Select: uma.SelectRandom, Tol: 1e-9}
+	params := &uma.Params{Step: uma.StepPair, Select: uma.SelectRandom, AlphaUnit: uma.UnitWeights,
+		Tol: 1e-9}
 	p := &learners.Problem{X: d.Examples, Y: d.Y, Q: 10, Noise: noise, Engine: simd.New(), Seed: 1}
 	needed := map[string]bool{}
 	for _, rule := range uma.Defaults().Definition().Weights {

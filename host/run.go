@@ -48,9 +48,14 @@ type Result struct {
 	W              engine.Weights
 	Steps          int
 	Stop           Stop
-	EstimatedError float64   // of W on the training examples, without a clean label (clause 10)
-	Counts         []int64   // Q×Q, examples by W's prediction (row) and noisy label
-	Snapshot       *Snapshot // where an interrupted run stands; nil of others
+	Note           string  // what is odd about the end, for the user; mostly empty
+	EstimatedError float64 // of W on the training examples, without a clean label (clause 10)
+	Counts         []int64 // Q×Q, examples by W's prediction (row) and noisy label
+	// Noise is what the learner found out of the noise, nil if nothing. EstimatedError is
+	// then by that, unless its matrix has no inverse.
+	Noise    *confusion.Learned
+	Inverse  *confusion.Inverse // C⁻¹ of EstimatedError
+	Snapshot *Snapshot          // where an interrupted run stands; nil of others
 }
 
 // Snapshot is a run between two steps: the weights that its result would be, and what it
@@ -80,10 +85,19 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 	}
 	changed := learners.AllClasses(p.Q)
 	for {
+		if r.keep.judges(r.steps) { // before the iterate, from whose Count the next step starts
+			w := r.keep.average(r.steps)
+			changed = learners.AllClasses(p.Q)
+			counts, estimate, err := r.count(ctx, w, changed)
+			if err != nil {
+				return Result{}, fmt.Errorf("average of %d steps: %w", r.steps, err)
+			}
+			r.keep.judged(w, estimate, counts)
+		}
 		if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
 			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 		}
-		r.keep.assigned(r.w, res.EstimatedError, res.Counts)
+		r.keep.assigned(r.w, r.steps, res.EstimatedError, res.Counts)
 		if r.steps >= o.MaxSteps {
 			res.Stop = MaxSteps
 			break
@@ -101,7 +115,8 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 		}
 		if step.Done {
-			res.Stop = Converged
+			res.Stop, res.Note = Converged, step.Note
+			r.keep.converged(r.w, res.EstimatedError, res.Counts)
 			break
 		}
 		r.steps++
@@ -134,6 +149,10 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 	rule, err := params.Definition().Rule(string(o.Weights))
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
+	}
+	if about := params.Definition(); p.Annotations != nil && !about.Annotations {
+		return nil, fmt.Errorf("run: learner %s cannot learn from the labels of annotators; use one that can, such as "+
+			"softmax, or leave them out and give labels, such as their votes", about.Name)
 	}
 	r := &run{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
 	r.keep = newKeeper(rule, r.w)
@@ -206,7 +225,7 @@ func (r *run) finish(ctx context.Context, res Result) (Result, error) {
 	}
 	k := r.keep
 	switch {
-	case k.rule == learners.Best:
+	case k.chooses():
 		res.W, res.EstimatedError, res.Counts = k.best, k.bestError, k.bestCounts
 	case k.rule == learners.Average && r.steps > 0:
 		res.W = k.average(r.steps)
@@ -216,6 +235,14 @@ func (r *run) finish(ctx context.Context, res Result) (Result, error) {
 		}
 	default:
 		res.W = r.w
+	}
+	res.Inverse = r.inverse
+	if l, ok := r.learner.(learners.NoiseLearner); ok {
+		if res.Noise = l.Noise(); res.Noise != nil {
+			if inverse, err := res.Noise.Invert(); err == nil {
+				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
+			}
+		}
 	}
 	return res, nil
 }

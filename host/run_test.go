@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ type script struct {
 }
 
 var scriptDefinition = learners.Definition{Name: "script",
-	Weights: []learners.Rule{learners.Best, learners.Average, learners.Last}}
+	Weights: []learners.Rule{learners.Best, learners.Average, learners.Last, learners.BestAverage}}
 
 func (s *script) Definition() *learners.Definition { return &scriptDefinition }
 func (s *script) Flags(*flag.FlagSet)              {}
@@ -97,6 +98,10 @@ func TestRules(t *testing.T) {
 		{"", 2, []float32{-1, 1}, 1. / 6, host.MaxSteps},
 		{learners.Best, 10, []float32{-1, 1}, 1. / 6, host.Converged}, // the earliest of two
 		{learners.Best, 2, []float32{-1, 1}, 1. / 6, host.MaxSteps},
+		{learners.BestAverage, 1, []float32{-1, 1}, 1. / 6, host.MaxSteps},
+		{learners.BestAverage, 2, []float32{-1, 1}, 1. / 6, host.MaxSteps}, // the second average is 0
+		{learners.BestAverage, 10, []float32{-1, 1}, 1. / 6, host.Converged},
+		{learners.BestAverage, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
 		{learners.Last, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
 		{learners.Average, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
 		{learners.Best, 0, []float32{0, 0}, 4. / 6, host.MaxSteps},
@@ -126,6 +131,45 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s: report %+v of step %d", what, rep, i+1)
 			}
 		}
+	}
+}
+
+// TestBestAverage looks at each average that may be chosen: of a run of 40 steps those after 1 to
+// 16 steps, then after every second one up to 32, then after 36 and 40. Each step's average is
+// better than the one before, so the result is that of the last which was looked at.
+func TestBestAverage(t *testing.T) {
+	x := dataset.Examples{N: 40, D: 2}
+	p := &learners.Problem{Q: 2, Engine: cpuref.New()}
+	for i := range x.N {
+		x.X, p.Y = append(x.X, float32(i+1), 1), append(p.Y, 1)
+	}
+	p.X = x
+	var rows [][]float32
+	for step := range x.N { // the average after t steps finds the examples from number 40-t on
+		rows = append(rows, []float32{0, 0, 1, float32(2*step-x.N) + 0.5})
+	}
+	looked := map[int]bool{}
+	for most := range x.N + 1 {
+		res, err := host.Run(t.Context(), &script{rows: rows}, p,
+			host.RunOptions{MaxSteps: most, Weights: learners.BestAverage})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := float32(0)
+		for at, row := range rows[:most] {
+			if sum += row[3]; res.W.W[3] == sum/float32(at+1) && res.W.W[2] == 1 {
+				looked[at+1] = true
+			}
+		}
+	}
+	var want []int
+	for _, steps := range [][3]int{{1, 16, 1}, {18, 32, 2}, {36, 40, 4}} {
+		for s := steps[0]; s <= steps[1]; s += steps[2] {
+			want = append(want, s)
+		}
+	}
+	if got := slices.Sorted(maps.Keys(looked)); !slices.Equal(got, want) {
+		t.Errorf("looked at the averages of %v steps, want %v", got, want)
 	}
 }
 
@@ -171,6 +215,9 @@ func TestResume(t *testing.T) {
 		}
 		bad := snapshots[3]
 		bad.Sum, bad.Counts = bad.Sum[:0], bad.Counts[:0]
+		if rule == learners.BestAverage { // each is missed
+			bad.Sum = snapshots[3].Sum
+		}
 		if rule == learners.Last {
 			bad.Last = bad.Last[:1]
 		}
@@ -204,7 +251,7 @@ func TestRunErrors(t *testing.T) {
 		o    host.RunOptions
 		want string
 	}{
-		{host.RunOptions{Weights: "mean"}, `weights "mean" make no sense for learner script; use best, average or last`},
+		{host.RunOptions{Weights: "mean"}, `weights "mean" make no sense for learner script; use best, average, last or best-average`},
 		{host.RunOptions{From: []float32{1}}, "1 weights to start from, wanted 2×1"},
 	} {
 		if _, err := host.Run(context.Background(), &script{}, problem(), c.o); err == nil ||

@@ -40,6 +40,15 @@ type Options struct {
 	MaxSteps    int             // 0 for the learner's default, NoSteps for none
 	Weights     learners.Rule   // "" for the learner's default
 	Seed        uint64          // of all random choices
+	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the
+	// training examples themselves, which promise too much where few were learned almost by
+	// heart; 2 to MostFolds on those of examples held out from that many further trainings,
+	// each without one part. It never changes W.
+	TemperatureFolds int
+
+	// Annotations say who gave the examples which label; nil for none. The labels of the data
+	// do not count then, and there is no noise to describe. Only some learners can use them.
+	Annotations *confusion.Annotations
 
 	// From is a model to begin with: training starts from its weights, and prepares and maps
 	// the features as it does. Nil to start from W = 0.
@@ -47,7 +56,8 @@ type Options struct {
 	// Resume is an unfinished training to go on with: a checkpoint, or the model of an
 	// interrupted run. The result is that of a training never interrupted. Data and noise
 	// must be those with which that training began. So must Learner, Weights and Seed, or
-	// have their zero values, which stand for what it began with. MaxSteps may be another.
+	// have their zero values, which stand for what it began with. MaxSteps and
+	// TemperatureFolds may be others.
 	// Nil for none.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
@@ -130,7 +140,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	if err := o.Learner.Check(); err != nil {
+	if err := errors.Join(o.Learner.Check(), checkFolds(o.TemperatureFolds)); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	about := o.Learner.Definition()
@@ -145,9 +155,21 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	case o.MaxSteps < 0:
 		o.MaxSteps = 0
 	}
-	t := &training{Options: o, data: *data, problem: &learners.Problem{
-		X: data.Examples, Y: data.Y, Q: len(data.Classes), Noise: noise, Engine: o.Engine, Seed: o.Seed,
-	}}
+	t := &training{Options: o, data: *data}
+	if a := o.Annotations; a != nil {
+		if err := a.Check(data.N, len(data.Classes)); err != nil {
+			return nil, fmt.Errorf("train: %w", err)
+		}
+		if !slices.Equal(a.Classes, data.Classes) {
+			return nil, fmt.Errorf("train: found annotations of classes %.40q, wanted those of the data, %.40q, in their order",
+				a.Classes, data.Classes)
+		}
+		t.data.Y = a.Votes(o.Seed)
+	}
+	t.problem = &learners.Problem{
+		X: data.Examples, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
+		Engine: o.Engine, Seed: o.Seed,
+	}
 	if err := t.problem.Check(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -169,8 +191,11 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		ToolVersion: o.Tool, ContractVersion: contract.Version,
 		Classes: data.Classes, Features: model.Features{Count: data.FeatureCount(), Names: data.Features},
 		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
-		DataSHA256: t.data.SHA256,
+		DataSHA256: t.data.SHA256, TemperatureFolds: o.TemperatureFolds,
 	}}
+	if o.Annotations != nil {
+		t.model.Meta.AnnotationsSHA256 = o.Annotations.Hash()
+	}
 	if noise != nil {
 		t.model.Confusion = noise.P
 		// Its last digits depend on the processor (package confusion); six do not.
@@ -202,6 +227,7 @@ func (t *training) prepare() error {
 	}
 	t.model.Meta.Preparation = *t.data.Prepared
 	t.problem = t.problem.On(t.data.Examples, t.data.Y)
+	t.problem.Annotations = t.Annotations
 	t.problem.Bias = t.data.Prepared.Steps.Bias
 	return nil
 }
@@ -231,6 +257,12 @@ func (t *training) adopt(base *model.Model) error {
 // checkSame refuses to go on with a training that began in another way.
 func (t *training) checkSame(base *model.Model) error {
 	is, was := &t.model, base
+	then := string(was.Meta.Parameters)
+	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil { // with what an older file leaves out
+		if text, err := json.Marshal(p); err == nil {
+			then = string(text)
+		}
+	}
 	for _, c := range []struct {
 		what      string
 		same      bool
@@ -238,10 +270,11 @@ func (t *training) checkSame(base *model.Model) error {
 	}{
 		{"contract version", is.Meta.ContractVersion == was.Meta.ContractVersion, is.Meta.ContractVersion, was.Meta.ContractVersion},
 		{"learner", is.Meta.Learner == was.Meta.Learner, is.Meta.Learner, was.Meta.Learner},
-		{"parameters", string(is.Meta.Parameters) == string(was.Meta.Parameters), string(is.Meta.Parameters), string(was.Meta.Parameters)},
+		{"parameters", string(is.Meta.Parameters) == then, string(is.Meta.Parameters), then},
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
+		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others", "those of the file"},
 		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
 	} {
 		if !c.same {
@@ -283,6 +316,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	t.model.SetMap(k)
 	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
 	t.problem = t.problem.On(z, t.data.Y)
+	t.problem.Annotations = t.Annotations
 	t.problem.Bias = k.Preparation.Steps.Bias
 	t.phase(Mapped)
 	return nil
@@ -309,8 +343,17 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 		return nil, err
 	}
 	m := t.with(result.W, &result.EstimatedError, result.Steps, string(result.Stop))
+	if result.Noise != nil {
+		m.Learned = learnedOf(result.Noise)
+	}
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
+	}
+	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
+		return nil, err
+	}
+	if result.Note != "" {
+		t.note("%s", result.Note)
 	}
 	t.phase(Learned)
 	return &Trained{m, result}, nil
@@ -341,6 +384,16 @@ func (t *training) note(format string, args ...any) {
 	if t.Watch.Note != nil {
 		t.Watch.Note(format, args...)
 	}
+}
+
+// learnedOf is what a model keeps of n. It shares n's numbers.
+func learnedOf(n *confusion.Learned) *model.Learned {
+	l := &model.Learned{Confusion: n.P, Error: n.Error}
+	for _, a := range n.Annotators {
+		l.Annotators = append(l.Annotators, model.Annotator{Name: a.Name, Labels: a.Labels})
+		l.Matrices = append(l.Matrices, a.P...)
+	}
+	return l
 }
 
 // sixDigits rounds to six significant digits.

@@ -2,7 +2,10 @@ package host_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
@@ -17,7 +20,9 @@ import (
 func TestResumeTakesOver(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	began := host.Options{
-		Engine: simd.New(), Learner: &uma.Params{Select: uma.SelectRandom, Tol: 1e-9},
+		Engine: simd.New(),
+		Learner: &uma.Params{Step: uma.StepPair, Select: uma.SelectRandom, AlphaUnit: uma.UnitWeights,
+			Tol: 1e-9},
 		Weights: learners.Last, MaxSteps: 40, Seed: 7,
 	}
 	straight := must(host.Train(context.Background(), data, noise, began))
@@ -43,6 +48,49 @@ func TestResumeTakesOver(t *testing.T) {
 		change(&o)
 		if _, err := host.Train(context.Background(), data, noise, o); err == nil {
 			t.Errorf("another %s was taken", what)
+		}
+	}
+}
+
+// TestResumeOldParameters goes on with a training of before UMA had other steps than those of a
+// pair, other units of alpha, and doubts, none of which its file names.
+func TestResumeOldParameters(t *testing.T) {
+	data, noise, _ := noisyDigits()
+	old := &uma.Params{Step: uma.StepPair, Select: uma.SelectError, Alpha: 1e-5, AlphaUnit: uma.UnitScore, Tol: 1e-9}
+	o := host.Options{Engine: simd.New(), Learner: old, Weights: learners.Best, MaxSteps: 40}
+	straight := must(host.Train(context.Background(), data, noise, o))
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Watch.Step = func(r host.Report) {
+		if r.Step == 20 {
+			cancel()
+		}
+	}
+	stopped := must(host.Train(ctx, data, noise, o))
+	stopped.Meta.Parameters = json.RawMessage(`{"select":"error","alpha":1e-05,"tol":1e-9}`)
+	for what, learner := range map[string]learners.Params{"none given": nil, "the same given": old} {
+		resumed := must(host.Train(context.Background(), data, noise,
+			host.Options{Engine: o.Engine, Learner: learner, Resume: stopped.Model}))
+		if !slices.Equal(resumed.W, straight.W) || resumed.Meta.Steps != 40 {
+			t.Errorf("%s: got other weights than the straight run, or %+v", what, resumed.Meta)
+		}
+	}
+	if _, err := host.Train(context.Background(), data, noise,
+		host.Options{Engine: o.Engine, Learner: uma.Defaults(), Resume: stopped.Model}); err == nil {
+		t.Error("went on with other parameters")
+	}
+}
+
+// TestNote: a learner that ends with much left wrong says so.
+func TestNote(t *testing.T) {
+	data, noise, _ := noisyDigits()
+	for alpha, want := range map[float32]string{0: "", 0.5: "are wrong; try a smaller --alpha"} {
+		var notes string
+		o := host.Options{Engine: simd.New(), MaxSteps: 5, Learner: &uma.Params{Step: uma.StepPair,
+			Select: uma.SelectError, Alpha: alpha, AlphaUnit: uma.UnitScore}}
+		o.Watch.Note = func(format string, args ...any) { notes += fmt.Sprintf(format, args...) }
+		m := must(host.Train(context.Background(), data, noise, o))
+		if (want == "") != (notes == "") || !strings.Contains(notes, want) {
+			t.Errorf("alpha %v: %s after %d steps with notes %q, want %q", alpha, m.Meta.Stop, m.Meta.Steps, notes, want)
 		}
 	}
 }

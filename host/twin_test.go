@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -39,15 +40,30 @@ func TestTwin(t *testing.T) {
 		alpha       float32
 		max         int
 		weights     learners.Rule
+		step        uma.Policy // "" is pair
+		unit        uma.Unit   // "" is score
+		doubt       float64
 	}{
-		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, learners.Average},
-		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.01, 60, learners.Last},
-		{"digits.csv.gz", "last", 300, 0.2, true, "maxabs,bias", uma.SelectError, 0.5, 60, learners.Best},
-		{"digits.csv.gz", "last", 300, 0.3, false, "none", uma.SelectError, 0, 40, learners.Last},
-		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 100, learners.Average},
-		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40, learners.Best},
+		{"digits.csv.gz", "last", 700, 0.4, true, "l2", uma.SelectError, 0, 120, learners.Average, "", "", 0},
+		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.01, 60, learners.Last, "", "", 0},
+		{"digits.csv.gz", "last", 300, 0.2, true, "maxabs,bias", uma.SelectError, 0.5, 60, learners.Best, "", "", 0},
+		{"digits.csv.gz", "last", 300, 0.3, false, "none", uma.SelectError, 0, 40, learners.Last, "", "", 0},
+		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 100, learners.Average, "", "", 0},
+		{"letter.csv.gz", "first", 1000, 0.3, true, "standardize,l2", uma.SelectConfusion, 0.001, 40, learners.Best, "", "", 0},
+		{"digits.csv.gz", "last", 700, 0.4, true, "standardize,bias,l2", uma.SelectError, 0, 50, learners.BestAverage,
+			uma.StepAll, uma.UnitWeights, 1},
+		{"digits.csv.gz", "last", 400, 0.3, false, "l2", uma.SelectError, 0.01, 40, learners.BestAverage,
+			uma.StepAll, uma.UnitWeights, 1.4},
+		{"letter.csv.gz", "first", 1000, 0.4, true, "standardize,bias,l2", uma.SelectConfusion, 0.05, 40, learners.Best,
+			uma.StepRegion, uma.UnitWeights, 0},
+		{"letter.csv.gz", "first", 1000, 0.3, true, "none", uma.SelectError, 0, 30, learners.BestAverage,
+			uma.StepRegion, uma.UnitScore, 1.4},
+		{"letter.csv.gz", "first", 1000, 0.2, true, "l2", uma.SelectError, 0.001, 40, learners.Average,
+			uma.StepPair, uma.UnitWeights, 0.5},
 	} {
-		t.Run(fmt.Sprintf("%s %s %s %s alpha %v", c.file, c.steps, c.sel, c.weights, c.alpha), func(t *testing.T) {
+		c.step, c.unit = cmp.Or(c.step, uma.StepPair), cmp.Or(c.unit, uma.UnitScore)
+		name := fmt.Sprintf("%s %s %s %s %s alpha %v", c.file, c.steps, c.step, c.sel, c.weights, c.alpha)
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			data, err := dataset.Read(t.Context(), "../testdata/"+c.file, dataset.Options{LabelColumn: c.label})
 			if err != nil {
@@ -76,7 +92,8 @@ func TestTwin(t *testing.T) {
 
 			const tol = 1e-9
 			run := exec.Command(twin, train, c.label, c.steps, table, string(c.sel),
-				fmt.Sprint(c.alpha), fmt.Sprint(tol), fmt.Sprint(c.max), string(c.weights))
+				fmt.Sprint(c.alpha), fmt.Sprint(tol), fmt.Sprint(c.max), string(c.weights),
+				string(c.step), string(c.unit), fmt.Sprint(c.doubt))
 			var want, said bytes.Buffer
 			run.Stdout, run.Stderr = &want, &said
 			if err := run.Run(); err != nil {
@@ -84,7 +101,8 @@ func TestTwin(t *testing.T) {
 			}
 			for _, e := range all {
 				res := trainFile(t, e, train, c.label, c.steps, noise,
-					&uma.Params{Select: c.sel, Alpha: c.alpha, Tol: tol}, c.max, c.weights)
+					&uma.Params{Step: c.step, Select: c.sel, Alpha: c.alpha, AlphaUnit: c.unit, Tol: tol, Doubt: c.doubt},
+					c.max, c.weights)
 				got, err := binary.Append(nil, binary.LittleEndian, res.W.W)
 				if err != nil {
 					t.Fatal(err)

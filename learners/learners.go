@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -42,9 +43,19 @@ type Learner interface {
 	Close() error
 }
 
+// NoiseLearner is a Learner that may find out how labels are wrong.
+type NoiseLearner interface {
+	Learner
+
+	// Noise returns what it has found out so far, which becomes the caller's; nil if it
+	// was not asked to, or has not begun.
+	Noise() *confusion.Learned
+}
+
 // Step is what Learner.Step did.
 type Step struct {
-	Done    bool    // there was nothing left to improve; w is as before, the rest is empty
+	Done    bool    // there was nothing left to improve; w is as before, the rest but Note is empty
+	Note    string  // with Done: what is odd about that, for the user; mostly empty
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about, for whoever watches
 }
@@ -81,6 +92,9 @@ const (
 	Last    Rule = "last"    // W_T
 	Average Rule = "average" // mean of W_1 … W_T
 	Best    Rule = "best"    // the one of least estimated error, the earliest on a tie
+	// BestAverage is, of W_0, the means of W_1 … W_t and, if the run has converged, W_T, the
+	// one of least estimated error, the earliest on a tie; clause 19 says which t.
+	BestAverage Rule = "best-average"
 )
 
 // Definition is what there is to know of a learner before any data.
@@ -92,4 +106,12 @@ type Definition struct {
 	MaxSteps int           // how many of them a run makes at most, unless the user says otherwise
 	Weights  []Rule        // that make sense, the default first
 	New      func() Params // the defaults
+
+	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with
+	// Engine.LoadCells. It tells what memory a run takes.
+	Evaluates bool
+
+	// Annotations says that it learns from Problem.Annotations; others are not run on a
+	// problem that has them.
+	Annotations bool
 }

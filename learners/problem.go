@@ -26,6 +26,10 @@ type Problem struct {
 	Seed   uint64            // of all random choices
 	Bias   bool              // the last feature stands for a constant, on which no penalty is put
 
+	// Annotations say who gave which label, of which Y are the votes; nil if nobody knows.
+	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
+	Annotations *confusion.Annotations
+
 	first  sync.Once
 	shared *inversion // with the problems that On made, and without their examples
 }
@@ -49,6 +53,10 @@ func (p *Problem) Check() error {
 		return fmt.Errorf("problem: found examples without labels, wanted noisy ones")
 	case p.Noise != nil && p.Noise.Q() != p.Q:
 		return fmt.Errorf("problem: found a confusion matrix of %d classes, wanted %d as the labels have", p.Noise.Q(), p.Q)
+	case p.Noise != nil && p.Annotations != nil:
+		return fmt.Errorf("problem: found a confusion matrix of all labels and annotations, wanted one of them")
+	case p.Annotations != nil:
+		return p.Annotations.Check(p.X.N, p.Q)
 	}
 	return nil
 }
@@ -113,8 +121,8 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 	return p.Engine.LoadEvaluator(p.X, p.Q, numerics.FixedPoint{})
 }
 
-// On returns p with the examples x and the labels y instead of its own. Both share one C⁻¹,
-// and nothing of the one keeps the examples of the other in memory.
+// On returns p with the examples x and the labels y instead of its own, and without annotations.
+// Both share one C⁻¹, and nothing of the one keeps the examples of the other in memory.
 func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
 	return &Problem{
 		X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, Bias: p.Bias, shared: p.inversion(),

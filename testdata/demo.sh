@@ -1,7 +1,8 @@
 #!/bin/sh
-# Shows UMA learning real digits from wrong labels: corrupts 40 % of the labels of
-# a training set by a known asymmetric confusion matrix, trains UMA with that
-# matrix and the same learner without it, and compares both on clean test data.
+# Shows learning of real digits from wrong labels: corrupts 40 % of the labels of a
+# training set by a known asymmetric confusion matrix, trains logistic regression
+# and UMA with that matrix and logistic regression without it, and compares them on
+# clean test data.
 #
 # usage: demo.sh UMA-GPU [DEVICE]
 #   DEVICE is the first OpenCL device, if there is one: auto would compute without
@@ -35,14 +36,19 @@ tail -n +1201 all.csv >test.csv
 echo "1,200 handwritten digits to learn from, 597 to test on. Four in ten digits q are labelled q+1."
 
 show confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv
-show train --data noisy.csv --confusion C.csv --device "$device" --max-steps 600 --model uma.npz
+show train --data noisy.csv --confusion C.csv --device "$device" --model m.npz
 
-# Without C the estimates are about the wrong labels: only the first lines say much.
-set -- train --data noisy.csv --device "$device" --max-steps 600 --model identity.npz
-announce "$@"
-"$program" "$@" >identity.txt
-head -n 6 identity.txt
+# brief is show of the first lines alone.
+brief() {
+	announce "$@"
+	"$program" "$@" >report.txt
+	head -n 6 report.txt
+}
+brief train --data noisy.csv --confusion C.csv --device "$device" --learner uma --model uma.npz
+# Without C the estimates are about the wrong labels.
+brief train --data noisy.csv --device "$device" --model identity.npz
 
 echo
-echo "clean test error of UMA, which knows C:       $(error_of uma.npz)"
-echo "of the same learner with C = identity:        $(error_of identity.npz)"
+echo "clean test error of logistic regression that knows C:     $(error_of m.npz)"
+echo "of UMA, which knows C too:                                $(error_of uma.npz)"
+echo "of logistic regression with C = identity:                 $(error_of identity.npz)"

@@ -37,10 +37,10 @@ def error(program, folder, z, zt, y, yt, noise, seed):
 
     np.savez(folder + "/train.npz", X=z.astype(np.float32), y=y)
     np.savez(folder + "/test.npz", X=zt.astype(np.float32), y=yt)
-    train = ["train", "--data", "train.npz"]
+    train = ["train", "--learner", "uma", "--data", "train.npz"]
     if noise:
         call("confusion", "inject", "--data", "train.npz", "--pairwise", str(noise), "--seed", str(seed), "--out", "noisy.npz", "--write-confusion", "C.csv")
-        train = ["train", "--data", "noisy.npz", "--confusion", "C.csv"]
+        train = ["train", "--learner", "uma", "--data", "noisy.npz", "--confusion", "C.csv"]
     call(*train, "--normalize", "standardize,l2", "--device", "cpu", "--model", "m.npz")
     return json.loads(call("eval", "--model", "m.npz", "--data", "test.npz", "--device", "cpu", "--json"))["error_rate"]
 

@@ -63,12 +63,13 @@ class Measurement:
         self.test = ["--data", f"{source}/t10k-images-idx3-ubyte.gz", "--labels", f"{source}/t10k-labels-idx1-ubyte.gz"]
 
     def bench(self, device, *args):
-        return run(self.uma, "bench", "--json", "--quiet", "--device", device, "--steps", STEPS, *args)
+        return run(self.uma, "bench", "--learner", "uma", "--json", "--quiet", "--device", device, "--steps", STEPS,
+                   "--step", "pair", "--doubt", "0", *args)  # two classes a step, as the others do it
 
     def learn(self, device, data, steps):
         """Trains; returns train's report with the test error."""
         model = f"{self.dir}/model.npz"
-        r = run(self.uma, "train", "--json", "--quiet", "--device", device, "--max-steps", str(steps), "--model", model, *data)
+        r = run(self.uma, "train", "--learner", "uma", "--json", "--quiet", "--device", device, "--max-steps", str(steps), "--model", model, *data)
         judged = run(self.uma, "eval", "--json", "--quiet", "--device", device, "--model", model, *self.test)
         return {"seconds": r["seconds"]["train"], "upload": r["seconds"]["upload"], "steps": r["steps"], "error": judged["error_rate"]}
 

@@ -21,7 +21,7 @@ cd "$work"
 learn() {
 	model=$1 data=$2
 	shift 2
-	"$program" train --data "$data" --format libsvm --model "$model" --quiet "$@" >/dev/null
+	"$program" train --data "$data" --format libsvm --learner uma --model "$model" --quiet "$@" >/dev/null
 }
 
 # error_of MODEL DATA

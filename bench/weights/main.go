@@ -1,8 +1,7 @@
-// Command weights measures which iterate of UMA predicts best: the last one, the
-// average, or the one of least estimated error (host.Rule). It corrupts the
-// training labels of data sets in several ways, trains, and writes the errors on
-// clean test labels as Markdown tables to stdout, its progress to stderr.
-// docs/weights.md explains the tables.
+// Command weights measures which way of UMA learns best: what a step corrects, what is
+// doubted, which weights are kept. It corrupts the training labels of data sets in
+// several ways, trains, and writes the errors on clean test labels as Markdown tables to
+// stdout, its progress to stderr. docs/weights.md explains the tables.
 //
 //	go run ./bench/weights -data DIR > docs/weights-table.md
 package main
@@ -36,9 +35,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	data := flags.String("data", "", "`folder` of the data sets (required)")
 	device := flags.String("device", "opencl",
 		"where to compute: opencl (the first device) or cpu; the figures are the same")
-	steps := flags.Int("steps", 600, "largest number of updates of a run")
+	steps := flags.Int("steps", 512, "largest number of updates of a run")
 	seeds := flags.Int("seeds", 3, "average over label corruptions by the seeds 1 to `k`; large sets take fewer")
 	names := flags.String("sets", "", "only these `sets`, a comma list; all if empty")
+	kept := flags.String("log", "", "`file` of what was measured, from which an interrupted measurement goes on")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	all := job{ctx: ctx, dir: *data, steps: *steps, progress: stderr}
-	if err := measure(all, chosen, *device, *seeds, stdout); err != nil {
+	if err := measure(all, chosen, *device, *kept, *seeds, stdout); err != nil {
 		fmt.Fprintln(stderr, "weights:", err)
 		return 1
 	}
@@ -80,12 +80,19 @@ func choose(names string) (chosen []set, err error) {
 }
 
 // measure measures some sets. The tables are written at the end.
-func measure(j job, chosen []set, device string, seeds int, stdout io.Writer) (err error) {
+func measure(j job, chosen []set, device, kept string, seeds int, stdout io.Writer) (err error) {
 	if j.engine, err = open(device); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.engine.Close()) }()
+	if j.log, err = openLog(kept); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.log.close()) }()
 	t := table{steps: j.steps}
+	for _, w := range ways {
+		t.ways = append(t.ways, w.name)
+	}
 	for _, s := range chosen {
 		a, cells, err := j.set(s, seeds)
 		if err != nil {

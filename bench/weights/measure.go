@@ -16,6 +16,32 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
+// way is a way to learn: what a step corrects, what is doubted, which weights are kept.
+type way struct {
+	name    string
+	step    uma.Policy
+	doubt   float64
+	weights learners.Rule
+}
+
+// ways are those that are compared. Without C, which is the last column, it is the default.
+var ways = []way{
+	{"pair, best", uma.StepPair, 0, learners.Best},
+	{"pair", uma.StepPair, 0, learners.BestAverage},
+	{"region", uma.StepRegion, 0, learners.BestAverage},
+	{"all, average", uma.StepAll, 0, learners.Average},
+	{"all", uma.StepAll, 0, learners.BestAverage},
+	{"all, doubt 1", uma.StepAll, 1, learners.BestAverage},
+	{"all, doubt 1.4", uma.StepAll, 1.4, learners.BestAverage},
+}
+
+// params returns the parameters of w.
+func (w way) params() *uma.Params {
+	p := uma.Defaults()
+	p.Step, p.Doubt = w.step, w.doubt
+	return p
+}
+
 // noise is one way to corrupt labels.
 type noise struct {
 	kind string
@@ -53,6 +79,7 @@ type job struct {
 	dir      string
 	steps    int
 	progress io.Writer
+	log      *log
 }
 
 // set measures every noise on a set; errors are means over the seeds.
@@ -75,6 +102,9 @@ func (j job) set(s set, seeds int) (about, []cell, error) {
 		}
 	}
 	cells := make([]cell, len(noises))
+	for i, o := range noises {
+		cells[i] = cell{s.name, o, make([]float64, len(ways)+1)}
+	}
 	for seed := 1; seed <= seeds; seed++ {
 		if s.test.path == "" {
 			if train, test, err = s.split(all, uint64(seed)); err != nil {
@@ -93,12 +123,11 @@ func (j job) set(s set, seeds int) (about, []cell, error) {
 			return about{}, nil, err
 		}
 		for i, o := range noises {
-			found, err := j.cell(&a, &b, o, uint64(seed))
+			found, err := j.cell(s.name, &a, &b, o, uint64(seed))
 			if err != nil {
 				return about{}, nil, fmt.Errorf("%s, seed %d: %w", o, seed, err)
 			}
 			fmt.Fprintf(j.progress, "%s, %s, seed %d of %d: %.4f\n", s.name, o, seed, seeds, found)
-			cells[i].set, cells[i].noise = s.name, o
 			for c, e := range found {
 				cells[i].errors[c] += e / float64(seeds)
 			}
@@ -108,88 +137,52 @@ func (j job) set(s set, seeds int) (about, []cell, error) {
 	return about{s.name, train.N, test.N, train.D, len(train.Classes), steps.String(), seeds, divided}, cells, nil
 }
 
-// cell returns the error of each column on the true labels of test, or NaN if C
-// cannot be inverted.
-func (j job) cell(train, test *dataset.Dataset, o noise, seed uint64) (found [columns]float64, err error) {
+// cell returns the error of each way on the true labels of test, and that of learning without
+// C; or NaN if C cannot be inverted. What the log has is not measured again.
+func (j job) cell(name string, train, test *dataset.Dataset, o noise, seed uint64) ([]float64, error) {
+	key := fmt.Sprintf("%s, %s, seed %d, %d steps, %d examples", name, o, seed, j.steps, train.N)
+	if found, ok := j.log.found[key]; ok && len(found) == len(ways)+1 {
+		return found, nil
+	}
 	c, err := o.matrix(train.Classes, seed)
 	if err != nil {
-		return found, err
+		return nil, err
 	}
 	y, err := c.Inject(train.Y, seed)
 	if err != nil {
-		return found, err
+		return nil, err
+	}
+	found := make([]float64, len(ways)+1)
+	for i := range found {
+		found[i] = math.NaN()
 	}
 	if _, err := c.Invert(); err != nil {
-		return [columns]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, nil
+		return found, nil
 	}
-	if found, err = j.train(train, y, test, c); err != nil {
-		return found, err
+	for i, w := range ways {
+		if found[i], err = j.train(train, y, test, c, w.params(), w.weights); err != nil {
+			return nil, err
+		}
 	}
-	other, err := j.train(train, y, test, nil)
-	found[unaware] = other[average]
-	return found, err
+	if found[len(ways)], err = j.train(train, y, test, nil, uma.Defaults(), learners.BestAverage); err != nil {
+		return nil, err
+	}
+	return found, j.log.add(key, found)
 }
 
-// train trains on the noisy labels y and returns the error of each rule on test.
-func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset,
-	c *confusion.Matrix) (found [columns]float64, err error) {
+// train trains on the noisy labels y and returns the error on test.
+func (j job) train(train *dataset.Dataset, y []int32, test *dataset.Dataset, c *confusion.Matrix,
+	params *uma.Params, rule learners.Rule) (float64, error) {
 	problem := &learners.Problem{X: train.Examples, Y: y, Q: len(train.Classes), Noise: c, Engine: j.engine}
-	w := engine.NewWeights(problem.Q, problem.X.D)
-	seen := &recorder{Params: &uma.Params{Select: uma.SelectError}, last: w, sum: make([]float64, len(w.W))}
-	res, err := host.Run(j.ctx, seen, problem, host.RunOptions{MaxSteps: j.steps, Weights: learners.Best})
+	res, err := host.Run(j.ctx, params, problem, host.RunOptions{MaxSteps: j.steps, Weights: rule})
 	// An interrupted run has a result too, but not the one that is measured here.
 	if err = cmp.Or(err, j.ctx.Err()); err != nil {
-		return found, err
+		return 0, err
 	}
-	for rule, w := range []engine.Weights{last: seen.last, average: seen.average(res.Steps), best: res.W} {
-		predicted, err := engine.Predict(j.engine, w, test.Examples)
-		if err != nil {
-			return found, err
-		}
-		report, err := metric.Evaluate(test.Y, predicted, test.Classes)
-		if err != nil {
-			return found, err
-		}
-		found[rule] = report.ErrorRate
+	predicted, err := engine.Predict(j.engine, res.W, test.Examples)
+	if err != nil {
+		return 0, err
 	}
-	return found, nil
-}
-
-// recorder keeps what learners.Last and learners.Average would have returned, so that
-// one run, with learners.Best, gives the weights of all three rules.
-type recorder struct {
-	learners.Params
-	last engine.Weights
-	sum  []float64 // of the weights after each step
-}
-
-// Start starts the learner, to look at its steps.
-func (r *recorder) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
-	l, err := r.Params.Start(ctx, p)
-	return recorded{l, r}, err
-}
-
-type recorded struct {
-	learners.Learner
-	*recorder
-}
-
-// Step makes the learner's step.
-func (r recorded) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	s, err := r.Learner.Step(ctx, w)
-	if err == nil && !s.Done {
-		copy(r.last.W, w.W)
-		for i, v := range w.W {
-			r.sum[i] += float64(v)
-		}
-	}
-	return s, err
-}
-
-func (r *recorder) average(steps int) engine.Weights {
-	w := engine.NewWeights(r.last.Q, r.last.D)
-	for i, s := range r.sum {
-		w.W[i] = float32(s / float64(max(steps, 1)))
-	}
-	return w
+	report, err := metric.Evaluate(test.Y, predicted, test.Classes)
+	return report.ErrorRate, err
 }

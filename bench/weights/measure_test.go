@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -16,9 +18,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// TestTrain compares the errors that one recorded run gives with those of a run
-// for each rule.
-func TestTrain(t *testing.T) {
+// TestCell compares the errors of the ways with those of runs by their parameters, and asks the
+// log before it measures.
+func TestCell(t *testing.T) {
 	d := &dataset.Dataset{Examples: dataset.Examples{N: 200, D: 3}, Classes: []string{"a", "b", "c"}}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range d.N {
@@ -35,41 +37,73 @@ func TestTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := noise.Inject(d.Y, 1)
+	y, err := noise.Inject(d.Y, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := cpuref.New()
-	for _, steps := range []int{1, 25} {
-		j := job{ctx: t.Context(), engine: e, steps: steps, progress: io.Discard}
-		got, err := j.train(d, y, d, noise)
+	e, steps := cpuref.New(), 25
+	path := filepath.Join(t.TempDir(), "log")
+	kept, err := openLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := job{ctx: t.Context(), engine: e, steps: steps, progress: io.Discard, log: kept}
+	got, err := j.cell("set", d, d, noise40, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.close(); err != nil {
+		t.Fatal(err)
+	}
+	var want []float64
+	for _, w := range append(slices.Clone(ways), way{"C = identity", uma.StepAll, 1, learners.BestAverage}) {
+		p := &learners.Problem{X: d.Examples, Y: y, Q: len(d.Classes), Noise: noise, Engine: e}
+		if w.name == "C = identity" {
+			p.Noise = nil
+		}
+		params := &uma.Params{Step: w.step, Select: uma.SelectError, AlphaUnit: uma.UnitWeights, Tol: 1e-9, Doubt: w.doubt}
+		res, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: steps, Weights: w.weights})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := map[learners.Rule]engine.Weights{}
-		for column, rule := range []learners.Rule{last: learners.Last, average: learners.Average, best: learners.Best} {
-			p := &learners.Problem{X: d.Examples, Y: y, Q: len(d.Classes), Noise: noise, Engine: e}
-			res, err := host.Run(t.Context(), &uma.Params{Select: uma.SelectError}, p,
-				host.RunOptions{MaxSteps: steps, Weights: rule})
-			if err != nil {
-				t.Fatal(err)
-			}
-			w[rule] = res.W
-			predicted, err := engine.Predict(e, res.W, d.Examples)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := metric.Evaluate(d.Y, predicted, d.Classes)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got[column] != want.ErrorRate {
-				t.Errorf("%d steps, %s: error %v, host.Run's is %v", steps, rule, got[column], want.ErrorRate)
-			}
+		predicted, err := engine.Predict(e, res.W, d.Examples)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if steps > 1 && (slices.Equal(w[learners.Last].W, w[learners.Best].W) || got[last] == got[average] ||
-			got[last] == got[best]) {
-			t.Errorf("%d steps: the rules agree (errors %v), so this tells nothing", steps, got)
+		report, err := metric.Evaluate(d.Y, predicted, d.Classes)
+		if err != nil {
+			t.Fatal(err)
 		}
+		want = append(want, report.ErrorRate)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("errors %v, those of runs are %v", got, want)
+	}
+	if slices.Sort(want); len(slices.Compact(want)) < 4 {
+		t.Errorf("nearly all ways agree (errors %v), so this tells nothing", got)
+	}
+	// What the log has needs no engine.
+	if kept, err = openLog(path); err != nil {
+		t.Fatal(err)
+	}
+	defer kept.close()
+	j.engine, j.log = nil, kept
+	if again, err := j.cell("set", d, d, noise40, 3); err != nil || !slices.Equal(again, got) {
+		t.Errorf("by the log %v, %v; want %v", again, err, got)
+	}
+}
+
+var noise40 = noise{"pairwise", 0.4}
+
+func TestBadLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, []byte("{}\nfound\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := openLog(path); err == nil {
+		t.Errorf("%v, want an error", l)
+	}
+	if l, err := openLog(filepath.Dir(path)); err == nil {
+		t.Errorf("a folder: %v, want an error", l)
 	}
 }

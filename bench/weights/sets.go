@@ -24,7 +24,7 @@ type set struct {
 	first       int    // so many examples of a divided set train; 0: the seed picks 70 %
 }
 
-// part is a file of examples; its path and that of its labels are relative to the
+// part is a file of examples; its path and that of its labels are absolute or relative to the
 // folder of -data.
 type part struct {
 	path    string
@@ -33,19 +33,27 @@ type part struct {
 	edit    func(string) string // makes the text of a gzip file one that dataset.ReadFrom takes
 }
 
-const mnist, cifar, reuters = "mnist/", "cifar10n/", "reuters21578/reuters9."
+const (
+	mnist, cifar, reuters = "mnist/", "cifar10n/", "reuters21578/reuters9."
+	fashion               = "/usr/share/datasets/fashion-mnist/" // Debian's dataset-fashion-mnist
+)
 
 var sets = []set{
 	{name: "optdigits", train: part{path: "optdigits/optdigits.tra.gz"}, test: part{path: "optdigits/optdigits.tes.gz"}},
-	{name: "letter", seeds: 3, first: 15000,
+	{name: "letter", seeds: 1, first: 15000,
 		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{LabelColumn: "first"}}},
 	{name: "mnist", seeds: 1,
 		train: part{path: mnist + "train-images-idx3-ubyte.gz",
-			options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 15000},
+			options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 6000},
 		test: part{path: mnist + "t10k-images-idx3-ubyte.gz",
 			options: dataset.Options{Labels: mnist + "t10k-labels-idx1-ubyte.gz"}}},
-	{name: "cifar10n", seeds: 2,
-		train: part{path: cifar + "train-feat-idx2-byte.gz", rows: 10000,
+	{name: "fashion", seeds: 1,
+		train: part{path: fashion + "train-images-idx3-ubyte.gz",
+			options: dataset.Options{Labels: fashion + "train-labels-idx1-ubyte.gz"}, rows: 6000},
+		test: part{path: fashion + "t10k-images-idx3-ubyte.gz",
+			options: dataset.Options{Labels: fashion + "t10k-labels-idx1-ubyte.gz"}}},
+	{name: "cifar10n", seeds: 1,
+		train: part{path: cifar + "train-feat-idx2-byte.gz", rows: 6000,
 			options: dataset.Options{Labels: cifar + "train-labels.csv.gz", LabelColumn: "clean_label"}},
 		test: part{path: cifar + "test-feat-idx2-byte.gz",
 			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
@@ -53,7 +61,6 @@ var sets = []set{
 		// The file alone does not tell how many features there are.
 		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Storage: "sparse", Features: 19767}},
 		test:  part{path: reuters + "test.svm.gz", options: dataset.Options{Storage: "sparse"}}},
-	{name: "banana", train: part{path: "banana/banana.dat.gz"}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
 	{name: "breast cancer", train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
@@ -74,10 +81,10 @@ func afterLine(text string) string {
 // read returns raw examples with true labels, dense unless p says. The classes
 // and the number of features are those of like if that is not nil.
 func (p part) read(dir string, like *dataset.Dataset) (*dataset.Dataset, error) {
-	path, o := filepath.Join(dir, p.path), p.options
+	path, o := beside(dir, p.path), p.options
 	o.Storage = cmp.Or(o.Storage, "dense") // pick and standardize take no other
 	if o.Labels != "" {
-		o.Labels = filepath.Join(dir, o.Labels)
+		o.Labels = beside(dir, o.Labels)
 	}
 	if like != nil {
 		o.Features, o.Classes = like.D, like.Classes
@@ -95,6 +102,14 @@ func (p part) read(dir string, like *dataset.Dataset) (*dataset.Dataset, error) 
 	}
 	d.N, d.X, d.Y = p.rows, d.X[:p.rows*d.D], d.Y[:p.rows]
 	return d, nil
+}
+
+// beside returns path, below dir unless it says by itself where it is.
+func beside(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }
 
 // readEdited reads a gzip file after its edit, so the lines in errors are those of

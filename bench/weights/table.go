@@ -3,28 +3,20 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
-// The columns of a cell; those before unaware are the rules that are compared.
-const (
-	last = iota
-	average
-	best
-	unaware // C = identity, average
-	columns
-	rules = unaware
-)
-
-const columnNames = "last | average | best | C = identity"
-
-// cell holds the mean clean test errors of one set under one noise, each in
-// [0, 1], or NaN if C cannot be inverted.
+// cell holds the mean clean test errors of one set under one noise: of each way, then of
+// learning without C; each in [0, 1], or NaN if C cannot be inverted.
 type cell struct {
 	set    string
 	noise  noise
-	errors [columns]float64
+	errors []float64
 }
+
+// ways are the errors of the ways that are compared.
+func (c cell) ways() []float64 { return c.errors[:len(c.errors)-1] }
 
 // about describes a set as it was measured.
 type about struct {
@@ -38,37 +30,38 @@ type about struct {
 // table is the whole result.
 type table struct {
 	steps int
+	ways  []string
 	sets  []about
 	cells []cell
 }
 
-// least returns the error of the best rule.
-func (c cell) least() float64 { return min(c.errors[last], c.errors[average], c.errors[best]) }
+// least returns the error of the best way.
+func (c cell) least() float64 { return slices.Min(c.ways()) }
 
-// rank returns the rank of a rule, 1 for the least error; equal errors share the
+// rank returns the rank of a way, 1 for the least error; equal errors share the
 // mean of their ranks.
-func (c cell) rank(rule int) float64 {
+func (c cell) rank(way int) float64 {
 	r := 0.5
-	for _, e := range c.errors[:rules] {
-		if e < c.errors[rule] {
+	for _, e := range c.ways() {
+		if e < c.errors[way] {
 			r++
-		} else if e == c.errors[rule] {
+		} else if e == c.errors[way] {
 			r += 0.5 // once by itself
 		}
 	}
 	return r
 }
 
-// line is a row of a table: errors in percent, the least of the rules, as
+// line is a row of a table: errors in percent, the least of the ways, as
 // printed, in bold.
 func (c cell) line(head string) string {
 	if math.IsNaN(c.least()) {
-		return fmt.Sprintf("| %s | refused | | | |\n", head)
+		return fmt.Sprintf("| %s | refused |%s\n", head, strings.Repeat(" |", len(c.ways())))
 	}
 	line := "| " + head
 	for i, e := range c.errors {
 		text := fmt.Sprintf("%.1f", 100*e)
-		if i < rules && text == fmt.Sprintf("%.1f", 100*c.least()) {
+		if i < len(c.ways()) && text == fmt.Sprintf("%.1f", 100*c.least()) {
 			text = "**" + text + "**"
 		}
 		line += " | " + text
@@ -87,7 +80,8 @@ func (t table) only(holds func(cell) bool) (some []cell) {
 }
 
 // mean returns the mean errors of some cells, NaN if there are none.
-func mean(cells []cell) (m cell) {
+func (t table) mean(cells []cell) cell {
+	m := cell{errors: make([]float64, len(t.ways)+1)}
 	for i := range m.errors {
 		for _, c := range cells {
 			m.errors[i] += c.errors[i]
@@ -97,13 +91,13 @@ func mean(cells []cell) (m cell) {
 	return m
 }
 
-// summary has a line for each rule over some cells.
-func summary(cells []cell) (lines string) {
-	for rule, name := range strings.Split(columnNames, " | ")[:rules] {
+// summary has a line for each way over some cells.
+func (t table) summary(cells []cell) (lines string) {
+	for way, name := range t.ways {
 		rank, excess, worst, where := 0.0, 0.0, 0.0, "none"
 		for _, c := range cells {
-			x := c.errors[rule] - c.least()
-			rank, excess = rank+c.rank(rule), excess+x
+			x := c.errors[way] - c.least()
+			rank, excess = rank+c.rank(way), excess+x
 			if x > worst {
 				worst, where = x, fmt.Sprintf("%s, %s", c.set, c.noise)
 			}
@@ -117,10 +111,10 @@ func summary(cells []cell) (lines string) {
 // markdown returns the tables.
 func (t table) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# UMA's weights: last, average or best\n\nMade by `go run ./bench/weights`; "+
+	fmt.Fprintf(&b, "# Ways of UMA\n\nMade by `go run ./bench/weights`; "+
 		"[weights.md](weights.md) explains it. Clean test error in %%, mean of the seeds, at most %d steps: "+
-		"UMA with the true C, and the same learner with C = identity and `average`. "+
-		"The least of the three rules is bold.\n", t.steps)
+		"UMA with the true C, and with C = identity. The least of the ways with C is bold.\n", t.steps)
+	names := strings.Join(t.ways, " | ") + " | C = identity"
 	begin := func(title, head, align string) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n%s\n", strings.ToUpper(title[:1])+title[1:], head, align)
 	}
@@ -132,20 +126,20 @@ func (t table) markdown() string {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | `%s` | %d%s |\n", s.name, s.train, s.test, s.features, s.classes,
 			s.steps, s.seeds, divided)
 	}
-	const head, align = "| rule | mean rank | mean excess over the least of the three, % | largest excess, % |",
+	const head, align = "| way | mean rank | mean excess over the least, % | largest excess, % |",
 		"|---|--:|--:|--:|"
 	begin("all sets and noises", head, align)
-	b.WriteString(summary(t.only(func(cell) bool { return true })))
+	b.WriteString(t.summary(t.only(func(cell) bool { return true })))
 	begin("sets of more than 1,000 training examples", head, align)
-	b.WriteString(summary(t.only(func(c cell) bool { return large[c.set] })))
+	b.WriteString(t.summary(t.only(func(c cell) bool { return large[c.set] })))
 
-	const errorAlign = "|---|--:|--:|--:|--:|"
-	begin("mean of all sets", "| noise | "+columnNames+" |", errorAlign)
+	errorAlign := "|---|" + strings.Repeat("--:|", len(t.ways)+1)
+	begin("mean of all sets", "| noise | "+names+" |", errorAlign)
 	for _, o := range noises {
-		b.WriteString(mean(t.only(func(c cell) bool { return c.noise == o })).line(o.String()))
+		b.WriteString(t.mean(t.only(func(c cell) bool { return c.noise == o })).line(o.String()))
 	}
 	for _, o := range noises {
-		begin(o.String(), "| set | "+columnNames+" |", errorAlign)
+		begin(o.String(), "| set | "+names+" |", errorAlign)
 		for _, c := range t.cells {
 			if c.noise == o {
 				b.WriteString(c.line(c.set))

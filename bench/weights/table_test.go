@@ -8,17 +8,17 @@ import (
 
 func TestRank(t *testing.T) {
 	for _, c := range []struct {
-		errors [columns]float64
-		want   [rules]float64
+		errors []float64
+		want   []float64
 	}{
-		{[columns]float64{.3, .1, .2, 0}, [rules]float64{3, 1, 2}},
-		{[columns]float64{.1, .1, .2, 0}, [rules]float64{1.5, 1.5, 3}},
-		{[columns]float64{.3, .1, .3, .3}, [rules]float64{2.5, 1, 2.5}},
-		{[columns]float64{.2, .2, .2, .2}, [rules]float64{2, 2, 2}},
+		{[]float64{.3, .1, .2, 0}, []float64{3, 1, 2}},
+		{[]float64{.1, .1, .2, 0}, []float64{1.5, 1.5, 3}},
+		{[]float64{.3, .1, .3, .3}, []float64{2.5, 1, 2.5}},
+		{[]float64{.2, .2, .2, .2}, []float64{2, 2, 2}},
 	} {
-		for rule, want := range c.want {
-			if got := (cell{errors: c.errors}).rank(rule); got != want {
-				t.Errorf("errors %v: rule %d has rank %v, want %v", c.errors, rule, got, want)
+		for way, want := range c.want {
+			if got := (cell{errors: c.errors}).rank(way); got != want {
+				t.Errorf("errors %v: way %d has rank %v, want %v", c.errors, way, got, want)
 			}
 		}
 	}
@@ -27,12 +27,12 @@ func TestRank(t *testing.T) {
 func TestLine(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
-		errors [columns]float64
+		errors []float64
 		want   string
 	}{
-		{[columns]float64{.3, .1, .2, .05}, "| set | 30.0 | **10.0** | 20.0 | 5.0 |\n"},
-		{[columns]float64{.1004, .1001, .2, .1}, "| set | **10.0** | **10.0** | 20.0 | 10.0 |\n"}, // equal as printed
-		{[columns]float64{nan, nan, nan, nan}, "| set | refused | | | |\n"},
+		{[]float64{.3, .1, .2, .05}, "| set | 30.0 | **10.0** | 20.0 | 5.0 |\n"},
+		{[]float64{.1004, .1001, .2, .1}, "| set | **10.0** | **10.0** | 20.0 | 10.0 |\n"}, // equal as printed
+		{[]float64{nan, nan, nan, nan}, "| set | refused | | | |\n"},
 	} {
 		if got := (cell{errors: c.errors}).line("set"); got != c.want {
 			t.Errorf("errors %v: found %q, want %q", c.errors, got, c.want)
@@ -44,12 +44,12 @@ func TestLine(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	nan := math.NaN()
 	got := table{
-		steps: 7,
-		sets:  []about{{"big", 5000, 500, 64, 10, "l2", 1, false}, {"tiny", 70, 30, 4, 2, "none", 3, true}},
+		steps: 7, ways: []string{"last", "average", "best"},
+		sets: []about{{"big", 5000, 500, 64, 10, "l2", 1, false}, {"tiny", 70, 30, 4, 2, "none", 3, true}},
 		cells: []cell{
-			{"big", noise{"symmetric", 0.2}, [columns]float64{.5, .25, .375, .25}},
-			{"big", noise{"random", 0.6}, [columns]float64{nan, nan, nan, nan}},
-			{"tiny", noise{"symmetric", 0.2}, [columns]float64{.25, .5, .25, .75}},
+			{"big", noise{"symmetric", 0.2}, []float64{.5, .25, .375, .25}},
+			{"big", noise{"random", 0.6}, []float64{nan, nan, nan, nan}},
+			{"tiny", noise{"symmetric", 0.2}, []float64{.25, .5, .25, .75}},
 		},
 	}.markdown()
 	for _, want := range []string{

@@ -11,7 +11,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/timing"
 )
 
-var small = []string{"bench", "--synthetic", "300,5,3", "--steps", "4", "--repeat", "2"}
+var small = []string{
+	"bench", "--synthetic", "300,5,3", "--learner", "uma", "--step", "pair", "--doubt", "0", "--steps", "4",
+	"--repeat", "2",
+}
 
 // judgeBench judges all of a report that does not depend on time.
 func judgeBench(t *testing.T, r benchReport, device string, n, d, q, steps int) {
@@ -71,7 +74,8 @@ func TestBench(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
 	}
-	stdout, _ = succeed(t, "bench", "--data", digits, "--normalize", "l2", "--steps", "5", "--repeat", "2",
+	stdout, _ = succeed(t, "bench", "--data", digits, "--learner", "uma", "--normalize", "l2",
+		"--steps", "5", "--repeat", "2",
 		"--json", "--quiet")
 	r = decode[benchReport](t, stdout)
 	judgeBench(t, r, "cpu", 1797, 64, 10, 5)
@@ -83,7 +87,8 @@ func TestBench(t *testing.T) {
 // --no-bounds reaches the engine for processors.
 func TestBenchWithoutBounds(t *testing.T) {
 	rescored := func(flags ...string) float64 {
-		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--steps", "30",
+		args := append([]string{"bench", "--device", "cpu", "--synthetic", "8192,128,10", "--learner", "uma",
+			"--steps", "30",
 			"--repeat", "1", "--json", "--quiet"}, flags...)
 		stdout, _ := succeed(t, args...)
 		return *decode[benchReport](t, stdout).Run.RescoredShare
@@ -127,9 +132,10 @@ func TestBenchProfile(t *testing.T) {
 			t.Errorf("event %+v", e)
 		}
 	}
-	// Of the last run alone; its last assignment is followed by no step.
-	if count["step"] != 4 || count["assign"] != 5 || count["choose"] != 4 || count["norms"] != 4 ||
-		count["update vectors"] < 4 || count["rescore"] != 4 || count["thread_name"] != 1 {
+	// Of the last run alone; its last assignment of weights is followed by no step, and each of the four averages is
+	// scored and assigned as well.
+	if count["step"] != 4 || count["assign"] != 5+4 || count["choose"] != 4 || count["norms"] != 4 ||
+		count["update vectors"] < 4 || count["rescore"] != 4+4 || count["thread_name"] != 1 {
 		t.Errorf("events %v", count)
 	}
 }

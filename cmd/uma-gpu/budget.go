@@ -20,9 +20,13 @@ func checkTraining(where engine.Device, n, d, q int) error {
 	return memory.Check(need, fmt.Sprintf("training on %d examples × %d features in %d classes", n, d, q))
 }
 
-// checkPredicting is checkTraining for what predicting and judging take.
-func checkPredicting(where engine.Device, n, q int) error {
+// checkPredicting is checkTraining for what predicting and judging take, with all scores in
+// memory if so.
+func checkPredicting(where engine.Device, n, q int, scored bool) error {
 	need := memory.Product(q, q, 16) // of eval; a model holds as much
+	if scored {
+		need = memory.Sum(need, memory.Product(n, q, 8)) // as they came, and together
+	}
 	if where.Kind == "cpu" {
 		need = memory.Sum(need, memory.Product(n, q, 4))
 	}

@@ -47,13 +47,15 @@ type classified struct {
 	data      *dataset.Dataset // prepared; for the caller to close
 	classes   []string         // the model's
 	predicted []int32          // class of each example
+	scores    []float32        // of each example and class, if they were asked for
+	model     *model.Model
 	device    engine.Device
 }
 
-// classify is what predict and eval share: it reads the model and the data of
-// the flags, prepares the data as the model says, and predicts. eval has no
-// --no-labels.
-func classify(c *cli.Context) (r classified, err error) {
+// classify is what predict, eval and calibrate share: it reads the model and the data of
+// the flags, prepares the data as the model says, and predicts. needsScores may ask for the
+// model's scores, or refuse the model. Only predict has --no-labels.
+func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r classified, err error) {
 	options, err := dataOptions(c)
 	if err != nil {
 		return r, err
@@ -63,6 +65,10 @@ func classify(c *cli.Context) (r classified, err error) {
 		return r, err
 	}
 	m, err := model.Load(c.String("model"))
+	if err != nil {
+		return r, err
+	}
+	scored, err := needsScores(m)
 	if err != nil {
 		return r, err
 	}
@@ -98,15 +104,35 @@ func classify(c *cli.Context) (r classified, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	r.classes, r.device = m.Meta.Classes, e.Device()
-	if err := checkPredicting(r.device, r.data.N, m.Q); err != nil {
+	r.classes, r.model, r.device = m.Meta.Classes, m, e.Device()
+	if err := checkPredicting(r.device, r.data.N, m.Q, scored); err != nil {
 		return r, fmt.Errorf("%s: %w", r.data.Path, err)
 	}
-	r.predicted, err = m.PredictPrepared(c.Context, e, r.data.Examples)
+	if scored {
+		r.scores, err = m.ScoresPrepared(c.Context, e, r.data.Examples)
+		r.predicted = largest(r.scores, m.Q)
+	} else {
+		r.predicted, err = m.PredictPrepared(c.Context, e, r.data.Examples)
+	}
 	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}
 	return r, err
+}
+
+// largest returns the class of the largest of each q scores, the first of equal ones
+// (clause 4).
+func largest(scores []float32, q int) []int32 {
+	classes := make([]int32, len(scores)/q)
+	for i := range classes {
+		row := scores[i*q : (i+1)*q]
+		for r, s := range row {
+			if s > row[classes[i]] {
+				classes[i] = int32(r)
+			}
+		}
+	}
+	return classes
 }
 
 // adviseNoLabels adds to an error of reading data with labels what predict can

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -230,11 +231,18 @@ func (d *device) open(n notes, w work) (engine.Engine, error) {
 	}
 	for _, i := range try {
 		e, err := d.openTuned(n, i, w)
+		if err == nil && d.auto && e.Device().Software != "" {
+			err = errors.Join(fmt.Errorf("%s makes float32 of integers, which the processor need not: %s", i.ID(),
+				e.Device().Software), e.Close())
+		}
 		if err == nil {
 			about := e.Device()
 			n.say("device: %s %s (%s, driver %s), tuning: %s", about.ID, about.Name, about.Platform, about.Driver, d.tuning)
 			if !about.Conforming {
 				n.warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
+			}
+			if about.Software != "" {
+				n.warn("%s makes float32 of integers, which is slow: %s", about.ID, about.Software)
 			}
 			return e, nil
 		}

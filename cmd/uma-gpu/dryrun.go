@@ -30,19 +30,23 @@ type planReport struct {
 
 // linearDryRun prints what training would take, without doing it.
 func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examples, y []int32, classes int) error {
-	plan, err := e.Plan(x, y, classes)
+	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
+	if t.Learner.Definition().Evaluates {
+		plan = func() (engine.Plan, error) { return e.PlanEvaluator(x, classes) }
+	}
+	needs, err := plan()
 	if err != nil {
 		return adviseMemory(err)
 	}
 	reopen := func(limit int64) (engine.Engine, error) { return t.device.reopen(e.Device().ID, limit) }
-	guess, err := expect(c.Context, e, plan, x, classes, reopen)
+	guess, err := expect(c.Context, e, needs, x, classes, reopen)
 	if err != nil {
 		return adviseMemory(err)
 	}
 	t.seconds.Total = time.Since(t.start).Seconds()
 	r := planReport{
 		Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
-		Plan: plan, Estimate: guess, Seconds: t.seconds,
+		Plan: needs, Estimate: guess, Seconds: t.seconds,
 	}
 	if x.Sparse() {
 		r.Storage = "sparse"

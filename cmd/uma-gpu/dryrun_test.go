@@ -18,7 +18,7 @@ import (
 
 func TestDryRun(t *testing.T) {
 	dir := t.TempDir()
-	stdout, stderr := succeed(t, "train", "--data", digits, "--dry-run", "--json")
+	stdout, stderr := succeed(t, "train", "--learner", "uma", "--data", digits, "--dry-run", "--json")
 	r := decode[planReport](t, stdout)
 	if r.Device.ID != "cpu" || r.Examples != 1797 || r.Features != 65 || r.Classes != 10 || r.Storage != "dense" ||
 		r.Plan.Examples != 4*65*1797 || r.Plan.ClassSums != 8*100*65 || !r.Plan.InPlace || r.Plan.Limit != 0 {
@@ -30,6 +30,10 @@ func TestDryRun(t *testing.T) {
 	}
 	if !strings.Contains(stderr, "device: cpu ") {
 		t.Errorf("stderr %s", stderr)
+	}
+	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--json", "--learner", "softmax")
+	if r := decode[planReport](t, stdout); r.Plan.ClassSums != 0 || r.Plan.Scratch < 4*10*65 {
+		t.Errorf("softmax, which has no class sums: found %+v", r.Plan)
 	}
 	model := filepath.Join(dir, "m.npz")
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage", "sparse")

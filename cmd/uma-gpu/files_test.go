@@ -12,9 +12,10 @@ import (
 )
 
 // noFiles are the flags with text for a value that is not the name of a file.
-var noFiles = strings.Fields(`alpha classes confusion-axes counts device every format fractions gamma header
-	ignore-columns kernel kernel-memory label-column landmark-choice landmarks learner match-features max-alloc
-	memory-limit normalize normalize-components select storage synthetic to tol weights x-name y-name`)
+var noFiles = strings.Fields(`alpha alpha-unit class-weights classes confusion-axes correction counts device
+	doubt every folds format fractions gamma header ignore-columns iterations kernel kernel-memory l2
+	label-column landmark-choice landmarks learner match-features max-alloc memory-limit normalize
+	normalize-components rounds select step storage synthetic to tol tolerance weights x-name y-name`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {

@@ -43,10 +43,11 @@ func TestFrom(t *testing.T) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
 	first, want := path("first.npz"), path("want.npz")
-	succeed(t, "train", "--data", data, "--model", first, "--max-steps", "7", "--weights", "last")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", first, "--max-steps", "7", "--weights", "last")
 
 	// Of no step, the model is the first one but for what the run says of itself.
-	succeed(t, "train", "--data", data, "--model", want, "--from", first, "--max-steps", "0")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want,
+		"--from", first, "--max-steps", "0")
 	if !bytes.Equal(member(t, want, "W.npy"), member(t, first, "W.npy")) {
 		t.Error("with no step the weights are not those to begin with")
 	}
@@ -61,9 +62,10 @@ func TestFrom(t *testing.T) {
 	}
 
 	// Last weights, no random numbers: seven steps and thirteen are twenty.
-	succeed(t, "train", "--data", data, "--model", want, "--max-steps", "20", "--weights", "last")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want, "--max-steps", "20", "--weights", "last")
 	m := path("m.npz")
-	succeed(t, "train", "--data", data, "--model", m, "--from", first, "--max-steps", "13", "--weights", "last")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m,
+		"--from", first, "--max-steps", "13", "--weights", "last")
 	if !bytes.Equal(member(t, m, "W.npy"), member(t, want, "W.npy")) {
 		t.Error("seven steps and thirteen are not twenty")
 	}
@@ -72,7 +74,7 @@ func TestFrom(t *testing.T) {
 	for _, columns := range []string{"c label b a", "label b x a c"} {
 		other := named(t, dir, "other.csv", strings.Fields(columns)...)
 		got := path("other.npz")
-		_, stderr := succeed(t, "train", "--data", other, "--label-column", "label", "--model", got,
+		_, stderr := succeed(t, "train", "--learner", "uma", "--data", other, "--label-column", "label", "--model", got,
 			"--from", first, "--max-steps", "13", "--weights", "last")
 		if !bytes.Equal(read(t, got), read(t, m)) {
 			t.Errorf("columns %s: %s differs\n%s", columns, differ(t, got, m), stderr)
@@ -84,7 +86,8 @@ func TestFrom(t *testing.T) {
 	text := strings.SplitAfterN(string(read(t, data)), "\n", 3)
 	rest := strings.SplitAfterN(text[2], "\n", 2)
 	swapped := write(t, dir, "swapped.csv", text[0]+rest[0]+text[1]+rest[1])
-	succeed(t, "train", "--data", swapped, "--model", path("swapped.npz"), "--from", first, "--max-steps", "0")
+	succeed(t, "train", "--learner", "uma", "--data", swapped, "--model", path("swapped.npz"),
+		"--from", first, "--max-steps", "0")
 	if !bytes.Equal(member(t, path("swapped.npz"), "W.npy"), member(t, first, "W.npy")) {
 		t.Error("another first class changes the weights to begin with")
 	}
@@ -92,7 +95,7 @@ func TestFrom(t *testing.T) {
 	// It goes on as well, and remembers where it began.
 	k := path("k.npz")
 	for _, rule := range []string{"best", "average", "last"} {
-		args := []string{"train", "--data", data, "--max-steps", "13", "--weights", rule}
+		args := []string{"train", "--learner", "uma", "--data", data, "--max-steps", "13", "--weights", rule}
 		succeed(t, with(args, "--model", m, "--from", first, "--checkpoint", k, "--every", "8")...)
 		succeed(t, with(args, "--model", path("on.npz"), "--resume", k)...)
 		if !bytes.Equal(read(t, path("on.npz")), read(t, m)) {
@@ -104,8 +107,9 @@ func TestFrom(t *testing.T) {
 			t.Errorf("from a checkpoint: %q", got)
 		}
 	}
-	succeed(t, "train", "--data", data, "--model", k, "--max-steps", "7", "--kernel", "rbf", "--components", "9")
-	succeed(t, "train", "--data", data, "--model", m, "--max-steps", "7", "--from", k)
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", k,
+		"--max-steps", "7", "--kernel", "rbf", "--components", "9")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", m, "--max-steps", "7", "--from", k)
 	for _, name := range []string{"landmarks.npy", "axes.npy", "offset.npy"} {
 		if !bytes.Equal(member(t, m, name), member(t, k, name)) {
 			t.Errorf("%s is not that of the model to begin with", name)
@@ -125,11 +129,11 @@ func TestFrom(t *testing.T) {
 		{exitUsage, "--gamma is given with", []string{"--gamma", "1"}},
 		{exitFailure, "digits.csv.gz: found ", []string{"--from", digits}},
 	} {
-		args := []string{"train", "--data", data, "--model", path("none.npz"), "--from", first}
+		args := []string{"train", "--learner", "uma", "--data", data, "--model", path("none.npz"), "--from", first}
 		fail(t, c.code, c.want, with(args, c.args...)...)
 	}
 	fail(t, exitUsage, "--match-features is given without --resume or --from",
-		"train", "--data", data, "--model", m, "--match-features", "name")
+		"train", "--learner", "uma", "--data", data, "--model", m, "--match-features", "name")
 }
 
 // TestResumeMatchesNames: the same data in another order of columns are the same.
@@ -138,11 +142,12 @@ func TestResumeMatchesNames(t *testing.T) {
 	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
 	other := named(t, dir, "other.csv", "c", "x", "label", "a", "b")
 	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
-	succeed(t, "train", "--data", data, "--model", want, "--checkpoint", k, "--every", "8", "--max-steps", "13")
+	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want,
+		"--checkpoint", k, "--every", "8", "--max-steps", "13")
 	mapped := filepath.Join(dir, "other.umab")
 	succeed(t, "convert", "--data", other, "--label-column", "label", "--out", mapped)
 	for _, data := range []string{other, mapped} {
-		succeed(t, "train", "--data", data, "--label-column", "label", "--model", m, "--resume", k)
+		succeed(t, "train", "--learner", "uma", "--data", data, "--label-column", "label", "--model", m, "--resume", k)
 		if !bytes.Equal(read(t, m), read(t, want)) {
 			t.Errorf("%s: %s differs", data, differ(t, m, want))
 		}

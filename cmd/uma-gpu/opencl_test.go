@@ -100,12 +100,16 @@ func TestPredictAndEvalOnAllDevices(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	succeed(t, "train", "--data", digits, "--model", m, "--max-steps", "30")
 	wantNames, _ := succeed(t, "predict", "--model", m, "--data", digits)
+	wantTable, _ := succeed(t, "predict", "--model", m, "--data", digits, "--proba")
 	wantText, _ := succeed(t, "eval", "--model", m, "--data", digits)
 	for _, i := range openCL(t) {
-		for _, more := range [][]string{nil, {"--max-alloc", "64K"}} {
+		for _, more := range [][]string{nil, {"--max-alloc", "72K"}} {
 			args := append([]string{"--model", m, "--data", digits, "--device", i.ID()}, more...)
 			if got, _ := succeed(t, append([]string{"predict"}, args...)...); got != wantNames {
 				t.Errorf("%s %s predicts otherwise", i.ID(), more)
+			}
+			if got, _ := succeed(t, append([]string{"predict", "--proba"}, args...)...); got != wantTable {
+				t.Errorf("%s %s has other probabilities", i.ID(), more)
 			}
 			if got, _ := succeed(t, append([]string{"eval"}, args...)...); got != wantText {
 				t.Errorf("%s %s: found\n%s\nwant\n%s", i.ID(), more, got, wantText)
@@ -125,14 +129,49 @@ func TestDevicesListsOpenCL(t *testing.T) {
 		d := l.Devices[len(processors)+k]
 		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name || d.Driver != i.Driver ||
 			d.PlatformName != i.PlatformName || d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc ||
-			d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != passed {
+			d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != passed || d.Software != software(t, i) {
 			t.Errorf("found %+v %+v, want %+v", d, d.Info, i)
 		}
 	}
 	stdout, _ = succeed(t, "devices")
 	for _, i := range infos {
-		if !strings.Contains(stdout, "\n"+i.ID()+" ") || !strings.Contains(stdout, i.Name) {
+		if !strings.Contains(stdout, "\n"+i.ID()+" ") || !strings.Contains(stdout, i.Name) ||
+			!strings.Contains(stdout, "  passed") || !strings.Contains(stdout, software(t, i)) {
 			t.Errorf("%s is not in\n%s", i.ID(), stdout)
+		}
+	}
+}
+
+// software says why a device makes float32 of integers, if it does.
+func software(t *testing.T, i gpu.Info) string {
+	t.Helper()
+	e, err := gpu.Open(i, gpu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	return e.Device().Software
+}
+
+// A device that makes float32 of integers is used by whoever asks for it, with a warning, and
+// passed over by auto.
+func TestIntegersAreSlow(t *testing.T) {
+	for _, i := range openCL(t) {
+		why := software(t, i)
+		for _, auto := range []bool{false, true} {
+			var said strings.Builder
+			d := &device{selection: selection{try: []gpu.Info{i}, cpu: fastest, auto: auto}}
+			e, err := d.open(notes{w: &said}, many)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if passed := e.Device().ID == "cpu"; passed != (auto && why != "") ||
+				strings.Contains(said.String(), " makes float32 of integers, which ") != (why != "") {
+				t.Errorf("%s, auto %v: opened %+v, said %q", i.ID(), auto, e.Device(), said.String())
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
@@ -204,8 +243,9 @@ func TestDryRunOnOpenCL(t *testing.T) {
 
 func TestBenchOnOpenCL(t *testing.T) {
 	for _, i := range openCL(t) {
-		for _, more := range [][]string{nil, {"--max-alloc", "64K"}} {
-			args := append([]string{"bench", "--synthetic", "2000,5,3", "--steps", "4", "--repeat", "2", "--json",
+		for _, more := range [][]string{nil, {"--max-alloc", "72K"}} {
+			args := append([]string{"bench", "--synthetic", "2000,5,3", "--learner", "uma",
+				"--steps", "4", "--repeat", "2", "--json",
 				"--device", i.ID()}, more...)
 			stdout, _ := succeed(t, args...)
 			judgeBench(t, decode[benchReport](t, stdout), i.ID(), 2000, 6, 3, 4)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -15,14 +16,16 @@ func predictCommand() *cli.Command {
 		noLabelsFlag(), matchFlag(),
 		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is standard output"}},
 	)
-	flags = append(flags, deviceFlags()...)
+	flags = append(append(flags, tableFlags()...), deviceFlags()...)
 	return &cli.Command{
 		Name:  "predict",
 		Usage: "print the class of each example of a file",
 		Description: "Prints one class name per line, in the order of the examples, with no header. " +
 			"Labels that the file has are\n" +
 			"not used, but must be classes of the model; see eval for how right the predictions are.\n\n" +
-			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt",
+			tableHelp + "\n\n" +
+			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt\n" +
+			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl",
 		Flags:  append(flags, quietFlag()),
 		Action: predict,
 	}
@@ -33,15 +36,33 @@ func predict(c *cli.Context) error {
 		return err
 	}
 	out := c.String("out")
-	r, err := classify(c)
+	as, err := tableOf(c)
+	if err != nil {
+		return err
+	}
+	r, err := classify(c, func(m *model.Model) (bool, error) {
+		if as.what == probabilities && m.Meta.Temperature == 0 {
+			return false, fmt.Errorf("model file %s: %w", c.String("model"), adviseCalibrate(model.ErrNoTemperature))
+		}
+		return as.what != "", nil
+	})
 	if err != nil {
 		return err
 	}
 	defer r.data.Close() // of what was only read: nothing to lose
-	if out == "-" {
-		return r.writeNames(c.App.Writer)
+	write := r.writeNames
+	if as.what != "" {
+		if as.what == probabilities {
+			if err := r.model.ToProbabilities(r.scores); err != nil {
+				return err
+			}
+		}
+		write = func(w io.Writer) error { return as.write(w, r) }
 	}
-	return atomicfile.Write(out, r.writeNames)
+	if out == "-" {
+		return write(c.App.Writer)
+	}
+	return atomicfile.Write(out, write)
 }
 
 // writeNames writes one class name per line. A name has no line break: the

@@ -78,7 +78,8 @@ func TestSignal(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		dir := t.TempDir()
 		m := filepath.Join(dir, "m.npz")
-		c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "1000000000", "--verbose")
+		c := program(t, "", "train", "--learner", "uma", "--data", digits, "--model", m, "--step", "pair", "--doubt", "0",
+			"--max-steps", "1000000000", "--verbose")
 		stderr, err := c.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +113,8 @@ func TestSignal(t *testing.T) {
 // of a script's command in the background.
 func TestIgnoredSignals(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.npz")
-	c := program(t, "trap '' HUP INT;", "train", "--data", digits, "--model", m, "--max-steps", "300", "--verbose")
+	c := program(t, "trap '' HUP INT;", "train", "--learner", "uma", "--data", digits, "--model", m,
+		"--step", "pair", "--max-steps", "300", "--verbose")
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -187,10 +189,13 @@ func TestDemo(t *testing.T) {
 	for _, command := range []string{
 		"$ uma-gpu confusion inject --data train.csv ", "data: train.csv, 1200 examples",
 		"$ uma-gpu train --data noisy.csv --confusion ", "data: noisy.csv, ", "condition number 5\n",
-		"model            uma.npz\n",
+		"model            m.npz\n", "learner          softmax\n",
+		"$ uma-gpu train --data noisy.csv --confusion ", "model            uma.npz\n",
 		"$ uma-gpu train --data noisy.csv --device ", "data: noisy.csv, ", "so the identity",
 		"model            identity.npz\n",
-		"clean test error of UMA, which knows C:       0.1910\n", "of the same learner with C = identity:        0.5494\n",
+		"clean test error of logistic regression that knows C:     0.0871\n",
+		"of UMA, which knows C too:                                0.1323\n",
+		"of logistic regression with C = identity:                 0.5025\n",
 	} {
 		_, after, found := strings.Cut(text, command)
 		if !found {

@@ -124,6 +124,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	own := flagsOf(d.New())
 	for _, f := range [][]string{
 		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"},
+		{"step", "pair", "region", "all"}, {"alpha-unit", "weights", "score"}, {"doubt", "0", "1"},
 	} {
 		if value := pick(r, f[1:]...); own.Lookup(f[0]) != nil {
 			c.args = append(c.args, "--"+f[0], value)

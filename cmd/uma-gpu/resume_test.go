@@ -16,7 +16,7 @@ func resumable(t *testing.T, dir string) []string {
 	few := filepath.Join(dir, "few.csv")
 	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
 	data, c := noisy(t, dir, few)
-	return []string{"train", "--data", data, "--confusion", c, "--max-steps", "24"}
+	return []string{"train", "--data", data, "--confusion", c, "--learner", "uma", "--max-steps", "24"}
 }
 
 // TestResumeEqualsStraight: a checkpoint predicts, and a training that goes on from it, on
@@ -27,10 +27,11 @@ func TestResumeEqualsStraight(t *testing.T) {
 	sparse := filepath.Join(dir, "sparse.svm")
 	succeed(t, "convert", "--data", train[2], "--out", sparse)
 	for name, more := range map[string][]string{
-		"best":              nil,
+		"best average":      nil,
+		"best, region":      {"--weights", "best", "--step", "region", "--doubt", "0"},
 		"average":           {"--weights", "average"},
-		"last, random":      {"--weights", "last", "--select", "random", "--seed", "5"},
-		"average, random":   {"--weights", "average", "--select", "random", "--alpha", "0.0001"},
+		"last, random":      {"--weights", "last", "--step", "pair", "--select", "random", "--seed", "5"},
+		"average, random":   {"--weights", "average", "--step", "pair", "--select", "random", "--alpha", "0.0001"},
 		"sparse, confusion": {"--data", sparse, "--storage", "sparse", "--select", "confusion"},
 		"rbf":               {"--kernel", "rbf", "--components", "20"},
 		"rbf, sought":       {"--kernel", "rbf", "--components", "20", "--gamma", "search", "--weights", "average"},
@@ -167,10 +168,13 @@ func TestResumeRefuses(t *testing.T) {
 	}
 	resume := with(train, "--model", m, "--resume", k)
 	for _, c := range []struct{ flag, value, want string }{
-		{"--weights", "last", "--weights is last, wanted best"},
+		{"--weights", "last", "--weights is last, wanted best-average"},
 		{"--seed", "2", "--seed is 2, wanted 1"},
 		{"--select", "random", "--select is random, wanted error"},
 		{"--alpha", "0.5", "--alpha is 0.5, wanted 0"},
+		{"--alpha-unit", "score", "--alpha-unit is score, wanted weights"},
+		{"--step", "pair", "--step is pair, wanted all"},
+		{"--doubt", "0", "--doubt is 0, wanted 1"},
 		{"--tol", "0.5", "--tol is 0.5, wanted 1e-09"},
 		{"--normalize", "l2", "--normalize is l2, wanted maxabs"},
 		{"--kernel", "rbf", "--kernel is rbf, wanted poly"},

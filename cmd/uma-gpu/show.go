@@ -23,11 +23,12 @@ import (
 func showCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "print a confusion matrix, its condition number, and whether it can be used",
+		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
 		UsageText: "uma-gpu confusion show [options] FILE",
 		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header,\n" +
 			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would refuse\n" +
-			"the matrix.\n\n" +
+			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was learned,\n" +
+			"with standard errors, and which annotators were best and worst.\n\n" +
 			"Example: uma-gpu confusion show C.csv",
 		Flags: []cli.Flag{
 			axesFlag(),
@@ -58,6 +59,9 @@ func show(c *cli.Context) error {
 	axes, err := trueRows(c)
 	if err != nil {
 		return err
+	}
+	if isModel(path) {
+		return showModel(c, path)
 	}
 	var classes []string
 	if c.IsSet("classes") {

@@ -21,10 +21,13 @@ func trainCommand() *cli.Command {
 		axesFlag(),
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 	)
+	data = append(data, annotatorFlags()...)
 	learner := append(learnerFlags(),
 		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
 		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
-			Usage: "`RULE` for the weights to keep: best, average or last"},
+			Usage: "`RULE` for what to keep: best-average, best, average, last"},
+		&cli.IntFlag{Name: "temperature-folds",
+			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 		seedFlag("all random choices"),
 		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
@@ -55,6 +58,8 @@ func trainCommand() *cli.Command {
 			"trains, and writes the model. Without C the labels are taken to be right. The same data, flags and\n" +
 			"seed give the same bytes, and on every device the same weights. With --kernel the classifier is\n" +
 			"linear in kernel principal components, and curved in the features.\n\n" +
+			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 for the\n" +
+			"first; what the data have as labels does not count, and each worker has a matrix, which is learned.\n\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
@@ -71,13 +76,14 @@ func trainCommand() *cli.Command {
 
 // training is what the flags of train ask for.
 type training struct {
-	data      string
-	read      dataset.Options
-	confusion string // "" is none
-	trueRows  bool
-	steps     string // of the preparation, or auto
-	model     string
-	device    *device
+	data       string
+	read       dataset.Options
+	confusion  string // "" is none
+	annotators string // "" is none
+	trueRows   bool
+	steps      string // of the preparation, or auto
+	model      string
+	device     *device
 	host.Options
 
 	notes      notes
@@ -104,7 +110,7 @@ func train(c *cli.Context) (err error) {
 		return err
 	}
 	ctx := c.Context
-	d, noise, inverse, err := t.readAll(c)
+	d, noise, err := t.readAll(c)
 	if d != nil {
 		defer d.Close() // of what was only read: nothing to lose
 	}
@@ -154,7 +160,7 @@ func train(c *cli.Context) (err error) {
 	run, meta := trained.Run, trained.Meta
 	report := trainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		EstimatedConfusion: rows(inverse.EstimatedConfusion(run.Counts, d.N), len(d.Classes)),
+		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, d.N), len(d.Classes)),
 		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: max(1, meta.Condition),
 		Device: e.Device(), Model: t.model, Seconds: t.seconds,
 	}
@@ -211,6 +217,9 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.Learner, err = chooseLearner(c, base); err != nil {
 		return nil, err
 	}
+	if err := t.annotated(c); err != nil {
+		return nil, err
+	}
 	if c.IsSet("weights") {
 		rule, err := t.Learner.Definition().Rule(c.String("weights"))
 		if err != nil {
@@ -222,6 +231,10 @@ func newTraining(c *cli.Context) (*training, error) {
 			}
 		}
 		t.Weights = rule
+	}
+	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
+		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
+		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {
@@ -256,24 +269,29 @@ func (t *training) phase(p host.Phase) {
 
 // readAll reads the data and the confusion matrix of its labels, nil if they are right,
 // and inverts that.
-func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, *confusion.Inverse, error) {
+func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, error) {
 	d, err := t.readExamples(c)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
+	}
+	if t.annotators != "" {
+		if err := t.readAnnotations(d); err != nil {
+			return d, nil, err
+		}
 	}
 	noise, err := t.readNoise(d.Classes)
 	if err != nil {
-		return d, nil, nil, err
+		return d, nil, err
 	}
 	inverse, err := (&learners.Problem{Q: len(d.Classes), Noise: noise}).Inverse()
 	if err != nil {
-		return d, nil, nil, fmt.Errorf("%s: %w", t.confusion, err)
+		return d, nil, fmt.Errorf("%s: %w", t.confusion, err)
 	}
 	if noise != nil {
 		t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
 	}
 	t.mark(&t.seconds.Read)
-	return d, noise, inverse, nil
+	return d, noise, nil
 }
 
 // readExamples reads the data; for a training that goes on, or begins with a model, so
@@ -304,7 +322,11 @@ func (t *training) readNoise(classes []string) (*confusion.Matrix, error) {
 		t.notes.say("confusion matrix: that of the training to go on with")
 		return &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}, nil
 	}
-	t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
+	if t.learnsNoise() {
+		t.notes.say("confusion matrix: none given; it is learned")
+	} else {
+		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
+	}
 	return nil, nil
 }
 

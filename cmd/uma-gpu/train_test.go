@@ -30,8 +30,8 @@ func TestTrain(t *testing.T) {
 	dir := t.TempDir()
 	data, c := noisy(t, dir, digits)
 	path := filepath.Join(dir, "m.npz")
-	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path, "--max-steps", "40",
-		"--seed", "7", "--json")
+	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path, "--learner", "uma",
+		"--max-steps", "40", "--seed", "7", "--json")
 	for _, want := range []string{
 		"data: " + data + ", 1797 examples × 64 features, 10 classes\n",
 		"confusion matrix: condition number 5\n",
@@ -65,16 +65,21 @@ func TestTrain(t *testing.T) {
 	m := load(t, path)
 	want := model.Meta{
 		FormatVersion: model.FormatVersion, ToolVersion: version, ContractVersion: 1, Classes: r.Classes,
-		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.Best),
+		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
 		Preparation: m.Meta.Preparation,
 		DataSHA256:  m.Meta.DataSHA256,
-		Parameters:  json.RawMessage(`{"select":"error","alpha":0,"tol":1e-9}`),
-		MaxSteps:    40,
-		Condition:   5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
-		Device: model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
+		Parameters: json.RawMessage(
+			`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
+		MaxSteps:  40,
+		Condition: 5, Steps: 40, Stop: "max-steps", EstimatedError: &r.EstimatedError,
+		Temperature: m.Meta.Temperature,
+		Device:      model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
 	}
 	if got, want := marshal(t, m.Meta), marshal(t, want); got != want {
 		t.Errorf("metadata\n%s\nwant\n%s", got, want)
+	}
+	if !(m.Meta.Temperature > 0) {
+		t.Errorf("temperature %v", m.Meta.Temperature)
 	}
 	if len(m.Meta.DataSHA256) != 64 || m.Meta.Preparation.Steps.String() != dataset.DefaultSteps {
 		t.Errorf("metadata %+v", m.Meta)
@@ -96,7 +101,7 @@ func marshal(t *testing.T, v any) string {
 func TestTrainForPeople(t *testing.T) {
 	dir := t.TempDir()
 	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
-	args := []string{"train", "--data", data, "--model", m, "--max-steps", "5"}
+	args := []string{"train", "--data", data, "--learner", "uma", "--model", m, "--max-steps", "5"}
 	stdout, stderr := succeed(t, args...)
 	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "estimated error", "seconds",
 		"estimated confusion of the predictions"} {
@@ -131,7 +136,7 @@ func TestTrainSameBytes(t *testing.T) {
 				t.Helper()
 				path := filepath.Join(dir, name)
 				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c, "--model", path,
-					"--max-steps", "10"}, more...)...)
+					"--learner", "uma", "--max-steps", "10"}, more...)...)
 				return read(t, path)
 			}
 			want := bytesOf("want.npz", data)
@@ -195,7 +200,7 @@ func TestTrainStops(t *testing.T) {
 	if r := decode[trainReport](t, stdout); r.Stop != "max-steps" || r.Steps != 0 {
 		t.Errorf("no steps: %+v", r)
 	}
-	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--tol", "10", "--json")
+	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--learner", "uma", "--tol", "10", "--json")
 	if r := decode[trainReport](t, stdout); r.Stop != "converged" || r.Steps != 0 {
 		t.Errorf("large tolerance: %+v", r)
 	}

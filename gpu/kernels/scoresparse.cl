@@ -10,7 +10,7 @@
 __kernel void score_sparse_wide(__global const int *restrict columns, __global const float *restrict values,
                                 __global const int *restrict slices, __global const int *restrict lengths,
                                 __global const float *restrict w, __global const int *restrict classes,
-                                __global float *restrict scores, int rows, int d, int Q, int m)
+                                __global float *restrict scores, int rows, int d, int Q, int m LOOPS_PARAMETER)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -25,14 +25,15 @@ __kernel void score_sparse_wide(__global const int *restrict columns, __global c
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const uint j = (uint)columns[at];
 		if (j / CHUNK != chunk) {
-			total = total + acc;
+			total = ADD(total, acc);
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = fma((vec_t)(values[at]), LOAD(j, wg), acc);
+		acc = FMA((vec_t)(values[at]), LOAD(j, wg), acc);
 	}
 	float score[WIDTH];
-	STORE(total + acc, 0, score);
+	STORE(ADD(total, acc), 0, score);
 	for (int c = 0; c < WIDTH && g * WIDTH + c < m; c++)
 		scores[SCORE(r, classes[g * WIDTH + c])] = score[c];
+	CHECK_LOOPS
 }

@@ -97,7 +97,7 @@ func (l *labels) finish() ([]string, []int32) {
 			classes = append(classes, name)
 		}
 	}
-	sortClasses(classes)
+	SortClasses(classes)
 	final := make([]int32, len(l.names))
 	for k, name := range classes {
 		final[l.index[name]] = int32(k)
@@ -108,9 +108,9 @@ func (l *labels) finish() ([]string, []int32) {
 	return classes, y
 }
 
-// sortClasses orders names by number when all of them are integers, of any
+// SortClasses orders names of classes by number when all of them are integers, of any
 // length, and bytewise otherwise and where the numbers are equal (clause 2).
-func sortClasses(names []string) {
+func SortClasses(names []string) {
 	order := strings.Compare
 	if !slices.ContainsFunc(names, func(s string) bool { return !isInteger(s) }) {
 		order = compareIntegers

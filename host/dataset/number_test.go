@@ -128,9 +128,9 @@ func TestSortClasses(t *testing.T) {
 		{"1.0 10 9", "1.0 10 9"},
 	} {
 		got := strings.Fields(c.in)
-		sortClasses(got)
+		SortClasses(got)
 		if strings.Join(got, " ") != c.want {
-			t.Errorf("sortClasses(%s) = %v, wanted %s", c.in, got, c.want)
+			t.Errorf("SortClasses(%s) = %v, wanted %s", c.in, got, c.want)
 		}
 	}
 }

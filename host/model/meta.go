@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -56,6 +57,11 @@ type Meta struct {
 	// DataSHA256 is the hash of the training data, 64 hexadecimal digits in lower
 	// case, or empty if it is not known.
 	DataSHA256 string `json:"data_sha256"`
+	// AnnotationsSHA256 is the hash of who labelled what how, as DataSHA256 is of the
+	// data; empty if the labels were the data's own.
+	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
+	// Annotators are those of Model.Learned, while the model is written or read; else none.
+	Annotators []Annotator `json:"annotators,omitempty"`
 	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is
 	// not known, or if there is no matrix.
 	Condition float64 `json:"condition_number"`
@@ -68,7 +74,13 @@ type Meta struct {
 	// (clause 10), or nil if the learner does not estimate it. Noise can push the
 	// estimate below 0 or above 1.
 	EstimatedError *float64 `json:"estimated_error"`
-	Device         Device   `json:"device"`
+	// Temperature is what scores are divided by before softmax makes probabilities of them: a
+	// normal float32 above 0; 0 if none was fitted.
+	Temperature float32 `json:"temperature,omitempty"`
+	// TemperatureFolds is how many trainings, each without a part of the examples, Temperature
+	// was to be fitted to; 0 if to the training examples themselves or to other examples.
+	TemperatureFolds int    `json:"temperature_folds,omitempty"`
+	Device           Device `json:"device"`
 }
 
 // Features describes the columns of the data file, before preparation.
@@ -129,7 +141,8 @@ func (m *Meta) check() error {
 	if m.Weights == "" {
 		return errors.New("weights: found no name, wanted one of the learner's, such as best")
 	}
-	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From} {
+	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From,
+		"annotations_sha256": m.AnnotationsSHA256} {
 		if hash != "" && !isHash(hash) {
 			return fmt.Errorf("%s: found %q, wanted 64 hexadecimal digits in lower case, or none", field, hash)
 		}
@@ -139,6 +152,12 @@ func (m *Meta) check() error {
 	}
 	if m.Steps < 0 || m.MaxSteps < 0 {
 		return fmt.Errorf("steps, max_steps: found %d, %d, wanted 0 or more", m.Steps, m.MaxSteps)
+	}
+	if m.Temperature != 0 && !(m.Temperature >= 0x1p-126 && m.Temperature <= math.MaxFloat32) {
+		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none", m.Temperature)
+	}
+	if m.TemperatureFolds < 0 {
+		return fmt.Errorf("temperature_folds: found %d, wanted 0 or more", m.TemperatureFolds)
 	}
 	if m.EstimatedError != nil && !finite(*m.EstimatedError) {
 		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *m.EstimatedError)
@@ -190,6 +209,7 @@ func (m *Meta) checkText() error {
 		{"learner", []string{m.Learner}},
 		{"weights", []string{m.Weights}},
 		{"stop", []string{m.Stop}},
+		{"annotators", names(m.Annotators)},
 		{"device", []string{m.Device.Kind, m.Device.Name, m.Device.Platform, m.Device.Driver}},
 	}
 	for _, f := range texts {
@@ -279,12 +299,19 @@ func decodeMeta(text []byte) (Meta, error) {
 	if len(m.Parameters) == 0 {
 		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
 	}
+	if m.FormatVersion < 4 && (m.AnnotationsSHA256 != "" || m.Annotators != nil) {
+		return Meta{}, fmt.Errorf("found format_version %d, wanted 4, which has annotators", m.FormatVersion)
+	}
 	return m, m.upgrade()
 }
 
-// upgrade makes of the metadata of versions 1 and 2 those of this version. UMA was their
-// only learner, and had the count of steps among its parameters.
+// upgrade makes of the metadata of older versions those of this version. Before version 4
+// there was no temperature. UMA was the only learner of versions 1 and 2, and had the count
+// of steps among its parameters.
 func (m *Meta) upgrade() error {
+	if m.FormatVersion < 4 && (m.Temperature != 0 || m.TemperatureFolds != 0) {
+		return fmt.Errorf("found format_version %d and a temperature, which wants 4", m.FormatVersion)
+	}
 	if m.FormatVersion >= 3 {
 		return nil
 	}

@@ -9,7 +9,13 @@
 //	               the labels were taken to be right
 //	meta.json      the fields of Meta, one to a line
 //
-// and, before the last, if the model has kernel PCA,
+// and, before the last, if the training found out how the labels are wrong,
+//
+//	learned.npy        float64 Q×Q: as confusion.npy, but learned
+//	learned_error.npy  float64 Q×Q: the standard errors of its entries
+//	annotators.npy     float64 M·Q×Q: the matrices of M annotators; left out if there are none
+//
+// and, if the model has kernel PCA,
 //
 //	landmarks.npy  float32 m×d; or, if they are sparse, landmark_starts.npy (int64),
 //	               landmark_columns.npy (int32) and landmark_values.npy, of one row each
@@ -20,7 +26,9 @@
 //
 //	last.npy       float32 Q×d: the weights after the last step
 //	sum.npy        float64 Q×d: the sum of the weights after each step, for weights "average"
+//	               or "best-average"
 //	counts.npy     int64 Q×Q: examples by W's prediction and noisy label, for weights "best"
+//	               or "best-average"
 //	learner.bin    what the learner keeps besides
 //
 // In Python, numpy.load("m.npz")["W"] is the weight matrix, and
@@ -45,7 +53,7 @@ import (
 // FormatVersion is the version of the file format that this package writes; it reads the
 // older ones too. It grows whenever a field or a member is added: a reader that skipped
 // one could predict wrongly without a word.
-const FormatVersion = 3
+const FormatVersion = 4
 
 // Model is a trained classifier of Q ≥ 2 classes, linear in D ≥ 1 columns: prepared
 // features (the bias column included), or the prepared components of Projection. Score
@@ -59,6 +67,9 @@ type Model struct {
 	// the labels were taken to be right. Entries are finite; whether they form a confusion
 	// matrix is package confusion's to judge, before training.
 	Confusion []float64
+	// Learned is what the training found out of the noise; nil if nothing. Confusion is what
+	// it was given.
+	Learned *Learned
 	// State is what it takes to go on with a training that had not ended; nil if it had.
 	State *State
 	// Projection makes the columns of W from prepared features, if Meta.Kernel is not
@@ -131,6 +142,9 @@ func (m *Model) check() error {
 		if !finite(v) {
 			return fmt.Errorf("confusion: found %v in row %d, column %d (from 0), wanted a probability", v, i/m.Q, i%m.Q)
 		}
+	}
+	if err := m.Learned.check(m); err != nil {
+		return err
 	}
 	if m.State == nil {
 		if m.Meta.Stop == "checkpoint" {

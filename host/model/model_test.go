@@ -40,7 +40,8 @@ func sample() *Model {
 		Steps:          7,
 		Stop:           "converged",
 		EstimatedError: &estimate,
-		Device:         Device{Kind: "opencl", Name: "n", Platform: "p", Driver: "d", Conforming: true},
+		Temperature:    0.1, TemperatureFolds: 5,
+		Device: Device{Kind: "opencl", Name: "n", Platform: "p", Driver: "d", Conforming: true},
 	}}
 	for i := range 15 {
 		m.W = append(m.W, float32(i-7)/8)
@@ -65,6 +66,7 @@ func decode(b []byte) (*Model, error) { return Read(bytes.NewReader(b), int64(le
 func TestRoundTrip(t *testing.T) {
 	bare := sample()
 	bare.Meta.Features.Names, bare.Meta.EstimatedError, bare.Meta.DataSHA256 = nil, nil, ""
+	bare.Meta.Temperature, bare.Meta.TemperatureFolds = 0, 0
 	bare.Meta.Parameters, bare.Meta.Preparation = json.RawMessage("{}"),
 		dataset.Preparation{D: 4, Steps: dataset.Steps{Bias: true}}
 	wide := &Model{Q: 2, D: 10001, W: make([]float32, 20002), Confusion: []float64{1, 0, 0, 1}, Meta: bare.Meta}
@@ -100,7 +102,7 @@ func TestSameModelSameBytes(t *testing.T) {
 	if !bytes.Equal(first, second) {
 		t.Error("two writes of one model differ")
 	}
-	const want = "c53cf24732a1e9090a318eccc4c1e30d33f1f15569e97eaed2b545e0796967ac"
+	const want = "80308218453dfe2f37fec0e6220f936392731e9057eb445ec8217b5d9aaf08ae"
 	sum := sha256.Sum256(first)
 	if got := hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("hash of the sample model %s, want %s", got, want)
@@ -143,16 +145,22 @@ func TestDeviceIsOneLineOfMeta(t *testing.T) {
 	}
 }
 
-// TestOldVersions reads what older programs wrote: testdata/v1.npz, and v2.npz with
-// kernel PCA. Written again they are of this version.
+// TestOldVersions reads what older programs wrote: testdata/v1.npz, v2.npz with kernel PCA,
+// and v3.npz. Written again they are of this version.
 func TestOldVersions(t *testing.T) {
-	for file, steps := range map[string]int{"v1.npz": 25, "v2.npz": 9} {
+	const sorted = `{"alpha":0,"select":"error","tol":1e-9}`
+	for _, c := range []struct {
+		file       string
+		steps      int
+		parameters string
+	}{{"v1.npz", 25, sorted}, {"v2.npz", 9, sorted}, {"v3.npz", 9, `{"select":"error","alpha":0,"tol":1e-9}`}} {
+		file := c.file
 		m, err := Load(filepath.Join("testdata", file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != steps ||
-			string(m.Meta.Parameters) != `{"alpha":0,"select":"error","tol":1e-9}` {
+		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != c.steps || string(m.Meta.Parameters) != c.parameters ||
+			m.Meta.Temperature != 0 {
 			t.Errorf("%s: %+v", file, m.Meta)
 		}
 		again, err := decode(encode(t, m))
@@ -255,6 +263,11 @@ func TestWriteRefuses(t *testing.T) {
 		{"weights not UTF-8", func(m *Model) { m.Meta.Weights = "\xff" }, `weights: found "\xff"`},
 		{"contract", func(m *Model) { m.Meta.ContractVersion = 0 }, "contract_version: found 0"},
 		{"from", func(m *Model) { m.Meta.From = "0f" }, "from: found"},
+		{"folds", func(m *Model) { m.Meta.TemperatureFolds = -5 }, "temperature_folds: found -5"},
+		{"temperature", func(m *Model) { m.Meta.Temperature = -1 }, "temperature: found -1, wanted a normal float32"},
+		{"temperature NaN", func(m *Model) { m.Meta.Temperature = float32(nan) }, "temperature: found NaN"},
+		{"subnormal temperature", func(m *Model) { m.Meta.Temperature = 1e-40 }, "temperature: found 1e-40"},
+		{"infinite temperature", func(m *Model) { m.Meta.Temperature = float32(inf) }, "temperature: found +Inf"},
 		{"max steps", func(m *Model) { m.Meta.MaxSteps = -1 }, "steps, max_steps: found 7, -1"},
 		{"state: steps", func(m *Model) { m.State.Steps = 8 }, "state: found 8 steps, wanted 7"},
 		{"state: last", func(m *Model) { m.State.Last = m.State.Last[1:] }, "last.npy: found 14 weights, wanted 3×5"},

@@ -45,14 +45,19 @@ func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.
 }
 
 // Scores returns the score of each raw example for each class, x.N×Q row-major; the class
-// that Predict gives has the largest. Otherwise it is Predict.
+// that Predict gives has the largest, the first of equal ones. Otherwise it is Predict.
 func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Examples) ([]float32, error) {
 	prepared, err := m.Meta.Preparation.Apply(x)
 	if err != nil {
 		return nil, err
 	}
+	return m.ScoresPrepared(ctx, e, prepared)
+}
+
+// ScoresPrepared is Scores for examples that went through Meta.Preparation.
+func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Examples) ([]float32, error) {
 	scores := make([]float32, 0, x.N*m.Q)
-	err = m.blocks(ctx, e, prepared, func(z dataset.Examples) error {
+	err := m.blocks(ctx, e, x, func(z dataset.Examples) error {
 		block, err := engine.Scores(e, m.weights(), z)
 		scores = append(scores, block...)
 		return err

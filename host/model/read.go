@@ -87,6 +87,11 @@ func Read(r io.ReaderAt, size int64) (*Model, error) {
 			return nil, err
 		}
 	}
+	if m.Meta.FormatVersion >= 4 {
+		if m.Learned, err = readLearned(files, size, &m.Meta); err != nil {
+			return nil, err
+		}
+	}
 	wanted := "W.npy, confusion.npy and meta.json"
 	if m.Meta.Kernel != nil {
 		wanted = "those of a model with kernel PCA"

@@ -10,8 +10,8 @@ import (
 type State struct {
 	Steps int       // that were made; Meta.Steps in a model
 	Last  []float32 // Q×D row-major: the weights that the last step left
-	Sum   []float64 // Q×D, for weights "average" after a step: Σ of the weights after each; else empty
-	// Counts is Q×Q, for weights "best" once any were judged: examples by W's prediction
+	Sum   []float64 // Q×D, for weights "average" and "best-average" after a step: Σ of the weights after each; else empty
+	// Counts is Q×Q, for weights "best" and "best-average" once any were judged: examples by W's prediction
 	// and noisy label; else empty.
 	Counts  []int64
 	Learner []byte // the learner's own

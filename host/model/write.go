@@ -39,7 +39,11 @@ func (m *Model) members() ([]member, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	meta, err := m.Meta.encode()
+	about := m.Meta
+	if m.Learned != nil {
+		about.Annotators = m.Learned.Annotators
+	}
+	meta, err := about.encode()
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +52,9 @@ func (m *Model) members() ([]member, error) {
 	}
 	if m.Confusion != nil {
 		members = append(members, array(confusionName, "<f8", 8, m.Q, m.Q, m.Confusion))
+	}
+	if m.Learned != nil {
+		members = append(members, m.Learned.members(m.Q)...)
 	}
 	if m.Projection != nil {
 		members = append(members, m.Projection.members()...)

@@ -16,9 +16,9 @@ import (
 // All returns the definitions of all learners, the command's default first.
 func All() []*learners.Definition {
 	return []*learners.Definition{
+		softmax.Defaults().Definition(),
 		uma.Defaults().Definition(),
 		classmean.Defaults().Definition(),
-		softmax.Defaults().Definition(),
 	}
 }
 

@@ -23,18 +23,20 @@ func ExampleFind() {
 	fmt.Println(d.Step)
 	flags.VisitAll(func(f *flag.Flag) { fmt.Printf("--%s %v\n", f.Name, f.Value) })
 	// Output:
-	// an update of two classes by all mistakes of one kind
+	// an update of W by all mistakes, or by those of one kind
 	// --alpha 0
+	// --alpha-unit weights
 	// --select confusion
+	// --step all
 	// --tol 1e-09
 }
 
 // Reads the parameters that a model file keeps; what they lack is at its default.
 func ExampleParse() {
-	p, err := catalog.Parse("uma", []byte(`{"select": "random"}`))
+	p, err := catalog.Parse("uma", []byte(`{"step": "all", "select": "random", "alpha_unit": "weights"}`))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%+v\n", p)
-	// Output: &{Select:random Alpha:0 Tol:1e-09}
+	// Output: &{Step:all Select:random Alpha:0 AlphaUnit:weights Tol:1e-09}
 }

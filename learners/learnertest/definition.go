@@ -72,7 +72,7 @@ func checkDefinition(s subject) error {
 	if len(s.Weights) == 0 {
 		return errors.New("no rule for the weights, wanted the default one first")
 	}
-	known := []learners.Rule{learners.Last, learners.Average, learners.Best}
+	known := []learners.Rule{learners.Last, learners.Average, learners.Best, learners.BestAverage}
 	for i, r := range s.Weights {
 		if !slices.Contains(known, r) || slices.Contains(s.Weights[:i], r) {
 			return fmt.Errorf("rules for the weights are %v, wanted some of %v, each once", s.Weights, known)

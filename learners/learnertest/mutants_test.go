@@ -16,7 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// params are those of UMA that chooses at random, so that it has a state, and what is broken.
+// params are those of UMA that corrects one pair at random, so that it has a state, and what is
+// broken.
 type params struct {
 	*uma.Params
 	m mutant
@@ -38,9 +39,10 @@ type mutant struct {
 func (m mutant) definition() *learners.Definition {
 	d := *uma.Defaults().Definition()
 	d.Name = "mutant"
+	d.Weights = []learners.Rule{learners.Best, learners.Average, learners.Last, learners.BestAverage}
 	d.New = func() learners.Params {
 		u := uma.Defaults()
-		u.Select = uma.SelectRandom
+		u.Step, u.Select = uma.StepPair, uma.SelectRandom
 		return &params{u, m}
 	}
 	if m.define != nil {
@@ -68,11 +70,12 @@ func (p *params) Check() error {
 
 // UnmarshalJSON takes no unknown fields, as the parameters of learners do by themselves.
 func (p *params) UnmarshalJSON(text []byte) error {
+	type fields uma.Params // as they are; UMA's own reading is never lenient
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if !p.m.lenient {
 		dec.DisallowUnknownFields()
 	}
-	return dec.Decode(p.Params)
+	return dec.Decode((*fields)(p.Params))
 }
 
 func (p *params) Start(ctx context.Context, problem *learners.Problem) (learners.Learner, error) {

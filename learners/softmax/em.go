@@ -13,22 +13,22 @@ import (
 // examples held out finds it.
 const softLambda = 0.1
 
-// settled ends EM when a round changes the likeliest class of at most this share of examples.
-const settled = 0.005
+// settledShare ends EM when a round changes the likeliest class of at most this share of examples.
+const settledShare = 0.005
 
-// crossing is cross-fitted EM in the middle of a round. The E-step of a round is
+// crossing is a round of fits, each without one fold, by which the examples of that fold are
+// scored. A model that has seen an example knows its wrong label by heart, and whatever is
+// made of its scores would only confirm it. Of cross-fitted EM the E-step of a round is
 //
 //	t_i[k]  ∝  P(k | x_i) · P(label y_i | true class k)
 //
-// with P(k | x_i) by a model that has not seen example i: the examples are in folds, and a fold
-// is judged by what was fitted to the others. A model that has seen an example knows its wrong
-// label by heart, and EM would only confirm it. The M-step fits the soft labels t.
+// and the M-step fits the soft labels t. Where the noise is learned, a round ends with that.
 type crossing struct {
-	Round int         // rounds that have ended
-	Fold  int         // the fold that is left out of the fit under way
-	W     [][]float32 // the weights of each fold's last fit, Q×d; nil before it
-	Soft  []float32   // t of the last round, n×Q; empty in the first, which fits the labels through C
-	Next  []float32   // t of this round, as far as its folds are done
+	Round  int         // rounds that have ended
+	Fold   int         // the fold that is left out of the fit under way
+	W      [][]float32 // the weights of each fold's last fit, Q×d; nil before it
+	Soft   []float32   // t of the last round, n×Q; empty in the first, which fits the labels through C
+	Scores []float32   // of this round, n×Q, as far as its folds are done
 }
 
 // used says whether the fit under way uses an example.
@@ -37,36 +37,40 @@ func (c *crossing) used(fold []uint8) func(i int) bool {
 	return func(i int) bool { return fold[i] != out }
 }
 
-// judgeFold takes the weights of the fit under way, computes t of the examples it has not seen, and
+// judgeFold takes the weights of the fit under way, scores the examples it has not seen, and
 // goes on to the next fold or round. from is where that begins; nil if it is the first of its
 // fold.
 func (l *run) judgeFold(w []float32) (from []float32, more bool, err error) {
 	c := &l.state.Crossing
-	if c.Next == nil {
-		c.Next = make([]float32, len(l.problem.Y)*l.problem.Q)
+	if c.Scores == nil {
+		c.Scores = make([]float32, len(l.problem.Y)*l.problem.Q)
 	}
-	if err := l.expect(c.Next, w, c.Fold); err != nil {
+	if err := l.scored(w, c.Fold, func(i int, s []float32) error {
+		copy(c.Scores[i*l.problem.Q:], s)
+		return nil
+	}); err != nil {
 		return nil, false, err
 	}
 	c.W[c.Fold] = slices.Clone(w)
 	more = true
 	if c.Fold++; c.Fold == len(c.W) {
-		more = c.Round+1 < l.Rounds && !(c.Soft != nil && c.changed(l.problem.Q) <= settled)
-		c.Fold, c.Soft, c.Next = 0, c.Next, nil
-		c.Round++
+		c.Fold = 0
+		if more, err = l.endRound(); err != nil {
+			return nil, false, err
+		}
 	}
 	return c.W[c.Fold], more, nil
 }
 
-// changed returns the share of examples whose likeliest class is another than a round before.
-func (c *crossing) changed(q int) float64 {
+// changed returns the share of examples whose likeliest class of q is another in b than in a.
+func changed(a, b []float32, q int) float64 {
 	n := 0
-	for at := 0; at < len(c.Next); at += q {
-		if largest(c.Next[at:at+q]) != largest(c.Soft[at:at+q]) {
+	for at := 0; at < len(a); at += q {
+		if largest(a[at:at+q]) != largest(b[at:at+q]) {
 			n++
 		}
 	}
-	return float64(n) * float64(q) / float64(len(c.Next))
+	return float64(n) * float64(q) / float64(len(a))
 }
 
 func largest(v []float32) int {
@@ -93,17 +97,41 @@ func (c *crossing) mean() []float32 {
 	return w
 }
 
-// expect writes the E-step of the examples of a fold by weights w to t.
-func (l *run) expect(t, w []float32, fold int) error {
-	return l.scored(w, fold, func(i int, s []float32) error {
-		for k, v := range l.likelihood(i) {
-			s[k] += v
+// endRound makes of the scores what the next round needs, and says whether there is one.
+func (l *run) endRound() (more bool, err error) {
+	c := &l.state.Crossing
+	still := false
+	if l.noise != nil && (l.noise.crowd || l.state.Stage == learning) {
+		if still, err = l.relearn(c.Scores); err != nil {
+			return false, err
 		}
-		if m, _ := numerics.Softmax(t[i*l.problem.Q:(i+1)*l.problem.Q], s); m-m != 0 {
+	}
+	c.Round++
+	if l.state.Stage == learning {
+		c.Scores = nil
+		return !still && c.Round < learningRounds, nil
+	}
+	if err := l.posteriors(c.Scores); err != nil {
+		return false, err
+	}
+	settled := c.Soft != nil && changed(c.Soft, c.Scores, l.problem.Q) <= settledShare
+	c.Soft, c.Scores = c.Scores, nil
+	return c.Round < l.Rounds && !settled, nil
+}
+
+// posteriors turns scores, n×Q, into the probabilities of the true classes given the labels.
+func (l *run) posteriors(s []float32) error {
+	q := l.problem.Q
+	for i := range l.problem.Y {
+		row := s[i*q : (i+1)*q]
+		for k, v := range l.likelihood(i) {
+			row[k] += v
+		}
+		if m, _ := numerics.Softmax(row, row); m-m != 0 {
 			return fmt.Errorf("softmax: found scores of example %d that are too large, wanted finite ones", i)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // soft are the targets of the M-step.
@@ -117,18 +145,18 @@ func (c *crossing) check(folds, n, q, size int) error {
 		return fmt.Errorf("round %d, fold %d, weights of %d folds", c.Round, c.Fold, len(c.W))
 	}
 	for _, w := range c.W {
-		if w != nil && len(w) != 0 && len(w) != size {
+		if len(w) != 0 && len(w) != size {
 			return fmt.Errorf("found %d weights of a fold, wanted %d", len(w), size)
 		}
 	}
-	for _, t := range [][]float32{c.Soft, c.Next} {
+	for _, t := range [][]float32{c.Soft, c.Scores} {
 		if len(t) != 0 && len(t) != n*q {
-			return fmt.Errorf("found %d soft labels, wanted %d", len(t), n*q)
+			return fmt.Errorf("found %d soft labels or scores, wanted %d", len(t), n*q)
 		}
-		for _, v := range t {
-			if !(v >= 0 && v <= 1.0001) {
-				return fmt.Errorf("found a soft label %v, wanted 0 to 1", v)
-			}
+	}
+	for _, v := range c.Soft {
+		if !(v >= 0 && v <= 1.0001) {
+			return fmt.Errorf("found a soft label %v, wanted 0 to 1", v)
 		}
 	}
 	return nil

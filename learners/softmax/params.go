@@ -40,6 +40,10 @@ type Params struct {
 	Folds        int          `json:"folds"`      // of EM; 2 to 100
 	Iterations   int          `json:"iterations"` // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
 	Tolerance    float64      `json:"tolerance"`  // ends them when the gradient is so much shorter than at W = 0; ≥ 0
+
+	// LearnConfusion has C learned too; a C that is given is then where that begins. With
+	// annotations their matrices are learned in any case.
+	LearnConfusion bool `json:"learn_confusion"`
 }
 
 // Defaults returns the default parameters.
@@ -58,6 +62,9 @@ var definition = &learners.Definition{
 	MaxSteps: 100000,
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },
+
+	Evaluates:   true,
+	Annotations: true,
 }
 
 // Definition implements learners.Params.
@@ -78,6 +85,8 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 	fs.IntVar(&p.Iterations, "iterations", p.Iterations, "most `ITERATIONS` of L-BFGS for one penalty, at least 1")
 	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how much `SHORTER` the gradient has to become than it is "+
 		"without weights, at least 0")
+	fs.BoolVar(&p.LearnConfusion, "learn-confusion", p.LearnConfusion, "learn the confusion matrix too, from labels "+
+		"that are right more often than not; one that is given counts as 20 examples of each class")
 }
 
 // Check implements learners.Params.
@@ -96,8 +105,26 @@ func (p *Params) Check() error {
 	case !(p.Tolerance >= 0) || math.IsInf(p.Tolerance, 0):
 		return fmt.Errorf("softmax: tolerance is %v; it must be a number of at least 0", p.Tolerance)
 	}
+	if p.LearnConfusion {
+		if err := p.checkLearning("learn-confusion"); err != nil {
+			return err
+		}
+	}
 	_, err := p.penalty()
 	return err
+}
+
+// checkLearning says why nothing can be learned of the noise, which what asks for.
+func (p *Params) checkLearning(what string) error {
+	if p.Correction != Forward && p.Correction != EM {
+		return fmt.Errorf("softmax: found %s with correction %s, wanted forward or em, which use what is learned",
+			what, p.Correction)
+	}
+	if p.ClassWeights != Equal {
+		return fmt.Errorf("softmax: found %s with class weights %s, wanted equal: how labels are wrong is learned from "+
+			"as many of each as there are", what, p.ClassWeights)
+	}
+	return nil
 }
 
 // penalty returns λ, or -1 if it is to be searched for.

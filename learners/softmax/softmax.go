@@ -34,8 +34,9 @@ type run struct {
 	eval     engine.Evaluator
 	loss     *loss
 	targets  engine.Targets // of all examples by their labels
-	evidence []float32      // log C, Q×Q: row k for label k
-	held     []uint8        // the fold of each example in a search, or of EM; nil if there is none
+	evidence []float32      // log C, Q×Q: row k for label k; of annotators n×Q
+	noise    *labelNoise    // that is learned; nil if it is not
+	held     []uint8        // the fold of each example in a search, or of a crossing; nil if there is none
 	min      *minimiser     // of the fit under way; nil before its first step
 	state    state
 }
@@ -48,13 +49,15 @@ type state struct {
 	Pairs    []pair  // of the minimiser
 	Search   search
 	Crossing crossing
+	Noise    learnedNoise
 }
 
 // stage is the kind of fit under way.
 type stage int
 
 const (
-	searching    stage = iota // without the examples held out, for one λ after the other
+	learning     stage = iota // of the noise, each without one fold, in rounds
+	searching                 // without the examples held out, for one λ after the other
 	crossfitting              // each without one fold, in rounds
 	fitting                   // all examples
 	done
@@ -65,6 +68,13 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	if err := problem.Check(); err != nil {
+		return nil, err
+	}
+	noise, err := newNoise(p, problem)
+	if err != nil {
+		return nil, err
+	}
 	eval, err := problem.LoadEvaluator()
 	if err != nil {
 		return nil, err
@@ -73,7 +83,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err != nil {
 		return nil, errors.Join(err, eval.Close())
 	}
-	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets}
+	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets, noise: noise}
 	l.evidence = forward(confusionOf(p, problem), problem.Q)
 	l.begin()
 	return l, nil
@@ -82,7 +92,25 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 // begin chooses the first fit.
 func (l *run) begin() {
 	l.state = state{}
-	if lambda, _ := l.penalty(); lambda >= 0 { // Check has read it
+	if l.noise == nil {
+		l.known()
+		return
+	}
+	l.state.Noise = l.noise.begin()
+	l.aimAtNoise()
+	l.state.Stage, l.state.Crossing.W = learning, make([][]float32, l.Folds)
+	lambda, _ := l.penalty() // Check has read it
+	if lambda < 0 {
+		lambda = l.noise.lambda() * meanSquared(l.problem.X, l.problem.Bias)
+	}
+	l.state.Search.Lambda = lambda
+	l.deal()
+}
+
+// known goes on to what comes when the noise is known.
+func (l *run) known() {
+	l.state.First, l.state.Crossing = 0, crossing{}
+	if lambda, _ := l.penalty(); lambda >= 0 {
 		l.state.Search.Lambda = lambda
 		l.found()
 		return
@@ -93,7 +121,7 @@ func (l *run) begin() {
 		l.found()
 		return
 	}
-	l.state.Search = newSearch(squared)
+	l.state.Stage, l.state.Search = searching, newSearch(squared)
 	l.deal()
 }
 
@@ -111,7 +139,7 @@ func (l *run) deal() {
 	switch l.state.Stage {
 	case searching:
 		l.held = folds(l.problem.Y, l.problem.Q, heldOut, l.problem.Seed)
-	case crossfitting:
+	case learning, crossfitting:
 		l.held = folds(l.problem.Y, l.problem.Q, l.Folds, l.problem.Seed)
 	default:
 		l.held = nil
@@ -177,7 +205,7 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
 	s := learners.Step{Changed: learners.AllClasses(w.Q)}
-	s.Fields = []learners.Field{{Name: "λ", Value: l.state.Search.Lambda}}
+	s.Fields = append(s.Fields, learners.Field{Name: "λ", Value: l.state.Search.Lambda})
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},
 			learners.Field{Name: "‖gradient‖", Value: l.min.now.length()})
@@ -197,6 +225,9 @@ func (l *run) fitted() bool {
 	most, tolerance := l.Iterations, l.Tolerance
 	if l.state.Stage != fitting {
 		most, tolerance = (most+rough-1)/rough, tolerance*rough
+	}
+	if l.state.Stage == learning {
+		most = min(most, learningIterations)
 	}
 	return l.state.Made >= most || l.min.now.length() <= tolerance*l.state.First
 }
@@ -235,7 +266,7 @@ func (l *run) fit() (t engine.Targets, use func(i int) bool) {
 	switch l.state.Stage {
 	case searching:
 		return t, func(i int) bool { return l.held[i] != 0 }
-	case crossfitting:
+	case learning, crossfitting:
 		return t, l.state.Crossing.used(l.held)
 	}
 	return t, nil
@@ -254,7 +285,7 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		if from, more = l.state.Search.judge(t, from); !more {
 			l.found()
 		}
-	case crossfitting:
+	case learning, crossfitting:
 		next, more, err := l.judgeFold(from)
 		if err != nil {
 			return false, err
@@ -262,7 +293,11 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		if next != nil {
 			from = next
 		}
-		if !more {
+		switch {
+		case more:
+		case l.state.Stage == learning:
+			l.known()
+		default:
 			l.state.Stage, from = done, l.state.Crossing.mean()
 		}
 	case fitting:
@@ -306,10 +341,14 @@ func (l *run) judgeHeldOut(w []float32) (trial, error) {
 	return t, nil
 }
 
-// likelihood returns the logarithms of how likely the label of example i is with each class.
+// likelihood returns the logarithms of how likely the label of example i is, or its labels
+// are, with each class.
 func (l *run) likelihood(i int) []float32 {
-	q, y := l.problem.Q, int(l.problem.Y[i])
-	return l.evidence[y*q : (y+1)*q]
+	q, row := l.problem.Q, int(l.problem.Y[i])
+	if l.noise != nil && l.noise.crowd {
+		row = i
+	}
+	return l.evidence[row*q : (row+1)*q]
 }
 
 // scored calls f with the scores by w of each example of a fold, in order. The scores are f's.
@@ -361,14 +400,23 @@ func (l *run) Restore(saved []byte) error {
 	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q, size)); err != nil {
 		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
 	}
-	if s.Stage == crossfitting && len(s.Crossing.W) != l.Folds {
+	if (s.Stage == crossfitting || s.Stage == learning) && len(s.Crossing.W) != l.Folds {
 		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d",
 			len(s.Crossing.W), l.Folds)
 	}
-	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM {
+	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM ||
+		s.Stage == learning && l.noise == nil {
 		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")
 	}
+	if l.noise != nil {
+		if err := l.noise.check(&s.Noise); err != nil {
+			return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
+		}
+	}
 	l.state = s
+	if l.noise != nil {
+		l.aimAtNoise()
+	}
 	l.deal()
 	return nil
 }
@@ -384,7 +432,7 @@ func (s *state) check(size int) error {
 		return true
 	}
 	switch {
-	case s.Stage < searching || s.Stage > done || s.Made < 0 || len(s.Pairs) > memory:
+	case s.Stage < learning || s.Stage > done || s.Made < 0 || len(s.Pairs) > memory:
 		return fmt.Errorf("stage %d, %d iterations, %d pairs", s.Stage, s.Made, len(s.Pairs))
 	case !(s.First >= 0) || !finite(s.First) || !(s.Search.Lambda >= 0) || !finite(s.Search.Lambda):
 		return fmt.Errorf("gradient %v, penalty %v", s.First, s.Search.Lambda)

@@ -43,6 +43,10 @@ func TestBadParams(t *testing.T) {
 		{Params{Select: SelectError, Alpha: float32(nan)}, "margin alpha is NaN"},
 		{Params{Select: SelectError, Tol: -1}, "tolerance is -1"},
 		{Params{Select: SelectError, Tol: inf}, "tolerance is +Inf"},
+		{Params{Select: SelectError, Doubt: nan}, "doubt is NaN"},
+		{Params{Select: SelectError}, `step "" is not known`},
+		{Params{Select: SelectError, Step: "some"}, `step "some" is not known`},
+		{Params{Select: SelectError, Step: StepAll}, `unit of alpha "" is not known`},
 	} {
 		for _, err := range []error{c.params.Check(), func() error {
 			_, err := c.params.Start(t.Context(), nil)
@@ -87,7 +91,9 @@ func TestIsBatchPerceptron(t *testing.T) {
 		}
 		x.Row(i)[y[i]] += 1.5
 	}
-	l, err := Defaults().Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
+	params := Defaults()
+	params.Step = StepPair
+	l, err := params.Start(t.Context(), &learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +166,9 @@ type scripted struct {
 func (s *scripted) run(t *testing.T, p Params, seed uint64) learners.Learner {
 	if p.Select == "" {
 		p.Select = SelectError
+	}
+	if p.Step == "" {
+		p.Step = StepPair
 	}
 	return newRun(p, s, identity(t, s.q), seed)
 }

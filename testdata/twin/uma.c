@@ -9,7 +9,7 @@
  *
  * Build:  cc -O2 -std=c99 -ffp-contract=off -o uma uma.c -lm
  * Usage:  uma TRAIN.csv first|last NORMALIZE C.csv|identity error|confusion ALPHA TOL MAX-STEPS
- *             last|average|best
+ *             last|average|best|best-average pair|region|all score|weights DOUBT
  *
  *   TRAIN.csv   no header, no quotes; the label is the first or the last field of each line
  *   NORMALIZE   comma list of standardize, maxabs, bias, l2; or none. The order is the contract's
@@ -282,18 +282,57 @@ static double share(int q) { /* estimated share of true class q */
     return fmax(sum / n, 1.0 / n);
 }
 
-/* Finds the pair (p,q) to use and its update vector; 0 if there is none. */
-static int choose(const float *W, float alpha, double tol, int confusion, const int *region,
-                  int *p_out, int *q_out, float *z_out) {
+/* What a step corrects, and what alpha counts in: clauses 17 and 18. */
+enum { PAIR, REGION, ALL };
+enum { SCORE, WEIGHTS };
+
+static double row_length(const float *W) {
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)Q * d; i++) sum += (double)W[i] * W[i];
+    return sqrt(sum / Q);
+}
+
+/* The square up to which wrong labels may have made z_pq, given the sizes of p's cells; M is the
+ * mean square of the examples, divided by n. */
+static double doubted(double doubt, double M, const int *cell, int q) {
+    double sum = 0;
+    for (int k = 0; k < Q; k++) {
+        const double b = Cinv[q * Q + k];
+        sum += cell[k] * (b * b - b) / n;
+    }
+    return doubt * doubt * sum * M;
+}
+
+static double mean_square(void) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        double row = 0;
+        for (int j = 0; j < d; j++) row += (double)X[(size_t)i * d + j] * X[(size_t)i * d + j];
+        sum += row;
+    }
+    return sum / n / n;
+}
+
+static int without_noise(void) {
+    for (int c = 0; c < Q * Q; c++)
+        if (Cinv[c] * Cinv[c] - Cinv[c] != 0) return 0;
+    return 1;
+}
+
+/* Makes a step of W; 0 if there is nothing to correct. alpha is 0 while W = 0. */
+static int make_step(float *W, double alpha, int unit, double length, double tol, double doubt, double M,
+                     int confusion, int what, const int *region) {
     int64_t *G = alloc((size_t)Q * Q * d, sizeof *G); /* class sums [p][k][j] */
     float *Z = alloc((size_t)Q * Q * d, sizeof *Z);   /* update vectors [p][q][j] */
     double *value = alloc((size_t)Q * Q, sizeof *value);
     int *allowed = alloc((size_t)Q * Q, sizeof *allowed), *size = alloc(Q, sizeof *size), found = 0;
+    int *cell = alloc((size_t)Q * Q, sizeof *cell), *passes = alloc((size_t)Q * Q, sizeof *passes);
     float u = (float)(ldexp(1, -s) / n);
 
     for (int i = 0; i < n; i++) {
         if (region[i] < 0) continue;
         size[region[i]]++;
+        cell[region[i] * Q + y[i]]++;
         for (int j = 0; j < d; j++)
             G[((size_t)region[i] * Q + y[i]) * d + j] += fixed(X[(size_t)i * d + j]);
     }
@@ -308,22 +347,29 @@ static int choose(const float *W, float alpha, double tol, int confusion, const 
                 z[j] = acc * u;
             }
             const double norm2 = dot(z, z);
-            allowed[p * Q + q] = p != q && size[p] > 0 && norm2 > tol * tol;
+            allowed[p * Q + q] = p != q && size[p] > 0 && norm2 > tol * tol &&
+                                 (doubt == 0 || norm2 > doubted(doubt, M, cell + p * Q, q));
+            const float margin = unit == WEIGHTS ? (float)(alpha * length * sqrt(norm2)) : (float)alpha;
+            passes[p * Q + q] = /* p in E */
+                dot(z, W + (size_t)p * d) - dot(z, W + (size_t)q * d) >= margin;
             value[p * Q + q] = confusion ? norm2 / (pi * pi) : norm2;
         }
     }
-    while (!found) {
-        int top = -1, p, q;
-        for (int c = 0; c < Q * Q; c++) /* p then q: the first of equals stays */
-            if (allowed[c] && (top < 0 || value[c] > value[top])) top = c;
-        if (top < 0) break;
-        allowed[top] = 0;
-        p = *p_out = top / Q;
-        q = *q_out = top % Q;
-        memcpy(z_out, Z + (size_t)top * d, d * sizeof *Z);
-        found = dot(z_out, W + (size_t)p * d) - dot(z_out, W + (size_t)q * d) >= alpha; /* p in E */
+    int top = -1;
+    for (int c = 0; c < Q * Q; c++) /* p then q: the first of equals stays */
+        if (allowed[c] && passes[c] && (top < 0 || value[c] > value[top])) top = c;
+    for (int c = 0; c < Q * Q; c++) {
+        const int p = c / Q, q = c % Q;
+        if (!allowed[c] || !passes[c]) continue;
+        if ((what == PAIR && c != top) || (what == REGION && p != top / Q)) continue;
+        found = 1;
+        for (int j = 0; j < d; j++) {
+            const float z = Z[(size_t)c * d + j];
+            W[(size_t)q * d + j] = fmaf(1, z, W[(size_t)q * d + j]);
+            W[(size_t)p * d + j] = fmaf(-1, z, W[(size_t)p * d + j]);
+        }
     }
-    free(G); free(Z); free(value); free(allowed); free(size);
+    free(G); free(Z); free(value); free(allowed); free(size); free(cell); free(passes);
     return found;
 }
 
@@ -338,16 +384,17 @@ static int word(const char *a, const char *const *words) { /* index of a in word
 }
 
 int main(int argc, char **argv) {
-    static float *W, *best, *z;
+    static float *W, *best, *mean;
     static double *sum;
     static int *region;
-    int use[5] = {0}, label_first, confusion, weights, p, q;
-    double error, best_error = INFINITY;
+    int use[5] = {0}, label_first, confusion, weights, what, unit;
+    double error, M, best_error = INFINITY;
     const char *reason;
     long t = 0;
 
-    if (argc != 10) die("usage", "uma TRAIN.csv first|last NORMALIZE C.csv|identity error|confusion"
-                                 " ALPHA TOL MAX-STEPS last|average|best");
+    if (argc != 13) die("usage", "uma TRAIN.csv first|last NORMALIZE C.csv|identity error|confusion"
+                                 " ALPHA TOL MAX-STEPS last|average|best|best-average"
+                                 " pair|region|all score|weights DOUBT");
     label_first = WORD(argv[2], "last", "first");
     for (char *a = strtok(argv[3], ","); a; a = strtok(NULL, ","))
         use[WORD(a, "standardize", "maxabs", "bias", "l2", "none")] = 1;
@@ -359,7 +406,10 @@ int main(int argc, char **argv) {
     errno = 0;
     const long max_steps = strtol(argv[8], NULL, 10);
     if (!is_integer(argv[8]) || errno || max_steps < 0) die(argv[8], "is not a number of steps");
-    weights = WORD(argv[9], "last", "average", "best");
+    weights = WORD(argv[9], "last", "average", "best", "best-average");
+    what = WORD(argv[10], "pair", "region", "all");
+    unit = WORD(argv[11], "score", "weights");
+    double doubt = parse_double(argv[12]);
 
     load(argv[1], label_first, use[0], use[1], use[2], use[3]);
     choose_scale();
@@ -368,24 +418,37 @@ int main(int argc, char **argv) {
     W = alloc(size, sizeof *W);
     best = alloc(size, sizeof *best);
     sum = alloc(size, sizeof *sum);
-    z = alloc(d, sizeof *z);
+    mean = alloc(size, sizeof *mean);
+    M = mean_square();
+    if (without_noise()) doubt = 0;
     region = alloc(n, sizeof *region);
 
     for (;; t++) {
-        float a = t == 0 ? 0 : alpha; /* while W = 0, alpha counts as 0 */
-        error = assign(W, a, region);
-        if (error < best_error) memcpy(best, W, size * sizeof *W);
-        best_error = fmin(best_error, error);
+        const float a = t == 0 ? 0 : alpha; /* while W = 0, alpha counts as 0 */
+        const double length = row_length(W);
+        long digits = t;
+        while (digits > 15 && digits % 2 == 0) digits /= 2;
+        if (weights == 3 && t > 0 && digits <= 15) { /* clause 19: an average to choose */
+            for (size_t i = 0; i < size; i++) mean[i] = (float)(sum[i] / t);
+            error = assign(mean, 0, region);
+            if (error < best_error) memcpy(best, mean, size * sizeof *W);
+            best_error = fmin(best_error, error);
+        }
+        error = assign(W, unit == WEIGHTS ? (float)(a * length) : a, region);
+        if (weights != 3 || t == 0) {
+            if (error < best_error) memcpy(best, W, size * sizeof *W);
+            best_error = fmin(best_error, error);
+        }
         if (t == max_steps) { reason = "max-steps"; break; }
-        if (!choose(W, a, tol, confusion, region, &p, &q, z)) { reason = "converged"; break; }
-        for (int j = 0; j < d; j++) {
-            W[(size_t)q * d + j] = fmaf(1, z[j], W[(size_t)q * d + j]);
-            W[(size_t)p * d + j] = fmaf(-1, z[j], W[(size_t)p * d + j]);
+        if (!make_step(W, a, unit, length, tol, doubt, M, confusion, what, region)) {
+            reason = "converged";
+            if (weights == 3 && error < best_error) memcpy(best, W, size * sizeof *W);
+            break;
         }
         for (size_t i = 0; i < size; i++) sum[i] += W[i];
     }
     for (size_t i = 0; i < size && t > 0 && weights == 1; i++) W[i] = (float)(sum[i] / t);
-    if (weights == 2) memcpy(W, best, size * sizeof *W);
+    if (weights >= 2) memcpy(W, best, size * sizeof *W);
     error = assign(W, 0, region);
 
     for (size_t i = 0; i < size; i++) {

@@ -96,6 +96,20 @@
 //     or not below 2^15 in size, the example is refused: counted, and its residuals
 //     and loss are 0. Losses are summed as integers q(loss) in int64 by the format of
 //     clause 3 for the largest float32 below 2^15.
+//  17. Steps. pair: clauses 7 to 9. region: p is that of the pair that clause 7 uses;
+//     every z_pq of this p that clause 7 allows and that passes clause 8 is used. all:
+//     every z_pq that clause 7 allows and that passes clause 8 is used; if none does,
+//     training has converged. Each is judged by W as it was before the step; then clause
+//     9 is carried out for each in order of p, then q.
+//  18. In units of the weights α stands for float32(α·L) in clause 4 and for
+//     float32((α·L)·sqrt(‖z_pq‖²)) in clause 8, in float64 with L = sqrt(Σ w²/Q), added
+//     in the order of W. Doubt δ > 0: unless all entries b of C⁻¹ have b·b - b = 0, clause
+//     7 allows only pairs that also have ‖z_pq‖² > ((δ·δ)·Σ_k (N[p][k]·(b·b - b))/n)·M,
+//     b = C⁻¹[q][k], M = ((Σ x²)/n)/n over all examples, in float64: k and the columns of
+//     an example increasing, then the examples' sums in their order, each operation rounded.
+//  19. best-average: of W_0, of the averages (clause 10) after t steps for each
+//     t = a·2^b ≤ T with a in 1..15 and, if training has converged, of W_T, the one of
+//     least estimated error (clause 10), the earliest in this order on a tie.
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

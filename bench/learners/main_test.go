@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestQuick measures real sets with all learners, once.
+func TestQuick(t *testing.T) {
+	dir := t.TempDir()
+	kept, page := filepath.Join(dir, "results.jsonl"), filepath.Join(dir, "page.md")
+	write(t, page, []byte("# Learners\n\n"+mark))
+	args := []string{"-quick", "-data", "../../testdata", "-results", kept, "-page", page}
+	var out, said bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code := run(ctx, args, &out, &said); code != 130 || !strings.Contains(said.String(), "goes on") {
+		t.Fatalf("interrupted: code %d, %q", code, said.String())
+	}
+	if code := run(t.Context(), args, &out, &said); code != 0 {
+		t.Fatalf("code %d: %s", code, said.String())
+	}
+	first, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| digits | 300 | 300 | 64 | 10 |", "| letter | 400 | 400 | 16 | 26 |",
+		"2 of 2 pairs of a set and a noise"} {
+		if !strings.Contains(string(first), want) {
+			t.Errorf("the page lacks %q:\n%s", want, first)
+		}
+	}
+	if strings.Contains(string(first), "Not measured yet") || strings.Contains(string(first), "–") {
+		t.Errorf("the page lacks figures:\n%s", first)
+	}
+	// What is known is not measured again.
+	said.Reset()
+	if code := run(t.Context(), args, &out, &said); code != 0 || said.Len() != 0 {
+		t.Errorf("the second time: code %d, %q", code, said.String())
+	}
+	if again, err := os.ReadFile(page); err != nil || !bytes.Equal(first, again) || out.Len() != 0 {
+		t.Errorf("the second page differs: %v, stdout %q", err, out.String())
+	}
+	r, err := openResults(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	choices, err := parse(ways)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan{quickSets, choices, 1}
+	errorOf := func(way string) float64 {
+		for _, w := range choices {
+			if w.name == way {
+				return r.found[p.key(quickSets[0], pairwise(0.4), w, 1)].Error
+			}
+		}
+		t.Fatalf("no way %q", way)
+		return 0
+	}
+	if known, blind := errorOf("softmax"), errorOf("softmax none"); known == 0 || known > blind-0.1 {
+		t.Errorf("softmax errs %v with C and %v without, wanted much less with it", known, blind)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	empty := t.TempDir()
+	damaged := filepath.Join(empty, "damaged")
+	write(t, damaged, []byte("no\n"))
+	for _, c := range []struct {
+		args []string
+		code int
+		said string
+	}{
+		{[]string{"-h"}, 0, "-data folder"},
+		{nil, 2, "wanted -data"},
+		{[]string{"-data", "d", "-seeds", "0"}, 2, "at least 1"},
+		{[]string{"-data", "d", "more"}, 2, "nothing else"},
+		{[]string{"-data", "d", "-noises", "pink"}, 2, `-noises: found "pink"`},
+		{[]string{"-data", "d", "-sets", "iris", "-noises", "majority"}, 2, `-noises: found "majority"`},
+		{[]string{"-data", "d", "-sets", "lettre"}, 2, `found "lettre"`},
+		{[]string{"-data", empty, "-sets", "wine,optdigits"}, 1, "found none of the sets"},
+		{[]string{"-data", empty, "-sets", "wine"}, 1, "wine is left out: "},
+		{[]string{"-data", empty, "-results", damaged}, 1, "damaged:1: wanted a result"},
+		{[]string{"-data", empty, "-page", filepath.Join(empty, "none")}, 1, "none: no such file"},
+	} {
+		var out, said bytes.Buffer
+		code := run(t.Context(), c.args, &out, &said)
+		if code != c.code || out.Len() != 0 || !strings.Contains(said.String(), c.said) {
+			t.Errorf("%q: code %d, %q, stdout %q; want %d, %q and no output", c.args, code, said.String(), out.String(),
+				c.code, c.said)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	p := plan{sets: sets}
+	chosen, err := p.choose("wine,labelme", "none,majority")
+	if err != nil || len(chosen) != 2 || len(chosen[0].noises) != 1 || chosen[0].noises[0].name != "none" ||
+		len(chosen[1].noises) != 1 || chosen[1].noises[0].name != "majority" {
+		t.Errorf("found %+v, %v", chosen, err)
+	}
+	if all, err := p.choose("", ""); err != nil || len(all) != len(sets) || len(all[0].noises) != len(injected) {
+		t.Errorf("found %d sets, %v", len(all), err)
+	}
+}

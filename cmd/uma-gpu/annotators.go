@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// annotatorFlags say who gave which label, in place of labels in the data.
+func annotatorFlags() []cli.Flag {
+	return []cli.Flag{
+		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people instead of the data's: " +
+			"`FILE`, a CSV item,worker,label"}},
+		&cli.BoolFlag{Name: "no-labels", Usage: "with --annotators: all columns of the data are features"},
+	}
+}
+
+// annotated makes of t's options those of data whose labels do not count, if the flags of
+// annotatorFlags ask for that.
+func (t *training) annotated(c *cli.Context) error {
+	if t.annotators = c.String("annotators"); t.annotators == "" {
+		if c.Bool("no-labels") {
+			return usagef(c, "--no-labels is given without --annotators")
+		}
+		return nil
+	}
+	if t.confusion != "" {
+		return usagef(c, "--annotators and --confusion exclude each other: each annotator has a matrix, which is learned")
+	}
+	if about := t.Learner.Definition(); !about.Annotations {
+		return usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner softmax", about.Name)
+	}
+	t.read.NoLabels, t.read.Labels = true, ""
+	if !c.Bool("no-labels") {
+		t.read.LabelColumn = cmp.Or(t.read.LabelColumn, "last") // never a feature
+	}
+	return nil
+}
+
+// readAnnotations reads the table of --annotators and gives d the classes of its labels, or
+// those of the training to go on with, and the votes as labels.
+func (t *training) readAnnotations(d *dataset.Dataset) error {
+	o := confusion.AnnotationOptions{Items: d.N}
+	if base := t.base(); base != nil {
+		o.Classes = base.Meta.Classes
+	}
+	a, err := confusion.ReadAnnotations(t.annotators, o)
+	if err != nil {
+		return err
+	}
+	if o.Classes == nil {
+		classes := slices.Clone(a.Classes)
+		dataset.SortClasses(classes)
+		if err := a.Arrange(classes); err != nil {
+			return fmt.Errorf("%s: %w", t.annotators, err)
+		}
+	}
+	t.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(t.Seed)
+	t.notes.say("annotators: %s, %d labels of %d annotators, %d classes", t.annotators,
+		len(a.Label), len(a.Names), len(a.Classes))
+	return nil
+}
+
+// learnsNoise says whether the learner finds out how labels are wrong.
+func (t *training) learnsNoise() bool {
+	if t.annotators != "" {
+		return true
+	}
+	f := flagsOf(t.Learner).Lookup("learn-confusion")
+	return f != nil && f.Value.String() == "true"
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// annotated writes the first examples of the digits with right labels, and what annotators
+// make of them: two that are right for nine of ten, and one who takes each class for the next.
+func annotated(t *testing.T, dir string, n int) (data, table string) {
+	t.Helper()
+	data = filepath.Join(dir, "few.csv")
+	succeed(t, "split", "--data", digits, "--counts", fmt.Sprint(n), "--out", data)
+	var text strings.Builder
+	text.WriteString("worker,item,label\n")
+	for i, line := range strings.Fields(string(read(t, data))) {
+		label := int(line[len(line)-1] - '0')
+		for k, name := range []string{"ann", "bob"} {
+			given := label
+			if (i+k)%10 == 0 {
+				given = (label + 5 + k) % 10
+			}
+			fmt.Fprintf(&text, "%s,%d,%d\n", name, i, given)
+		}
+		fmt.Fprintf(&text, "eve,%d,%d\n", i, (label+1)%10)
+	}
+	return data, write(t, dir, "table.csv", text.String())
+}
+
+func TestTrainByAnnotators(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	data, table := annotated(t, dir, 400)
+	train := []string{"train", "--data", data, "--annotators", table, "--learner", "softmax", "--folds", "3"}
+	succeed(t, with(train, "--model", path("m"), "--checkpoint", path("kept"), "--every", "150")...)
+	m := load(t, path("m"))
+	if m.Confusion != nil || m.Learned == nil || len(m.Learned.Annotators) != 3 || m.Learned.Annotators[2].Name != "eve" {
+		t.Fatalf("the model has %+v", m.Learned)
+	}
+	for k := range 10 {
+		if p := m.Learned.Matrices[2*100+(k+1)%10*10+k]; p < 0.8 {
+			t.Errorf("eve takes class %d for the next with probability %.2f, wanted about 1", k, p)
+		}
+	}
+	// Whatever stands where the labels are does not count; nor does the order of the table.
+	var other, lines []string
+	for _, line := range strings.Fields(string(read(t, data))) {
+		other = append(other, line[:len(line)-1]+"7")
+	}
+	lines = strings.Fields(string(read(t, table)))
+	for a, b := 1, len(lines)-1; a < b; a, b = a+1, b-1 {
+		lines[a], lines[b] = lines[b], lines[a]
+	}
+	sevens := write(t, dir, "sevens.csv", strings.Join(other, "\n"))
+	turned := write(t, dir, "turned.csv", strings.Join(lines, "\n"))
+	succeed(t, with(train, "--data", sevens, "--annotators", turned, "--model", path("same"))...)
+	if what := differ(t, path("same"), path("m")); what != "" {
+		t.Errorf("other labels in the data and another order of the table change the model: %s", what)
+	}
+	succeed(t, with(train, "--resume", path("kept"), "--model", path("resumed"))...)
+	if what := differ(t, path("resumed"), path("m")); what != "" {
+		t.Errorf("resumed: %s", what)
+	}
+	less := write(t, dir, "less.csv", strings.Join(lines[:len(lines)-1], "\n"))
+	fail(t, 1, "annotations", with(train, "--annotators", less, "--resume", path("kept"), "--model", path("x"))...)
+
+	out, _ := succeed(t, "confusion", "show", path("m"))
+	for _, want := range []string{"learned: P(vote of the annotators", "±", "ann  ", "bob  ", "eve  ", "400 labels"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("confusion show prints %q, wanted %q in it", out, want)
+		}
+	}
+	out, _ = succeed(t, "confusion", "show", "--json", path("m"))
+	if report := decode[modelReport](t, out); len(report.Annotators) != 3 ||
+		report.Annotators[2].Name != "eve" || report.Given != nil {
+		t.Errorf("confusion show --json: %+v", report)
+	}
+}
+
+func TestLearnConfusionFlag(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	few := path("few.csv")
+	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
+	data, c := noisy(t, dir, few)
+	train := []string{"train", "--data", data, "--learner", "softmax", "--learn-confusion", "--folds", "3",
+		"--max-steps", "80"}
+	succeed(t, with(train, "--model", path("alone"))...)
+	succeed(t, with(train, "--model", path("given"), "--confusion", c)...)
+	alone, given := load(t, path("alone")), load(t, path("given"))
+	if alone.Confusion != nil || alone.Learned == nil || given.Confusion == nil || given.Learned == nil ||
+		given.Learned.Annotators != nil {
+		t.Errorf("given %v and %v, learned %v and %v", alone.Confusion, given.Confusion, alone.Learned, given.Learned)
+	}
+	out, _ := succeed(t, "confusion", "show", path("given"))
+	if !strings.Contains(out, "given: P(noisy") || !strings.Contains(out, "\nlearned: P(noisy") {
+		t.Errorf("confusion show prints %q", out)
+	}
+	uma := path("uma")
+	succeed(t, "train", "--data", data, "--model", uma, "--max-steps", "1")
+	if out, _ := succeed(t, "confusion", "show", uma); !strings.Contains(out, "taken to be right") {
+		t.Errorf("confusion show prints %q", out)
+	}
+}
+
+func TestAnnotatorsRefuses(t *testing.T) {
+	dir := t.TempDir()
+	data, table := annotated(t, dir, 60)
+	model := filepath.Join(dir, "m")
+	train := []string{"train", "--data", data, "--learner", "softmax", "--model", model}
+	beyond := write(t, dir, "beyond.csv", "item,worker,label\n0,a,1\n60,a,2\n")
+	short := write(t, dir, "short.csv", "item,worker,label\n0,a,1\n0,b,2\n")
+	for want, flags := range map[string][]string{
+		"--no-labels is given without --annotators":                {"--no-labels"},
+		"exclude each other":                                       {"--annotators", table, "--confusion", table},
+		"learner uma cannot learn from the labels of --annotators": {"--annotators", table, "--learner", "uma"},
+		"annotations with correction none":                         {"--annotators", table, "--correction", "none"},
+		"beyond.csv:3: found item":                                 {"--annotators", beyond},
+		"item 1 has no label":                                      {"--annotators", short},
+	} {
+		code := 1
+		if strings.Contains(want, "--") || strings.Contains(want, "exclude") {
+			code = 2
+		}
+		fail(t, code, want, with(train, flags...)...)
+	}
+}

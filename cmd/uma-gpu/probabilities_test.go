@@ -1,0 +1,256 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// oldModel is a model of format version 3, of classes cat and dog, which has no temperature.
+const oldModel = "../../host/model/testdata/v3.npz"
+
+// noisyParts cuts the digits in three, corrupts the labels of two of them, and returns the
+// folder's files: train.csv, held.csv, test.csv and C.csv.
+func noisyParts(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "split", "--data", digits, "--fractions", "0.5,0.25,0.25", "--out", file("right.csv"),
+		"--out", file("righttoo.csv"), "--out", file("test.csv"))
+	succeed(t, "confusion", "inject", "--data", file("right.csv"), "--pairwise", "0.4", "--seed", "1",
+		"--out", file("train.csv"), "--write-confusion", file("C.csv"))
+	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.4", "--seed", "2",
+		"--out", file("held.csv"))
+	return dir
+}
+
+// Three formats have the same numbers; the rows of probabilities sum to 1, and scores rank
+// the classes as probabilities do.
+func TestPredictTables(t *testing.T) {
+	dir := t.TempDir()
+	m, data := filepath.Join(dir, "m.npz"), synthetic(t, dir)
+	succeed(t, "train", "--data", data, "--model", m)
+	plain, _ := succeed(t, "predict", "--model", m, "--data", data)
+	classes := strings.Fields(plain)
+	for _, what := range []string{"proba", "scores"} {
+		args := []string{"predict", "--model", m, "--data", data, "--" + what}
+		text, _ := succeed(t, args...)
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || len(rows) != 301 || strings.Join(rows[0], ",") != "example,0,1,2" {
+			t.Fatalf("%s: %d rows, header %q, %v", what, len(rows), rows[0], err)
+		}
+		succeed(t, append(args, "--out", filepath.Join(dir, "p.npy"))...)
+		file := read(t, filepath.Join(dir, "p.npy"))
+		numbers := make([]float32, 900)
+		header := npyfile.Header("<f4", 300, 3)
+		if string(file[:len(header)]) != string(header) {
+			t.Fatalf("header %q", file[:len(header)])
+		}
+		if err := npyfile.Read(strings.NewReader(string(file[len(header):])), numbers); err != nil {
+			t.Fatal(err)
+		}
+		succeed(t, append(args, "--out", filepath.Join(dir, "p.jsonl"))...)
+		lines := strings.Split(string(read(t, filepath.Join(dir, "p.jsonl"))), "\n")
+		for i, class := range classes {
+			p := numbers[3*i : 3*i+3]
+			if top := slices.Index(p, slices.Max(p)); strconv.Itoa(top) != class {
+				t.Errorf("%s, example %d: %v, predicted %s", what, i+1, p, class)
+			}
+			if sum := float64(p[0]) + float64(p[1]) + float64(p[2]); what == "proba" && !(math.Abs(sum-1) < 1e-6) {
+				t.Errorf("example %d: %v", i+1, p)
+			}
+			var line struct {
+				Example               int
+				Class                 string
+				Probabilities, Scores map[string]float32
+			}
+			if err := json.Unmarshal([]byte(lines[i]), &line); err != nil {
+				t.Fatal(err)
+			}
+			of := line.Scores
+			if what == "proba" {
+				of = line.Probabilities
+			}
+			for k, v := range p {
+				if rows[i+1][k+1] != strconv.FormatFloat(float64(v), 'g', -1, 32) || of[rows[0][k+1]] != v {
+					t.Errorf("example %d, class %d: %v, %s, %s", i+1, k, v, rows[i+1], lines[i])
+				}
+			}
+			if rows[i+1][0] != strconv.Itoa(i+1) || line.Example != i+1 || line.Class != class {
+				t.Errorf("example %d: %s, %s", i+1, rows[i+1], lines[i])
+			}
+		}
+		if len(lines) != 301 || lines[300] != "" {
+			t.Errorf("%d lines", len(lines))
+		}
+	}
+	if again, _ := succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to", "npy"); again == "" {
+		t.Error("nothing on standard output")
+	}
+	text, _ := succeed(t, "predict", "--model", fourPoints(t, dir), "--data", write(t, dir, "one.csv", "1,0\n"),
+		"--no-labels", "--proba", "--to", "jsonl")
+	if !strings.HasPrefix(text, `{"example":1,"class":"a","probabilities":{"a":0.`) {
+		t.Errorf("found %s", text)
+	}
+}
+
+// A class may have any name.
+func TestPredictTablesQuoteNames(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "names.csv", "1,\"<=50K, \"\"net\"\"\"\n2,\"<=50K, \"\"net\"\"\"\n-1,é\n-2,é\n")
+	m := filepath.Join(dir, "m.npz")
+	succeed(t, "train", "--data", data, "--model", m)
+	text, _ := succeed(t, "predict", "--model", m, "--data", data, "--proba")
+	if !strings.HasPrefix(text, "example,\"<=50K, \"\"net\"\"\",é\n1,") {
+		t.Errorf("found %s", text)
+	}
+	text, _ = succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to", "jsonl")
+	if !strings.HasPrefix(text, `{"example":1,"class":"<=50K, \"net\"","scores":{"<=50K, \"net\"":`) {
+		t.Errorf("found %s", text)
+	}
+}
+
+// calibrate finds a temperature on noisy labels by which the probabilities are right on
+// clean ones, where the one of the training examples promises too much.
+func TestCalibrate(t *testing.T) {
+	dir := noisyParts(t)
+	file := func(name string) string { return filepath.Join(dir, name) }
+	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--learner", "uma", "--step",
+		"pair", "--weights", "best", "--max-steps", "300", "--model"}
+	succeed(t, append(train, file("m.npz"))...)
+	succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
+	stdout, stderr := succeed(t, "calibrate", "--model", file("m.npz"), "--data", file("held.csv"),
+		"--confusion", file("C.csv"), "--out", file("held.npz"), "--json")
+	r := decode[calibrateReport](t, stdout)
+	m, held, folds := load(t, file("m.npz")), load(t, file("held.npz")), load(t, file("folds.npz"))
+	if r.Temperature != held.Meta.Temperature || *r.Before != m.Meta.Temperature || r.Model != file("held.npz") ||
+		r.Examples != 449 || strings.Contains(stderr, "identity") {
+		t.Errorf("found %+v\n%s", r, stderr)
+	}
+	if !slices.Equal(m.W, held.W) || !slices.Equal(m.W, folds.W) || folds.Meta.TemperatureFolds != 3 {
+		t.Error("the weights are others, or the folds are lost")
+	}
+	eval := func(model string) evalReport {
+		stdout, _ := succeed(t, "eval", "--model", file(model), "--data", file("test.csv"), "--json")
+		return decode[evalReport](t, stdout)
+	}
+	own, other, cut := eval("m.npz"), eval("held.npz"), eval("folds.npz")
+	t.Logf("own examples %+v, held out %+v, folds %+v", *own.Probabilities, *other.Probabilities, *cut.Probabilities)
+	for _, better := range []evalReport{other, cut} {
+		if !(better.CalibrationError < own.CalibrationError && better.LogLoss < own.LogLoss &&
+			better.BrierScore < own.BrierScore) || better.ErrorRate != own.ErrorRate {
+			t.Errorf("found %+v, wanted better than %+v", better.Probabilities, own.Probabilities)
+		}
+	}
+	stdout, _ = succeed(t, "calibrate", "--model", file("folds.npz"), "--data", file("test.csv"),
+		"--out", file("right.npz"))
+	if !strings.Contains(stdout, "temperature  0.00") || !strings.Contains(stdout, "(before: 0.00") ||
+		load(t, file("right.npz")).Meta.TemperatureFolds != 0 {
+		t.Errorf("found %s", stdout)
+	}
+}
+
+func TestEvalProbabilities(t *testing.T) {
+	dir := t.TempDir()
+	m := fourPoints(t, dir)
+	test := write(t, dir, "test.csv", "5,0,b\n-5,0,b\n3,1,a\n4,0.5,a\n")
+	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
+	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise, "--json")
+	for _, name := range []string{"log_loss", "brier_score", "calibration_error", "corrected_log_loss"} {
+		if !strings.Contains(stdout, `"`+name+`":`) {
+			t.Errorf("no %s in\n%s", name, stdout)
+		}
+	}
+	table, _ := succeed(t, "predict", "--model", m, "--data", test, "--proba")
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, corrected := 0.0, 0.0
+	for i, class := range []int{1, 1, 0, 0} {
+		var p [2]float64
+		for r := range p {
+			if p[r], err = strconv.ParseFloat(rows[i+1][r+1], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		loss -= math.Log(p[class]) / 4
+		c := [2][2]float64{{0.8, 0.1}, {0.2, 0.9}}
+		corrected -= math.Log(c[class][0]*p[0]+c[class][1]*p[1]) / 4
+	}
+	r := decode[evalReport](t, stdout)
+	if !(math.Abs(r.LogLoss-loss) < 1e-6 && math.Abs(*r.CorrectedLogLoss-corrected) < 1e-6) {
+		t.Errorf("found %v, %v, wanted %v, %v", r.LogLoss, *r.CorrectedLogLoss, loss, corrected)
+	}
+	stdout, _ = succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise)
+	for _, want := range []string{"\n\nlog-loss            1.", "\nBrier score         0.", "\ncalibration error   0.",
+		"\ncorrected log-loss  0."} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if stdout, _ = succeed(t, "eval", "--model", m, "--data", test); strings.Contains(stdout, "corrected") {
+		t.Errorf("found\n%s", stdout)
+	}
+}
+
+// A model without a temperature says so when it is asked for probabilities, and how to get
+// one; all else it does as before.
+func TestNoTemperature(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "pets.csv", "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n")
+	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
+	const advice = "the model has no temperature, without which its scores make no probabilities: " +
+		"uma-gpu calibrate fits one"
+	fail(t, exitFailure, oldModel+": "+advice, "predict", "--model", oldModel, "--data", data, "--proba")
+	fail(t, exitFailure, advice, "eval", "--model", oldModel, "--data", data, "--confusion", noise)
+	stdout, stderr := succeed(t, "eval", "--model", oldModel, "--data", data)
+	if strings.Contains(stdout, "log-loss") || !strings.Contains(stderr, advice) {
+		t.Errorf("found\n%s%s", stdout, stderr)
+	}
+	stdout, _ = succeed(t, "eval", "--model", oldModel, "--data", data, "--json")
+	if strings.Contains(stdout, "log_loss") {
+		t.Errorf("found\n%s", stdout)
+	}
+	succeed(t, "predict", "--model", oldModel, "--data", data, "--scores")
+	out := filepath.Join(dir, "m.npz")
+	stdout, stderr = succeed(t, "calibrate", "--model", oldModel, "--data", data, "--out", out)
+	if !strings.Contains(stdout, "(before: none)") || !strings.Contains(stderr, "confusion matrix: none given") {
+		t.Errorf("found\n%s%s", stdout, stderr)
+	}
+	succeed(t, "predict", "--model", out, "--data", data, "--proba")
+	same := write(t, dir, "same.csv", "weight,height,kind\n2,30,cat\n2,30,dog\n")
+	fail(t, exitFailure, "same.csv: temperature: the scores say nothing of the labels",
+		"calibrate", "--model", oldModel, "--data", same, "--out", out)
+}
+
+func TestProbabilityUsage(t *testing.T) {
+	predict := []string{"predict", "--model", "m.npz", "--data", "d.csv"}
+	for _, c := range []struct {
+		args     []string
+		fragment string
+	}{
+		{append(predict, "--proba", "--scores"), "--proba and --scores exclude each other"},
+		{append(predict, "--to", "npy"), "--to is given without --proba or --scores"},
+		{append(predict, "--proba", "--to", "xml"), `--to is "xml", wanted auto, csv, jsonl or npy`},
+		{append(predict, "--proba", "--out", "p.csv.gz"), "--out is p.csv.gz, wanted a name without .gz or .zst"},
+		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv"}, "--out is missing; see uma-gpu calibrate --help"},
+		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv", "--out", "o.npz", "--confusion-axes", "true-rows"},
+			"--confusion-axes is given without --confusion"},
+		{[]string{"eval", "--model", "m.npz", "--data", "d.csv", "--confusion-axes", "true-rows"},
+			"--confusion-axes is given without --confusion"},
+		{[]string{"train", "--data", "d.csv", "--model", "m.npz", "--temperature-folds", "1"},
+			"--temperature-folds is 1, wanted 2 to 100"},
+		{[]string{"train", "--data", "d.csv", "--model", "m.npz", "--temperature-folds", "0"},
+			"--temperature-folds is 0, wanted 2 to 100"},
+	} {
+		fail(t, exitUsage, c.fragment, c.args...)
+	}
+}

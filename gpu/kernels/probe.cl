@@ -1,0 +1,40 @@
+#pragma OPENCL FP_CONTRACT OFF
+// probe: the operations of contract.cl, one by one, so that the host can compare what a device
+// makes of them with known answers; and whether a loop goes on for as long as it should.
+//
+//   numbers  operands a, b, c and a scale of each work-item, side by side
+//   integers one for each work-item
+//   answers  written: ANSWERS for each work-item, in the order below; and, after those of all
+//            n, how many of the rounds of a loop there were
+
+#define ANSWERS 12 // host: probeAnswers
+
+__kernel void probe(__global const float *restrict numbers, __global const long *restrict integers,
+                    __global int *restrict answers, int n, int rounds)
+{
+	const int i = (int)get_global_id(0);
+	if (i >= n)
+		return;
+	if (i == 0) {
+		volatile int done = 0; // else a compiler may know better than to loop
+		while (done < rounds)
+			done++;
+		answers[ANSWERS * n] = done;
+	}
+	numbers += 4 * i;
+	answers += ANSWERS * i;
+	const float a = numbers[0], b = numbers[1], c = numbers[2], f = FLOAT(, integers[i]);
+	const long fixed = integer_of(f, numbers[3]);
+	answers[0] = (int)BITS(, FMA(a, b, c));
+	answers[1] = (int)BITS(, ADD(a, b));
+	answers[2] = (int)BITS(, SUB(a, b));
+	answers[3] = (int)BITS(, MUL(a, b));
+	answers[4] = (int)BITS(, NEG(a));
+	answers[5] = LESS(a, b);
+	answers[6] = AT_LEAST(a, b);
+	answers[7] = IS_NAN(a);
+	answers[8] = LESS(a, b) ? (int)BITS(, b) : (int)BITS(, a);
+	answers[9] = (int)BITS(, f);
+	answers[10] = (int)fixed;
+	answers[11] = (int)(fixed >> 32);
+}

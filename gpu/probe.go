@@ -1,0 +1,221 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// arithmetic says what float32 operations kernels are made of. The results are the same.
+type arithmetic int
+
+const (
+	probed     arithmetic = iota // the device's own, or integers if those fail the probe
+	own                          // the device's own
+	ofIntegers                   // integers, many times slower
+)
+
+// choose finds out which of them it is to be, and whether loops are to be watched.
+func (e *gpuEngine) choose(a arithmetic) error {
+	questions := hardQuestions()
+	answers, rounds, err := e.probe(e.build.sources, false, questions)
+	if err != nil {
+		return fmt.Errorf("probe: %w", err)
+	}
+	switch a {
+	case probed:
+		e.software = wrongAnswer(questions, answers)
+	case ofIntegers:
+		e.software = "float32 of integers was asked for"
+	}
+	if rounds == probeRounds {
+		return nil
+	}
+	e.q.loops, err = upload(e.q.unlimited(), "state of loops", []int32{0, 2})
+	return err
+}
+
+// unlimited is the queue for what counts against no limit and is neither guarded, traced nor
+// watched.
+func (q *queue) unlimited() *queue {
+	return &queue{context: q.context, queue: q.queue, device: q.device, memory: math.MaxInt64}
+}
+
+// errLoops says that results are not what the kernels say. It is found when they are read, and
+// lasts, since nobody knows which are affected.
+var errLoops = errors.New("the driver has ended a kernel's loops before their time, without a word " +
+	"(llvmpipe gives those of a work-item 65535 rounds together); use fewer features, classes or examples, " +
+	"or another device")
+
+// checkLoops returns errLoops if loops are watched and one was ended.
+func (q *queue) checkLoops() error {
+	if q.loops == nil {
+		return nil
+	}
+	var state [1]int32
+	if err := q.loops.read(state[:], 0); err != nil {
+		return err
+	}
+	if state[0] != 0 {
+		return errLoops
+	}
+	return nil
+}
+
+// question is what a work-item of kernel probe is asked.
+type question struct {
+	a, b, c float32
+	integer int64
+	scale   float32 // a power of two, |integer·scale| <= 2^62
+}
+
+// probeAnswers is the number of answers to a question (ANSWERS in kernels/probe.cl).
+const probeAnswers = 12
+
+// probeRounds is more than a driver that ends loops is known to allow.
+const probeRounds = 1 << 17
+
+// answers are what a device that keeps the contract answers.
+func (q question) answers() [probeAnswers]int32 {
+	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
+	bit := map[bool]int32{true: 1}
+	f, larger := float32(q.integer), q.a
+	if q.a < q.b {
+		larger = q.b
+	}
+	fixed := numerics.Quantize(f, q.scale)
+	return [...]int32{
+		bits(numerics.FMA(q.a, q.b, q.c)), bits(q.a + q.b), bits(q.a - q.b), bits(q.a * q.b), bits(-q.a),
+		bit[q.a < q.b], bit[q.a >= q.b], bit[q.a != q.a], bits(larger), bits(f), int32(fixed), int32(fixed >> 32),
+	}
+}
+
+// describe names an answer of which the device has bits, and should have others.
+func (q question) describe(answer int, got, want int32) string {
+	number := func(bits int32) string { return fmt.Sprintf("%x", math.Float32frombits(uint32(bits))) }
+	of := fmt.Sprintf("(%x, %x)", q.a, q.b)
+	switch answer {
+	case 0:
+		of = fmt.Sprintf("(%x, %x, %x)", q.a, q.b, q.c)
+	case 4:
+		of = fmt.Sprintf("(%x)", q.a)
+	case 9:
+		of = fmt.Sprintf("(%d)", q.integer)
+	case 10, 11:
+		of = fmt.Sprintf("(%x, %x)", float32(q.integer), q.scale)
+		number = func(bits int32) string { return fmt.Sprintf("%08x", uint32(bits)) }
+	case 5, 6, 7:
+		number = func(bits int32) string { return fmt.Sprint(bits) }
+	}
+	if answer == 7 {
+		of = fmt.Sprintf("(%x)", q.a)
+	}
+	name := [probeAnswers]string{"fma", "sum", "difference", "product", "negative", "less", "at least", "NaN",
+		"larger", "float of integer", "lower half of the fixed point", "upper half of the fixed point"}[answer]
+	return fmt.Sprintf("%s%s is %s, not %s", name, of, number(got), number(want))
+}
+
+// wrongAnswer describes the first answer that is not right, "" if all are. All NaN are one.
+func wrongAnswer(questions []question, answers []int32) string {
+	for k, q := range questions {
+		got := answers[k*probeAnswers:]
+		for j, want := range q.answers() {
+			isNumber := j < 5 || j == 8
+			if got[j] == want || isNumber && isNaN(got[j]) && isNaN(want) {
+				continue
+			}
+			return q.describe(j, got[j], want)
+		}
+	}
+	return ""
+}
+
+func isNaN(bits int32) bool { f := math.Float32frombits(uint32(bits)); return f != f }
+
+// hardQuestions are those that devices are known, or likely, to get wrong: products that are
+// not fused, subnormal operands and results taken for 0, signs of zeros, ties, overflow.
+func hardQuestions() []question {
+	const (
+		least, normal, full, most = 0x1p-149, 0x1p-126, 0x1.fffffep0, math.MaxFloat32
+		next                      = 1 + 0x1p-23
+	)
+	minus0 := float32(math.Copysign(0, -1))
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	return []question{
+		// Not fused; a tie to even. A subnormal factor; a tie upwards. A subnormal product and sum.
+		{1 + 0x1p-12, 1 + 0x1p-12, -1, 1<<24 + 1, 1},
+		{0x1p-140, 3, 0, 1<<24 + 3, 0x1p-1},
+		{0x1p-100, 0x1p-40, 0x1p-145, 1<<62 + 1<<38, 0x1p-38},
+		// A product of which little is left. Halves of the least number: ties, and -0.
+		{full * 0x1p-64, full * 0x1p-64, -full * 0x1p-127, -(1<<62 + 1<<38 + 1), 0x1p-39},
+		{least, 0.5, least, -1, 0.5},
+		{-least, 0.5, 0, 5, 0.5},
+		// Comparisons of subnormal numbers and of neighbours; rounding up to the least normal number.
+		{least, 0, -0x1p-148, 7, 0.5},
+		{0, least, 0, 9, 0x1p-3},
+		{-normal, normal - least, 1, 0, 1},
+		{full * 0x1p-126, 0.5, 0, math.MinInt64, 0x1p-1},
+		// Zeros of both signs; overflow between the steps only, and of the result.
+		{minus0, 0, 0, math.MaxInt64, 0x1p-1},
+		{minus0, 1, minus0, -3, 0x1p-1},
+		{most, 2, -most, 1<<25 - 1, 0x1p-24},
+		{most, next, most, 1<<31 + 1, 1},
+		// NaN and infinity.
+		{inf, 0, 1, 1<<40 + 1<<16 + 1, 0x1p-17},
+		{inf, 1, -inf, -(1<<40 + 1<<16 + 1), 0x1p-17},
+		{nan, 1, 1, 1, 0x1p-30},
+		{1, nan, inf, -1, 1},
+		// What a double does not hold; a midpoint but for what follows; nothing special.
+		{next, next, 0x1p-60, 0x7fffffbfffffffff, 0x1p-1},
+		{next, 1 - 0x1p-24, -0x1p-100, 0x7fffffc000000000, 0x1p-1},
+		{-3, -2.5, 7.5, 11, 0x1p-2},
+	}
+}
+
+// probe asks a device questions, in the form of operations that kernels would have, and returns
+// probeAnswers answers to each. rounds are those, of probeRounds, that a loop did.
+func (e *gpuEngine) probe(sources []string, software bool, questions []question) (
+	answers []int32, rounds int32, err error) {
+	q := e.q.unlimited()
+	p := program{files: []string{"probe.cl"}}
+	program, err := q.build(p.text(sources), compilerOptions(true, software, false)+" -DNARROW=0")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer program.Release()
+	k, err := q.kernel(program, "probe", 64, false)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer k.cl.Release()
+	n := len(questions)
+	numbers, integers := make([]float32, 0, 4*n), make([]int64, 0, n)
+	for _, q := range questions {
+		numbers, integers = append(numbers, q.a, q.b, q.c, q.scale), append(integers, q.integer)
+	}
+	answers = make([]int32, probeAnswers*n+1)
+	a, err := upload(q, "probe's numbers", numbers)
+	defer func() { err = errors.Join(err, a.free()) }()
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := upload(q, "probe's integers", integers)
+	defer func() { err = errors.Join(err, b.free()) }()
+	if err != nil {
+		return nil, 0, err
+	}
+	c, err := alloc[int32](q, "probe's answers", len(answers))
+	defer func() { err = errors.Join(err, c.free()) }()
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := k.launch(n, 1, a, b, c, int32(n), int32(probeRounds)); err != nil {
+		return nil, 0, err
+	}
+	err = c.read(answers, 0)
+	return answers[:probeAnswers*n], answers[probeAnswers*n], err
+}

@@ -1,0 +1,211 @@
+package confusion
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// The names that a column of a table of annotations may have.
+var annotationColumns = [3][]string{{"item", "task"}, {"worker", "annotator"}, {"label"}}
+
+// AnnotationOptions say what a table of annotations is to be read for.
+type AnnotationOptions struct {
+	Items int // examples that the data have
+	// Classes are those of the data in the order of their indices, which is copied; if nil,
+	// the classes are the labels of the table, in the order in which they come.
+	Classes []string
+}
+
+// ReadAnnotations reads a table with a label to each line, a CSV with the header
+// item,worker,label, plain or compressed by gzip. The columns may come in any order, task is
+// another word for item and annotator for worker, and other columns do not count. An item is
+// the number of an example, 0 for the first. Each example needs a label: leave those out of
+// the data that nobody labelled.
+//
+// Errors begin with the path, and where a line is wrong with its number.
+func ReadAnnotations(path string, o AnnotationOptions) (*Annotations, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read the annotations: %w", path, fileerr.Cause(err))
+	}
+	defer f.Close() // nothing to lose: it was only read
+	r := bufio.NewReader(f)
+	var plain io.Reader = r
+	if magic, _ := r.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
+		if plain, err = gzip.NewReader(r); err != nil {
+			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
+		}
+	}
+	t := annotationTable{path: path, o: o, annotators: map[string]int32{}, classes: map[string]int32{}}
+	for k, name := range o.Classes {
+		t.classes[name] = int32(k)
+	}
+	t.names = slices.Clone(o.Classes)
+	if err := t.read(plain); err != nil {
+		return nil, err
+	}
+	return t.finish()
+}
+
+// annotationTable is a table that is being read.
+type annotationTable struct {
+	path       string
+	o          AnnotationOptions
+	column     [3]int // where item, worker and label stand
+	annotators map[string]int32
+	classes    map[string]int32
+	names      []string // of the classes
+	lines      []annotation
+}
+
+// annotation is a line of the table.
+type annotation struct {
+	item      int
+	by, label int32
+	line      int
+}
+
+func (t *annotationTable) read(r io.Reader) error {
+	records := csv.NewReader(r)
+	records.FieldsPerRecord, records.ReuseRecord = -1, true // counted here, for a better message
+	header, line, err := record(t.path, records)
+	if err == io.EOF {
+		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,worker,label", t.path)
+	}
+	if err != nil {
+		return t.cause(err)
+	}
+	if err := t.place(header); err != nil {
+		return fmt.Errorf("%s:%d: %w", t.path, line, err)
+	}
+	fields := len(header)
+	for {
+		row, line, err := record(t.path, records)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return t.cause(err)
+		}
+		if len(row) != fields {
+			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row), fields)
+		}
+		if err := t.add(row, line); err != nil {
+			return fmt.Errorf("%s:%d: %w", t.path, line, err)
+		}
+		if len(t.lines)%(1<<16) == 1 {
+			if err := memory.Check(memory.Product(len(t.lines), 64), "a table of annotations"); err != nil {
+				return fmt.Errorf("%s:%d: %w", t.path, line, err)
+			}
+		}
+	}
+}
+
+// cause adds the path to an error that lacks it, as those of reading do.
+func (t *annotationTable) cause(err error) error {
+	if strings.HasPrefix(err.Error(), t.path+":") {
+		return err
+	}
+	return fmt.Errorf("%s: cannot read the annotations: %w", t.path, fileerr.Cause(err))
+}
+
+// place finds the columns by the header.
+func (t *annotationTable) place(header []string) error {
+	for k, names := range annotationColumns {
+		t.column[k] = -1
+		for at, field := range header {
+			field = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
+			if !slices.Contains(names, field) {
+				continue
+			}
+			if t.column[k] >= 0 {
+				return fmt.Errorf("the header has two columns %q, wanted one", names[0])
+			}
+			t.column[k] = at
+		}
+		if t.column[k] < 0 {
+			return fmt.Errorf("the header is %.80q, wanted columns item, worker and label", strings.Join(header, ","))
+		}
+	}
+	return nil
+}
+
+// add takes a line.
+func (t *annotationTable) add(row []string, line int) error {
+	item, worker, label := row[t.column[0]], strings.TrimSpace(row[t.column[1]]), strings.TrimSpace(row[t.column[2]])
+	i, err := strconv.Atoi(strings.TrimSpace(item))
+	if err != nil || i < 0 || i >= t.o.Items {
+		return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", item, t.o.Items-1)
+	}
+	if worker == "" {
+		return fmt.Errorf("found no name of a worker")
+	}
+	k, ok := t.classes[label]
+	if !ok {
+		if t.o.Classes != nil || label == "" {
+			return fmt.Errorf("found label %.40q, wanted a class of the data: %s", label, quoted(t.names))
+		}
+		k = int32(len(t.names))
+		name := strings.Clone(label)
+		t.classes[name], t.names = k, append(t.names, name)
+	}
+	w, ok := t.annotators[worker]
+	if !ok {
+		w = int32(len(t.annotators))
+		t.annotators[strings.Clone(worker)] = w
+	}
+	t.lines = append(t.lines, annotation{i, w, k, line})
+	return nil
+}
+
+// finish sorts what was read and finds labels that are missing or there twice.
+func (t *annotationTable) finish() (*Annotations, error) {
+	a := &Annotations{Classes: t.names, Start: make([]int, 1, t.o.Items+1)}
+	if err := checkClasses(a.Classes); err != nil {
+		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
+	}
+	for name := range t.annotators {
+		a.Names = append(a.Names, name)
+	}
+	slices.Sort(a.Names)
+	order := make([]int32, len(a.Names))
+	for to, name := range a.Names {
+		order[t.annotators[name]] = int32(to)
+	}
+	for k := range t.lines {
+		t.lines[k].by = order[t.lines[k].by]
+	}
+	slices.SortFunc(t.lines, func(x, y annotation) int {
+		return cmp.Or(cmp.Compare(x.item, y.item), cmp.Compare(x.by, y.by), cmp.Compare(x.line, y.line))
+	})
+	at := 0
+	for i := range t.o.Items {
+		first := at
+		for ; at < len(t.lines) && t.lines[at].item == i; at++ {
+			l := t.lines[at]
+			if at > first && l.by == t.lines[at-1].by {
+				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %q here and in line %d, wanted one",
+					t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
+			}
+			a.By, a.Label = append(a.By, l.by), append(a.Label, l.label)
+		}
+		if at == first {
+			return nil, fmt.Errorf("%s: item %d has no label, wanted at least one for each of the %d examples of the data; "+
+				"leave the example out of the data, or label it", t.path, i, t.o.Items)
+		}
+		a.Start = append(a.Start, at)
+	}
+	return a, nil
+}

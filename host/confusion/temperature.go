@@ -1,0 +1,171 @@
+package confusion
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// errNoTemperature is about scores for which no temperature is better than another.
+var errNoTemperature = errors.New("temperature: the scores say nothing of the labels: " +
+	"check that the confusion matrix is that of these labels, or train on more examples")
+
+// Temperature returns the T by which the probabilities p = softmax(scores/T) have the least
+// corrected Brier score (temperature scaling: Guo et al., On calibration of modern neural
+// networks, 2017, Section 4.2; their criterion is the likelihood). scores is n×q, row-major,
+// y the n noisy labels, noise their confusion matrix C, nil if they are right; none of them
+// is changed. n is at least 1.
+//
+// The score is the mean over examples i of Σ_k ((C·p_i)_k - [k = y_i])². One example is added
+// that may be of any class, spread over all others, so that labels without a mistake do not
+// ask for T = 0. T is the first minimum on the way down from uniform probabilities, to 12
+// bits; its arithmetic is that of the contract (clause 15) and of float64 sums in order, so
+// its bits are the same everywhere. It is an error if the score only rises on that way.
+//
+// It takes some twenty readings of the scores, and for each example as many products as C has
+// entries other than 0.
+func Temperature(scores []float32, y []int32, q int, noise *Matrix) (float32, error) {
+	f, err := newTemperatureFit(scores, y, q, noise)
+	if err != nil {
+		return 0, err
+	}
+	_, exponent := math.Frexp(f.spread)
+	t := math.Ldexp(1, exponent+4) // where probabilities are all but uniform
+	if !(f.slope(t) > 0) {
+		return 0, errNoTemperature
+	}
+	for f.slope(t) > 0 {
+		t /= 2
+	}
+	low, high := t, 2*t
+	for range 12 {
+		if middle := (low + high) / 2; f.slope(middle) > 0 {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	if high < 0x1p-126 || high > math.MaxFloat32 {
+		return 0, fmt.Errorf("temperature: found %v, wanted a normal float32: prepare the features (standardize, l2)", high)
+	}
+	return float32(high), nil
+}
+
+// temperatureFit is a call of Temperature.
+type temperatureFit struct {
+	q      int
+	below  []float64 // n×q: how far each score is below the largest of its example, 0 or less
+	spread float64   // mean over the examples of the largest distance
+	y      []int32
+	noise  [][]rowEntry // row k: the entries of row k of C that are not 0, by column; nil for no noise
+	terms  []float64    // of slope, n
+}
+
+func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temperatureFit, error) {
+	n := len(y)
+	if q < 2 || n == 0 || len(scores)/q != n || len(scores)%q != 0 {
+		return nil, fmt.Errorf("temperature: found %d scores for %d labels, wanted %d for each of at least one",
+			len(scores), n, q)
+	}
+	f := &temperatureFit{q: q, y: y, below: make([]float64, len(scores)), terms: make([]float64, n)}
+	if noise != nil {
+		if noise.Q() != q {
+			return nil, fmt.Errorf("temperature: found a confusion matrix of %d classes, wanted %d", noise.Q(), q)
+		}
+		f.noise = rowsOf(noise.P, q)
+	}
+	sum := 0.0
+	for i, k := range y {
+		if k < 0 || int(k) >= q {
+			return nil, fmt.Errorf("temperature: example %d (from 0) has label %d, wanted 0 to %d", i, k, q-1)
+		}
+		row := scores[i*q : (i+1)*q]
+		top, least := row[0], row[0]
+		for _, s := range row {
+			if d := s - s; d != 0 { // NaN of infinite numbers too
+				return nil, fmt.Errorf("temperature: example %d (from 0) has the score %v, wanted finite numbers", i, s)
+			}
+			top, least = max(top, s), min(least, s)
+		}
+		for r, s := range row {
+			f.below[i*q+r] = float64(s) - float64(top)
+		}
+		sum += float64(top) - float64(least)
+	}
+	f.spread = sum / float64(n)
+	return f, nil
+}
+
+// slope returns half the derivative of n times the score by -1/t: above 0 where a lower t
+// has a lower score.
+func (f *temperatureFit) slope(t float64) float64 {
+	parallel.Ranges(len(f.y), 64, func(from, to int) {
+		p, g := make([]float32, f.q), make([]float64, f.q)
+		for i := from; i < to; i++ {
+			f.terms[i] = f.term(i, t, p, g)
+		}
+	})
+	sum := 0.0
+	for _, v := range f.terms {
+		sum += v
+	}
+	return sum
+}
+
+// term is example i's share of slope: Σ_k ([k = y] - (C·p)_k)·(C·g)_k, where g are the
+// derivatives p·(s - Σ p·s) of the probabilities, and Σ_r (1/q - p_r)·g_r of its share 1/n of
+// the example added. p and g, for q numbers, are overwritten.
+func (f *temperatureFit) term(i int, t float64, p []float32, g []float64) float64 {
+	below := f.below[i*f.q : (i+1)*f.q]
+	for r, d := range below {
+		p[r] = float32(d / t)
+	}
+	numerics.Softmax(p, p)
+	mean := 0.0
+	for r, d := range below {
+		mean += float64(float64(p[r]) * d)
+	}
+	added := 0.0
+	for r, d := range below {
+		v := float64(p[r])
+		g[r] = float64(v * (d - mean))
+		added += float64((1/float64(f.q) - v) * g[r])
+	}
+	y := int(f.y[i])
+	sum := added / float64(len(f.y))
+	for k := range f.q {
+		v, slope := float64(p[k]), g[k]
+		if f.noise != nil {
+			v, slope = 0, 0
+			for _, e := range f.noise[k] {
+				v += float64(e.value * float64(p[e.column]))
+				slope += float64(e.value * g[e.column])
+			}
+		}
+		if k == y {
+			v--
+		}
+		sum -= float64(v * slope)
+	}
+	return sum
+}
+
+// rowEntry is an entry of a row of a matrix.
+type rowEntry struct {
+	column int
+	value  float64
+}
+
+// rowsOf returns the entries of each row of a q×q matrix that are not 0, by increasing column.
+func rowsOf(a []float64, q int) [][]rowEntry {
+	rows := make([][]rowEntry, q)
+	for i, v := range a {
+		if v != 0 {
+			rows[i/q] = append(rows[i/q], rowEntry{i % q, v})
+		}
+	}
+	return rows
+}

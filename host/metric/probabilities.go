@@ -1,0 +1,111 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+)
+
+// CalibrationBins is the number of bins of Probabilities.CalibrationError.
+const CalibrationBins = 15
+
+// Probabilities is the quality of probabilities of Q classes given to n examples. Its JSON
+// form is part of what `uma-gpu eval --json` prints.
+type Probabilities struct {
+	// LogLoss is the mean of -log p of the true class: 0 or more. As scikit-learn's log_loss
+	// does for float32, a p below 2^-23 counts as that, and one above 1 - 2^-23 as that.
+	LogLoss float64 `json:"log_loss"`
+	// BrierScore is the mean of Σ_r (p_r - [r is true])², in [0, 2] (Brier 1950);
+	// scikit-learn's brier_score_loss halves it for two classes.
+	BrierScore float64 `json:"brier_score"`
+	// CalibrationError is the expected calibration error of the predicted class, in [0, 1]:
+	// examples are put in 15 bins of equal width by the largest of their probabilities, and the
+	// mean over examples is taken of how far their bin's share of right predictions is from
+	// its mean probability (Guo et al. 2017, equation 5).
+	CalibrationError float64 `json:"calibration_error"`
+}
+
+// leastProbability is float32's machine epsilon.
+const leastProbability = 0x1p-23
+
+// EvaluateProbabilities compares the probabilities p, n×q row-major, with truth, the class of
+// each of the n examples. Of equal probabilities the first is the prediction. The error is
+// about slices that do not fit, no example, or the first label or probability out of range.
+func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, error) {
+	if err := checkProbabilities(truth, p, q); err != nil {
+		return Probabilities{}, err
+	}
+	var r Probabilities
+	var gaps [CalibrationBins]float64 // sum of probability less right predictions
+	for i, y := range truth {
+		row := p[i*q : (i+1)*q]
+		top := 0
+		for k, v := range row {
+			if v > row[top] {
+				top = k
+			}
+			d := float64(v)
+			if k == int(y) {
+				d--
+			}
+			r.BrierScore += d * d
+		}
+		r.LogLoss += loss(float64(row[y]))
+		v := float64(row[top])
+		bin := max(0, min(CalibrationBins-1, int(math.Ceil(v*CalibrationBins))-1))
+		gaps[bin] += v
+		if top == int(y) {
+			gaps[bin]--
+		}
+	}
+	for _, gap := range gaps {
+		r.CalibrationError += math.Abs(gap)
+	}
+	n := float64(len(truth))
+	r.LogLoss, r.BrierScore, r.CalibrationError = r.LogLoss/n, r.BrierScore/n, r.CalibrationError/n
+	return r, nil
+}
+
+// CorrectedLogLoss is the log-loss of noisy labels: the mean of -log Σ_r c[k][r]·p_r, where k
+// is an example's noisy label and c the Q×Q confusion matrix, row-major, c[k][r] = P(noisy =
+// k | true = r). p is n×Q as in EvaluateProbabilities, whose limits of probabilities and
+// errors it shares.
+func CorrectedLogLoss(noisy []int32, p []float32, c []float64) (float64, error) {
+	q := int(math.Round(math.Sqrt(float64(len(c)))))
+	if q*q != len(c) || q == 0 {
+		return 0, fmt.Errorf("evaluate: found a confusion matrix of %d entries, wanted a square one", len(c))
+	}
+	if err := checkProbabilities(noisy, p, q); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for i, k := range noisy {
+		v := 0.0
+		for r, share := range c[int(k)*q : (int(k)+1)*q] {
+			v += share * float64(p[i*q+r])
+		}
+		sum += loss(v)
+	}
+	return sum / float64(len(noisy)), nil
+}
+
+// loss returns -log p within the limits of LogLoss.
+func loss(p float64) float64 { return -math.Log(min(max(p, leastProbability), 1-leastProbability)) }
+
+// checkProbabilities judges the arguments.
+func checkProbabilities(labels []int32, p []float32, q int) error {
+	n := len(labels)
+	if n == 0 || q < 1 || len(p)%q != 0 || len(p)/q != n {
+		return fmt.Errorf("evaluate: found %d probabilities for %d labels, wanted %d for each of at least one", len(p), n, q)
+	}
+	for i, y := range labels {
+		if y < 0 || int(y) >= q {
+			return fmt.Errorf("evaluate: example %d (counted from 0) has label %d, wanted 0 to %d", i, y, q-1)
+		}
+	}
+	for i, v := range p {
+		if !(v >= 0 && v <= 1+1e-5) { // what rounding may have added
+			return fmt.Errorf("evaluate: example %d (counted from 0) has the probability %v, wanted 0 to 1", i/q, v)
+		}
+	}
+	return nil
+}

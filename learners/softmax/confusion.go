@@ -1,0 +1,304 @@
+package softmax
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	budget "github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// What is known of a confusion matrix before any label: that one is right more often than it is
+// any other, and the matrix that is given, if one is; counted as so many examples of each class.
+const (
+	rightBefore = 0.6
+	countBefore = 1
+	countGiven  = 20
+)
+
+// shrink is as how many labels of each class, given by the mean annotator, an annotator's own
+// labels are joined by: most have given few.
+const shrink = 2
+
+// inner is how often the matrices are found anew from the same probabilities. That problem is
+// concave, and need not be solved to its end before the probabilities change.
+const inner = 5
+
+// Learning ends after so many rounds, or when a round moves less than settled of the
+// probability of a true class' labels, on average. Its fits are short, as each goes on from
+// the one of the round before.
+const (
+	learningRounds     = 20
+	settled            = 0.002
+	learningIterations = 25
+)
+
+// The penalties of these fits, in the units of a search for one, which is only possible when the
+// noise is known. Of single labels C is what lets the weights grow sharp, and a penalty that
+// keeps them small makes two classes that are often confused one; annotators tell how they are
+// wrong by where they differ, and too sure a model of few examples only spoils that.
+const (
+	singleLambda = 1e-5
+	crowdLambda  = 1e-3
+)
+
+// labelNoise learns how labels came about: a matrix of each annotator, A[k][t] = P(label k | true
+// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3; one matrix if
+// nobody knows who gave which label. Unlike there, the probabilities of the true classes are
+// those of models that have not seen the example.
+type labelNoise struct {
+	q      int
+	labels *confusion.Annotations
+	y      []int32   // the labels that the learned matrix is of: the votes, or all there are
+	anchor []float64 // Q×Q: what counts beside the labels of the mean annotator
+	crowd  bool      // labels have names
+}
+
+// learnedNoise is what labelNoise has found.
+type learnedNoise struct {
+	Matrices []float64 // A of each annotator, one after the other
+	// Over the examples with label k of y: sums of the posteriors of class t, and of their
+	// squares, Q×Q each. They are 0 before the first round.
+	Sums, Squares []float64
+}
+
+// newNoise returns nil if nothing is to be learned of the noise.
+func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
+	if problem.Annotations == nil && !p.LearnConfusion {
+		return nil, nil
+	}
+	if err := p.checkLearning("annotations"); err != nil {
+		return nil, err
+	}
+	q := problem.Q
+	n := &labelNoise{q: q, labels: problem.Annotations, y: problem.Y, crowd: problem.Annotations != nil}
+	n.anchor = make([]float64, q*q)
+	for k := range n.anchor {
+		n.anchor[k] = countBefore * (1 - rightBefore) / float64(q)
+		if k%q == k/q {
+			n.anchor[k] += countBefore * rightBefore
+		}
+		if problem.Noise != nil {
+			n.anchor[k] += float64(countGiven * problem.Noise.P[k])
+		}
+	}
+	if !n.crowd {
+		n.labels = &confusion.Annotations{Names: []string{""}, Start: make([]int, len(n.y)+1),
+			By: make([]int32, len(n.y)), Label: n.y}
+		for i := range n.labels.Start {
+			n.labels.Start[i] = i
+		}
+	}
+	count := len(n.labels.Names)
+	what := fmt.Sprintf("confusion matrices of %d annotators and %d classes", count, q)
+	return n, budget.Check(budget.Product(q, q, count, 8*4), what)
+}
+
+// lambda returns the penalty of the fits by which it learns.
+func (n *labelNoise) lambda() float64 {
+	if n.crowd {
+		return crowdLambda
+	}
+	return singleLambda
+}
+
+// begin returns what is known before the first round: what was known before any label, or of
+// annotators how often each agrees with the others' votes.
+func (n *labelNoise) begin() learnedNoise {
+	v := learnedNoise{Sums: make([]float64, n.q*n.q), Squares: make([]float64, n.q*n.q)}
+	if !n.crowd {
+		v.Matrices = slices.Clone(n.anchor)
+		normalise(v.Matrices, n.q)
+		return v
+	}
+	shares := make([]float32, len(n.y)*n.q)
+	for i := range n.y {
+		_, labels := n.labels.Of(i)
+		for _, k := range labels {
+			shares[i*n.q+int(k)] += 1 / float32(len(labels))
+		}
+	}
+	n.count(&v, shares)
+	clear(v.Sums)
+	clear(v.Squares)
+	return v
+}
+
+// count is the M-step: it finds the matrices, of expected true classes t, n×Q.
+func (n *labelNoise) count(v *learnedNoise, t []float32) {
+	q := n.q
+	all := make([]float64, len(n.labels.Names)*q*q)
+	clear(v.Sums)
+	clear(v.Squares)
+	for i, y := range n.y {
+		row := t[i*q : (i+1)*q]
+		by, label := n.labels.Of(i)
+		for a, k := range label {
+			to := all[(int(by[a])*q+int(k))*q:][:q]
+			for c, f := range row {
+				to[c] += float64(f)
+			}
+		}
+		sums, squares := v.Sums[int(y)*q:][:q], v.Squares[int(y)*q:][:q]
+		for c, f := range row {
+			sums[c] += float64(f)
+			squares[c] += float64(f) * float64(f) // exact, so that fused or not is the same
+		}
+	}
+	mean := slices.Clone(n.anchor)
+	for k, f := range all {
+		mean[k%(q*q)] += f
+	}
+	normalise(mean, q)
+	if !n.crowd { // the mean is of the only one
+		v.Matrices = mean
+		return
+	}
+	for k := range all {
+		all[k] += float64(shrink * mean[k%(q*q)])
+	}
+	for from := 0; from < len(all); from += q * q {
+		normalise(all[from:from+q*q], q)
+	}
+	v.Matrices = all
+}
+
+// normalise makes the columns of a q×q matrix sum to 1.
+func normalise(a []float64, q int) {
+	for t := range q {
+		sum := 0.0
+		for k := range q {
+			sum += a[k*q+t]
+		}
+		for k := range q {
+			a[k*q+t] /= sum
+		}
+	}
+}
+
+// evidence returns the logarithms of how likely the labels are with each true class: Q×Q, row k
+// for label k, or n×Q of annotators, whose largest in a row is 0.
+func (n *labelNoise) evidence(matrices []float64) []float32 {
+	q := n.q
+	logs := make([]float32, len(matrices))
+	for from := 0; from < len(matrices); from += q * q {
+		copy(logs[from:], forward(matrices[from:from+q*q], q))
+	}
+	if !n.crowd {
+		return logs
+	}
+	e := make([]float32, len(n.y)*q)
+	parallel.Ranges(len(n.y), 1<<10, func(from, to int) {
+		sum := make([]float64, q)
+		for i := from; i < to; i++ {
+			clear(sum)
+			by, label := n.labels.Of(i)
+			for a, k := range label {
+				for c, f := range logs[(int(by[a])*q+int(k))*q:][:q] {
+					sum[c] += float64(f)
+				}
+			}
+			most := slices.Max(sum)
+			for c, f := range sum {
+				e[i*q+c] = float32(f - most)
+			}
+		}
+	})
+	return e
+}
+
+// aimAtNoise makes the targets those of the matrices as they are learned so far.
+func (l *run) aimAtNoise() {
+	l.evidence = l.noise.evidence(l.state.Noise.Matrices)
+	l.targets = engine.Targets{Values: l.evidence, Row: l.problem.Y}
+	if l.noise.crowd {
+		l.targets.Row = nil
+	}
+}
+
+// relearn finds the matrices anew, by scores of models that have not seen the example, n×Q, and
+// says whether they have settled.
+func (l *run) relearn(scores []float32) (bool, error) {
+	before := l.noise.learned(&l.state.Noise)
+	t := make([]float32, len(scores))
+	for range inner {
+		copy(t, scores)
+		if err := l.posteriors(t); err != nil {
+			return false, err
+		}
+		l.noise.count(&l.state.Noise, t)
+		l.aimAtNoise()
+	}
+	moved := 0.0
+	for k, v := range l.noise.learned(&l.state.Noise) {
+		moved += math.Abs(v - before[k])
+	}
+	return moved/float64(2*l.problem.Q) < settled, nil
+}
+
+// learned returns the matrix of the labels y.
+func (n *labelNoise) learned(v *learnedNoise) []float64 {
+	c := slices.Clone(n.anchor)
+	for k, f := range v.Sums {
+		c[k] += f
+	}
+	normalise(c, n.q)
+	return c
+}
+
+// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of
+// N examples, where each counts by how sure its true class is: by Louis' principle the
+// information about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true
+// classes were known.
+func (l *run) Noise() *confusion.Learned {
+	if l.noise == nil {
+		return nil
+	}
+	q, v := l.problem.Q, &l.state.Noise
+	r := &confusion.Learned{P: l.noise.learned(v), Error: make([]float64, q*q)}
+	for t := range q {
+		n := 0.0
+		for k := range q {
+			n += v.Sums[k*q+t] + l.noise.anchor[k*q+t]
+		}
+		for k := range q {
+			at := k*q + t
+			blur := (v.Sums[at] + l.noise.anchor[at]) / (v.Squares[at] + l.noise.anchor[at]) // anchors are above 0
+			r.Error[at] = math.Sqrt(float64(r.P[at]*(1-r.P[at])) * blur / n)
+		}
+	}
+	if !l.noise.crowd {
+		return r
+	}
+	counts := l.noise.labels.Counts()
+	for a, name := range l.noise.labels.Names {
+		r.Annotators = append(r.Annotators, confusion.Annotator{Name: name, Labels: counts[a],
+			P: slices.Clone(v.Matrices[a*q*q : (a+1)*q*q])})
+	}
+	return r
+}
+
+// check says what no run would have saved.
+func (n *labelNoise) check(v *learnedNoise) error {
+	size := n.q * n.q
+	if len(v.Matrices) != len(n.labels.Names)*size || len(v.Sums) != size || len(v.Squares) != size {
+		return fmt.Errorf("found confusion matrices of %d entries, sums of %d and %d, wanted %d and %d",
+			len(v.Matrices), len(v.Sums), len(v.Squares), len(n.labels.Names)*size, size)
+	}
+	for _, f := range v.Matrices {
+		if !(f >= 0 && f <= 1.0001) {
+			return fmt.Errorf("found a probability %v of a label, wanted 0 to 1", f)
+		}
+	}
+	for k := range v.Sums {
+		if !(v.Sums[k] >= 0 && v.Squares[k] >= 0 && v.Sums[k]+v.Squares[k] <= math.MaxFloat64) {
+			return errors.New("found sums of posteriors below 0 or without end")
+		}
+	}
+	return nil
+}

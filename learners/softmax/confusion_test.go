@@ -1,0 +1,277 @@
+package softmax_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+)
+
+// wrong returns the share of the digits from first on that w gets wrong.
+func wrong(t *testing.T, e engine.Engine, w engine.Weights, first int) float64 {
+	t.Helper()
+	all := digits(t, 1797, nil)
+	test := all.X
+	test.N, test.X = test.N-first, test.X[first*test.D:]
+	classes, err := engine.Predict(e, w, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i, c := range classes {
+		if c != all.Y[first+i] {
+			n++
+		}
+	}
+	return float64(n) / float64(test.N)
+}
+
+func learn(t *testing.T, p *learners.Problem, change func(*softmax.Params)) host.Result {
+	t.Helper()
+	params := softmax.Defaults()
+	change(params)
+	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 100000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Learned without knowing C, the weights must be about as good as with it, and C about right.
+func TestLearnedConfusion(t *testing.T) {
+	random := func(share float64) func([]string) (*confusion.Matrix, error) {
+		return func(classes []string) (*confusion.Matrix, error) { return confusion.Random(classes, share, 5) }
+	}
+	symmetric := func(classes []string) (*confusion.Matrix, error) { return confusion.Symmetric(classes, 0.3) }
+	for name, noise := range map[string]func([]string) (*confusion.Matrix, error){
+		"pairwise": pairwise(0.35), "symmetric": symmetric, "random": random(0.4),
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := digits(t, 1300, noise)
+			given := wrong(t, p.Engine, learn(t, p, func(*softmax.Params) {}).W, 1300)
+			c := p.Noise.P
+			p.Noise = nil
+			r := learn(t, p, func(params *softmax.Params) { params.LearnConfusion = true })
+			learned := wrong(t, p.Engine, r.W, 1300)
+			if r.Noise == nil {
+				t.Fatal("nothing was learned of the noise")
+			}
+			far, within := 0.0, 0
+			for k, v := range r.Noise.P {
+				far += math.Abs(v-c[k]) / float64(2*p.Q)
+				if math.Abs(v-c[k]) <= 3*r.Noise.Error[k] {
+					within++
+				}
+			}
+			t.Logf("error %.3f, with C %.3f; C off by %.3f; %d of %d entries within 3 standard errors",
+				learned, given, far, within, p.Q*p.Q)
+			if learned > given+0.03 || far > 0.15 {
+				t.Errorf("error %.3f, with C %.3f; C is off by %.3f", learned, given, far)
+			}
+			if within < p.Q*p.Q*3/4 {
+				t.Errorf("%d of %d entries of C are within 3 standard errors", within, p.Q*p.Q)
+			}
+		})
+	}
+}
+
+// crowd gives the examples of p labels by annotators of these kinds, each of which labels a share
+// of them: true classes y become labels by the kind's matrix.
+func crowd(t *testing.T, p *learners.Problem, kinds []*confusion.Matrix, share float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 4))
+	labels := make([][]int32, len(kinds))
+	a := &confusion.Annotations{Classes: names(p.Q), Start: []int{0}}
+	for k, m := range kinds {
+		a.Names = append(a.Names, fmt.Sprintf("w%02d", k))
+		var err error
+		if labels[k], err = m.Inject(p.Y, uint64(k+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range p.Y {
+		for len(a.By) == a.Start[i] {
+			for k := range kinds {
+				if rng.Float64() < share {
+					a.By, a.Label = append(a.By, int32(k)), append(a.Label, labels[k][i])
+				}
+			}
+		}
+		a.Start = append(a.Start, len(a.By))
+	}
+	p.Annotations, p.Y, p.Noise = a, a.Votes(1), nil
+}
+
+// kinds are good annotators, spammers, who label at random, and one who takes each class for the
+// next.
+func kinds(t *testing.T, q int) []*confusion.Matrix {
+	t.Helper()
+	var all []*confusion.Matrix
+	for range 3 {
+		all = append(all, must(confusion.Symmetric(names(q), 0.25)))
+	}
+	for range 4 {
+		all = append(all, must(confusion.Symmetric(names(q), 0.9)))
+	}
+	return append(all, must(confusion.Pairwise(names(q), 0.9)))
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestAnnotators(t *testing.T) {
+	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+		t.Run(string(correction), func(t *testing.T) {
+			p := digits(t, 1300, nil)
+			truth := p.Y
+			all := kinds(t, p.Q)
+			crowd(t, p, all, 0.4)
+			votes := 0
+			for i, y := range p.Y {
+				if y != truth[i] {
+					votes++
+				}
+			}
+			r := learn(t, p, func(params *softmax.Params) { params.Correction = correction })
+			voted := wrong(t, p.Engine, learn(t, p.On(p.X, p.Y), func(*softmax.Params) {}).W, 1300)
+			learned := wrong(t, p.Engine, r.W, 1300)
+			t.Logf("%d of %d votes wrong; error %.3f, from votes %.3f", votes, len(truth), learned, voted)
+			if learned > 0.10 || learned > voted-0.05 {
+				t.Errorf("error %.3f, from votes %.3f", learned, voted)
+			}
+			for k, a := range r.Noise.Annotators {
+				far := 0.0
+				for e, v := range a.P {
+					far += math.Abs(v-all[k].P[e]) / float64(2*p.Q)
+				}
+				right := all[k].P[0]
+				t.Logf("%s: %d labels, right %.2f, off by %.3f", a.Name, a.Labels, a.Right(p.Q), far)
+				// Shares of 10 classes among 50 labels of each are off by 0.17 of themselves.
+				if math.Abs(a.Right(p.Q)-right) > 0.06 || far > 0.21 {
+					t.Errorf("%s is right for %.2f, wanted %.2f; the matrix is off by %.3f", a.Name, a.Right(p.Q), right, far)
+				}
+			}
+		})
+	}
+}
+
+// One who takes each class for the next is worth as much as one who is as often right.
+func TestAdversaryIsUsed(t *testing.T) {
+	errors := map[string]float64{}
+	for name, third := range map[string]*confusion.Matrix{
+		"adversary": must(confusion.Pairwise(names(10), 0.9)), "spammer": must(confusion.Symmetric(names(10), 0.9)),
+	} {
+		p := digits(t, 800, nil)
+		weak := must(confusion.Symmetric(names(10), 0.6))
+		crowd(t, p, []*confusion.Matrix{weak, weak, third}, 0.8)
+		errors[name] = wrong(t, p.Engine, learn(t, p, func(*softmax.Params) {}).W, 800)
+	}
+	t.Logf("error %.3f with the adversary, %.3f with a spammer", errors["adversary"], errors["spammer"])
+	if errors["adversary"] > errors["spammer"]-0.02 {
+		t.Errorf("error %.3f with the adversary, %.3f with a spammer in its place", errors["adversary"], errors["spammer"])
+	}
+}
+
+// What a run has learned of the noise has the same bits on another engine, from sparse
+// examples, and after being resumed from any stage.
+func TestLearnedNoiseBits(t *testing.T) {
+	for name, change := range map[string]func(*learners.Problem, *softmax.Params){
+		"learn": func(_ *learners.Problem, s *softmax.Params) { s.LearnConfusion = true },
+		"learn, from C, em": func(p *learners.Problem, s *softmax.Params) {
+			s.LearnConfusion, s.Correction, s.Rounds, s.Folds = true, softmax.EM, 2, 3
+			p.Noise = must(confusion.Pairwise(names(p.Q), 0.2))
+		},
+		"annotators": func(p *learners.Problem, s *softmax.Params) { s.Folds = 3 },
+		"annotators, em": func(p *learners.Problem, s *softmax.Params) {
+			s.Correction, s.L2, s.Rounds, s.Folds = softmax.EM, "0.001", 3, 3
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := digits(t, 150, pairwise(0.3))
+			p.Noise = nil
+			if strings.HasPrefix(name, "annotators") {
+				crowd(t, p, kinds(t, p.Q), 0.5)
+			}
+			params := softmax.Defaults()
+			params.Iterations = 8
+			change(p, params)
+			var kept []host.Snapshot
+			o := host.RunOptions{MaxSteps: 100000}
+			o.Keep = func(s host.Snapshot) error { kept = append(kept, s); return nil }
+			o.Due = func(steps int) bool { return steps%41 == 0 }
+			want := must(host.Run(t.Context(), params, p, o))
+			same := func(what string, got host.Result) {
+				t.Helper()
+				if !reflect.DeepEqual(got.W, want.W) || !reflect.DeepEqual(got.Noise, want.Noise) {
+					t.Errorf("%s: other weights or matrices", what)
+				}
+			}
+			if len(kept) < 3 {
+				t.Fatalf("%d snapshots of %d steps, wanted 3 or more", len(kept), want.Steps)
+			}
+			for _, s := range kept {
+				same(fmt.Sprintf("resumed after %d steps", s.Steps),
+					must(host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 100000, Resume: &s})))
+			}
+			p.Engine = cpuref.New()
+			same("cpuref", must(host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 100000})))
+			p.Engine, p.X = simd.New(), sparse(p.X)
+			same("sparse", must(host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 100000})))
+		})
+	}
+}
+
+// sparse returns x without its zeros.
+func sparse(x dataset.Examples) dataset.Examples {
+	s := dataset.Examples{N: x.N, D: x.D, Starts: []int64{0}}
+	for i := range x.N {
+		for j, v := range x.Row(i) {
+			if v != 0 {
+				s.Columns, s.Values = append(s.Columns, int32(j)), append(s.Values, v)
+			}
+		}
+		s.Starts = append(s.Starts, int64(len(s.Values)))
+	}
+	return s
+}
+
+func TestLearningRefuses(t *testing.T) {
+	for _, c := range []struct {
+		edit func(*softmax.Params)
+		want string
+	}{
+		{func(p *softmax.Params) { p.Correction = softmax.None }, "with correction none, wanted forward or em"},
+		{func(p *softmax.Params) { p.Correction = softmax.Backward }, "with correction backward"},
+		{func(p *softmax.Params) { p.ClassWeights = softmax.Balanced }, "with class weights balanced, wanted equal"},
+	} {
+		p := softmax.Defaults()
+		c.edit(p)
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+		crowded := digits(t, 50, nil)
+		crowd(t, crowded, kinds(t, crowded.Q), 0.5)
+		if _, err := p.Start(t.Context(), crowded); err == nil || !strings.Contains(err.Error(), "annotations "+c.want) {
+			t.Errorf("annotations: %v, want %q", err, c.want)
+		}
+		p.LearnConfusion = true
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "learn-confusion "+c.want) {
+			t.Errorf("learn-confusion: %v, want %q", err, c.want)
+		}
+	}
+}

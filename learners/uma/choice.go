@@ -1,0 +1,79 @@
+package uma
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// candidate is a pair that clause 7 allows.
+type candidate struct {
+	engine.Pair
+	value float64 // what the rule wants largest
+}
+
+// collect fills l.allowed and l.candidates with the pairs that clause 7 allows, by p, then q.
+func (l *run) collect(regions []int64) error {
+	l.allowed, l.candidates, l.tried = l.allowed[:0], l.candidates[:0], 0
+	for p := range l.q {
+		if slices.Max(regions[p*l.q:(p+1)*l.q]) == 0 {
+			continue
+		}
+		for r := range l.q {
+			norm2 := float64(l.norms[p*l.q+r])
+			if math.IsNaN(norm2) || math.IsInf(norm2, 0) {
+				return fmt.Errorf("uma: the norm of update vector (%d,%d) is %v: the features are too large for float32; "+
+					"normalise them", p, r, norm2)
+			}
+			if p == r || !(norm2 > l.Tol*l.Tol) || !(norm2 > l.doubted(regions, p, r)) {
+				continue
+			}
+			value := norm2
+			if l.Select == SelectConfusion {
+				value = norm2 / (l.priors[r] * l.priors[r])
+			}
+			l.allowed = append(l.allowed, engine.Pair{P: p, Q: r})
+			l.candidates = append(l.candidates, candidate{engine.Pair{P: p, Q: r}, value})
+		}
+	}
+	return nil
+}
+
+// next removes from l.candidates the pairs to try next, in the order of clause
+// 7, and makes room for their update vectors in l.z. It is empty when there are
+// none left. Mostly the first pair will do; where it does not, a device answers
+// sixteen questions sooner than sixteen times one. A random choice is not made
+// before it is needed.
+func (l *run) next() []engine.Pair {
+	n := 1
+	if l.tried > 0 && l.Select != SelectRandom {
+		n = 16
+	}
+	n = min(n, len(l.candidates))
+	l.tried += n
+	pairs := make([]engine.Pair, n)
+	for i := range pairs {
+		pairs[i] = l.take()
+	}
+	l.z = slices.Grow(l.z[:0], n*l.d)[:n*l.d]
+	return pairs
+}
+
+// take removes the first candidate in the order of clause 7.
+func (l *run) take() engine.Pair {
+	next := 0
+	if l.Select == SelectRandom {
+		next = l.rng.IntN(len(l.candidates))
+	} else {
+		for i, c := range l.candidates {
+			if c.value > l.candidates[next].value {
+				next = i
+			}
+		}
+	}
+	c := l.candidates[next]
+	l.candidates = slices.Delete(l.candidates, next, next+1)
+	return c.Pair
+}

@@ -3,6 +3,7 @@
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
+# make mutants each broken kernel has to fail the conformance suite, which make test leaves out
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
@@ -34,7 +35,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build fuzz fuzz-short learners weights clean
+.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build fuzz fuzz-short learners weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -52,15 +53,22 @@ run: build
 # to compile kernels, are for `make tuner` alone; its other tests run with all.
 TUNER := ^TestTune(Rejects|Finds|OnOpenCL)?$$
 
+# A mutant is a program to compile, and there are more than 150: three minutes with an empty cache.
+MUTANTS := ^TestMutantsAreCaught$$
+
 # go test vets each package unless told not to: lint does, and more of it. The second run has devices
 # with little memory and small work groups.
 test: deps
-	go test -vet=off -skip '$(TUNER)' ./...
+	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl' ./...
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
 
 # Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
 tuner: deps
 	go test -run '$(TUNER)' ./gpu ./cmd/uma-gpu
+
+# Change a kernel, a case of the conformance suite or the mutants: run these.
+mutants: deps
+	go test -timeout 20m -run '$(MUTANTS)' ./gpu
 
 # Random, by a seed that is printed and given again with SEED.
 kills: deps

@@ -120,6 +120,7 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 			break
 		}
 		r.steps++
+		res.Note = step.Note
 		r.keep.stepped(r.w)
 		changed = step.Changed
 		if o.OnStep != nil {

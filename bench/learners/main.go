@@ -39,6 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	seeds := flags.Int("seeds", 5, "corrupt labels, divide sets and train with the seeds 1 to `k`")
 	only := flags.String("sets", "", "measure only these `sets`, a comma list; all if empty. The tables have all results")
 	kinds := flags.String("noises", "", "measure only these `noises`, a comma list of headings of tables; all if empty")
+	names := flags.String("ways", "", "measure only these `ways` to learn, a comma list of columns; all if empty")
 	quick := flags.Bool("quick", false, "two small sets of the folder testdata, two noises and one seed")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if *quick {
 		p.sets, p.seeds = quickSets, 1
 	}
-	chosen, unknown := p.choose(*only, *kinds)
+	chosen, unknown := p.choose(*only, *kinds, *names)
 	if err := errors.Join(err, unknown); err != nil {
 		fmt.Fprintln(stderr, "learners:", err)
 		return 2
@@ -78,23 +79,31 @@ type plan struct {
 	seeds int
 }
 
-// choose returns the sets, and of each the noises, that two comma lists name, in the order of
-// the plan; an empty list names all.
-func (p plan) choose(sets, noises string) (chosen []set, err error) {
-	named, kinds := newList(sets), newList(noises)
+// choose returns what three comma lists leave of the plan; an empty list leaves all.
+func (p plan) choose(sets, noises, ways string) (chosen plan, err error) {
+	named, kinds, columns := newList(sets), newList(noises), newList(ways)
+	chosen.seeds = p.seeds
 	for _, s := range p.sets {
 		if !named.has(s.name) {
 			continue
 		}
 		s.noises = slices.Clone(s.noises)
 		s.noises = slices.DeleteFunc(s.noises, func(o noise) bool { return !kinds.has(o.name) })
-		chosen = append(chosen, s)
+		chosen.sets = append(chosen.sets, s)
+	}
+	for _, w := range p.ways {
+		if columns.has(w.name) {
+			chosen.ways = append(chosen.ways, w)
+		}
 	}
 	if unknown := named.unknown(); unknown != "" {
-		return nil, fmt.Errorf("-sets: found %q, which is no set; sets.go lists them", unknown)
+		return chosen, fmt.Errorf("-sets: found %q, which is no set; sets.go lists them", unknown)
 	}
 	if unknown := kinds.unknown(); unknown != "" {
-		return nil, fmt.Errorf("-noises: found %q, which is no noise of these sets; sets.go lists them", unknown)
+		return chosen, fmt.Errorf("-noises: found %q, which is no noise of these sets; sets.go lists them", unknown)
+	}
+	if unknown := columns.unknown(); unknown != "" {
+		return chosen, fmt.Errorf("-ways: found %q, which is no way; ways.go lists them", unknown)
 	}
 	return chosen, nil
 }
@@ -132,9 +141,9 @@ func (l list) unknown() string {
 	return ""
 }
 
-// measure measures the chosen sets and writes the tables of all that is known, after an
+// measure measures what is chosen and writes the tables of all that is known, after an
 // interrupt too.
-func measure(ctx context.Context, p plan, chosen []set, dir, kept, page string, stdout, stderr io.Writer) (err error) {
+func measure(ctx context.Context, p, chosen plan, dir, kept, page string, stdout, stderr io.Writer) (err error) {
 	if page != "" {
 		if _, err := aboveTables(page); err != nil { // before hours have gone by
 			return err
@@ -147,8 +156,8 @@ func measure(ctx context.Context, p plan, chosen []set, dir, kept, page string, 
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	j := job{plan: p, engine: e, dir: dir, results: r, progress: stderr}
-	failed := j.measure(ctx, chosen)
+	j := job{plan: chosen, engine: e, dir: dir, results: r, progress: stderr}
+	failed := j.measure(ctx)
 	if failed != nil && ctx.Err() == nil {
 		return failed
 	}

@@ -82,6 +82,7 @@ func TestRunRefuses(t *testing.T) {
 		{nil, 2, "wanted -data"},
 		{[]string{"-data", "d", "-seeds", "0"}, 2, "at least 1"},
 		{[]string{"-data", "d", "more"}, 2, "nothing else"},
+		{[]string{"-data", "d", "-ways", "softly"}, 2, `-ways: found "softly"`},
 		{[]string{"-data", "d", "-noises", "pink"}, 2, `-noises: found "pink"`},
 		{[]string{"-data", "d", "-sets", "iris", "-noises", "majority"}, 2, `-noises: found "majority"`},
 		{[]string{"-data", "d", "-sets", "lettre"}, 2, `found "lettre"`},
@@ -100,13 +101,23 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	p := plan{sets: sets}
-	chosen, err := p.choose("wine,labelme", "none,majority")
-	if err != nil || len(chosen) != 2 || len(chosen[0].noises) != 1 || chosen[0].noises[0].name != "none" ||
-		len(chosen[1].noises) != 1 || chosen[1].noises[0].name != "majority" {
-		t.Errorf("found %+v, %v", chosen, err)
+	choices, err := parse(ways)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if all, err := p.choose("", ""); err != nil || len(all) != len(sets) || len(all[0].noises) != len(injected) {
-		t.Errorf("found %d sets, %v", len(all), err)
+	p := plan{sets, choices, 2}
+	chosen, err := p.choose("wine,labelme", "none,majority", "uma,classmean")
+	if err != nil || len(chosen.sets) != 2 || len(chosen.ways) != 2 || chosen.ways[0].name != "uma" || chosen.seeds != 2 {
+		t.Fatalf("found %+v, %v", chosen, err)
+	}
+	for i, name := range []string{"none", "majority"} {
+		if o := chosen.sets[i].noises; len(o) != 1 || o[0].name != name {
+			t.Errorf("set %d has noises %+v, want %s", i, o, name)
+		}
+	}
+	all, err := p.choose("", "", "")
+	if err != nil || len(all.sets) != len(sets) || len(all.ways) != len(ways) ||
+		len(all.sets[0].noises) != len(injected) {
+		t.Errorf("found %d sets and %d ways, %v", len(all.sets), len(all.ways), err)
 	}
 }

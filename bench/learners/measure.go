@@ -25,10 +25,10 @@ type job struct {
 
 // measure measures what is missing of the sets, one seed of all before the next. A set whose
 // files are not there is passed over, with a note.
-func (j job) measure(ctx context.Context, chosen []set) error {
+func (j job) measure(ctx context.Context) error {
 	absent := map[string]bool{}
 	for seed := 1; seed <= j.seeds; seed++ {
-		for _, s := range chosen {
+		for _, s := range j.sets {
 			if absent[s.name] {
 				continue
 			}
@@ -40,7 +40,7 @@ func (j job) measure(ctx context.Context, chosen []set) error {
 				return fmt.Errorf("set %s, seed %d: %w", s.name, seed, err)
 			}
 		}
-		if len(absent) == len(chosen) {
+		if len(absent) == len(j.sets) {
 			return fmt.Errorf("found none of the sets in %s, wanted at least one", j.dir)
 		}
 	}

@@ -67,7 +67,7 @@ func trainCommand() *cli.Command {
 			normalizeHelp + "\n" +
 			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
 			"devices --help (devices).\n\n" +
-			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --max-steps 600\n" +
+			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
 			"          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search",
 		Flags:  flags,
 		Action: train,

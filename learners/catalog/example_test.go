@@ -26,6 +26,7 @@ func ExampleFind() {
 	// an update of W by all mistakes, or by those of one kind
 	// --alpha 0
 	// --alpha-unit weights
+	// --doubt 1
 	// --select confusion
 	// --step all
 	// --tol 1e-09
@@ -38,5 +39,5 @@ func ExampleParse() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%+v\n", p)
-	// Output: &{Step:all Select:random Alpha:0 AlphaUnit:weights Tol:1e-09}
+	// Output: &{Step:all Select:random Alpha:0 AlphaUnit:weights Tol:1e-09 Doubt:0}
 }

@@ -45,9 +45,8 @@ type objective interface {
 type minimiser struct {
 	f      objective
 	now    point
-	pairs  []pair  // the oldest first
-	first  float64 // norm of the gradient to which the others are compared
-	trials int     // points looked at in this step
+	pairs  []pair // the oldest first
+	trials int    // points looked at in this step
 }
 
 // pair is a step and what it did to the gradient.

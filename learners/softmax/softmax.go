@@ -63,6 +63,13 @@ const (
 	done
 )
 
+// String says what a run is in the middle of.
+func (s stage) String() string {
+	return [...]string{
+		"learning the noise", "the search for a penalty", "the rounds of soft labels", "the fit", "peace",
+	}[s]
+}
+
 // Start implements learners.Params.
 func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if err := p.Check(); err != nil {
@@ -205,6 +212,10 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 // stepped reports an iteration, or that w is now where the next fit begins.
 func (l *run) stepped(w engine.Weights) learners.Step {
 	s := learners.Step{Changed: learners.AllClasses(w.Q)}
+	if l.state.Stage != fitting && l.state.Stage != done {
+		s.Note = fmt.Sprintf("softmax: ended in %s: the weights are those of a trial and not a result; allow more steps, "+
+			"or give a penalty", l.state.Stage)
+	}
 	s.Fields = append(s.Fields, learners.Field{Name: "λ", Value: l.state.Search.Lambda})
 	if l.min != nil {
 		s.Fields = append(s.Fields, learners.Field{Name: "loss", Value: l.min.now.loss},

@@ -355,3 +355,23 @@ func TestResumeFromEveryStage(t *testing.T) {
 		}
 	}
 }
+
+// Who stops a run before its last fit is told that the weights are not a result.
+func TestStoppedInASearch(t *testing.T) {
+	p := digits(t, 200, pairwise(0.2))
+	for _, c := range []struct {
+		l2    string
+		steps int
+		want  string
+	}{{softmax.Search, 3, "ended in the search for a penalty"}, {"0.01", 3, ""}, {softmax.Search, 5000, ""}} {
+		params := softmax.Defaults()
+		params.L2 = c.l2
+		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: c.steps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(r.Note, c.want) || c.want == "" && r.Note != "" {
+			t.Errorf("l2 %s, %s after %d steps: note %q, wanted %q", c.l2, r.Stop, r.Steps, r.Note, c.want)
+		}
+	}
+}

@@ -16,6 +16,7 @@
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make bench-gpu tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
 # make bench-gpu-build what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
+# make same-bits the same weights in every way of bench/same-bits.sh, on Arm and on Mesa's driver too; DATA as for weights
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
@@ -35,7 +36,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build fuzz fuzz-short learners weights clean
+.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -169,6 +170,12 @@ bench-gpu-build: deps
 bench-gpu: bench-gpu-build
 	SMALL=$(SMALL) $(CARRY)/run.sh build/bench-gpu-results
 	@[ -n "$(SMALL)" ] || cp build/bench-gpu-results/gpu.md docs/gpu.md
+
+# Without DATA, on the digits that are in the repository.
+same-bits: build mesa
+	@.ci/install-deps qemu-user
+	CGO_ENABLED=0 GOARCH=arm64 go build -o build/uma-gpu-arm64 ./cmd/uma-gpu
+	ARM64=build/uma-gpu-arm64 sh bench/same-bits.sh build/uma-gpu $(or $(DATA),testdata digits)
 
 # One binary a package. Coverage is watched in our code alone: go test -fuzz would
 # compile the library anew, for 50 s. An interrupt ends a target, as ctrl-C does:

@@ -6,6 +6,19 @@ import sys
 
 BENCHMARK = re.compile(r"^Benchmark(\w+)/([^/]+)/?(.*?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op(.*)$", re.M)
 
+CHECKS = """Conformance are the cases that every engine has to pass, to the bit; bench/same-bits.sh trains the same models
+in many ways and compares W."""
+STEPS = """40 % pairwise noise, C known, one pair of classes corrected in a step. torch makes its steps from
+Fashion-MNIST, in the best way known to us (bench/peers/torch_step.py)."""
+OPERATIONS = "`uma-gpu bench` on the same examples. GB are 10⁹ bytes of examples read."
+LEARNING = """The same examples, C known, one penalty. An evaluation makes scores, residuals, their weighted sums and the
+loss of one W; a step of the learner has one or more. torch's evaluation is plain: no C, no exact sums."""
+EVALUATIONS = """The fastest of several. Two operations for each term of the two products; the bandwidth counts one reading of
+the stored values and their columns."""
+PROJECTIONS = "n examples, m landmarks; the kernel function is named first. No axes means the kernel values alone."
+MEMORY = """The limit is one that the program is given. Devices that share the host's memory use in place what does not
+fit; others have it streamed to them. Rescoring is told to copy on every device."""
+
 
 def number(v):
     """Three significant digits."""
@@ -63,60 +76,90 @@ class Page:
         return "measured"
 
     def good(self, *names):
-        return all(self.verdicts[n].startswith(("passed", "measured")) for n in names)
+        return all(self.verdicts.get(n, "left out").startswith(("passed", "measured")) for n in names)
 
     def failed(self):
         return [n for n, v in self.verdicts.items() if not v.startswith(("passed", "measured", "skipped"))]
 
+    def on_gpu(self):
+        return self.device is not None and "GPU" in self.device["type"].upper()
+
     def title(self):
-        d, name = self.device, "no device" if not self.device else self.device["name"]
-        if not d or "GPU" not in d["type"].upper():
-            return f"# No GPU was at hand: small sizes on a processor by {d['platform_name'] if d else 'no platform'}"
-        return f"# {name}" + (", small sizes" if self.run["small"] else "")
+        if not self.on_gpu():
+            return "# No GPU was at hand: small sizes on a processor"
+        return f"# {self.device['name']}" + (", small sizes" if self.run["small"] else "")
 
     def machine(self):
         d, c = self.device, self.cpu
-        if not d:
+        if not d or not c:
             return "The list of devices could not be read."
-        warn = "" if "GPU" in d["type"].upper() else \
-            " **Nothing here says how a GPU would do**: the page shows that the measurement works, and what it will tell."
-        return (f"`opencl` is {d['name']} ({d['platform_name']}, driver {d['driver']}, {d['version']}), {d['compute_units']} compute units, "
-                f"{d['memory_bytes'] / 2**30:.1f} GiB; `cpu` is {c['name']}, {c['compute_units']} processors of the same machine.{warn}")
+        text = (f"`opencl` is {d['name']} ({d['platform_name']}, driver {d['driver']}, {d['version']}), "
+                f"{d['compute_units']} compute units, {d['memory_bytes'] / 2**30:.1f} GiB; `cpu` is {c['name']}, "
+                f"{c['compute_units']} processors of the same machine.")
+        if not self.on_gpu():
+            text += " **Nothing here says how a GPU would do**: the page shows that the measurement works."
+        return text
 
     def checks(self):
         names = {"devices": "self-test", "same bits": "bench/same-bits.sh"}
-        return table(["part", "result", "s"], [[names.get(n, n), self.verdicts[n], str(p["seconds"])] for n, p in self.parts.items()], 2)
+        rows = [[names.get(n, n), self.verdicts[n], str(p["seconds"])] for n, p in self.parts.items()]
+        return table(["part", "result", "s"], rows, 2)
 
-    def step(self, name):
-        return self.parts[name]["printed"]["run"]["step"]
+    def printed(self, name):
+        return self.parts[name]["printed"]
 
-    def describe(self, name):
-        r = self.parts[name]["printed"]
-        d = r["data"]
-        what = "synthetic examples" if d["source"] == "synthetic" else "Fashion-MNIST"
-        return f"{what}, {d['examples']} × {d['features']}, {d['classes']} classes, {d['storage']}, {r['run']['steps']} steps in a run"
+    def data(self, name):
+        d = self.printed(name)["data"]
+        what = "Synthetic examples" if d["source"] == "synthetic" else "Fashion-MNIST"
+        return f"{what}, {d['examples']} × {d['features']}, {d['classes']} classes, {d['storage']}. "
+
+    def torch(self):
+        t = self.printed("torch")
+        return f"torch {t['torch']} on {t['device']}"
 
     def steps(self):
-        base = self.step("steps, opencl")["seconds"]
+        one = self.printed("steps, opencl")["run"]
+        base = one["step"]["seconds"]
         rows = []
         for label, name in (("uma-gpu opencl", "steps, opencl"), ("uma-gpu cpu", "steps, cpu")):
-            o = self.step(name)
-            rows.append([label] + [number(1e3 * o[k]) for k in ("seconds", "seconds_least", "seconds_most")] + [number(o["seconds"] / base)])
+            o = self.printed(name)["run"]["step"]
+            times = [number(1e3 * o[k]) for k in ("seconds", "seconds_least", "seconds_most")]
+            rows.append([label] + times + [number(o["seconds"] / base)])
         if self.good("torch"):
-            t = self.parts["torch"]["printed"]
-            rows.append([f"torch {t['torch']} on {t['device']}", number(1e3 * t["seconds"]), "-", "-", number(t["seconds"] / base)])
-        return table(["a step by", "ms", "least", "most", "times opencl"], rows)
+            t = self.printed("torch")
+            rows.append([self.torch(), number(1e3 * t["seconds"]), "-", "-", number(t["seconds"] / base)])
+        text = table(["a step by", "ms", "least", "most", "times opencl"], rows)
+        return f"The median of the {one['steps']} steps of a run.\n\n" + text
 
     def operations(self):
-        one, other = (self.parts[n]["printed"] for n in ("steps, opencl", "steps, cpu"))
+        one, other = (self.printed(n) for n in ("steps, opencl", "steps, cpu"))
         rows = []
-        for o, c in zip(one["operations"] + [one["run"]["whole"]], other["operations"] + [other["run"]["whole"]]):
+        measures = (("gb_per_s", 1), ("bandwidth_share", 100), ("launches", 1))
+        for o, c in zip(*(r["operations"] + [r["run"]["whole"]] for r in (one, other))):
             rows.append([o["name"], number(1e3 * o["seconds"])] +
-                        ["-" if o[k] is None else number(scale * o[k]) for k, scale in (("gb_per_s", 1), ("bandwidth_share", 100), ("launches", 1))] +
+                        ["-" if o[k] is None else number(scale * o[k]) for k, scale in measures] +
                         [number(1e3 * c["seconds"]), number(c["seconds"] / o["seconds"])])
-        text = table(["operation", "opencl ms", "GB/s", "% of bandwidth", "launches", "cpu ms", "cpu ms / opencl ms"], rows)
-        return text + f"\n\nThe {one['bandwidth_name']} of `opencl` was {number(one['bandwidth_gb_per_s'])} GB/s, the " \
-                      f"{other['bandwidth_name']} of `cpu` {number(other['bandwidth_gb_per_s'])} GB/s."
+        head = ["operation", "opencl ms", "GB/s", "% of bandwidth", "launches", "cpu ms", "cpu ms / opencl ms"]
+        bandwidth = (f"The {r['bandwidth_name']} of `{name}` was {number(r['bandwidth_gb_per_s'])} GB/s."
+                     for r, name in ((one, "opencl"), (other, "cpu")))
+        return table(head, rows) + "\n\n" + " ".join(bandwidth)
+
+    def phase(self, part, name):
+        """Median seconds of what is done in a step."""
+        return next(o["seconds"] for o in self.printed(part)["run"]["phases"] if o["name"] == name)
+
+    def learning(self):
+        rows = []
+        base = self.phase("logistic, opencl", "evaluate")
+        for label, name in (("uma-gpu opencl", "logistic, opencl"), ("uma-gpu cpu", "logistic, cpu")):
+            run, evaluation = self.printed(name)["run"], self.phase(name, "evaluate")
+            whole = f"{number(run['whole']['seconds'])} ({run['steps']} steps)"
+            rows.append([label, number(1e3 * evaluation), number(evaluation / base),
+                         number(1e3 * run["step"]["seconds"]), whole])
+        if self.good("torch"):
+            t = self.printed("torch")
+            rows.append([self.torch(), number(1e3 * t["evaluation"]), number(t["evaluation"] / base), "-", "-"])
+        return table(["by", "an evaluation, ms", "times opencl", "a step, ms", "a run, s"], rows)
 
     def compared(self, kind):
         """Evaluations or projections: opencl beside cpu."""
@@ -124,66 +167,69 @@ class Page:
         if self.good("peak"):
             peak = 2 * max(m["Gfma/s-peak"] for m in self.benchmarks("peak").values())
         if self.good("steps, opencl"):
-            bandwidth = self.parts["steps, opencl"]["printed"]["bandwidth_gb_per_s"]
+            bandwidth = self.printed("steps, opencl")["bandwidth_gb_per_s"]
         share = lambda v, of: number(100 * v / of) if v and of else "-"
         cpu, rows = self.benchmarks(f"{kind}, cpu"), []
         for name, m in self.benchmarks(f"{kind}, opencl").items():
+            shown = name.removesuffix("/evaluate").replace("/", ", ")
+            rows.append([shown, number(1e3 * m["seconds"]), number(m["GFLOP/s"]), share(m["GFLOP/s"], peak)])
+            if kind == "evaluations":
+                rows[-1].append(share(m.get("GB/s"), bandwidth))
             c = cpu.get(name)
-            rows.append([name.removesuffix("/evaluate").replace("/", ", "), number(1e3 * m["seconds"]), number(m["GFLOP/s"]), share(m["GFLOP/s"], peak),
-                         share(m.get("GB/s"), bandwidth)] + ([number(1e3 * c["seconds"]), number(c["seconds"] / m["seconds"])] if c else ["-", "-"]))
-        text = table(["examples", "opencl ms", "GFLOP/s", "% of the fma peak", "% of bandwidth", "cpu ms", "cpu ms / opencl ms"], rows)
-        return text + (f"\n\nThe fma peak of `opencl` was {number(peak)} GFLOP/s." if peak else "")
+            rows[-1] += [number(1e3 * c["seconds"]), number(c["seconds"] / m["seconds"])] if c else ["-", "-"]
+        head = ["examples", "opencl ms", "GFLOP/s", "% of the fma peak"]
+        head += ["% of bandwidth"] * (kind == "evaluations") + ["cpu ms", "cpu ms / opencl ms"]
+        return table(head, rows) + (f"\n\nThe fma peak of `opencl` was {number(peak)} GFLOP/s." if peak else "")
 
     def memory(self):
         rows = []
         if self.good("large", "large, little memory"):
-            base = self.step("large")["seconds"]
+            base = self.phase("large", "evaluate")
             for name, label in (("large", "all there is"), ("large, little memory", self.run["allowed"])):
-                r, o = self.parts[name]["printed"], self.step(name)
-                rows.append([f"a step on {r['data']['examples']} × {r['data']['features']}, {r['example_bytes'] / 2**20:.0f} MiB", label,
-                             number(1e3 * o["seconds"]), number(o["seconds"] / base)])
+                r, seconds = self.printed(name), self.phase(name, "evaluate")
+                n, d, size = r["data"]["examples"], r["data"]["features"], r["example_bytes"] / 2**20
+                rows.append([f"an evaluation of {n} × {d}, {size:.0f} MiB", label, number(1e3 * seconds),
+                             number(seconds / base)])
         if self.good("streamed"):
-            m = self.benchmarks("streamed")
-            found = {name.rsplit("/", 1)[-1]: v for name, v in m.items()}
+            found = {name.rsplit("/", 1)[-1]: v["seconds"] for name, v in self.benchmarks("streamed").items()}
             for name, label in (("resident", "all there is"), ("streamed", "a third of them, and copied")):
-                rows.append(["rescoring two classes of 60000 × 784, 179 MiB", label, number(1e3 * found[name]["seconds"]),
-                             number(found[name]["seconds"] / found["resident"]["seconds"])])
+                rows.append(["rescoring two classes of 60000 × 784, 179 MiB", label, number(1e3 * found[name]),
+                             number(found[name] / found["resident"])])
         return table(["what", "memory allowed", "ms", "times all there is"], rows, 2)
 
     def tuner(self):
-        r = self.parts["tuner"]["printed"]
+        r = self.printed("tuner")
         count = lambda verdict: sum(c["verdict"] == verdict for c in r["candidates"])
-        d = r["data"]
-        text = f"On {d['examples']} × {d['features']}, {d['classes']} classes, {d['storage']}, of {len(r['candidates'])} candidates {count('faster')} were " \
-               f"faster than the best until then, {count('REJECTED')} differed in a bit, {count('failed')} did not run. "
+        text = self.data("tuner") + f"Of {len(r['candidates'])} candidates {count('faster')} were faster than the best " \
+            f"until then, {count('REJECTED')} differed in a bit, {count('failed')} did not run. "
         changed = [f"{k} {r['default'][k]} → {v}" for k, v in r["best"].items() if v != r["default"].get(k)]
         if not changed:
             return text + "The default stayed the best."
         return text + f"Steps take {number(r['ratio'])} of the default's time with {', '.join(changed)}."
 
     def section(self, head, needs, text, about=""):
-        if not self.good(*needs):
-            text = lambda: "Not measured: " + "; ".join(f"{n}: {self.verdicts[n]}" for n in needs if not self.good(n)) + "."
-        return f"## {head}\n{about}\n{text()}\n" if not about else f"## {head}\n\n{about}\n\n{text()}\n"
+        """A section; needs are the parts without which it only says why there is none."""
+        lacking = [n for n in needs if not self.good(n)]
+        what = text() if not lacking else \
+            "Not measured: " + "; ".join(f"{n}: {self.verdicts.get(n, 'left out')}" for n in lacking) + "."
+        return "\n\n".join([f"## {head}"] + ([about] if about else []) + [what]) + "\n"
 
     def text(self):
-        steps = "" if not self.good("steps, opencl") else self.describe("steps, opencl") + ". "
+        data = self.data("steps, opencl") if self.good("steps, opencl") else ""
+        steps = ["steps, opencl", "steps, cpu"]
         return "\n".join([
             self.title(), "", self.machine(), "",
-            "Made by `make bench-gpu` (bench/gpu/run.sh, then page.py). All figures are of one run, in which other work on the machine was not "
-            "kept away; the ratios say more than the times.", "",
-            self.section("Checks and parts", [], self.checks, "Conformance are the cases that every engine has to pass, to the bit; bench/same-bits.sh trains "
-                         "the same model in many ways and compares W."),
-            self.section("A step of UMA", ["steps, opencl", "steps, cpu"], self.steps, steps + "40 % pairwise noise, C known; the median step of a run, "
-                         "the least and the most. torch makes its steps from Fashion-MNIST, the best way known to us (bench/peers/torch_step.py)."),
-            self.section("Operations", ["steps, opencl", "steps, cpu"], self.operations, "`uma-gpu bench` on the same examples. GB are 10⁹ bytes of examples read."),
-            self.section("An evaluation", ["evaluations, opencl", "evaluations, cpu"], lambda: self.compared("evaluations"),
-                         "Scores, residuals, their weighted sums and the loss of one W; the fastest of several. Two operations for each term of the two products; "
-                         "the bandwidth counts one reading of the stored values and their columns."),
-            self.section("Projection on kernel principal components", ["projections, opencl", "projections, cpu"], lambda: self.compared("projections"),
-                         "n examples, m landmarks; the kernel function is named first. No axes means the kernel values alone."),
-            self.section("More than memory holds", [], self.memory, "The limit is one that the program is given. Devices that share the host's memory use in place "
-                         "what does not fit; others have it streamed to them. Rescoring is told to copy on every device."),
+            "Made by `make bench-gpu` (bench/gpu/run.sh, then page.py). All figures are of one run, in which other work on\n"
+            "the machine was not kept away; the ratios say more than the times.", "",
+            self.section("Checks and parts", [], self.checks, CHECKS),
+            self.section("A step of UMA", steps, self.steps, data + STEPS),
+            self.section("Operations", steps, self.operations, OPERATIONS),
+            self.section("Logistic regression", ["logistic, opencl", "logistic, cpu"], self.learning, LEARNING),
+            self.section("Evaluations of other sizes", ["evaluations, opencl", "evaluations, cpu"],
+                         lambda: self.compared("evaluations"), EVALUATIONS),
+            self.section("Projection on kernel principal components", ["projections, opencl", "projections, cpu"],
+                         lambda: self.compared("projections"), PROJECTIONS),
+            self.section("More than memory holds", [], self.memory, MEMORY),
             self.section("The tuner", ["tuner"], self.tuner)])
 
 

@@ -4,7 +4,7 @@
 #
 # usage: run.sh OUT
 #   OUT gets results.jsonl, a line for each part with what it printed, and gpu.md made of it
-#   SMALL=1  small sizes, on any device; without it there has to be a GPU
+#   SMALL=1  fewer parts and small sizes, on any device; without it there has to be a GPU
 #   DEVICE   an id of `uma-gpu devices`; the first GPU if it is not set, else the first OpenCL device
 #   BUDGET   seconds for all parts together: 420. What does not fit in says so, as does a part
 #            that takes longer than its own limit.
@@ -78,27 +78,32 @@ benchmark() {
 
 images=data/train-images-idx3-ubyte.gz
 if [ -n "$small" ]; then
-	conformance='tuned$' sets=digits
-	steps="--synthetic 5000,64,10 --steps 30 --repeat 2" large="--synthetic 20000,64,10 --steps 30 --repeat 2" allowed=2M
-	sizes='(n=3823|n=15000|n=5664)' product='n=16000/d=17/m=4000/axes=0' often=2x
-	tuning="--data data/digits.csv.gz --storage sparse --normalize l2 --repeat 1"
+	conformance='tuned$' sets=digits often=2x
+	data="--synthetic 4000,64,10 --repeat 1" steps=10
+	sizes='(n=3823|n=15000|n=5664)' product='n=16000/d=17/m=4000/axes=0'
 else
-	conformance=. sets="digits synthetic"
+	conformance=. sets="digits synthetic" often=200ms
 	[ ! -d data/optdigits ] || sets="optdigits letter"
-	steps="--synthetic 60000,784,10" large="--synthetic 500000,784,10 --steps 50 --repeat 3" allowed=512M
-	[ ! -e $images ] || steps="--data $images --labels data/train-labels-idx1-ubyte.gz"
-	sizes=. product=. often=200ms
-	tuning="--repeat 3"
+	data="--synthetic 60000,784,10" steps=100
+	[ ! -e $images ] || data="--data $images --labels data/train-labels-idx1-ubyte.gz"
+	sizes=. product=.
 fi
+large="--synthetic 500000,784,10 --repeat 3" allowed=512M
+# One pair of classes a step, as torch does it; one penalty, so that all evaluations are of all examples.
+uma_step="--learner uma --step pair --doubt 0 --steps $steps"
+logistic="--learner softmax --l2 1e-4 --steps $steps"
 
-printf '{"device": "%s", "small": %s, "allowed": "%s"}\n' "$device" "$([ -n "$small" ] && echo true || echo false)" $allowed >"$results"
+printf '{"device": "%s", "small": %s, "allowed": "%s"}\n' "$device" "$([ -n "$small" ] && echo true || echo false)" \
+	$allowed >"$results"
 part devices 60 "$uma" devices --json
 part conformance 120 "$here/gpu.test" -test.timeout=0 -test.v "-test.run=^TestConformance\$/^$device\$/$conformance"
 # shellcheck disable=SC2086 # lists of words
 {
-	part "same bits" 60 sh "$here/same-bits.sh" "$uma" data $sets
-	part "steps, opencl" 40 "$uma" bench --json --quiet --device "$device" $steps
-	part "steps, cpu" 40 "$uma" bench --json --quiet --device cpu $steps
+	part "same bits" 60 env ${small:+LEARNERS=softmax} sh "$here/same-bits.sh" "$uma" data $sets
+	part "steps, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $uma_step
+	part "steps, cpu" 40 "$uma" bench --json --quiet --device cpu $data $uma_step
+	part "logistic, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $logistic
+	part "logistic, cpu" 40 "$uma" bench --json --quiet --device cpu $data $logistic
 }
 if ! python3 -c 'import torch' 2>/dev/null; then
 	part torch 20 python3 "$here/torch_step.py" # says why not
@@ -113,10 +118,11 @@ benchmark "evaluations, cpu" 60 simd.test "Evaluate/././$sizes/././evaluate" $of
 benchmark "projections, opencl" 40 gpu.test "Project/^$device\$/./$product" $often
 benchmark "projections, cpu" 40 simd.test "Project/././$product" $often
 benchmark streamed 30 gpu.test "Streamed/^$device\$" 3x
+# Small, these would take most of the time; the conformance suite has tiles, and `make tuner` the tuner.
 # shellcheck disable=SC2086 # lists of words
-{
-	part "large" 60 "$uma" bench --json --quiet --device "$device" $large
-	part "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large --memory-limit $allowed
-	part tuner 120 "$uma" tune --json --quiet --dry-run --device "$device" $tuning
+[ -n "$small" ] || {
+	part "large" 60 "$uma" bench --json --quiet --device "$device" $large $logistic
+	part "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --memory-limit $allowed
+	part tuner 120 "$uma" tune --json --quiet --dry-run --device "$device" --repeat 3
 }
 python3 "$here/page.py" "$results" >"$out/gpu.md"

@@ -113,7 +113,9 @@ func TestTemperatureFoldsInterrupted(t *testing.T) {
 	o = host.Options{Engine: simd.New(), MaxSteps: 20}
 	own := must(host.Train(context.Background(), data, noise, o))
 	// The last is softmax's own: 20 steps end in its search.
-	notes := []string{"temperature: fold %d of %d, %d steps", "interrupted: the temperature was fitted without folds", "%s"}
+	notes := []string{
+		"temperature: fold %d of %d, %d steps", "interrupted: the temperature was fitted without folds", "%s",
+	}
 	if m.Meta.Temperature != own.Meta.Temperature || m.Meta.Stop != "max-steps" || !slices.Equal(said, notes) {
 		t.Errorf("temperature %v, wanted %v; stop %s; notes %q", m.Meta.Temperature, own.Meta.Temperature,
 			m.Meta.Stop, said)

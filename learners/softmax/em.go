@@ -116,7 +116,7 @@ func (l *run) endRound() (more bool, err error) {
 	}
 	settled := c.Soft != nil && changed(c.Soft, c.Scores, l.problem.Q) <= settledShare
 	c.Soft, c.Scores = c.Scores, nil
-	return c.Round < l.Rounds && !settled, nil
+	return l.Correction == EM && c.Round < l.Rounds && !settled, nil
 }
 
 // posteriors turns scores, n×Q, into the probabilities of the true classes given the labels.

@@ -18,6 +18,18 @@ const (
 	EM       Correction = "em"       // rounds of soft labels, from C and models that have not seen the example
 	Backward Correction = "backward" // the losses of all classes, weighted by C⁻¹, are right on average
 	None     Correction = "none"     // labels count as right
+	Auto     Correction = "auto"     // the one of these that does best on examples held out
+)
+
+// Cleaning is what is made of labels that the correction takes for wrong, before a last fit to
+// which the others count as right.
+type Cleaning string
+
+const (
+	Keep     Cleaning = "none"     // nothing: there is no such fit
+	Prune    Cleaning = "prune"    // as many of them are left out as are expected to be wrong
+	Reweight Cleaning = "reweight" // each counts by how likely it is right
+	Relabel  Cleaning = "relabel"  // the likeliest class is put in their place
 )
 
 // ClassWeights says how much examples count by their label.
@@ -34,10 +46,11 @@ const Search = "search"
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
 	Correction   Correction   `json:"correction"`
+	Clean        Cleaning     `json:"clean"`
 	L2           string       `json:"l2"` // λ ≥ 0 of the penalty λ/2·‖W‖² on the mean loss, or Search
 	ClassWeights ClassWeights `json:"class_weights"`
 	Rounds       int          `json:"rounds"`     // of EM; ≥ 1
-	Folds        int          `json:"folds"`      // of EM; 2 to 100
+	Folds        int          `json:"folds"`      // of EM and cleaning; 2 to 100
 	Iterations   int          `json:"iterations"` // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
 	Tolerance    float64      `json:"tolerance"`  // ends them when the gradient is so much shorter than at W = 0; ≥ 0
 
@@ -49,7 +62,8 @@ type Params struct {
 // Defaults returns the default parameters.
 func Defaults() *Params {
 	return &Params{
-		Correction: Forward, L2: Search, ClassWeights: Equal, Rounds: 10, Folds: 5, Iterations: 200, Tolerance: 1e-4,
+		Correction: Forward, Clean: Keep, L2: Search, ClassWeights: Equal, Rounds: 10, Folds: 5, Iterations: 200,
+		Tolerance: 1e-4,
 	}
 }
 
@@ -74,14 +88,17 @@ func (*Params) Definition() *learners.Definition { return definition }
 func (p *Params) Flags(fs *flag.FlagSet) {
 	fs.StringVar((*string)(&p.Correction), "correction", string(p.Correction), "what is `DONE` about wrong labels: "+
 		"forward (C turns probabilities into those of noisy labels), em (rounds of soft labels, each from C and a model "+
-		"that has not seen the example), backward (C⁻¹ weights the losses) or none")
+		"that has not seen the example), backward (C⁻¹ weights the losses), none, or auto (what does best on examples "+
+		"held out)")
+	fs.StringVar((*string)(&p.Clean), "clean", string(p.Clean), "what is `MADE` of labels that look wrong, before a "+
+		"last fit to the others: none, prune (left out), reweight (count by how likely they are right) or relabel")
 	fs.StringVar(&p.L2, "l2", p.L2, "penalty `L` on the size of the weights, at least 0, or search: the one with the "+
 		"least corrected loss on a fifth of the examples that is held out")
 	fs.StringVar((*string)(&p.ClassWeights), "class-weights", string(p.ClassWeights), "`WEIGHTS` of the examples: "+
 		"equal, or balanced (all labels count alike)")
 	fs.IntVar(&p.Rounds, "rounds", p.Rounds, "`ROUNDS` of --correction em, at least 1")
-	fs.IntVar(&p.Folds, "folds", p.Folds, "`FOLDS` of --correction em: that many models, none of which sees the "+
-		"examples that it judges; 2 to 100")
+	fs.IntVar(&p.Folds, "folds", p.Folds, "`FOLDS` of --correction em and --clean: that many models, none of which sees "+
+		"the examples that it judges; 2 to 100")
 	fs.IntVar(&p.Iterations, "iterations", p.Iterations, "most `ITERATIONS` of L-BFGS for one penalty, at least 1")
 	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how much `SHORTER` the gradient has to become than it is "+
 		"without weights, at least 0")
@@ -92,8 +109,13 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 // Check implements learners.Params.
 func (p *Params) Check() error {
 	switch {
-	case !slices.Contains([]Correction{Forward, EM, Backward, None}, p.Correction):
-		return fmt.Errorf("softmax: correction %q is not known; use forward, em, backward or none", p.Correction)
+	case !slices.Contains([]Correction{Forward, EM, Backward, None, Auto}, p.Correction):
+		return fmt.Errorf("softmax: correction %q is not known; use forward, em, backward, none or auto", p.Correction)
+	case !slices.Contains([]Cleaning{Keep, Prune, Reweight, Relabel}, p.Clean):
+		return fmt.Errorf("softmax: clean %q is not known; use none, prune, reweight or relabel", p.Clean)
+	case p.Clean != Keep && p.Correction != Forward && p.Correction != EM:
+		return fmt.Errorf("softmax: found clean %s with correction %s, wanted forward or em, which say what labels are "+
+			"likely wrong", p.Clean, p.Correction)
 	case !slices.Contains([]ClassWeights{Equal, Balanced}, p.ClassWeights):
 		return fmt.Errorf("softmax: class weights %q are not known; use equal or balanced", p.ClassWeights)
 	case p.Rounds < 1:

@@ -50,6 +50,7 @@ type state struct {
 	Search   search
 	Crossing crossing
 	Noise    learnedNoise
+	Cleaned  cleaned
 }
 
 // stage is the kind of fit under way.
@@ -78,17 +79,33 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err := problem.Check(); err != nil {
 		return nil, err
 	}
-	noise, err := newNoise(p, problem)
-	if err != nil {
-		return nil, err
+	if p.Correction == Auto {
+		return newContest(p, problem)
 	}
 	eval, err := problem.LoadEvaluator()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := newTargets(p, problem)
+	l, err := newRun(p, problem, eval)
 	if err != nil {
 		return nil, errors.Join(err, eval.Close())
+	}
+	return l, nil
+}
+
+// newRun returns a run, before its first step, on examples that are on the engine.
+func newRun(p *Params, problem *learners.Problem, eval engine.Evaluator) (*run, error) {
+	noise, err := newNoise(p, problem)
+	if err != nil {
+		return nil, err
+	}
+	if p.Clean != Keep && noise == nil && problem.Noise == nil {
+		return nil, fmt.Errorf("softmax: found clean %s and no confusion matrix, wanted one, which says how many labels "+
+			"are wrong; give one, or have it learned", p.Clean)
+	}
+	targets, err := newTargets(p, problem)
+	if err != nil {
+		return nil, err
 	}
 	l := &run{Params: *p, problem: problem, eval: eval, loss: newLoss(eval, problem.Bias), targets: targets, noise: noise}
 	l.evidence = forward(confusionOf(p, problem), problem.Q)
@@ -123,7 +140,7 @@ func (l *run) known() {
 		return
 	}
 	squared := meanSquared(l.problem.X, l.problem.Bias)
-	if l.Correction == EM {
+	if l.crosses() {
 		l.state.Search.Lambda = softLambda * squared / float64(l.problem.X.N)
 		l.found()
 		return
@@ -132,10 +149,13 @@ func (l *run) known() {
 	l.deal()
 }
 
+// crosses says whether there are fits each without one fold, whatever is known of the noise.
+func (p *Params) crosses() bool { return p.Correction == EM || p.Clean != Keep }
+
 // found goes on to what comes when λ is known.
 func (l *run) found() {
 	l.state.Stage = fitting
-	if l.Correction == EM {
+	if l.crosses() {
 		l.state.Stage, l.state.Crossing.W = crossfitting, make([][]float32, l.Folds)
 	}
 	l.deal()
@@ -271,6 +291,9 @@ func (l *run) beginFit(w []float32) error {
 // fit returns what the fit under way is aimed at, and which examples it uses.
 func (l *run) fit() (t engine.Targets, use func(i int) bool) {
 	t = l.targets
+	if l.state.Cleaned.Weight != nil {
+		return l.state.Cleaned.targets(l.problem.Y, l.problem.Q), nil
+	}
 	if l.state.Crossing.Soft != nil {
 		t = l.state.Crossing.soft(l.targets.Weight)
 	}
@@ -308,8 +331,13 @@ func (l *run) endFit(w []float32) (moved bool, err error) {
 		case more:
 		case l.state.Stage == learning:
 			l.known()
-		default:
+		case l.Clean == Keep:
 			l.state.Stage, from = done, l.state.Crossing.mean()
+		default:
+			from = l.state.Crossing.mean()
+			if err := l.clean(); err != nil {
+				return false, err
+			}
 		}
 	case fitting:
 		l.state.Stage = done
@@ -408,15 +436,16 @@ func (l *run) Restore(saved []byte) error {
 		return fmt.Errorf("softmax: found a damaged state of a run: %d bytes are left over", r.Len())
 	}
 	size := l.problem.Q * l.problem.X.D
-	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q, size)); err != nil {
+	if err := errors.Join(s.check(size), s.Crossing.check(l.Folds, len(l.problem.Y), l.problem.Q, size),
+		s.Cleaned.check(len(l.problem.Y), l.problem.Q)); err != nil {
 		return fmt.Errorf("softmax: found a damaged state of a run: %w", err)
 	}
 	if (s.Stage == crossfitting || s.Stage == learning) && len(s.Crossing.W) != l.Folds {
 		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d",
 			len(s.Crossing.W), l.Folds)
 	}
-	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && l.Correction != EM ||
-		s.Stage == learning && l.noise == nil {
+	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && !l.crosses() ||
+		s.Stage == learning && l.noise == nil || s.Stage == fitting && l.crosses() != (s.Cleaned.Weight != nil) {
 		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")
 	}
 	if l.noise != nil {

@@ -1,6 +1,7 @@
 package softmax_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -262,6 +263,9 @@ func TestBadParams(t *testing.T) {
 		want string
 	}{
 		{func(p *softmax.Params) { p.Correction = "both" }, `correction "both" is not known`},
+		{func(p *softmax.Params) { p.Clean = "all" }, `clean "all" is not known`},
+		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "none" }, "clean prune with correction none"},
+		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "auto" }, "clean prune with correction auto"},
 		{func(p *softmax.Params) { p.ClassWeights = "" }, `class weights "" are not known`},
 		{func(p *softmax.Params) { p.L2 = "" }, `l2 is ""`},
 		{func(p *softmax.Params) { p.L2 = "-1" }, `l2 is "-1"`},
@@ -324,14 +328,22 @@ func TestWeightsOutOfReach(t *testing.T) {
 // A run that goes on from a snapshot of any stage, on another engine, has the weights of one that
 // was never interrupted.
 func TestResumeFromEveryStage(t *testing.T) {
-	p := digits(t, 300, pairwise(0.3))
-	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+	p := digits(t, 200, pairwise(0.3))
+	for _, c := range []struct {
+		correction softmax.Correction
+		clean      softmax.Cleaning
+		every      int // steps
+	}{
+		{softmax.Forward, softmax.Keep, 7}, {softmax.EM, softmax.Keep, 7}, {softmax.Forward, softmax.Prune, 7},
+		{softmax.EM, softmax.Relabel, 7}, {softmax.Forward, softmax.Reweight, 7}, {softmax.Auto, softmax.Keep, 8},
+	} {
+		correction := fmt.Sprintf("%s, clean %s", c.correction, c.clean)
 		params := softmax.Defaults()
-		params.Correction, params.Iterations, params.Rounds, params.Folds = correction, 12, 3, 3
+		params.Correction, params.Clean, params.Iterations, params.Rounds, params.Folds = c.correction, c.clean, 12, 3, 3
 		var snapshots []host.Snapshot
 		steps := 0
 		o := host.RunOptions{
-			MaxSteps: 5000, Due: func(int) bool { steps++; return steps%7 == 0 },
+			MaxSteps: 5000, Due: func(int) bool { steps++; return steps%c.every == 0 },
 			Keep: func(s host.Snapshot) error { snapshots = append(snapshots, s); return nil },
 		}
 		whole, err := host.Run(t.Context(), params, p, o)

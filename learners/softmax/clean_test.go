@@ -1,0 +1,104 @@
+package softmax_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+)
+
+func symmetric(rate float64) func([]string) (*confusion.Matrix, error) {
+	return func(classes []string) (*confusion.Matrix, error) { return confusion.Symmetric(classes, rate) }
+}
+
+// Each way of cleaning undoes most of what wrong labels do.
+func TestClean(t *testing.T) {
+	p := digits(t, 1300, symmetric(0.4))
+	none := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
+		params.Correction, params.L2 = softmax.None, "1e-4"
+	}).W, 1300)
+	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight, softmax.Relabel} {
+		for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+			got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
+				params.Correction, params.Clean = correction, clean
+			}).W, 1300)
+			t.Logf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got, none)
+			if got > 0.18 || got > none-0.05 {
+				t.Errorf("%s and %s: error %.3f, without cleaning or correction %.3f", correction, clean, got, none)
+			}
+		}
+	}
+}
+
+// Without a confusion matrix nobody knows how many labels are wrong; one that is learned does.
+func TestCleanNeedsNoise(t *testing.T) {
+	p := digits(t, 200, symmetric(0.2))
+	p.Noise = nil
+	params := softmax.Defaults()
+	params.Clean = softmax.Prune
+	if _, err := params.Start(t.Context(), p); err == nil ||
+		!strings.Contains(err.Error(), "found clean prune and no confusion") {
+		t.Errorf("%v", err)
+	}
+	params.LearnConfusion, params.Rounds = true, 2
+	if _, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A crowd's votes can be cleaned too.
+func TestCleanVotes(t *testing.T) {
+	p := digits(t, 800, nil)
+	crowd(t, p, kinds(t, p.Q), 0.4)
+	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight} {
+		got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Clean = clean }).W, 1300)
+		if got > 0.18 {
+			t.Errorf("%s: error %.3f", clean, got)
+		}
+	}
+}
+
+// The choice is said, and is no worse than the others by much. What it says of the share that is
+// right agrees with the labels that nobody has shown it.
+func TestAuto(t *testing.T) {
+	for _, noise := range []func([]string) (*confusion.Matrix, error){pairwise(0.4), symmetric(0.4), nil} {
+		p := digits(t, 1300, noise)
+		auto := func(params *softmax.Params) { params.Correction = softmax.Auto }
+		r := learn(t, p, auto)
+		got := wrong(t, p.Engine, r.W, 1300)
+		em := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Correction = softmax.EM }).W, 1300)
+		t.Logf("error %.3f, em %.3f; %s", got, em, r.Note)
+		if got > em+0.02 {
+			t.Errorf("error %.3f, em %.3f", got, em)
+		}
+		want := `chose the correction .*; % right of the examples held out, and how much more: em \d+\.\d+, forward [-+]`
+		if noise == nil {
+			want = "labels count as right"
+		}
+		if !regexp.MustCompile(want).MatchString(r.Note) {
+			t.Errorf("note %q, wanted %q", r.Note, want)
+		}
+	}
+}
+
+// A choice that ends before it is made leaves the weights as they were, and says so.
+func TestAutoStopped(t *testing.T) {
+	p := digits(t, 200, pairwise(0.2))
+	params := softmax.Defaults()
+	params.Correction = softmax.Auto
+	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(r.Note, "ended in the choice of a correction") || r.W.W[0] != 0 {
+		t.Errorf("note %q, weights %v…", r.Note, r.W.W[0])
+	}
+	params.LearnConfusion = true
+	if _, err := params.Start(t.Context(), p); err == nil ||
+		!strings.Contains(err.Error(), "with correction auto, wanted") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,272 @@
+package softmax
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// candidate is what may be done about wrong labels.
+type candidate struct {
+	Correction Correction
+	Clean      Cleaning
+}
+
+func (c candidate) String() string {
+	if c.Clean == Keep {
+		return string(c.Correction)
+	}
+	return string(c.Correction) + " and " + string(c.Clean)
+}
+
+// candidates are those of --correction auto. The first is the one that has been best or nearly
+// so on the labels of people, and is taken unless another is clearly better.
+var candidates = []candidate{{EM, Keep}, {Forward, Keep}, {Forward, Prune}, {Forward, Reweight}, {None, Keep}}
+
+// parts is how many parts the examples of a contest are cut in: each candidate learns without
+// one of them, and is judged by it.
+const parts = 3
+
+// contest chooses among the candidates and goes on as the run of the one it has chosen. What it
+// judges them by is
+//
+//	1/n Σ_i C⁻¹[ŷ_i][y_i],  ŷ_i the class of example i by the weights that have not seen it,
+//
+// whose expectation is the share of examples with the right class. The likelihood of labels held
+// out, which finds penalties, is no judge of corrections: noise that depends on the example makes
+// labels likelier under a model that believes them. All candidates have one penalty here, that of
+// EM, since the differences between penalties are larger than theirs.
+type contest struct {
+	*run     // of the first candidate before the choice, which counts for all; of the chosen one after it
+	params   Params
+	inverse  []float64
+	part     []uint8
+	state    contestState
+	decision string // for the user
+}
+
+// contestState is what Save writes, besides the run's.
+type contestState struct {
+	Classes [][]int32 // by candidate the class of each example by weights that have not seen it, as far as there are
+	Parts   int       // of the last candidate that are judged
+	Run     []byte    // after the choice
+}
+
+func newContest(p *Params, problem *learners.Problem) (learners.Learner, error) {
+	if p.LearnConfusion || problem.Annotations != nil {
+		return nil, p.checkLearning("a confusion matrix to be learned")
+	}
+	inverse, err := problem.Inverse()
+	if err != nil {
+		return nil, err
+	}
+	eval, err := problem.LoadEvaluator()
+	if err != nil {
+		return nil, err
+	}
+	c := &contest{params: *p, inverse: inverse.V, part: folds(problem.Y, problem.Q, parts, problem.Seed^stream)}
+	first := candidates[0]
+	if problem.Noise == nil { // all candidates are one
+		first = candidate{Correction: None, Clean: Keep}
+		c.decision = "labels count as right, since there is no confusion matrix"
+	}
+	if err := c.become(first, problem, eval); err != nil {
+		return nil, errors.Join(err, eval.Close())
+	}
+	return c, nil
+}
+
+// become makes c the run of a candidate with the user's parameters.
+func (c *contest) become(chosen candidate, problem *learners.Problem, eval engine.Evaluator) (err error) {
+	p := c.params
+	p.Correction, p.Clean = chosen.Correction, chosen.Clean
+	c.run, err = newRun(&p, problem, eval)
+	return err
+}
+
+// Step implements learners.Learner: a candidate learns without one part of the examples, or the
+// run of the chosen one makes a step.
+func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	if c.decision != "" {
+		s, err := c.run.Step(ctx, w)
+		s.Note = strings.TrimPrefix(s.Note+"; softmax: "+c.decision, "; ")
+		return s, err
+	}
+	s := &c.state
+	if len(s.Classes) == 0 || s.Parts == parts {
+		s.Classes, s.Parts = append(s.Classes, make([]int32, len(c.problem.Y))), 0
+	}
+	right, err := c.judge(ctx, w, len(s.Classes)-1, s.Parts)
+	if err != nil {
+		return learners.Step{}, err
+	}
+	s.Parts++
+	step := learners.Step{
+		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)}, {Name: "right", Value: right}},
+		Note: "softmax: ended in the choice of a correction: nothing is learned yet; allow more steps, or give a " +
+			"correction",
+	}
+	if len(s.Classes) == len(candidates) && s.Parts == parts {
+		return step, c.decide()
+	}
+	return step, nil
+}
+
+// judge has a candidate learn without a part of the examples, from w on, takes note of their
+// classes, and returns their share that is right, as C⁻¹ has it.
+func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int) (float64, error) {
+	var fit, rest []int
+	for i, f := range c.part {
+		if int(f) == part {
+			rest = append(rest, i)
+		} else {
+			fit = append(fit, i)
+		}
+	}
+	if len(fit) == 0 || len(rest) == 0 {
+		return 0, nil
+	}
+	y := make([]int32, len(fit))
+	for k, i := range fit {
+		y[k] = c.problem.Y[i]
+	}
+	p := c.params
+	p.Correction, p.Clean = candidates[number].Correction, candidates[number].Clean
+	if lambda, _ := p.penalty(); lambda < 0 {
+		lambda = softLambda * meanSquared(c.problem.X, c.problem.Bias) / float64(len(fit))
+		p.L2 = strconv.FormatFloat(lambda, 'g', -1, 64)
+	}
+	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
+	if err := learn(ctx, &p, c.problem.On(c.problem.X.Pick(fit), y), v); err != nil {
+		return 0, err
+	}
+	classes, err := engine.Predict(c.problem.Engine, v, c.problem.X.Pick(rest))
+	if err != nil {
+		return 0, err
+	}
+	right := 0.0
+	for k, i := range rest {
+		c.state.Classes[number][i] = classes[k]
+		right += c.right(number, i)
+	}
+	return right / float64(len(rest)), nil
+}
+
+// learn makes all steps of a run from w on. A cancelled ctx ends it with ctx's error.
+func learn(ctx context.Context, p *Params, problem *learners.Problem, w engine.Weights) (err error) {
+	l, err := p.Start(ctx, problem)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s, err := l.Step(ctx, w); err != nil || s.Done {
+			return err
+		}
+	}
+}
+
+// right returns 1 if a candidate's class of example i is the true one, in expectation over labels.
+func (c *contest) right(number, i int) float64 {
+	return c.inverse[int(c.state.Classes[number][i])*c.problem.Q+int(c.problem.Y[i])]
+}
+
+// decide chooses a candidate: the first, unless another is better by more than the standard
+// error of the difference.
+func (c *contest) decide() error {
+	chosen, best := 0, 0.0
+	judgements := make([]string, len(candidates))
+	for k, other := range candidates {
+		better, deviation := c.compare(k, 0)
+		if better > deviation && better > best {
+			chosen, best = k, better
+		}
+		judgements[k] = fmt.Sprintf("%s %+.2f ± %.2f", other, 100*better, 100*deviation)
+	}
+	share := 0.0
+	for i := range c.problem.Y {
+		share += c.right(0, i)
+	}
+	judgements[0] = fmt.Sprintf("%s %.2f", candidates[0], 100*share/float64(len(c.problem.Y)))
+	c.decision = fmt.Sprintf("chose the correction %s; %% right of the examples held out, and how much more: %s",
+		candidates[chosen], strings.Join(judgements, ", "))
+	return c.become(candidates[chosen], c.problem, c.eval)
+}
+
+// compare returns by how much candidate a is better than b, and the standard error of that.
+func (c *contest) compare(a, b int) (mean, deviation float64) {
+	var squares float64
+	n := float64(len(c.problem.Y))
+	for i := range c.problem.Y {
+		d := c.right(a, i) - c.right(b, i)
+		mean += d
+		squares += float64(d * d)
+	}
+	mean /= n
+	return mean, math.Sqrt(max(0, squares/n-float64(mean*mean)) / n)
+}
+
+// Save implements learners.Learner.
+func (c *contest) Save() ([]byte, error) {
+	s := c.state
+	if c.decision != "" {
+		var err error
+		if s.Run, err = c.run.Save(); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(s)
+	return b.Bytes(), err
+}
+
+// Restore implements learners.Learner.
+func (c *contest) Restore(saved []byte) error {
+	var s contestState
+	r := bytes.NewReader(saved)
+	if err := gob.NewDecoder(r).Decode(&s); err != nil {
+		return fmt.Errorf("softmax: found a damaged state of a choice: %w", err)
+	}
+	if r.Len() > 0 || len(s.Classes) > len(candidates) || s.Parts < 0 || s.Parts > parts ||
+		c.problem.Noise == nil && len(s.Classes) > 0 {
+		return fmt.Errorf("softmax: found a damaged state of a choice: %d candidates, %d parts, %d bytes left over",
+			len(s.Classes), s.Parts, r.Len())
+	}
+	for _, classes := range s.Classes {
+		if len(classes) != len(c.problem.Y) {
+			return fmt.Errorf("softmax: found a damaged state of a choice: %d classes, wanted %d",
+				len(classes), len(c.problem.Y))
+		}
+		for _, k := range classes {
+			if k < 0 || int(k) >= c.problem.Q {
+				return fmt.Errorf("softmax: found a damaged state of a choice: class %d, wanted 0 to %d", k, c.problem.Q-1)
+			}
+		}
+	}
+	c.state = s
+	c.state.Run = nil
+	if len(s.Classes) == len(candidates) && s.Parts == parts {
+		if err := c.decide(); err != nil {
+			return err
+		}
+	}
+	if (c.decision != "") != (len(s.Run) > 0) {
+		return errors.New("softmax: found a damaged state of a choice: a run before it is made, or none after it")
+	}
+	if len(s.Run) > 0 {
+		return c.run.Restore(s.Run)
+	}
+	return nil
+}

@@ -14,6 +14,9 @@
 # make rusticl-all the same in every form, for minutes
 # make bench    benchmarks of the engines
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
+# make bench-gpu tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
+# make bench-gpu-build what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
+# make same-bits the same weights in every way of bench/same-bits.sh, on Arm and on Mesa's driver too; DATA as for weights
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
@@ -26,13 +29,14 @@ export CGO_ENABLED := 1
 export CGO_CFLAGS := -O2 -DCL_TARGET_OPENCL_VERSION=120
 FUZZTIME ?= 1m
 DATA ?=
+SMALL ?=
 KILLS ?= 100
 RUNS ?= 300
 SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers fuzz fuzz-short learners weights clean
+.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -144,6 +148,34 @@ bench-peers: build
 	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) build/peers
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	mv build/peers/performance.md docs/performance.md
+
+# All that a machine with a GPU needs but its driver and python3; see bench/gpu/run.sh. Compiled as for make test and
+# make build, so that nothing is compiled twice. Fashion-MNIST is taken along where it is installed, and from DATA
+# optdigits and letter.
+CARRY := build/bench-gpu
+bench-gpu-build: deps
+	@rm -rf $(CARRY) && mkdir -p $(CARRY)/data
+	go build -ldflags '-s -w' -o $(CARRY)/uma-gpu ./cmd/uma-gpu
+	go test -c -ldflags '-s -w' -o $(CARRY)/gpu.test ./gpu
+	go test -c -ldflags '-s -w' -o $(CARRY)/simd.test ./cpuref/simd
+	@cp bench/gpu/* bench/same-bits.sh bench/peers/torch_step.py bench/peers/prepare.py $(CARRY)
+	@cp "$$(PATH=$$PATH:/sbin ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)" $(CARRY)/libOpenCL.so.1
+	@cp testdata/digits.csv.gz $(CARRY)/data
+	@[ -n "$(SMALL)" ] || for f in $(FASHION)/*; do [ ! -e "$$f" ] || cp "$$f" $(CARRY)/data; done
+	@[ -z "$(DATA)" ] || for f in optdigits/optdigits.tra.gz letter/letter-recognition.data.gz; do \
+		mkdir -p $(CARRY)/data/$${f%/*} && cp "$(DATA)/$$f" $(CARRY)/data/$$f || exit 1; \
+	done
+	@[ -n "$(SMALL)" ] || tar -C build -czf $(CARRY).tar.gz bench-gpu
+
+bench-gpu: bench-gpu-build
+	SMALL=$(SMALL) $(CARRY)/run.sh build/bench-gpu-results
+	@[ -n "$(SMALL)" ] || cp build/bench-gpu-results/gpu.md docs/gpu.md
+
+# Without DATA, on the digits that are in the repository.
+same-bits: build mesa
+	@.ci/install-deps qemu-user
+	CGO_ENABLED=0 GOARCH=arm64 go build -o build/uma-gpu-arm64 ./cmd/uma-gpu
+	ARM64=build/uma-gpu-arm64 sh bench/same-bits.sh build/uma-gpu $(or $(DATA),testdata digits)
 
 # One binary a package. Coverage is watched in our code alone: go test -fuzz would
 # compile the library anew, for 50 s. An interrupt ends a target, as ctrl-C does:

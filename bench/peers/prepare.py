@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Writes what the peers read: prepare.py SOURCE DIR
+"""Writes what the peers read: prepare.py SOURCE DIR [arrays]
 
 SOURCE holds the files of Fashion-MNIST. DIR gets, prepared as `uma-gpu train`
 prepares dense data (standardize,bias,l2):
   x.npy xt.npy       training and test examples, float32, n x 785
   y.npy yt.npy       their right labels, int32
   noisy.npy C.csv    training labels with 40 % pairwise noise, and its matrix
-  train.svm test.svm the pixels divided by 255, for liblinear
+  train.svm test.svm the pixels divided by 255, for liblinear; not if only arrays are asked for
 """
 import gzip
 import os
@@ -35,13 +35,14 @@ def svm(path, x, y):
             f.write(f"{label} " + " ".join([f"{j + 1}:{text[v]}" for j, v in zip(at.tolist(), row[at].tolist())]) + "\n")
 
 
-def main(source, out):
+def main(source, out, what="all"):
     os.makedirs(out, exist_ok=True)
     part = lambda name: idx(os.path.join(source, name + "-ubyte.gz"))
     x, y = part("train-images-idx3"), part("train-labels-idx1").ravel().astype(np.int32)
     xt, yt = part("t10k-images-idx3"), part("t10k-labels-idx1").ravel().astype(np.int32)
-    svm(os.path.join(out, "train.svm"), x, y)
-    svm(os.path.join(out, "test.svm"), xt, yt)
+    if what == "all":
+        svm(os.path.join(out, "train.svm"), x, y)
+        svm(os.path.join(out, "test.svm"), xt, yt)
 
     mean, sd = x.mean(0, dtype=np.float64), x.std(0, dtype=np.float64)
     sd[sd == 0] = 1

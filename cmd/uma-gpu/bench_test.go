@@ -109,6 +109,10 @@ func TestBenchTable(t *testing.T) {
 	if stderr != "" {
 		t.Errorf("stderr %q", stderr)
 	}
+	stdout, _ = succeed(t, "bench", "--synthetic", "300,5,3", "--steps", "4", "--repeat", "2", "--quiet")
+	if !strings.Contains(stdout, "in it: evaluate ") {
+		t.Errorf("logistic regression has no evaluations:\n%s", stdout)
+	}
 }
 
 // traceEvent is what a trace has of each event.

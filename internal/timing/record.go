@@ -14,7 +14,7 @@ import (
 const hostTrack = "host"
 
 // The names of the spans of a run. A step holds the others; choose is the
-// learner's part and holds norms and update vectors.
+// learner's part and holds norms, update vectors and evaluations.
 const (
 	stepSpan          = "step"
 	assignSpan        = "assign"
@@ -24,6 +24,9 @@ const (
 	rescoreSpan       = "rescore"
 	evaluateSpan      = "evaluate"
 )
+
+// phases are the spans within a step, in the order in which they are told.
+var phases = []string{assignSpan, chooseSpan, normsSpan, updateVectorsSpan, evaluateSpan, rescoreSpan}
 
 // note adds a span to the trace.
 type note func(name string, start, end time.Time)

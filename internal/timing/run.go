@@ -78,7 +78,7 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 		}
 		w.end(1)
 		r.Steps, r.Stop, r.EstimatedError = res.Steps, res.Stop, res.EstimatedError
-		for _, name := range []string{stepSpan, assignSpan, chooseSpan, normsSpan, updateVectorsSpan, rescoreSpan} {
+		for _, name := range append([]string{stepSpan}, phases...) {
 			spans[name] = append(spans[name], s.Trace.Seconds(hostTrack, name)...)
 		}
 		s.say("run %d of %d: %d steps in %.3f s", k+1, s.Repeat, res.Steps, w.samples[k])
@@ -94,7 +94,7 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	// The work of a step is the mean of all, its time the median.
 	step := &watch{e: s.Engine, samples: spans[stepSpan], work: w.work, calls: len(spans[stepSpan])}
 	r.Step = step.operation(stepSpan, bytes)
-	for _, name := range []string{assignSpan, chooseSpan, normsSpan, updateVectorsSpan, rescoreSpan} {
+	for _, name := range phases {
 		if len(spans[name]) == 0 { // the learner does without
 			continue
 		}

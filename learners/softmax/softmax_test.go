@@ -20,14 +20,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// digits returns the first n of the project's digits, standardised, with a bias column and
-// labels that noise has corrupted if it is not nil.
-func digits(t *testing.T, n int, noise func([]string) (*confusion.Matrix, error)) *learners.Problem {
+// readDigits reads the project's digits.
+func readDigits(t *testing.T) *dataset.Dataset {
 	t.Helper()
 	data, err := dataset.Read(t.Context(), "../../testdata/digits.csv.gz", dataset.Options{LabelColumn: "last"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return data
+}
+
+// digits returns the first n of the project's digits, standardised, with a bias column and
+// labels that noise has corrupted if it is not nil.
+func digits(t *testing.T, n int, noise func([]string) (*confusion.Matrix, error)) *learners.Problem {
+	t.Helper()
+	data := readDigits(t)
+	var err error
 	data.N, data.X, data.Y = n, data.X[:n*data.D], data.Y[:n]
 	p := &learners.Problem{Q: len(data.Classes), Engine: simd.New(), Bias: true, Seed: 1}
 	if noise != nil {
@@ -110,7 +118,7 @@ func (v twin) at(w, grad []float64) float64 {
 	loss := sum / total
 	for k := range grad {
 		grad[k] /= total
-		if k%d != d-1 {
+		if !v.p.Bias || k%d != d-1 {
 			grad[k] += v.lambda * w[k]
 			loss += v.lambda / 2 * w[k] * w[k]
 		}
@@ -186,6 +194,31 @@ func TestLossIsThatOfATwin(t *testing.T) {
 				t.Errorf("loss %v, the twin's is %v, wanted at most %v of it above", got, want, c.within)
 			}
 		})
+	}
+}
+
+// TestLossIsThatOfScikitLearn compares the loss of rows of length 1 with the least that scikit-learn 1.2.1 finds;
+// bench/peers/same_loss.py prints it, and those of other penalties.
+func TestLossIsThatOfScikitLearn(t *testing.T) {
+	const lambda, want = 1e-3, 0.8759664966510066
+	data := readDigits(t)
+	if err := data.Prepare(dataset.Steps{L2: true}); err != nil {
+		t.Fatal(err)
+	}
+	p := &learners.Problem{X: data.Examples, Y: data.Y, Q: len(data.Classes), Engine: simd.New(), Seed: 1}
+	params := softmax.Defaults()
+	params.L2, params.Tolerance = "0.001", 1e-6
+	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := make([]float64, len(r.W.W))
+	for k, f := range r.W.W {
+		w[k] = float64(f)
+	}
+	got := twin{p: p, lambda: lambda, c: identity(p.Q)}.at(w, make([]float64, len(w)))
+	if !(math.Abs(got-want) <= 1e-6*want) {
+		t.Errorf("loss %v after %d steps, scikit-learn's is %v, wanted at most 1e-6 of it apart", got, r.Steps, want)
 	}
 }
 

@@ -5,6 +5,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -12,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -205,7 +207,12 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if noise != nil {
 		t.model.Confusion = noise.P
 		// Its last digits depend on the processor (package confusion); six do not.
-		t.model.Meta.Condition = sixDigits(t.inverse.Condition)
+		if condition := t.inverse.Condition; !math.IsInf(condition, 1) {
+			t.model.Meta.Condition = sixDigits(condition)
+		}
+		if noise.Inversion != (confusion.Inversion{}) && noise.Inversion.String() != confusion.Exact {
+			t.model.Meta.Inverse = noise.Inversion.String()
+		}
 	}
 	d := o.Engine.Device()
 	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
@@ -281,6 +288,8 @@ func (t *training) checkSame(base *model.Model) error {
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
 		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others", "those of the file"},
+		{"inverse", is.Meta.Inverse == was.Meta.Inverse, cmp.Or(is.Meta.Inverse, confusion.Exact),
+			cmp.Or(was.Meta.Inverse, confusion.Exact)},
 		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
 	} {
 		if !c.same {

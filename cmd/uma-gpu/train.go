@@ -74,6 +74,8 @@ func noisyDataFlags() []cli.Flag {
 	return append(dataFlags("examples with noisy labels"),
 		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
 		axesFlag(),
+		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse, of an estimated matrix: " +
+			"exact, pinv, tikhonov or mix, with :STRENGTH"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 	)
 }
@@ -96,6 +98,7 @@ type training struct {
 	confusion  string // "" is none
 	annotators string // "" is none
 	trueRows   bool
+	inverse    confusion.Inversion
 	validate   float64 // share of the examples to hold out
 	axes       string  // of printed matrices
 	steps      string  // of the preparation, or auto
@@ -227,6 +230,12 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
 		if t.trueRows, err = trueRows(c); err != nil {
 			return nil, err
+		}
+		if t.inverse, err = confusion.ParseInversion(c.String("inverse")); err != nil {
+			return nil, usagef(c, "--inverse: %v", err)
+		}
+		if c.IsSet("inverse") && t.confusion == "" {
+			return nil, usagef(c, "--inverse is given without --confusion")
 		}
 	}
 	if t.steps, err = normalizeSteps(c); err != nil {
@@ -366,10 +375,20 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 func (t *training) readNoise(classes []string) (*confusion.Matrix, error) {
 	switch {
 	case t.confusion != "":
-		return confusion.Read(t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		m, err := confusion.Read(t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		if err == nil {
+			m.Inversion = t.inverse
+		}
+		return m, err
 	case t.Resume != nil && t.Resume.Confusion != nil:
 		t.notes.say("confusion matrix: that of the training to go on with")
-		return &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}, nil
+		m := &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}
+		if text := t.Resume.Meta.Inverse; text != "" {
+			var err error
+			m.Inversion, err = confusion.ParseInversion(text)
+			return m, err
+		}
+		return m, nil
 	}
 	if t.learnsNoise() {
 		t.notes.say("confusion matrix: none given; it is learned")

@@ -93,7 +93,8 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 		return nil, errors.New("estimate noise: found annotations, wanted one label of each example; " +
 			"confusion.FromCrowd finds the matrices of annotators")
 	case len(data.Y) != data.N:
-		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples", len(data.Y), data.N)
+		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples",
+			len(data.Y), data.N)
 	}
 	e := &noiseEstimator{NoiseOptions: o, data: data}
 	var err error
@@ -101,7 +102,7 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 		return nil, err
 	}
 	if o.Method == CleanCounts && e.counts == nil {
-		return nil, errors.New("estimate noise: found no example whose true class is known, wanted some for the method clean")
+		return nil, errors.New("estimate noise: found no example whose true class is known, wanted some for method clean")
 	}
 	if o.Method == AutoNoise {
 		return e.contest(ctx)
@@ -194,7 +195,8 @@ func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confus
 	if method == AnchorPoints {
 		return confusion.Anchors(classes, e.data.N, confusion.RowsOf(p))
 	}
-	found, _, err := confusion.ConfidentJoint(classes, e.data.Y, confusion.RowsOf(p), confusion.ConfidentOptions{HeldOut: true})
+	found, _, err := confusion.ConfidentJoint(classes, e.data.Y, confusion.RowsOf(p),
+		confusion.ConfidentOptions{HeldOut: true})
 	return found, err
 }
 
@@ -229,8 +231,8 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estima
 		return nil, fmt.Errorf("joint likelihood: %w", err)
 	}
 	found.Method = "joint likelihood"
-	found.Assumes = "labels are right more often than any other label of a class, how they are wrong depends on the class alone, " +
-		"and a linear model of the prepared features could know the classes"
+	found.Assumes = "labels are right more often than any other label of a class, how they are wrong depends on the " +
+		"class alone, and a linear model of the prepared features could know the classes"
 	return found, nil
 }
 
@@ -293,7 +295,9 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 
 // losses returns -log P(noisy label) of each example, by a model that has not seen it and the
 // matrix that it was trained with.
-func (e *noiseEstimator) losses(ctx context.Context, method NoiseMethod, found *confusion.Estimate) ([]float64, error) {
+func (e *noiseEstimator) losses(
+	ctx context.Context, method NoiseMethod, found *confusion.Estimate,
+) ([]float64, error) {
 	held := e.held
 	noise := &found.Matrix
 	if method == NoNoise {

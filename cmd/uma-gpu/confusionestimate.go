@@ -16,7 +16,8 @@ import (
 
 func estimateCommand() *cli.Command {
 	source := []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "table", Usage: "counts, percentages or shares of true against noisy labels, `FILE`"}},
+		inputFlag{&cli.StringFlag{Name: "table", Usage: "counts, percentages or shares of true against noisy labels: " +
+			"`FILE`"}},
 		&cli.StringFlag{Name: "axes", Value: string(confusion.AxesAuto), Usage: "`AXES` of --table: auto, " +
 			"true-rows (as in scikit-learn), true-columns"},
 		inputFlag{&cli.StringFlag{Name: "clean", Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
@@ -24,11 +25,13 @@ func estimateCommand() *cli.Command {
 		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
 		inputFlag{&cli.StringFlag{Name: "probabilities", Usage: "of labels of --data, from models that have not seen the " +
 			"example: `FILE`.npy"}},
-		inputFlag{&cli.StringFlag{Name: "prior", Usage: "matrix that is believed where counts are few: `FILE`, CSV or .npy"}},
+		inputFlag{&cli.StringFlag{Name: "prior", Usage: "matrix that is believed where counts are few: `FILE`, CSV or " +
+			".npy"}},
 	}
 	how := []cli.Flag{
 		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Usage: "`METHOD` by which to estimate"},
-		&cli.IntFlag{Name: "cv-folds", Value: host.DefaultNoiseFolds, Usage: "`K` parts, each judged by models of the others"},
+		&cli.IntFlag{Name: "cv-folds", Value: host.DefaultNoiseFolds,
+			Usage: "`K` parts, each judged by models of the others"},
 		&cli.Float64Flag{Name: "pooled", Usage: "as how many `LABELS` the mean annotator counts beside each"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 		seedFlag("all random choices"),
@@ -143,7 +146,8 @@ func (e *estimating) check() error {
 			given = append(given, name)
 		}
 	}
-	known := []string{"table", "annotators", "data", "clean", "probabilities data", "data clean", "probabilities data clean"}
+	known := []string{"table", "annotators", "data", "clean", "probabilities data", "data clean",
+		"probabilities data clean"}
 	if !slices.Contains(known, strings.Join(given, " ")) {
 		return usagef(c, "found the sources %q, wanted --table, --annotators, --clean, or --data (also with --clean or "+
 			"--probabilities)", given)
@@ -201,7 +205,8 @@ func (e *estimating) find() (*estimateReport, *confusion.Matrix, error) {
 // reportOf is the report of an estimate.
 func reportOf(m *confusion.Estimate) (*estimateReport, *confusion.Matrix, error) {
 	q := m.Q()
-	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: rows(m.P, q), Assumes: m.Assumes, Notes: m.Notes}
+	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: rows(m.P, q), Assumes: m.Assumes,
+		Notes: m.Notes}
 	if m.Error != nil {
 		r.Error = rows(m.Error, q)
 	}
@@ -242,7 +247,8 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		m = &confusion.Estimate{Matrix: *shares, Method: "table", Assumes: "the table is right; shares do not tell how exact they are"}
+		m = &confusion.Estimate{Matrix: *shares, Method: "table",
+			Assumes: "the table is right; shares do not tell how exact they are"}
 	}
 	m.Notes = append(m.Notes, t.Notes...)
 	return reportOf(m)
@@ -281,8 +287,8 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	if err := a.Arrange(classes); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	e.notes.say("annotators: %s, %d labels of %d annotators for %d examples, %d classes", path, len(a.Label), len(a.Names),
-		a.N(), len(classes))
+	e.notes.say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
+		path, len(a.Label), len(a.Names), a.N(), len(classes))
 	crowd, err := confusion.FromCrowd(a, e.c.Uint64("seed"), confusion.CrowdOptions{
 		Method: confusion.CrowdMethod(e.method), Pooled: e.c.Float64("pooled")})
 	if err != nil {
@@ -319,7 +325,8 @@ func (e *estimating) readData() (*dataset.Dataset, []int32, error) {
 	}
 	clean, err := confusion.ReadClean(path, confusion.CleanOptions{Classes: d.Classes, Y: d.Y})
 	if err == nil && clean.Item == nil {
-		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs leave out --data", path)
+		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs leave out --data",
+			path)
 	}
 	if err != nil {
 		d.Close() // of what was only read: nothing to lose

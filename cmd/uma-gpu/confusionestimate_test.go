@@ -134,7 +134,8 @@ func TestEstimateData(t *testing.T) {
 	if !strings.Contains(stderr, "fold 2 of 2") {
 		t.Errorf("stderr %s", stderr)
 	}
-	succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model", path("m.npz"), "--max-steps", "5")
+	succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model", path("m.npz"),
+		"--max-steps", "5")
 
 	p := make([]float64, 0, d.N*10)
 	for i := range d.N {

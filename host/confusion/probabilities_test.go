@@ -20,7 +20,8 @@ func TestProbabilityFile(t *testing.T) {
 	}
 	for range 2 {
 		var got []float32
-		if err := rows(func(p []float32) error { got = append(got, p...); return nil }); err != nil || !slices.Equal(got, want) {
+		err := rows(func(p []float32) error { got = append(got, p...); return nil })
+		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %v, %v", got, err)
 		}
 	}

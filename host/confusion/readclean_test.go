@@ -38,7 +38,7 @@ func TestReadClean(t *testing.T) {
 func TestReadCleanErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "found no text, wanted a table with the header item,label or noisy,true",
-		"a,b\n1,2\n":                  `:1: the header is "a,b", wanted columns item and label, or columns of noisy and true classes`,
+		"a,b\n1,2\n":                  `:1: the header is "a,b", wanted columns item and label, or columns of noisy`,
 		"true,gold\na,b\n":            `:1: the header has two columns of true classes, "true" and "gold"`,
 		"item,label\n":                "found a header and no line",
 		"item,label\n0\n":             ":2: found 1 fields, wanted 2 as the header has",

@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 func estimateCommand() *cli.Command {
@@ -377,7 +376,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 	if o.Learner, err = chooseLearner(c, nil); err != nil {
 		return nil, nil, err
 	}
-	if p, ok := o.Learner.(*softmax.Params); ok && p.LearnConfusion {
+	if f := flagsOf(o.Learner).Lookup("learn-confusion"); f != nil && f.Value.String() == "true" {
 		return nil, nil, usagef(c, "--learn-confusion is given, which is what --method em does")
 	}
 	device, err := chooseDevice(c)

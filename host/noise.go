@@ -92,18 +92,17 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 	case o.Annotations != nil:
 		return nil, errors.New("estimate noise: found annotations, wanted one label of each example; " +
 			"confusion.FromCrowd finds the matrices of annotators")
-	case o.Right != nil && len(o.Right) != data.N:
-		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of %d examples",
-			len(o.Right), data.N)
 	case len(data.Y) != data.N:
-		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples", len(data.Y), data.N)
+		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples",
+			len(data.Y), data.N)
 	}
 	e := &noiseEstimator{NoiseOptions: o, data: data}
-	if err := e.countClean(); err != nil {
+	var err error
+	if e.counts, err = countClean(data, o.Right); err != nil {
 		return nil, err
 	}
 	if o.Method == CleanCounts && e.counts == nil {
-		return nil, errors.New("estimate noise: found no example whose true class is known, wanted some for the method clean")
+		return nil, errors.New("estimate noise: found no example whose true class is known, wanted some for method clean")
 	}
 	if o.Method == AutoNoise {
 		return e.contest(ctx)
@@ -123,19 +122,32 @@ type noiseEstimator struct {
 	held   *HeldOut  // by models trained without a matrix; nil before they are wanted
 }
 
-func (e *noiseEstimator) countClean() error {
+// countClean counts the examples whose true class is known, nil if there are none.
+func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
+	if all != nil && len(all) != len(data.Y) {
+		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of %d labels",
+			len(all), len(data.Y))
+	}
 	var noisy, right []int32
-	for i, t := range e.Right {
+	for i, t := range all {
 		if t >= 0 {
-			noisy, right = append(noisy, e.data.Y[i]), append(right, t)
+			noisy, right = append(noisy, data.Y[i]), append(right, t)
 		}
 	}
 	if right == nil {
-		return nil
+		return nil, nil
 	}
-	var err error
-	e.counts, err = confusion.CountLabels(len(e.data.Classes), noisy, right)
-	return err
+	return confusion.CountLabels(len(data.Classes), noisy, right)
+}
+
+// JoinClean returns the posterior of C where found is the prior and the counts of examples whose true
+// class is known, right[i] of data's example i, -1 where it is not, are the evidence.
+func JoinClean(data *dataset.Dataset, right []int32, found *confusion.Estimate) (*confusion.Estimate, error) {
+	counts, err := countClean(data, right)
+	if err != nil || counts == nil {
+		return found, err
+	}
+	return join(data.Classes, counts, found)
 }
 
 // by estimates by one method, joined by the counts of known classes.
@@ -147,12 +159,12 @@ func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*confusion
 	if err != nil || e.counts == nil || method == NoNoise && e.Method == NoNoise {
 		return found, err
 	}
-	return e.join(found)
+	return join(e.data.Classes, e.counts, found)
 }
 
 // join makes an estimate the prior of the counts.
-func (e *noiseEstimator) join(found *confusion.Estimate) (*confusion.Estimate, error) {
-	joined, err := confusion.FromCounts(e.data.Classes, e.counts, &found.Matrix)
+func join(classes []string, counts []float64, found *confusion.Estimate) (*confusion.Estimate, error) {
+	joined, err := confusion.FromCounts(classes, counts, &found.Matrix)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +195,8 @@ func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confus
 	if method == AnchorPoints {
 		return confusion.Anchors(classes, e.data.N, confusion.RowsOf(p))
 	}
-	found, _, err := confusion.ConfidentJoint(classes, e.data.Y, confusion.RowsOf(p), confusion.ConfidentOptions{HeldOut: true})
+	found, _, err := confusion.ConfidentJoint(classes, e.data.Y, confusion.RowsOf(p),
+		confusion.ConfidentOptions{HeldOut: true})
 	return found, err
 }
 
@@ -218,8 +231,8 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estima
 		return nil, fmt.Errorf("joint likelihood: %w", err)
 	}
 	found.Method = "joint likelihood"
-	found.Assumes = "labels are right more often than any other label of a class, how they are wrong depends on the class alone, " +
-		"and a linear model of the prepared features could know the classes"
+	found.Assumes = "labels are right more often than any other label of a class, how they are wrong depends on the " +
+		"class alone, and a linear model of the prepared features could know the classes"
 	return found, nil
 }
 
@@ -276,13 +289,15 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 		return won, nil
 	}
 	var err error
-	won.Estimate, err = e.join(chosen)
+	won.Estimate, err = join(e.data.Classes, e.counts, chosen)
 	return won, err
 }
 
 // losses returns -log P(noisy label) of each example, by a model that has not seen it and the
 // matrix that it was trained with.
-func (e *noiseEstimator) losses(ctx context.Context, method NoiseMethod, found *confusion.Estimate) ([]float64, error) {
+func (e *noiseEstimator) losses(
+	ctx context.Context, method NoiseMethod, found *confusion.Estimate,
+) ([]float64, error) {
 	held := e.held
 	noise := &found.Matrix
 	if method == NoNoise {

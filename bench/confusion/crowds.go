@@ -27,7 +27,8 @@ var knownCrowds = []struct {
 
 // crowds compares with the known answers and fails where one is more than 0.005 off.
 func crowds(w io.Writer, dir string) error {
-	fmt.Fprintf(w, "| set | items | labels | majority | one-coin | Dawid-Skene | known | with 2 labels pooled | rounds |\n")
+	fmt.Fprintf(w, "| set | items | labels | majority | one-coin | Dawid-Skene | known | with 2 labels pooled "+
+		"| rounds |\n")
 	fmt.Fprintf(w, "|---|---|---|---|---|---|---|---|---|\n")
 	var wrong error
 	for _, known := range knownCrowds {
@@ -51,7 +52,9 @@ func crowds(w io.Writer, dir string) error {
 		}
 		fmt.Fprintf(w, "| %s | %d | %d ", known.name, a.N(), len(a.By))
 		rounds := 0
-		for k, o := range []confusion.CrowdOptions{{Method: confusion.Majority}, {Method: confusion.OneCoin}, {}, {Pooled: 2}} {
+		for k, o := range []confusion.CrowdOptions{
+			{Method: confusion.Majority}, {Method: confusion.OneCoin}, {}, {Pooled: 2},
+		} {
 			c, err := confusion.FromCrowd(a, 1, o)
 			if err != nil {
 				return err
@@ -72,7 +75,8 @@ func crowds(w io.Writer, dir string) error {
 				fmt.Fprintf(w, "| %.4f ", known.dawidSkene)
 				rounds = c.Rounds
 				if d := share - known.dawidSkene; d > 0.005 || d < -0.005 {
-					wrong = fmt.Errorf("%s: Dawid-Skene is right for %.4f, wanted %.4f within 0.005", known.name, share, known.dawidSkene)
+					wrong = fmt.Errorf("%s: Dawid-Skene is right for %.4f, wanted %.4f within 0.005",
+						known.name, share, known.dawidSkene)
 				}
 			}
 		}

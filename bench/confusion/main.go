@@ -2,6 +2,7 @@
 // known answers, the time that estimates take, and estimates from noisy labels alone.
 //
 //	go run ./bench/confusion -data DIR crowds|speed|estimators
+//	go run ./bench/confusion table <LINES-OF-ESTIMATORS
 package main
 
 import (
@@ -24,8 +25,10 @@ func main() {
 		err = crowdSpeed(os.Stdout)
 	case "estimators":
 		err = estimators(context.Background(), os.Stdout, *data, *only, *seeds)
+	case "table":
+		err = table(os.Stdout, os.Stdin)
 	default:
-		err = fmt.Errorf("found %q, wanted crowds, speed or estimators", flag.Arg(0))
+		err = fmt.Errorf("found %q, wanted crowds, speed, estimators or table", flag.Arg(0))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "confusion:", err)

@@ -74,8 +74,8 @@ func noisyDataFlags() []cli.Flag {
 	return append(dataFlags("examples with noisy labels"),
 		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
 		axesFlag(),
-		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse, of an estimated matrix: " +
-			"exact, pinv, tikhonov or mix, with :STRENGTH"},
+		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse: exact, " +
+			"pinv, tikhonov or mix[:STRENGTH]"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 	)
 }
@@ -84,8 +84,8 @@ func noisyDataFlags() []cli.Flag {
 func learningFlags() []cli.Flag {
 	return append(learnerFlags(),
 		&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "the learner's",
-			Usage: "most `STEPS` to make, which are passes with learners that see one example after another"},
-		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
+			Usage: "most `STEPS` to make; passes, of online learners"},
+		&cli.StringFlag{Name: "weights", DefaultText: "its own",
 			Usage: "`RULE` for what to keep: best-average, best, average, last"},
 		seedFlag("all random choices"),
 	)

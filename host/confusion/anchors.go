@@ -27,7 +27,7 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 		return nil, fmt.Errorf("anchor points: %w", err)
 	}
 	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: "anchor points",
-		Assumes: "each class has examples that are of it beyond doubt, and the model knows how their labels are distributed"}
+		Assumes: "each class has examples that are of it beyond doubt, and the model knows how their labels are spread"}
 	for t, best := range a.best {
 		slices.SortFunc(best, before)
 		best = best[:min(len(best), most)]
@@ -50,8 +50,8 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 			e.Error[p*q+t] = math.Sqrt(squares/float64(len(best)) + float64(w*(1-w))/float64(len(best)+1))
 		}
 		if top := best[0].row[t]; top < 0.5 {
-			e.Notes = append(e.Notes, fmt.Sprintf("no example has label %q with a probability above %.2f: it may have no anchor",
-				classes[t], top))
+			e.Notes = append(e.Notes, fmt.Sprintf("no example has label %q with a probability above %.2f: "+
+				"it may have no anchor", classes[t], top))
 		}
 	}
 	normalise(e.P, q)

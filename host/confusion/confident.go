@@ -145,7 +145,8 @@ func (j *Confident) findThresholds(y []int32, q int, rows Rows) error {
 
 // count counts the examples, and says whether the likeliest class of each is its label.
 func (j *Confident) count(y []int32, q int, rows Rows) (agree bool, err error) {
-	if err := memory.Check(memory.Product(q, q, 8, parallel.Workers(len(y), 1)), "the counts of pairs of classes"); err != nil {
+	need := memory.Product(q, q, 8, parallel.Workers(len(y), 1))
+	if err := memory.Check(need, "the counts of pairs of classes"); err != nil {
 		return false, err
 	}
 	// The least float32 of which a comparison in float64 says that it reaches the threshold.
@@ -232,8 +233,8 @@ func (j *Confident) calibrate(q, n int) {
 func (j *Confident) estimate(m *Matrix) *Estimate {
 	q := m.Q()
 	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: "confident joint",
-		Assumes: "a model that has not seen an example is sure of its true class, or its label is as likely wrong as those " +
-			"of examples that it is sure of"}
+		Assumes: "a model that has not seen an example is sure of its true class, or its label is as likely wrong as " +
+			"those of examples that it is sure of"}
 	for t := range q {
 		sum, counted := 0.0, 0.0
 		for p := range q {
@@ -256,7 +257,8 @@ func (j *Confident) estimate(m *Matrix) *Estimate {
 			e.Notes = append(e.Notes, fmt.Sprintf("label %q is never given, and no example counts as of that class: "+
 				"nothing is known of it", m.Classes[t]))
 		case counted < fewExamples:
-			e.Notes = append(e.Notes, fmt.Sprintf("%v examples count as of class %q: its column is a guess", counted, m.Classes[t]))
+			e.Notes = append(e.Notes, fmt.Sprintf("%v examples count as of class %q: its column is a guess",
+				counted, m.Classes[t]))
 		}
 	}
 	return e

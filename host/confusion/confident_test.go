@@ -158,7 +158,9 @@ func TestConfidentJointGaps(t *testing.T) {
 		}
 	}
 	notes := strings.Join(e.Notes, "\n")
-	for _, want := range []string{`label "c1" is never given`, `label "c3" is never given`, `1 examples count as of class "c2"`} {
+	for _, want := range []string{
+		`label "c1" is never given`, `label "c3" is never given`, `1 examples count as of class "c2"`,
+	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes %q, wanted %q", notes, want)
 		}
@@ -168,14 +170,14 @@ func TestConfidentJointGaps(t *testing.T) {
 	}
 	// A model that knows nothing has high thresholds, which nothing reaches but by chance.
 	flat := slices.Repeat([]float32{.5, .5}, 30)
-	if e, _, err = ConfidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), RowsOf(flat), ConfidentOptions{}); err != nil ||
-		e.Check() != nil {
+	e, _, err = ConfidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), RowsOf(flat), ConfidentOptions{})
+	if err != nil || e.Check() != nil {
 		t.Errorf("flat: %v, %v", e, err)
 	}
 	// The label 1 has a threshold that nothing labelled 0 reaches, nor half of its own.
 	high := []float32{.2, .8, 0, 1, .6, .4, .7, .3}
-	if e, _, err = ConfidentJoint(names(2), []int32{1, 1, 0, 0}, RowsOf(high), ConfidentOptions{HeldOut: true}); err != nil ||
-		e.Check() != nil {
+	e, _, err = ConfidentJoint(names(2), []int32{1, 1, 0, 0}, RowsOf(high), ConfidentOptions{HeldOut: true})
+	if err != nil || e.Check() != nil {
 		t.Errorf("high: %v, %v", e, err)
 	}
 }
@@ -191,6 +193,7 @@ func TestConfidentJointRefuses(t *testing.T) {
 		t.Errorf("labels without a mistake: %v", err)
 	}
 	broken := errors.New("broken")
+	unknown := []float32{.9, .1, .2, float32(math.NaN())}
 	for want, try := range map[string]struct {
 		y    []int32
 		rows Rows
@@ -199,7 +202,7 @@ func TestConfidentJointRefuses(t *testing.T) {
 		"found probabilities of 2 examples, wanted 3":                {[]int32{0, 1, 1}, RowsOf(p)},
 		"of 2 examples or more, wanted 2 of each of 1":               {[]int32{0}, RowsOf(p)},
 		"found probabilities of 1 classes":                           {[]int32{0, 1}, RowsOf(p[:3])},
-		"example 1 (counted from 0) has no probability of its label": {[]int32{0, 1}, RowsOf([]float32{.9, .1, .2, float32(math.NaN())})},
+		"example 1 (counted from 0) has no probability of its label": {[]int32{0, 1}, RowsOf(unknown)},
 		"broken": {[]int32{0}, func(func([]float32) error) error { return broken }},
 	} {
 		if _, _, err := ConfidentJoint(names(2), try.y, try.rows, ConfidentOptions{}); err == nil ||

@@ -275,7 +275,8 @@ func TestCrowdErrors(t *testing.T) {
 		t.Errorf("label 3: %v", err)
 	}
 	e, err := good.Of(a.Votes(0))
-	if err != nil || !strings.Contains(strings.Join(e.Notes, ";"), "2 rounds were not enough to settle") || e.Assumes == "" {
+	if err != nil || e.Assumes == "" ||
+		!strings.Contains(strings.Join(e.Notes, ";"), "2 rounds were not enough to settle") {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -20,6 +20,9 @@ type Estimate struct {
 // fewExamples is below how many examples of a true class an estimate says so.
 const fewExamples = 10
 
+// mostBelieved is as how many examples a prior makes an estimate exact, at most.
+const mostBelieved = 20
+
 // spreadBefore is the share of a prior that goes to all entries alike, so that none is impossible.
 const spreadBefore = 0.01
 
@@ -62,7 +65,8 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 // where C₀ is the prior given or, for nil, a matrix in which every class is wrong as often as all
 // are, each other label alike. s is the power of two from ½ to 4096 by which each example
 // is likeliest given all others; where that says nothing, 1. Standard errors are those of shares of
-// n_t + 1 examples, and as much as the prior, which may be wrong, has moved the entry.
+// n_t + s examples, but s of at most 20, and as much as the prior, which may be wrong, has moved the
+// entry beyond what chance does.
 func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, error) {
 	m, err := newMatrix(classes)
 	if err != nil {
@@ -91,9 +95,11 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 		for p := range q {
 			v := (counts[p*q+t] + float64(s*before[p*q+t])) / (n + s)
 			e.P[p*q+t] = v
-			pull := v - counts[p*q+t]/max(n, 1)
 			w := (float64(n*v) + 1) / (n + 2) // so that what was not seen is not impossible
-			e.Error[p*q+t] = math.Sqrt(float64(w*(1-w))/(n+1) + float64(pull*pull))
+			spread := float64(w * (1 - w))
+			pull, by := v-counts[p*q+t]/max(n, 1), s/(n+s)
+			moved := max(0, float64(pull*pull)-float64(by*by*spread)/max(n, 1))
+			e.Error[p*q+t] = math.Sqrt(spread/(n+min(s, mostBelieved)+1) + moved)
 		}
 		if n < fewExamples {
 			e.Notes = append(e.Notes, fmt.Sprintf("true class %q has %v examples with both labels: "+

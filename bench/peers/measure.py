@@ -4,7 +4,8 @@
 UMA_GPU is the program, SOURCE holds Fashion-MNIST, DIR gets what the peers read
 (prepare.py) and results.json, of which page.py makes docs/performance.md.
 Everything is run ROUNDS times (5), in turns: first, second, ..., last, first, ...
-STEPS (200) is the length of uma-gpu's runs, ERROR (0.3) the test error to reach.
+STEPS (200) is the length of UMA's runs, ERROR (0.3) the test error for it to reach. What
+results.json has is not measured again: an interrupted run goes on, and a new one wants it gone.
 """
 import datetime
 import json
@@ -21,6 +22,10 @@ ERROR = os.environ.get("ERROR", "0.3")
 # n, d and Q of the scaling table, in groups that page.py compares.
 SHAPES = [(15000, 784, 10), (30000, 784, 10), (60000, 784, 10), (60000, 196, 10), (60000, 392, 10),
           (60000, 784, 2), (60000, 784, 25), (60000, 784, 50)]
+
+# scikit-learn's own penalty, C = 1, for 60,000 examples; and how near the error of the minimum is reached.
+L2, NEAR = 1 / 60000, 1.02
+MOST = 1000  # iterations, which end before
 
 
 def run(*args, **env):
@@ -66,24 +71,40 @@ class Measurement:
         return run(self.uma, "bench", "--learner", "uma", "--json", "--quiet", "--device", device, "--steps", STEPS,
                    "--step", "pair", "--doubt", "0", *args)  # two classes a step, as the others do it
 
-    def learn(self, device, data, steps):
+    def learn(self, device, data, steps, *flags):
         """Trains; returns train's report with the test error."""
         model = f"{self.dir}/model.npz"
-        r = run(self.uma, "train", "--learner", "uma", "--json", "--quiet", "--device", device, "--max-steps", str(steps), "--model", model, *data)
+        r = run(self.uma, "train", "--json", "--quiet", "--device", device, "--model", model,
+                "--max-steps", str(steps), *data, *(flags or ("--learner", "uma")))
         judged = run(self.uma, "eval", "--json", "--quiet", "--device", device, "--model", model, *self.test)
-        return {"seconds": r["seconds"]["train"], "upload": r["seconds"]["upload"], "steps": r["steps"], "error": judged["error_rate"]}
+        return {"seconds": r["seconds"]["train"], "upload": r["seconds"]["upload"], "steps": r["steps"],
+                "error": judged["error_rate"]}
 
-    def steps_to_error(self, data):
-        """The least of 10, 20, 40, ... steps that reach ERROR, or the last tried."""
-        for steps in (10, 20, 40, 80, 160, 320, 640):
-            if self.learn("opencl", data, steps)["error"] <= float(ERROR):
-                break
-        return steps
+    def logistic(self, device, steps):
+        """By one penalty, no search."""
+        return self.learn(device, self.train, steps, "--learner", "softmax", "--l2", repr(L2), "--iterations", str(MOST))
 
-    def turns(self):
+    def sklearn_logistic(self, steps):
+        return run(os.path.join(HERE, "sklearn_logistic.py"), self.dir, repr(L2), str(steps))
+
+    def lengths(self):
+        """How many steps each needs: UMA to ERROR, the others to NEAR the error of their minimum."""
+        found = {
+            "uma": least((10, 20, 40, 80, 160, 320, 640), float(ERROR), lambda k: self.learn("cpu", self.train, k)),
+            "uma noisy": least((10, 20, 40, 80, 160, 320, 640), float(ERROR), lambda k: self.learn("cpu", self.noisy, k)),
+        }
+        for name, fit in (("logistic", lambda k: self.logistic("cpu", k)), ("sklearn logistic", self.sklearn_logistic)):
+            found[name + " final"] = final = fit(MOST)["error"]
+            found[name] = least(range(20, MOST, 5), NEAR * final, fit)
+        # SGDClassifier's error after one pass.
+        found["sgd"] = run(os.path.join(HERE, "sklearn_linear.py"), self.dir, "y", "1")["SGDClassifier"]["error"]
+        found["logistic to sgd"] = least(range(1, MOST), found["sgd"], lambda k: self.logistic("cpu", k))
+        return found
+
+    def turns(self, lengths):
         """What is measured in turns: name -> function."""
         script = lambda name, *args, **env: lambda: run(os.path.join(HERE, name), *args, **env)
-        clean, noisy = self.steps_to_error(self.train), self.steps_to_error(self.noisy)
+        clean, noisy = lengths["uma"], lengths["uma noisy"]
         turns = {
             "uma-gpu opencl": lambda: self.bench("opencl", "--repeat", "1", *self.train),
             "uma-gpu cpu": lambda: self.bench("cpu", "--repeat", "1", *self.train),
@@ -101,28 +122,52 @@ class Measurement:
             "sklearn": script("sklearn_linear.py", self.dir, "y", ERROR),
             "sklearn noisy": script("sklearn_linear.py", self.dir, "noisy", ERROR),
             "liblinear": script("liblinear.sh", self.dir, ERROR),
+            "sklearn logistic": lambda: self.sklearn_logistic(lengths["sklearn logistic"]),
         }
+        for device in ("opencl", "cpu"):
+            for name in ("logistic", "logistic to sgd"):
+                turns[f"{name} {device}"] = lambda device=device, name=name: self.logistic(device, lengths[name])
+        turns["logistic, search cpu"] = lambda: self.learn("cpu", self.train, 100000, "--learner", "softmax")
+        for s in SHAPES:
+            turns["scaling %d,%d,%d" % s] = lambda s=s: self.bench("opencl", "--repeat", "1", "--synthetic", "%d,%d,%d" % s)
         return turns
+
+
+def least(steps, wanted, fit):
+    """The least number of steps after which the error is at most wanted, or the last tried."""
+    for k in steps:
+        if fit(k)["error"] <= wanted:
+            break
+    return k
 
 
 def main(uma, source, folder):
     if not os.path.exists(f"{folder}/C.csv"):  # which is written last
         subprocess.run([os.path.join(HERE, "prepare.py"), source, folder], check=True)
-    m = Measurement(uma, source, folder)
-    results = {"machine": machine(uma), "rounds": ROUNDS, "error": float(ERROR), "runs": {}, "scaling": []}
-    turns = m.turns()
+    m, path = Measurement(uma, source, folder), f"{folder}/results.json"
+    if os.path.exists(path):
+        with open(path) as f:
+            results = json.load(f)
+    else:
+        results = {"machine": machine(uma), "rounds": ROUNDS, "error": float(ERROR), "near": NEAR, "l2": L2,
+                   "shapes": SHAPES, "load": [], "lengths": m.lengths(), "runs": {},
+                   "same_loss": run(os.path.join(HERE, "same_loss.py"), uma, os.path.join(HERE, "../../testdata"))}
+        write(path, results)
     for k in range(ROUNDS):
-        for name, measured in turns.items():
-            r = measured()
-            results["runs"].setdefault(name, []).append(r)
+        for name, measured in m.turns(results["lengths"]).items():
+            done = results["runs"].setdefault(name, [])
+            if len(done) > k:
+                continue
+            results["load"].append(os.getloadavg()[0])
+            done.append(measured())
+            write(path, results)
             print(f"round {k + 1} of {ROUNDS}: {name}", file=sys.stderr, flush=True)
-    rounds = []
-    for k in range(ROUNDS):
-        rounds.append([m.bench("opencl", "--repeat", "1", "--synthetic", "%d,%d,%d" % s) for s in SHAPES])
-        print(f"round {k + 1} of {ROUNDS}: scaling", file=sys.stderr, flush=True)
-    results["scaling"] = [{"shape": s, "runs": list(r)} for s, r in zip(SHAPES, zip(*rounds))]
-    with open(f"{folder}/results.json", "w") as f:
+
+
+def write(path, results):
+    with open(path + ".new", "w") as f:
         json.dump(results, f, indent=1)
+    os.replace(path + ".new", path)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ func bootstrapCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "bootstrap",
 		Usage: "learn from few labelled examples and many that a rough model labels",
-		Description: "Louche & Ralaivola (2015), Section 4.2.1, with any learner. The stages, and their files in --dir:\n\n" +
+		Description: "Louche & Ralaivola (2015), Section 4.2.1, with any learner. The stages and their files in --dir:\n\n" +
 			"  rough.npz      a model of the labelled examples\n" +
 			"  confusion.csv  how it errs: on labelled examples, each by a model that has not seen it (--folds)\n" +
 			"  labels.csv     what it says of the unlabelled ones, a line each\n" +

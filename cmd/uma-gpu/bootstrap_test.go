@@ -21,7 +21,8 @@ func TestBootstrap(t *testing.T) {
 	}
 	write(t, dir, "bare.csv", text.String())
 	stages, m := filepath.Join(dir, "stages"), filepath.Join(dir, "m.npz")
-	args := []string{"bootstrap", "--labelled", few, "--unlabelled", bare, "--model", m, "--dir", stages, "--device", "cpu",
+	args := []string{"bootstrap", "--labelled", few, "--unlabelled", bare, "--model", m, "--dir", stages,
+		"--device", "cpu",
 		"--l2", "0.001", "--use-clean"}
 	_, stderr := succeed(t, append(args, "--rounds-of-labels", "2")...)
 	if !strings.Contains(stderr, "on 1300 examples, estimated error ") {

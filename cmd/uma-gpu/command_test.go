@@ -234,7 +234,7 @@ func TestUsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for command, words := range map[string][]string{
 		"": {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
-		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS",
+		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps, --epochs STEPS",
 			"--kernel FUNCTION", "--gamma G", "Examples: uma-gpu train"},
 		"predict":          {"--out FILE", "--no-labels", "--proba", "--scores", "Example: uma-gpu predict"},
 		"eval":             {"--json", "--confusion FILE", "Example: uma-gpu eval"},

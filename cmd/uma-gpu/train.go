@@ -83,7 +83,7 @@ func noisyDataFlags() []cli.Flag {
 // learningFlags say how to learn from them.
 func learningFlags() []cli.Flag {
 	return append(learnerFlags(),
-		&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "the learner's",
+		&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "its own",
 			Usage: "most `STEPS` to make; passes, of online learners"},
 		&cli.StringFlag{Name: "weights", DefaultText: "its own",
 			Usage: "`RULE` for what to keep: best-average, best, average, last"},

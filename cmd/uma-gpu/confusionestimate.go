@@ -43,7 +43,7 @@ func estimateCommand() *cli.Command {
 	var flags []cli.Flag
 	flags = append(flags, grouped("Source", source)...)
 	flags = append(flags, grouped("Data", dataFlags("examples with noisy labels"))...)
-	flags = append(flags, grouped("Method", append(how, learnerFlags()...))...)
+	flags = append(flags, grouped("Method", append(how, without(learnerFlags(), "clean")...))...)
 	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
 	flags = append(flags, grouped("Device", deviceFlags())...)
 	flags = append(flags, grouped("Output", output)...)

@@ -15,7 +15,7 @@ import (
 var noFiles = strings.Fields(`
 	axes classes clean-by confusion-axes counts device dir every format fractions gamma header
 	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks
-	match-features max-alloc memory-limit normalize normalize-components storage synthetic to try
+	match-features max-alloc memory-limit method normalize normalize-components storage synthetic to try
 	weights x-name y-name`)
 
 // eachCommand calls f for each command that does something, with its words.

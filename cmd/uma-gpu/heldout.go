@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -56,8 +55,8 @@ func (t *training) judgeHeld(
 // foldFlags say how to learn, and how many parts are held out in turn. That takes the place of a
 // learner's flag of the same name, which keeps its default.
 func foldFlags() []cli.Flag {
-	flags := slices.DeleteFunc(learningFlags(), func(f cli.Flag) bool { return f.Names()[0] == "folds" })
-	return append(flags, &cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings"})
+	return append(without(learningFlags(), "folds"),
+		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings"})
 }
 
 // outOfFold is what the commands that judge all examples by models which have not seen them share.

@@ -131,8 +131,14 @@ func learnerFlags() []cli.Flag {
 		})
 	}
 	flags[0] = &cli.StringFlag{Name: "learner", Value: names[0],
-		Usage: "`NAME` of the learner; uma-gpu learners NAME tells its own flags"}
+		Usage: "`NAME` of the learner; uma-gpu learners NAME tells its flags"}
 	return flags
+}
+
+// without returns the flags but for the one of that name, which a command has for something else;
+// the learner's parameter keeps its default.
+func without(flags []cli.Flag, name string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
 // visible says whether a flag is the command's own, and not one of a learner.

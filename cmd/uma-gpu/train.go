@@ -96,6 +96,7 @@ type training struct {
 	confusion  string // "" is none
 	annotators string // "" is none
 	trueRows   bool
+	estimates  bool    // the confusion matrix, as none is given
 	validate   float64 // share of the examples to hold out
 	axes       string  // of printed matrices
 	steps      string  // of the preparation, or auto
@@ -371,9 +372,12 @@ func (t *training) readNoise(classes []string) (*confusion.Matrix, error) {
 		t.notes.say("confusion matrix: that of the training to go on with")
 		return &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}, nil
 	}
-	if t.learnsNoise() {
+	switch {
+	case t.learnsNoise():
 		t.notes.say("confusion matrix: none given; it is learned")
-	} else {
+	case t.estimates:
+		t.notes.say("confusion matrix: none given; it is estimated")
+	default:
 		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil

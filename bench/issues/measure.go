@@ -29,11 +29,16 @@ func measure(
 	if err != nil {
 		return nil, err
 	}
+	estimated, err := host.EstimateNoise(ctx, d, host.NoiseOptions{Options: o, Method: host.JointLikelihood})
+	if err != nil {
+		return nil, err
+	}
 	q, same := len(d.Classes), d.Firsts()
+	without := 0 // labels that cleanlab flags by a model without C
 	add := func(rule string, flags []bool) {
 		list = append(list, judged(rule, flags, d.Y, right))
 	}
-	for _, c := range []*confusion.Matrix{nil, noise} {
+	for _, c := range []*confusion.Matrix{nil, &estimated.Matrix, noise} {
 		h, err := host.OutOfFold(ctx, d, c, o, folds)
 		if err != nil {
 			return nil, err
@@ -45,6 +50,16 @@ func measure(
 		peer := pruneByNoiseRate(p, d.Y, q)
 		if c == nil {
 			add("cleanlab, model without C", peer)
+			without = list[len(list)-1].flagged
+			continue
+		}
+		if c != noise {
+			found, err := confusion.FindIssues(p, d.Y, same, q, c)
+			if err != nil {
+				return nil, err
+			}
+			add("uma-gpu issues, C estimated", flagsOf(found))
+			add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found, without))
 			continue
 		}
 		add("cleanlab, model with C", peer)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -23,6 +24,15 @@ type candidate struct {
 
 // noConfusion, as the file of --confusion of a candidate, stands for none.
 const noConfusion = "none"
+
+// estimates says by which method --confusion of a candidate asks for an estimate; "" for a file.
+func (way candidate) estimates() host.NoiseMethod {
+	m := host.NoiseMethod(way.confusion)
+	if m == host.CleanCounts || !slices.Contains(host.NoiseMethods, m) {
+		return ""
+	}
+	return m
+}
 
 // candidates returns what the flags --try of compare stand for, and every learner for none.
 func candidates(c *cli.Context) (list []candidate, err error) {

@@ -39,7 +39,7 @@ type checkReport struct {
 }
 
 func checkNoise(c *cli.Context) error {
-	o, err := newOutOfFold(c, "data", "confusion")
+	o, err := newOutOfFold(c, false, "data", "confusion")
 	if err != nil {
 		return err
 	}

@@ -34,8 +34,9 @@ func compareCommand() *cli.Command {
 		Name:  "compare",
 		Usage: "try several ways to train, and choose one by examples held out",
 		Description: "A way to train is written as flags of train: its learner and that one's own flags, --normalize,\n" +
-			"--kernel and its flags, --weights, --max-steps, --confusion (none is to ignore the noise). Each makes\n" +
-			"--folds trainings, as cv does, on the same parts. All are judged by the matrix that compare is given,\n" +
+			"--kernel and its flags, --weights, --max-steps, --confusion: a file, none to ignore the noise, or how to\n" +
+			"estimate it, auto, confident-joint, anchors or em. Each makes --folds trainings, as cv does, on the same\n" +
+			"parts. All are judged by the matrix that compare is given,\n" +
 			"on the same noisy labels: the best is the one of the highest corrected accuracy.\n\n" +
 			"Behind is how much less accurate another one is, ± twice the standard error of that difference, example\n" +
 			"by example; a * marks those that these labels do not tell from the best. The noisy log-loss says how\n" +
@@ -68,6 +69,8 @@ type triedReport struct {
 
 	credits []float64 // of each example, whose mean is the accuracy
 	train   string    // flags of train
+
+	estimates host.NoiseMethod // how C was estimated, "" if it was not
 }
 
 // failure is a way to train that ended with an error.
@@ -138,7 +141,7 @@ func compare(c *cli.Context) (err error) {
 			report.Failed = append(report.Failed, failure{way.flags, err.Error()})
 			continue
 		}
-		r.train = way.trainFlags(report.JudgedBy)
+		r.train, r.estimates = way.trainFlags(report.JudgedBy), way.estimates()
 		report.Tried = append(report.Tried, r)
 	}
 	if len(report.Tried) == 0 {
@@ -165,19 +168,13 @@ type comparison struct {
 
 // try trains in one way and judges it.
 func (x *comparison) try(ctx context.Context, way candidate) (r triedReport, err error) {
-	noise, classes := x.judge, x.data.Classes
-	switch way.confusion {
-	case "":
-	case noConfusion:
-		noise = nil
-	default:
-		if noise, err = confusion.Read(way.confusion, confusion.ReadOptions{Classes: classes,
-			TrueRows: way.trueRows}); err != nil {
-			return r, err
-		}
-	}
+	classes := x.data.Classes
 	o := way.Options
 	o.Engine = x.engine
+	noise, err := x.noiseOf(ctx, way, o)
+	if err != nil {
+		return r, adviseKernel(adviseMemory(err))
+	}
 	held, err := host.OutOfFold(ctx, x.data, noise, o, x.folds)
 	if err != nil {
 		return r, adviseKernel(adviseMemory(err))
@@ -199,6 +196,27 @@ func (x *comparison) try(ctx context.Context, way candidate) (r triedReport, err
 	loss, err := metric.CorrectedLogLoss(x.data.Y, p, noise.P)
 	r.NoisyLogLoss = &loss
 	return r, err
+}
+
+// noiseOf returns the matrix that a way learns with, nil for none.
+func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options) (*confusion.Matrix, error) {
+	method := way.estimates()
+	switch {
+	case way.confusion == "":
+		return x.judge, nil
+	case way.confusion == noConfusion || method == host.NoNoise:
+		return nil, nil
+	case method == "":
+		return confusion.Read(way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
+	}
+	found, err := host.EstimateNoise(ctx, x.data, host.NoiseOptions{Options: o, Method: method, Folds: x.folds})
+	if err != nil {
+		return nil, err
+	}
+	if found.Chosen == host.NoNoise {
+		return nil, nil
+	}
+	return &found.Matrix, nil
 }
 
 // judge compares predictions with labels that are noisy by the matrix, or right if that is nil.
@@ -270,7 +288,11 @@ func (r compareReport) print(c *cli.Context) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nthe best: uma-gpu train --data %s %s --model m.npz\n", c.String("data"), r.Tried[0].train)
+	fmt.Fprintln(w)
+	if m := r.Tried[0].estimates; m != "" {
+		fmt.Fprintf(w, "first: uma-gpu confusion estimate --data %s --method %s --out estimate.csv\n", c.String("data"), m)
+	}
+	_, err := fmt.Fprintf(w, "the best: uma-gpu train --data %s %s --model m.npz\n", c.String("data"), r.Tried[0].train)
 	return err
 }
 
@@ -278,15 +300,26 @@ func (r compareReport) print(c *cli.Context) error {
 func (way candidate) trainFlags(given string) string {
 	var words []string
 	for _, w := range strings.Fields(way.flags) {
-		name := strings.TrimLeft(w, "-")
-		if before := len(words) - 1; w == noConfusion && strings.TrimLeft(words[before], "-") == "confusion" {
-			words = words[:before]
-		} else if name != "confusion="+noConfusion {
+		before := len(words) - 1
+		of := before >= 0 && strings.TrimLeft(words[before], "-") == "confusion"
+		switch {
+		case !of && strings.TrimLeft(w, "-") != "confusion="+way.confusion:
 			words = append(words, w)
+		case of:
+			words = words[:before]
 		}
 	}
-	if way.confusion == "" && given != "" {
-		words = append(words, "--confusion", given)
+	file := way.confusion
+	switch {
+	case file == "":
+		file = given
+	case file == noConfusion || way.estimates() == host.NoNoise:
+		file = ""
+	case way.estimates() != "":
+		file = "estimate.csv"
+	}
+	if file != "" {
+		words = append(words, "--confusion", file)
 	}
 	return strings.Join(words, " ")
 }

@@ -68,6 +68,18 @@ func TestCompare(t *testing.T) {
 	succeed(t, words...)
 }
 
+// Of a way that estimates C the table tells how to.
+func TestCompareEstimates(t *testing.T) {
+	noisy, matrix := smallNoisy(t, t.TempDir())
+	text, _ := succeed(t, "compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--quiet",
+		"--try", "--max-steps 60 --confusion {confident-joint|none}")
+	want := "\nfirst: uma-gpu confusion estimate --data " + noisy + " --method confident-joint --out estimate.csv\n" +
+		"the best: uma-gpu train --data " + noisy + " --max-steps 60 --confusion estimate.csv --model m.npz\n"
+	if !strings.HasSuffix(text, want) {
+		t.Errorf("found\n%s\nwanted at its end%s", text, want)
+	}
+}
+
 // Without --try every learner is compared, and without C by the labels as they are.
 func TestCompareLearners(t *testing.T) {
 	noisy, _ := smallNoisy(t, t.TempDir())
@@ -109,6 +121,9 @@ func TestTrainFlags(t *testing.T) {
 		{"--confusion none --correction none", noConfusion, "--correction none"},
 		{"--learn-confusion --confusion=none", noConfusion, "--learn-confusion"},
 		{"-confusion none", noConfusion, ""},
+		{"--confusion identity --l2 1", "identity", "--l2 1"},
+		{"--confusion em --l2 1", "em", "--l2 1 --confusion estimate.csv"},
+		{"--confusion=./em --l2 1", "./em", "--l2 1 --confusion ./em"},
 	} {
 		if got := (candidate{c[0], &training{confusion: c[1]}}).trainFlags("C.csv"); got != c[2] {
 			t.Errorf("%q: found %q, wanted %q", c[0], got, c[2])

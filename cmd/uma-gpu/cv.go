@@ -55,7 +55,7 @@ type averaged struct {
 }
 
 func crossValidate(c *cli.Context) error {
-	o, err := newOutOfFold(c, "data")
+	o, err := newOutOfFold(c, false, "data")
 	if err != nil {
 		return err
 	}

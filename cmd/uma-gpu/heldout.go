@@ -62,14 +62,15 @@ func foldFlags() []cli.Flag {
 // outOfFold is what the commands that judge all examples by models which have not seen them share.
 type outOfFold struct {
 	*training
-	data   *dataset.Dataset // raw, for the caller to close
-	noise  *confusion.Matrix
-	held   *host.HeldOut
-	device engine.Device
+	data        *dataset.Dataset // raw, for the caller to close
+	noise       *confusion.Matrix
+	held        *host.HeldOut
+	estimatedBy host.NoiseMethod // "" if C was not estimated
+	device      engine.Device
 }
 
 // newOutOfFold checks the flags of such a command, reads its data and makes its trainings.
-func newOutOfFold(c *cli.Context, required ...string) (o *outOfFold, err error) {
+func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfFold, err error) {
 	t, err := newTraining(c, required...)
 	if err != nil {
 		return nil, err
@@ -78,6 +79,7 @@ func newOutOfFold(c *cli.Context, required ...string) (o *outOfFold, err error) 
 	if folds < 2 || folds > host.MostFolds {
 		return nil, usagef(c, "--folds is %d, wanted 2 to %d", folds, host.MostFolds)
 	}
+	t.estimates = estimates && t.confusion == "" && !t.learnsNoise()
 	o = &outOfFold{training: t}
 	if o.data, o.noise, err = t.readAll(c); err != nil {
 		o.close()
@@ -115,6 +117,11 @@ func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
 		t.Preparation = ""
 	}
 	t.Watch = host.Watch{Note: t.notes.say}
+	if o.estimates {
+		if err = o.estimate(ctx); err != nil {
+			return err
+		}
+	}
 	o.held, err = host.OutOfFold(ctx, o.data, o.noise, t.Options, folds)
 	if err := interrupted(ctx); err != nil {
 		return err
@@ -122,5 +129,19 @@ func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(err)))
 	}
+	return nil
+}
+
+// estimate finds C, where it was not given.
+func (o *outOfFold) estimate(ctx context.Context) error {
+	found, err := host.EstimateNoise(ctx, o.data, host.NoiseOptions{Options: o.Options, Method: host.JointLikelihood})
+	if err := interrupted(ctx); err != nil {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.training.data, adviseKernel(adviseMemory(err)))
+	}
+	o.noise, o.estimatedBy = &found.Matrix, found.Chosen
+	o.notes.say("confusion matrix: estimated by %s", found.Chosen)
 	return nil
 }

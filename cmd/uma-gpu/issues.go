@@ -45,8 +45,7 @@ func issuesCommand() *cli.Command {
 			"label_quality (the probability that the label is right), given_label, predicted_label (the most likely\n" +
 			"class), and with example, the row's number from 1 in the order read; duplicate_of, that of the first row\n" +
 			"with equal features, 0 for none before it; and conflict, whether equal rows have other labels.\n\n" +
-			"Without --confusion a label is an issue if the model, which then learns wrong labels too, predicts\n" +
-			"another one: many are found that are none. Give C, or an estimate of it.\n\n" +
+			"Without --confusion C is learned from the labels first, as confusion estimate --method em does.\n\n" +
 			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv\n" +
 			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel",
 		Flags:  flags,
@@ -59,6 +58,7 @@ type issuesReport struct {
 	Learner       string        `json:"learner"`
 	Folds         int           `json:"folds"`
 	Examples      int           `json:"examples"`
+	EstimatedBy   string        `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
 	Issues        int           `json:"issues"`
 	ExpectedWrong float64       `json:"expected_wrong"` // labels, by the probabilities
 	Duplicates    int           `json:"duplicates"`     // rows with the features of an earlier one
@@ -113,7 +113,7 @@ func issues(c *cli.Context) error {
 			return err
 		}
 	}
-	o, err := newOutOfFold(c, "data")
+	o, err := newOutOfFold(c, true, "data")
 	if err != nil {
 		return err
 	}
@@ -130,6 +130,7 @@ func issues(c *cli.Context) error {
 	rows := issueRows(o.data, found, same)
 	report := newIssuesReport(o.data.Classes, rows)
 	report.Learner, report.Folds, report.Device = o.Learner.Definition().Name, c.Int("folds"), o.device
+	report.EstimatedBy = string(o.estimatedBy)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
@@ -224,6 +225,9 @@ func (r issuesReport) print(c *cli.Context) error {
 	const most = 20
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "examples\t%d\n", r.Examples)
+	if r.EstimatedBy != "" {
+		fmt.Fprintf(t, "C estimated by\t%s\n", r.EstimatedBy)
+	}
 	fmt.Fprintf(t, "likely wrong labels\t%d\n", r.Issues)
 	fmt.Fprintf(t, "expected wrong labels\t%.1f\n", r.ExpectedWrong)
 	fmt.Fprintf(t, "duplicates\t%d, with conflicting labels %d\n\n", r.Duplicates, r.Conflicts)

@@ -151,6 +151,20 @@ func TestIssuesOfDuplicates(t *testing.T) {
 	}
 }
 
+// Without C it is estimated from the labels; of right ones few are flagged.
+func TestIssuesWithoutMatrix(t *testing.T) {
+	dir := t.TempDir()
+	noisy, _ := smallNoisy(t, dir)
+	for path, most := range map[string]int{noisy: 300, filepath.Join(dir, "part.csv"): 30} {
+		stdout, stderr := succeed(t, "issues", "--data", path, "--folds", "2", "--max-steps", "60", "--json")
+		r := decode[issuesReport](t, stdout)
+		if r.EstimatedBy != "em" || r.Issues > most || r.Issues < most/3 && path == noisy ||
+			!strings.Contains(stderr, "confusion matrix: estimated by em") || strings.Contains(stderr, "taken to be right") {
+			t.Errorf("%s: found %d issues, C by %q\n%s", path, r.Issues, r.EstimatedBy, stderr)
+		}
+	}
+}
+
 func TestIssuesUsage(t *testing.T) {
 	for _, c := range []struct {
 		fragment string

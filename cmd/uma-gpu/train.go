@@ -99,6 +99,7 @@ type training struct {
 	annotators string // "" is none
 	trueRows   bool
 	inverse    confusion.Inversion
+	estimates  bool    // the confusion matrix, as none is given
 	validate   float64 // share of the examples to hold out
 	axes       string  // of printed matrices
 	steps      string  // of the preparation, or auto
@@ -390,9 +391,12 @@ func (t *training) readNoise(classes []string) (*confusion.Matrix, error) {
 		}
 		return m, nil
 	}
-	if t.learnsNoise() {
+	switch {
+	case t.learnsNoise():
 		t.notes.say("confusion matrix: none given; it is learned")
-	} else {
+	case t.estimates:
+		t.notes.say("confusion matrix: none given; it is estimated")
+	default:
 		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil

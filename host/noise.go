@@ -309,7 +309,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 func (e *noiseEstimator) losses(
 	ctx context.Context, method NoiseMethod, found *confusion.Estimate,
 ) ([]float64, error) {
-	held := e.held
+	var held *HeldOut
 	noise := &found.Matrix
 	if method == NoNoise {
 		if _, err := e.probabilities(ctx); err != nil {

@@ -212,14 +212,25 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 	return e.held.Probabilities()
 }
 
-// jointLikelihood learns C together with a model.
+// jointLikelihood learns C together with a model. It begins with what the known classes say: from
+// the identity it does not find its way where few examples of many features have much noise.
 func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estimate, error) {
 	p := softmax.Defaults()
 	p.LearnConfusion = true
 	o := e.Options
 	o.Learner, o.MaxSteps, o.Weights, o.TemperatureFolds = p, 0, "", 0
 	o.Watch = Watch{Note: e.Watch.Note}
-	trained, err := Train(ctx, e.data, nil, o)
+	var begin *confusion.Matrix
+	if e.counts != nil {
+		known, err := confusion.FromCounts(e.data.Classes, e.counts, nil)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := known.Invert(); err == nil {
+			begin = &known.Matrix
+		}
+	}
+	trained, err := Train(ctx, e.data, begin, o)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -298,7 +309,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 func (e *noiseEstimator) losses(
 	ctx context.Context, method NoiseMethod, found *confusion.Estimate,
 ) ([]float64, error) {
-	held := e.held
+	var held *HeldOut
 	noise := &found.Matrix
 	if method == NoNoise {
 		if _, err := e.probabilities(ctx); err != nil {

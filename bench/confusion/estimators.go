@@ -55,7 +55,7 @@ type result struct {
 }
 
 // estimators writes a JSON line for each set, noise and method.
-func estimators(ctx context.Context, w io.Writer, dir, only string, seeds int) error {
+func estimators(ctx context.Context, w io.Writer, dir, only, methods string, seeds int) error {
 	for _, s := range sets {
 		train, err := dataset.Read(ctx, filepath.Join(dir, s.train), s.options)
 		if err != nil {
@@ -80,7 +80,7 @@ func estimators(ctx context.Context, w io.Writer, dir, only string, seeds int) e
 				continue
 			}
 			for seed := range uint64(seeds) {
-				if err := estimatorsOf(ctx, w, s.name, n.name, n.of, train, test, seed+1); err != nil {
+				if err := estimatorsOf(ctx, w, s.name, n.name, methods, n.of, train, test, seed+1); err != nil {
 					return fmt.Errorf("%s, %s: %w", s.name, n.name, err)
 				}
 			}
@@ -89,7 +89,7 @@ func estimators(ctx context.Context, w io.Writer, dir, only string, seeds int) e
 	return nil
 }
 
-func estimatorsOf(ctx context.Context, w io.Writer, set, noise string,
+func estimatorsOf(ctx context.Context, w io.Writer, set, noise, methods string,
 	of func([]string) (*confusion.Matrix, error), train, test *dataset.Dataset, seed uint64) error {
 	truth, err := of(train.Classes)
 	if err != nil {
@@ -123,6 +123,9 @@ func estimatorsOf(ctx context.Context, w io.Writer, set, noise string,
 		{"100 clean", host.CleanCounts, right}, {"100 clean, joint likelihood", host.JointLikelihood, right},
 		{"auto", host.AutoNoise, nil},
 	} {
+		if !strings.Contains(m.name, methods) {
+			continue
+		}
 		begin := time.Now()
 		r := result{Set: set, Noise: noise, Seed: seed, Method: m.name}
 		c := truth

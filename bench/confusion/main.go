@@ -15,6 +15,7 @@ import (
 func main() {
 	data := flag.String("data", "", "`folder` of the data sets")
 	only := flag.String("only", "", "estimators only of sets and noises whose name has this `text`")
+	methods := flag.String("methods", "", "estimators only of methods whose name has this `text`")
 	seeds := flag.Int("seeds", 1, "estimators with the seeds 1 to `k`")
 	flag.Parse()
 	var err error
@@ -24,7 +25,7 @@ func main() {
 	case "speed":
 		err = crowdSpeed(os.Stdout)
 	case "estimators":
-		err = estimators(context.Background(), os.Stdout, *data, *only, *seeds)
+		err = estimators(context.Background(), os.Stdout, *data, *only, *methods, *seeds)
 	case "table":
 		err = table(os.Stdout, os.Stdin)
 	default:

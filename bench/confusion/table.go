@@ -44,7 +44,7 @@ func table(w io.Writer, r io.Reader) error {
 		return err
 	}
 	for _, what := range []string{"mean absolute error per entry", "test error"} {
-		near := make([]int, len(methods))
+		near, of := make([]int, len(methods)), make([]int, len(methods))
 		fmt.Fprintf(w, "| %s ", what)
 		rule := "|---"
 		for _, m := range methods {
@@ -60,6 +60,7 @@ func table(w io.Writer, r io.Reader) error {
 					fmt.Fprint(w, "| ")
 					continue
 				}
+				of[k]++
 				v := c.off / c.n
 				if what == "test error" {
 					v = c.err / c.n
@@ -74,7 +75,7 @@ func table(w io.Writer, r io.Reader) error {
 		if what == "test error" {
 			fmt.Fprint(w, "| within a point of the true C ")
 			for k := range methods {
-				fmt.Fprintf(w, "| %d/%d ", near[k], len(cases))
+				fmt.Fprintf(w, "| %d/%d ", near[k], of[k])
 			}
 			fmt.Fprintln(w, "| |")
 		}

@@ -1,5 +1,6 @@
-// The inner loops of package lanes, written by hand. What each function computes is said by its twin
-// in Go, in kernels.go. No function reads or writes outside the slices it is given.
+// The inner loops of package lanes: the same five for groups of 4, 8 and 16 lanes, the last for AVX2
+// and for AVX-512. What each function computes is said by its twin in Go, in kernels.go. No function
+// reads or writes outside the slices it is given, but for prefetch, which does neither.
 
 //go:build amd64 && !purego
 

@@ -17,7 +17,7 @@ func estimateCommand() *cli.Command {
 	source := []cli.Flag{
 		inputFlag{&cli.StringFlag{Name: "table", Usage: "counts, percentages or shares of true against noisy labels: " +
 			"`FILE`"}},
-		&cli.StringFlag{Name: "axes", Value: string(confusion.AxesAuto), Usage: "`AXES` of --table: auto, " +
+		&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto), Usage: "`AXES` of --table: auto, " +
 			"true-rows (as in scikit-learn), true-columns"},
 		inputFlag{&cli.StringFlag{Name: "clean", Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
 			"noisy,true without --data"}},
@@ -29,7 +29,7 @@ func estimateCommand() *cli.Command {
 	}
 	how := []cli.Flag{
 		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Usage: "`METHOD` by which to estimate"},
-		&cli.IntFlag{Name: "cv-folds", Value: host.DefaultNoiseFolds,
+		&cli.IntFlag{Name: "folds", Value: host.DefaultNoiseFolds,
 			Usage: "`K` parts, each judged by models of the others"},
 		&cli.Float64Flag{Name: "pooled", Usage: "as how many `LABELS` the mean annotator counts beside each"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
@@ -43,7 +43,7 @@ func estimateCommand() *cli.Command {
 	var flags []cli.Flag
 	flags = append(flags, grouped("Source", source)...)
 	flags = append(flags, grouped("Data", dataFlags("examples with noisy labels"))...)
-	flags = append(flags, grouped("Method", append(how, without(learnerFlags(), "clean")...))...)
+	flags = append(flags, grouped("Method", append(how, without(without(learnerFlags(), "clean"), "folds")...))...)
 	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
 	flags = append(flags, grouped("Device", deviceFlags())...)
 	flags = append(flags, grouped("Output", output)...)
@@ -168,15 +168,15 @@ func (e *estimating) check() error {
 			orList(slices.DeleteFunc(methods, func(s string) bool { return s == "" })))
 	}
 	for flag, sources := range map[string][]string{
-		"axes": {"table"}, "prior": {"table", "clean"}, "pooled": {"annotators"}, "write-labels": {"annotators"},
-		"cv-folds": {"data"}, "learner": {"data"}, "kernel": {"data"}, "normalize": {"data"},
+		"confusion-axes": {"table"}, "prior": {"table", "clean"}, "pooled": {"annotators"}, "write-labels": {"annotators"},
+		"folds": {"data"}, "learner": {"data"}, "kernel": {"data"}, "normalize": {"data"},
 	} {
 		if c.IsSet(flag) && !slices.Contains(sources, e.source) {
 			return usagef(c, "--%s is given without --%s", flag, strings.Join(sources, " or --"))
 		}
 	}
-	if k := c.Int("cv-folds"); k < 2 || k > host.MostFolds {
-		return usagef(c, "--cv-folds is %d, wanted 2 to %d", k, host.MostFolds)
+	if k := c.Int("folds"); k < 2 || k > host.MostFolds {
+		return usagef(c, "--folds is %d, wanted 2 to %d", k, host.MostFolds)
 	}
 	if p := c.Float64("pooled"); !(p >= 0 && p <= 1e6) {
 		return usagef(c, "--pooled is %v, wanted 0 to a million labels", p)
@@ -223,7 +223,7 @@ func (e *estimating) prior(classes []string) (*confusion.Matrix, error) {
 
 func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("table")
-	t, err := confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(e.c.String("axes"))})
+	t, err := confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(e.c.String("confusion-axes"))})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -365,7 +365,7 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 
 func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error) {
 	c := e.c
-	o := host.NoiseOptions{Method: host.NoiseMethod(e.method), Folds: c.Int("cv-folds")}
+	o := host.NoiseOptions{Method: host.NoiseMethod(e.method), Folds: c.Int("folds")}
 	if o.Preparation, err = normalizeSteps(c); err != nil {
 		return nil, nil, err
 	}

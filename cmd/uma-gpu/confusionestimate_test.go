@@ -60,7 +60,7 @@ func TestEstimateTable(t *testing.T) {
 	}
 	bare := write(t, dir, "bare.csv", "9,1\n2,8\n")
 	fail(t, exitFailure, "say true-rows", "confusion", "estimate", "--table", bare)
-	if r, _ := estimated(t, "--table", bare, "--axes", "true-rows"); r.Confusion[1][0] > .2 {
+	if r, _ := estimated(t, "--table", bare, "--confusion-axes", "true-rows"); r.Confusion[1][0] > .2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -127,7 +127,7 @@ func TestEstimateData(t *testing.T) {
 		fmt.Fprintf(&clean, "%d,%s\n", 5*i, right.Classes[right.Y[5*i]])
 	}
 	checked := write(t, dir, "checked.csv", clean.String())
-	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--cv-folds", "2", "--out", path("C.csv"))
+	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--folds", "2", "--out", path("C.csv"))
 	if !(off(r) < 0.04) || len(r.Candidates) != 4 || !strings.Contains(r.Method, "with joint likelihood as prior") {
 		t.Errorf("auto is %v off: %s, %+v", off(r), r.Method, r.Candidates)
 	}
@@ -186,11 +186,11 @@ func TestEstimateUsage(t *testing.T) {
 		`found the sources ["annotators" "clean"]`:    {"--annotators", table, "--clean", table},
 		`--method is "em", wanted one for --table`:    {"--table", table, "--method", "em"},
 		`--method is "best", wanted one for --data`:   {"--data", digits, "--method", "best"},
-		"--axes is given without --table":             {"--data", digits, "--axes", "true-rows"},
+		"--confusion-axes is given without --table":             {"--data", digits, "--confusion-axes", "true-rows"},
 		"--pooled is given without --annotators":      {"--data", digits, "--pooled", "2"},
 		"--prior is given without --table or --clean": {"--data", digits, "--prior", table},
 		"--kernel is given without --data":            {"--table", table, "--kernel", "rbf"},
-		"--cv-folds is 1, wanted 2 to 100":            {"--data", digits, "--cv-folds", "1"},
+		"--folds is 1, wanted 2 to 100":            {"--data", digits, "--folds", "1"},
 		"which is what --method em does":              {"--data", digits, "--learn-confusion"},
 	} {
 		fail(t, exitUsage, want, append([]string{"confusion", "estimate"}, args...)...)

@@ -150,7 +150,7 @@ def main(uma, source, folder):
             results = json.load(f)
     else:
         results = {"machine": machine(uma), "rounds": ROUNDS, "error": float(ERROR), "near": NEAR, "l2": L2,
-                   "shapes": SHAPES, "load": [], "lengths": m.lengths(), "runs": {},
+                   "shapes": SHAPES, "load": [], "nice": os.nice(0), "lengths": m.lengths(), "runs": {},
                    "same_loss": run(os.path.join(HERE, "same_loss.py"), uma, os.path.join(HERE, "../../testdata"))}
         write(path, results)
     for k in range(ROUNDS):

@@ -20,6 +20,7 @@
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
+# make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -36,7 +37,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners weights clean
+.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners confusion weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -203,6 +204,15 @@ learners: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
 	@mkdir -p build
 	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+
+confusion: deps
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }
+	@mkdir -p build
+	go build -o build/confusion ./bench/confusion
+	build/confusion -data "$(DATA)" crowds
+	build/confusion speed
+	build/confusion -data "$(DATA)" estimators >build/confusion.jsonl
+	build/confusion table <build/confusion.jsonl
 
 weights: deps
 	@mkdir -p build

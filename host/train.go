@@ -5,6 +5,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -12,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -89,6 +91,9 @@ const (
 type Trained struct {
 	*model.Model
 	Run Result
+	// Doubts are sentences that say what the examples speak against: the confusion matrix, or
+	// the result. Watch.Note has been told them.
+	Doubts []string
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -180,6 +185,9 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
 	}
+	if noise != nil && about.IgnoresNoise {
+		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none", about.Name)
+	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil {
 		t.data.SHA256 = t.data.Hash()
 	}
@@ -199,7 +207,12 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if noise != nil {
 		t.model.Confusion = noise.P
 		// Its last digits depend on the processor (package confusion); six do not.
-		t.model.Meta.Condition = sixDigits(t.inverse.Condition)
+		if condition := t.inverse.Condition; !math.IsInf(condition, 1) {
+			t.model.Meta.Condition = sixDigits(condition)
+		}
+		if noise.Inversion != (confusion.Inversion{}) && noise.Inversion.String() != confusion.Exact {
+			t.model.Meta.Inverse = noise.Inversion.String()
+		}
 	}
 	d := o.Engine.Device()
 	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
@@ -275,6 +288,8 @@ func (t *training) checkSame(base *model.Model) error {
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
 		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
 		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others", "those of the file"},
+		{"inverse", is.Meta.Inverse == was.Meta.Inverse, cmp.Or(is.Meta.Inverse, confusion.Exact),
+			cmp.Or(was.Meta.Inverse, confusion.Exact)},
 		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
 	} {
 		if !c.same {
@@ -355,8 +370,12 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if result.Note != "" {
 		t.note("%s", result.Note)
 	}
+	found := doubts(&result, t.problem.Noise, m.Meta.Classes, result.W.D)
+	for _, doubt := range found {
+		t.note("warning: %s", doubt)
+	}
 	t.phase(Learned)
-	return &Trained{m, result}, nil
+	return &Trained{m, result, found}, nil
 }
 
 // with returns the model with weights w and what belongs to them.

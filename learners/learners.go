@@ -99,7 +99,7 @@ const (
 
 // Definition is what there is to know of a learner before any data.
 type Definition struct {
-	Name     string        // of flags and model files: lower-case letters
+	Name     string        // of flags and model files: lower-case letters, and digits behind them
 	Summary  string        // what it does, in a line
 	Paper    string        // where it comes from: authors, title, year, algorithm
 	Step     string        // what one step is, in a few words
@@ -108,8 +108,16 @@ type Definition struct {
 	New      func() Params // the defaults
 
 	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with
-	// Engine.LoadCells. It tells what memory a run takes.
+	// Engine.LoadCells, unless Scores is set. It tells what memory a run takes.
 	Evaluates bool
+
+	// Scores says that runs load the examples with Engine.Load, and ask the engine for scores and
+	// predictions alone: steps are made on the host.
+	Scores bool
+
+	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes nothing that
+	// a step does. What is estimated of its weights is by the noise all the same.
+	IgnoresNoise bool
 
 	// Annotations says that it learns from Problem.Annotations; others are not run on a
 	// problem that has them.

@@ -106,19 +106,36 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 // whoever asked for them closes. Errors: those of Check and Engine.LoadEvaluator, and as
 // Engine.LoadCells has them for labels.
 func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
-	if err := p.Check(); err != nil {
+	if err := p.checkLabelled(); err != nil {
 		return nil, err
 	}
+	return p.Engine.LoadEvaluator(p.X, p.Q, numerics.FixedPoint{})
+}
+
+// Load judges p, and returns the examples, to be scored, on the engine, which whoever asked for
+// them closes. Errors: those of Check and Engine.Load, and as Engine.LoadCells has them for labels.
+func (p *Problem) Load() (engine.Scorer, error) {
+	if err := p.checkLabelled(); err != nil {
+		return nil, err
+	}
+	return p.Engine.Load(p.X, p.Q)
+}
+
+// checkLabelled is Check, and judges the labels, which engines without cells are not shown.
+func (p *Problem) checkLabelled() error {
+	if err := p.Check(); err != nil {
+		return err
+	}
 	if len(p.Y) != p.X.N {
-		return nil, fmt.Errorf("problem: %w: found %d labels, wanted one for each of %d examples",
+		return fmt.Errorf("problem: %w: found %d labels, wanted one for each of %d examples",
 			engine.ErrShape, len(p.Y), p.X.N)
 	}
 	for i, k := range p.Y {
 		if k < 0 || int(k) >= p.Q {
-			return nil, fmt.Errorf("problem: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k, p.Q-1)
+			return fmt.Errorf("problem: %w: example %d has label %d, wanted 0..%d", engine.ErrLabel, i, k, p.Q-1)
 		}
 	}
-	return p.Engine.LoadEvaluator(p.X, p.Q, numerics.FixedPoint{})
+	return nil
 }
 
 // On returns p with the examples x and the labels y instead of its own, and without annotations.

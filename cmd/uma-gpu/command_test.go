@@ -234,7 +234,7 @@ func TestUsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for command, words := range map[string][]string{
 		"": {"train", "predict", "eval", "confusion", "devices", "version", "Exit codes"},
-		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps STEPS",
+		"train": {"--data FILE", "--confusion FILE", "--device DEVICE", "$UMA_GPU_DEVICE", "--max-steps, --epochs STEPS",
 			"--kernel FUNCTION", "--gamma G", "Examples: uma-gpu train"},
 		"predict":          {"--out FILE", "--no-labels", "--proba", "--scores", "Example: uma-gpu predict"},
 		"eval":             {"--json", "--confusion FILE", "Example: uma-gpu eval"},
@@ -369,6 +369,9 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 		{"predict", "--data", data, "--model", m, "--out", other},
 		{"predict", "--data", data, "--model", m, "--proba", "--out", other},
 		{"calibrate", "--data", data, "--model", m, "--out", other},
+		{"cv", "--data", data},
+		{"compare", "--data", data},
+		{"issues", "--data", data, "--out", other + ".csv"},
 		{"confusion", "inject", "--data", data, "--pairwise", "0.2", "--out", other},
 		{"info", "--data", data},
 		{"split", "--data", data, "--fractions", "0.5", "--out", other},

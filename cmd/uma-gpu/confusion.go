@@ -9,8 +9,8 @@ import (
 func confusionCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "confusion",
-		Usage:       "corrupt labels by a confusion matrix, or look at one",
-		Subcommands: []*cli.Command{injectCommand(), showCommand()},
+		Usage:       "estimate a confusion matrix, corrupt labels by one, look at one, or doubt it",
+		Subcommands: []*cli.Command{estimateCommand(), injectCommand(), showCommand(), checkCommand()},
 	}
 }
 

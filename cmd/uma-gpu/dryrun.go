@@ -31,7 +31,10 @@ type planReport struct {
 // linearDryRun prints what training would take, without doing it.
 func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examples, y []int32, classes int) error {
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
-	if t.Learner.Definition().Evaluates {
+	switch about := t.Learner.Definition(); {
+	case about.Scores:
+		plan = func() (engine.Plan, error) { return e.Plan(x, nil, classes) }
+	case about.Evaluates:
 		plan = func() (engine.Plan, error) { return e.PlanEvaluator(x, classes) }
 	}
 	needs, err := plan()

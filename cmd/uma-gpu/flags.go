@@ -77,14 +77,14 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 
 // axesFlag says which way round a confusion matrix lies in its file.
 func axesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "confusion-axes", Value: "true-columns",
+	return &cli.StringFlag{Name: "confusion-axes", Value: trueColumns,
 		Usage: "`AXES` of the file: true-columns (they sum to 1) or true-rows"}
 }
 
 // trueRows checks the flag of axesFlag.
 func trueRows(c *cli.Context) (bool, error) {
-	axes, err := oneOf(c, "confusion-axes", "true-columns", "true-rows")
-	return axes == "true-rows", err
+	axes, err := oneOf(c, "confusion-axes", trueColumns, inTrueRows)
+	return axes == inTrueRows, err
 }
 
 // parseBytes reads a number of bytes with an optional suffix K, M or G, for

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -130,8 +131,22 @@ func learnerFlags() []cli.Flag {
 		})
 	}
 	flags[0] = &cli.StringFlag{Name: "learner", Value: names[0],
-		Usage: "`NAME` of the learner; uma-gpu learners NAME tells its own flags"}
+		Usage: "`NAME` of the learner; uma-gpu learners NAME tells its flags"}
 	return flags
+}
+
+// without returns the flags but for the one of that name, which a command has for something else;
+// the learner's parameter keeps its default.
+func without(flags []cli.Flag, name string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+}
+
+// visible says whether a flag is the command's own, and not one of a learner.
+func visible(c *cli.Context, name string) bool {
+	return slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool {
+		v, ok := f.(cli.VisibleFlag)
+		return ok && f.Names()[0] == name && v.IsVisible()
+	})
 }
 
 // chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
@@ -151,7 +166,7 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 	}
 	about, fs := p.Definition(), flagsOf(p)
 	for _, name := range flagNames(learnerFlags()[1:]) {
-		if !c.IsSet(name) {
+		if !c.IsSet(name) || visible(c, name) {
 			continue
 		}
 		if fs.Lookup(name) == nil {

@@ -21,7 +21,10 @@ func TestReadme(t *testing.T) {
 	succeed(t, "convert", "--data", digits, "--out", filepath.Join(dir, "big.csv"))
 	t.Chdir(dir)
 	for _, line := range lines {
-		args := strings.Fields(line[1])
+		args := regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line[1], -1)
+		for k, word := range args {
+			args[k] = strings.Trim(word, `"`)
+		}
 		switch args[0] {
 		case "tune": // minutes, and only on OpenCL; make tuner runs it
 			continue

@@ -19,8 +19,11 @@ import (
 // checkpointOf checks --checkpoint and --every.
 func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 	k := host.Checkpoint{Path: c.String("checkpoint")}
-	if k.Path == "" && c.IsSet("every") {
-		return k, usagef(c, "--every is given without --checkpoint")
+	if k.Path == "" {
+		if c.IsSet("every") {
+			return k, usagef(c, "--every is given without --checkpoint")
+		}
+		return k, nil
 	}
 	text := c.String("every")
 	var err error

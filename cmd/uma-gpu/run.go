@@ -78,7 +78,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         needCommand,
 		Commands: []*cli.Command{
-			trainCommand(), predictCommand(), evalCommand(), calibrateCommand(), confusionCommand(), learnersCommand(),
+			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
+			issuesCommand(), calibrateCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},

@@ -16,19 +16,12 @@ import (
 )
 
 func trainCommand() *cli.Command {
-	data := append(dataFlags("examples with noisy labels"),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
-		axesFlag(),
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
-	)
-	data = append(data, annotatorFlags()...)
-	learner := append(learnerFlags(),
-		&cli.IntFlag{Name: "max-steps", DefaultText: "the learner's", Usage: "most `STEPS` to make"},
-		&cli.StringFlag{Name: "weights", DefaultText: "the learner's",
-			Usage: "`RULE` for what to keep: best-average, best, average, last"},
+	data := append(noisyDataFlags(), annotatorFlags()...)
+	data = append(data, &cli.Float64Flag{Name: "validate",
+		Usage: "hold this `SHARE` of the examples out, and judge the model by them"})
+	learner := append(learningFlags(),
 		&cli.IntFlag{Name: "temperature-folds",
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
-		seedFlag("all random choices"),
 		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
 	output := []cli.Flag{
@@ -43,7 +36,7 @@ func trainCommand() *cli.Command {
 			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
-		jsonFlag(), quietFlag(),
+		printedAxesFlag(), jsonFlag(), quietFlag(),
 	}
 	var flags []cli.Flag
 	flags = append(flags, grouped("Data", append(data, matchFlag()))...)
@@ -60,6 +53,8 @@ func trainCommand() *cli.Command {
 			"linear in kernel principal components, and curved in the features.\n\n" +
 			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 for the\n" +
 			"first; what the data have as labels does not count, and each worker has a matrix, which is learned.\n\n" +
+			"--validate 0.2 learns from four fifths of the examples and judges the model by the others as eval does,\n" +
+			"by their noisy labels through C; cv judges by all of them, in as many trainings as there are folds.\n\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
@@ -74,14 +69,40 @@ func trainCommand() *cli.Command {
 	}
 }
 
-// training is what the flags of train ask for.
+// noisyDataFlags say which examples with noisy labels to read, and how to prepare them.
+func noisyDataFlags() []cli.Flag {
+	return append(dataFlags("examples with noisy labels"),
+		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
+		axesFlag(),
+		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse: exact, " +
+			"pinv, tikhonov or mix[:STRENGTH]"},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+	)
+}
+
+// learningFlags say how to learn from them.
+func learningFlags() []cli.Flag {
+	return append(learnerFlags(),
+		&cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"}, DefaultText: "its own",
+			Usage: "most `STEPS` to make; passes, of online learners"},
+		&cli.StringFlag{Name: "weights", DefaultText: "its own",
+			Usage: "`RULE` for what to keep: best-average, best, average, last"},
+		seedFlag("all random choices"),
+	)
+}
+
+// training is what the flags of a command that trains ask for.
 type training struct {
 	data       string
 	read       dataset.Options
 	confusion  string // "" is none
 	annotators string // "" is none
 	trueRows   bool
-	steps      string // of the preparation, or auto
+	inverse    confusion.Inversion
+	estimates  bool    // the confusion matrix, as none is given
+	validate   float64 // share of the examples to hold out
+	axes       string  // of printed matrices
+	steps      string  // of the preparation, or auto
 	model      string
 	device     *device
 	host.Options
@@ -105,7 +126,11 @@ type trainSeconds struct {
 }
 
 func train(c *cli.Context) (err error) {
-	t, err := newTraining(c)
+	required := []string{"data", "model"}
+	if c.Bool("dry-run") {
+		required = required[:1]
+	}
+	t, err := newTraining(c, required...)
 	if err != nil {
 		return err
 	}
@@ -114,6 +139,10 @@ func train(c *cli.Context) (err error) {
 	if d != nil {
 		defer d.Close() // of what was only read: nothing to lose
 	}
+	if err != nil {
+		return err
+	}
+	d, held, err := t.holdOut(d)
 	if err != nil {
 		return err
 	}
@@ -164,7 +193,12 @@ func train(c *cli.Context) (err error) {
 		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: max(1, meta.Condition),
 		Device: e.Device(), Model: t.model, Seconds: t.seconds,
 	}
-	if err := report.print(c); err != nil {
+	if held != nil && run.Stop != host.Interrupted {
+		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {
+			return err
+		}
+	}
+	if err := report.print(c, t.axes); err != nil {
 		return err
 	}
 	if run.Stop == host.Interrupted {
@@ -174,17 +208,14 @@ func train(c *cli.Context) (err error) {
 	return nil
 }
 
-// newTraining checks all that can be checked before a data file is read.
-func newTraining(c *cli.Context) (*training, error) {
-	required := []string{"data", "model"}
-	if c.Bool("dry-run") {
-		required = required[:1]
-	}
+// newTraining checks all that can be checked before a data file is read. The flags required
+// must be given; a command need not have all flags of train.
+func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err := checkUsage(c, required...); err != nil {
 		return nil, err
 	}
 	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
-		notes: newNotes(c), verbose: c.Bool("verbose")}
+		axes: trueColumns, notes: newNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
 	if t.notes.quiet && t.verbose {
@@ -197,11 +228,24 @@ func newTraining(c *cli.Context) (*training, error) {
 	if t.read, err = dataOptions(c); err != nil {
 		return nil, err
 	}
-	if t.trueRows, err = trueRows(c); err != nil {
-		return nil, err
+	if visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
+		if t.trueRows, err = trueRows(c); err != nil {
+			return nil, err
+		}
+		if t.inverse, err = confusion.ParseInversion(c.String("inverse")); err != nil {
+			return nil, usagef(c, "--inverse: %v", err)
+		}
+		if c.IsSet("inverse") && t.confusion == "" {
+			return nil, usagef(c, "--inverse is given without --confusion")
+		}
 	}
 	if t.steps, err = normalizeSteps(c); err != nil {
 		return nil, err
+	}
+	if c.IsSet("axes") {
+		if t.axes, err = printedAxes(c); err != nil {
+			return nil, err
+		}
 	}
 	t.Seed, t.Tool = c.Uint64("seed"), version
 	if t.Kernel, err = newTrainKernel(c); err != nil {
@@ -220,32 +264,47 @@ func newTraining(c *cli.Context) (*training, error) {
 	if err := t.annotated(c); err != nil {
 		return nil, err
 	}
-	if c.IsSet("weights") {
-		rule, err := t.Learner.Definition().Rule(c.String("weights"))
-		if err != nil {
-			return nil, usagef(c, "--weights: %v", err)
-		}
-		if base != nil {
-			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
-				return nil, err
-			}
-		}
-		t.Weights = rule
+	if err := t.stopping(c, base); err != nil {
+		return nil, err
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
 		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
 		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
 	}
+	if t.validate = c.Float64("validate"); c.IsSet("validate") && !(t.validate > 0 && t.validate < 1) {
+		return nil, usagef(c, "--validate is %v, wanted a share above 0, below 1", t.validate)
+	}
+	if t.validate > 0 && t.annotators != "" {
+		return nil, usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
+	}
+	t.device, err = chooseDevice(c)
+	return t, err
+}
+
+// stopping checks --weights and --max-steps, of a training that began with base if that is not
+// nil.
+func (t *training) stopping(c *cli.Context, base learners.Params) error {
+	if c.IsSet("weights") {
+		rule, err := t.Learner.Definition().Rule(c.String("weights"))
+		if err != nil {
+			return usagef(c, "--weights: %v", err)
+		}
+		if base != nil {
+			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
+				return err
+			}
+		}
+		t.Weights = rule
+	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {
-			return nil, usagef(c, "--max-steps is %d, wanted at least 0", steps)
+			return usagef(c, "--max-steps is %d, wanted at least 0", steps)
 		}
 		if t.MaxSteps = steps; steps == 0 {
 			t.MaxSteps = host.NoSteps
 		}
 	}
-	t.device, err = chooseDevice(c)
-	return t, err
+	return nil
 }
 
 // mark stores the seconds since the last mark.
@@ -317,14 +376,27 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 func (t *training) readNoise(classes []string) (*confusion.Matrix, error) {
 	switch {
 	case t.confusion != "":
-		return confusion.Read(t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		m, err := confusion.Read(t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		if err == nil {
+			m.Inversion = t.inverse
+		}
+		return m, err
 	case t.Resume != nil && t.Resume.Confusion != nil:
 		t.notes.say("confusion matrix: that of the training to go on with")
-		return &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}, nil
+		m := &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}
+		if text := t.Resume.Meta.Inverse; text != "" {
+			var err error
+			m.Inversion, err = confusion.ParseInversion(text)
+			return m, err
+		}
+		return m, nil
 	}
-	if t.learnsNoise() {
+	switch {
+	case t.learnsNoise():
 		t.notes.say("confusion matrix: none given; it is learned")
-	} else {
+	case t.estimates:
+		t.notes.say("confusion matrix: none given; it is estimated")
+	default:
 		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil

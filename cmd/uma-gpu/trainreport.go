@@ -24,11 +24,20 @@ type trainReport struct {
 	Device             engine.Device `json:"device"`
 	Model              string        `json:"model"`
 	Seconds            trainSeconds  `json:"seconds"`
+	Axes               string        `json:"axes"` // of the matrices
+	Validation         *judgement    `json:"validation,omitempty"`
 }
 
-// print prints the report as JSON or for people, as the flags ask.
-func (r trainReport) print(c *cli.Context) error {
+// print prints the report as JSON or for people, as the flags ask, with matrices of these axes.
+func (r trainReport) print(c *cli.Context, axes string) error {
 	w := c.App.Writer
+	if r.Axes = axes; axes == inTrueRows {
+		r.EstimatedConfusion = transposed(r.EstimatedConfusion)
+	}
+	if r.Validation != nil {
+		r.Validation.warn(newNotes(c))
+		r.Validation.turn(axes)
+	}
 	if c.Bool("json") {
 		return printJSON(w, r)
 	}
@@ -48,11 +57,18 @@ func (r trainReport) print(c *cli.Context) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if len(r.Classes) > mostClasses {
+	if len(r.Classes) <= mostClasses {
+		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s\n", heading(axes))
+		err := printMatrix(w, "", r.Classes, func(i, j int) string {
+			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.Validation == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: column = true class, row = predicted\n")
-	return printMatrix(w, "", r.Classes, func(i, j int) string {
-		return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
-	})
+	fmt.Fprintf(w, "\nOn the examples held out, which were not learned from:\n\n")
+	return r.Validation.print(w)
 }

@@ -30,6 +30,18 @@ func (a *Annotations) Of(i int) (by, label []int32) {
 	return a.By[from:to], a.Label[from:to]
 }
 
+// Pick returns the annotations of the examples that which names, in that order, of the same
+// annotators. They share a's names and classes.
+func (a *Annotations) Pick(which []int) *Annotations {
+	p := &Annotations{Classes: a.Classes, Names: a.Names, Start: make([]int, 1, len(which)+1)}
+	for _, i := range which {
+		by, label := a.Of(i)
+		p.By, p.Label = append(p.By, by...), append(p.Label, label...)
+		p.Start = append(p.Start, len(p.By))
+	}
+	return p
+}
+
 // Counts returns how many labels each annotator gave.
 func (a *Annotations) Counts() []int {
 	counts := make([]int, len(a.Names))

@@ -31,6 +31,8 @@ type Matrix struct {
 	Classes []string  // Q distinct names, in the order of the class indices
 	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
 
+	Inversion Inversion // what stands for C⁻¹
+
 	known *known // nil of matrices made by hand
 }
 

@@ -10,7 +10,7 @@ package confusion
 type Inverse struct {
 	Q         int
 	V         []float64 // Q·Q, row-major: C⁻¹[q][k] = V[q*Q+k]
-	Condition float64   // condition number of C, at most MaxCondition
+	Condition float64   // condition number of C; of the exact inverse at most MaxCondition
 }
 
 // Float32 returns a fresh B = float32(C⁻¹) of clause 6: Q·Q, row-major.

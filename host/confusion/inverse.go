@@ -83,21 +83,21 @@ func (d *decomposition) condition() float64 {
 	return first / last
 }
 
-// Invert returns C⁻¹, computed by numerics.Inverse (clause 6). The error is that
-// of Check, or an *InseparableError if the matrix is singular or its condition number is
-// above MaxCondition. A second call returns the same Inverse, unless P has changed: of
-// thousands of classes an inverse takes minutes.
+// Invert returns C⁻¹, computed by numerics.Inverse (clause 6), or what the Inversion puts in its
+// place. The error is that of Check, or, of the exact inverse, an *InseparableError if the matrix
+// is singular or its condition number is above MaxCondition. A second call returns the same
+// Inverse, unless P or Inversion has changed: of thousands of classes an inverse takes minutes.
 func (m *Matrix) Invert() (*Inverse, error) {
 	if q := m.Q(); m.known == nil || len(m.P) != q*q || m.permutes() { // made by hand, or cheap
 		return m.invert()
 	}
 	m.known.Lock()
 	defer m.known.Unlock()
-	if m.known.inverse != nil && slices.Equal(m.known.of, m.P) {
+	if m.known.inverse != nil && m.known.by == m.Inversion && slices.Equal(m.known.of, m.P) {
 		return m.known.inverse, nil
 	}
 	v, err := m.invert()
-	m.known.inverse, m.known.of = v, slices.Clone(m.P)
+	m.known.inverse, m.known.of, m.known.by = v, slices.Clone(m.P), m.Inversion
 	return v, err
 }
 
@@ -106,6 +106,7 @@ type known struct {
 	sync.Mutex
 	inverse *Inverse // nil for none
 	of      []float64
+	by      Inversion
 }
 
 func (m *Matrix) invert() (*Inverse, error) {
@@ -113,7 +114,7 @@ func (m *Matrix) invert() (*Inverse, error) {
 		return nil, err
 	}
 	q := m.Q()
-	if m.permutes() {
+	if m.permutes() && m.Inversion.exact() {
 		v, _ := numerics.Inverse(m.P, q)
 		return &Inverse{Q: q, V: v, Condition: 1}, nil
 	}
@@ -128,6 +129,13 @@ func (m *Matrix) invert() (*Inverse, error) {
 			"use a better estimate of it", q, q)
 	}
 	cond := d.condition()
+	if !m.Inversion.exact() {
+		v, ok := m.Inversion.of(m.P, q)
+		if !ok {
+			return nil, m.inseparable(d, cond)
+		}
+		return &Inverse{Q: q, V: v, Condition: cond}, nil
+	}
 	if cond > MaxCondition {
 		return nil, m.inseparable(d, cond)
 	}
@@ -146,7 +154,8 @@ type InseparableError struct {
 
 func (e *InseparableError) Error() string {
 	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at most %.4g; "+
-		"its noisy labels cannot tell these classes apart: %s; merge them or use a better estimate of the matrix",
+		"its noisy labels cannot tell these classes apart: %s; merge them, use a better estimate of the matrix, or "+
+		"what stands for an inverse (--inverse pinv)",
 		e.Condition, float64(MaxCondition), quoted(e.Classes))
 }
 

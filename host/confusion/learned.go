@@ -17,6 +17,7 @@ type Annotator struct {
 	Name   string
 	Labels int       // that the annotator gave
 	P      []float64 // Q×Q as Learned.P, of the annotator's labels
+	Error  []float64 // standard errors of P; nil if nobody has asked for them
 }
 
 // Right returns the mean of the diagonal: how often the annotator is right if all classes are

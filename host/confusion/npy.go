@@ -10,25 +10,49 @@ import (
 
 const npyMagic = npyfile.Magic
 
-// parseNPY reads a Q×Q array in numpy's format.
+// parseNPY reads a Q×Q array of probabilities in numpy's format.
 func parseNPY(path string, data []byte, q int) ([]float64, error) {
+	table, _, err := arrayNPY(path, data, q)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range table {
+		if !isProbability(v) {
+			return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a number from 0 to 1",
+				path, v, i/q, i%q)
+		}
+	}
+	return table, nil
+}
+
+// arrayNPY reads a q×q array in numpy's format, of any square shape if q is 0; it returns q.
+func arrayNPY(path string, data []byte, q int) ([]float64, int, error) {
 	rest := bytes.NewReader(data)
 	a, err := npyfile.ReadHeader(rest)
 	if fault := headerFault(data, a, err); fault != "" {
-		return nil, fmt.Errorf("%s: found %s", path, fault)
+		return nil, 0, fmt.Errorf("%s: found %s", path, fault)
+	}
+	if q == 0 {
+		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || a.Shape[0] < 2 {
+			return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted one row and column per class", path, a.Shape)
+		}
+		if q = a.Shape[0]; q > rest.Len() { // more than there are bytes
+			return nil, 0, fmt.Errorf("%s: found an array of shape %v in %d bytes; the file is cut short",
+				path, a.Shape, len(data))
+		}
 	}
 	if len(a.Shape) != 2 || a.Shape[0] != q || a.Shape[1] != q {
-		return nil, fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], one row and column per class of "+
+		return nil, 0, fmt.Errorf("%s: found an array of shape %v, wanted [%d %d], one row and column per class of "+
 			"the data",
 			path, a.Shape, q, q)
 	}
 	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
 	if err != nil || decode == nil || a.Type.Kind == 'b' {
-		return nil, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or integers; convert "+
+		return nil, 0, fmt.Errorf("%s: found elements of type %.20q, wanted float32, float64 or integers; convert "+
 			"with astype", path, a.Descr)
 	}
 	if want := q * q * a.Type.Size; rest.Len() != want {
-		return nil, fmt.Errorf("%s: found %d bytes after the .npy header, wanted %d for %d×%d elements of type %s",
+		return nil, 0, fmt.Errorf("%s: found %d bytes after the .npy header, wanted %d for %d×%d elements of type %s",
 			path, rest.Len(), want, q, q, a.Descr)
 	}
 	table := make([]float64, q*q)
@@ -40,13 +64,7 @@ func parseNPY(path string, data []byte, q int) ([]float64, error) {
 			}
 		}
 	}
-	for i, v := range table {
-		if !isProbability(v) {
-			return nil, fmt.Errorf("%s: found %v in row %d, column %d (counted from 0), wanted a number from 0 to 1",
-				path, v, i/q, i%q)
-		}
-	}
-	return table, nil
+	return table, q, nil
 }
 
 // headerFault says what is wrong with the header of data, of which a was read until

@@ -8,6 +8,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ var annotationColumns = [3][]string{{"item", "task"}, {"worker", "annotator"}, {
 
 // AnnotationOptions say what a table of annotations is to be read for.
 type AnnotationOptions struct {
-	Items int // examples that the data have
+	Items int // examples that the data have; 0 without data: as many as the table's largest number tells
 	// Classes are those of the data in the order of their indices, which is copied; if nil,
 	// the classes are the labels of the table, in the order in which they come.
 	Classes []string
@@ -48,7 +49,8 @@ func ReadAnnotations(path string, o AnnotationOptions) (*Annotations, error) {
 			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
 		}
 	}
-	t := annotationTable{path: path, o: o, annotators: map[string]int32{}, classes: map[string]int32{}}
+	t := annotationTable{path: path, o: o, bounded: o.Items > 0,
+		annotators: map[string]int32{}, classes: map[string]int32{}}
 	for k, name := range o.Classes {
 		t.classes[name] = int32(k)
 	}
@@ -68,6 +70,7 @@ type annotationTable struct {
 	classes    map[string]int32
 	names      []string // of the classes
 	lines      []annotation
+	bounded    bool // there are data, whose examples Items counts
 }
 
 // annotation is a line of the table.
@@ -146,6 +149,12 @@ func (t *annotationTable) place(header []string) error {
 func (t *annotationTable) add(row []string, line int) error {
 	item, worker, label := row[t.column[0]], strings.TrimSpace(row[t.column[1]]), strings.TrimSpace(row[t.column[2]])
 	i, err := strconv.Atoi(strings.TrimSpace(item))
+	if err == nil && !t.bounded && i >= 0 && i < math.MaxInt32 {
+		t.o.Items = max(t.o.Items, i+1)
+	}
+	if !t.bounded && (err != nil || i < 0 || i >= t.o.Items) {
+		return fmt.Errorf("found item %.40q, wanted the number of an example, 0 or more", item)
+	}
 	if err != nil || i < 0 || i >= t.o.Items {
 		return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", item, t.o.Items-1)
 	}
@@ -172,7 +181,7 @@ func (t *annotationTable) add(row []string, line int) error {
 
 // finish sorts what was read and finds labels that are missing or there twice.
 func (t *annotationTable) finish() (*Annotations, error) {
-	a := &Annotations{Classes: t.names, Start: make([]int, 1, t.o.Items+1)}
+	a := &Annotations{Classes: t.names, Start: make([]int, 1, len(t.lines)+1)}
 	if err := checkClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
 	}

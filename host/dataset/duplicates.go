@@ -42,12 +42,29 @@ func (e Examples) appendKey(key []byte, i int) []byte {
 // duplicates counts the examples that equal an earlier one, and those of them
 // whose label is not that of the first equal one.
 func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting int) {
-	hashes, order := make([]uint64, d.N), make([]int32, d.N)
-	parallel.Ranges(d.N, 256, func(from, to int) {
+	for i, first := range d.firsts(hash) {
+		if int(first) == i {
+			continue
+		}
+		duplicates++
+		if d.Y != nil && d.Y[i] != d.Y[first] {
+			conflicting++
+		}
+	}
+	return duplicates, conflicting
+}
+
+// Firsts returns for each example the number of the first one all of whose values equal its
+// own: its own number if none before it does.
+func (e Examples) Firsts() []int32 { return e.firsts(hashBytes) }
+
+func (e Examples) firsts(hash func([]byte) uint64) []int32 {
+	hashes, order, first := make([]uint64, e.N), make([]int32, e.N), make([]int32, e.N)
+	parallel.Ranges(e.N, 256, func(from, to int) {
 		var key []byte
 		for i := from; i < to; i++ {
-			key = d.appendKey(key[:0], i)
-			hashes[i], order[i] = hash(key), int32(i)
+			key = e.appendKey(key[:0], i)
+			hashes[i], order[i], first[i] = hash(key), int32(i), int32(i)
 		}
 	})
 	// Equal hashes side by side, in the order of the file among themselves.
@@ -55,27 +72,24 @@ func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting 
 		return cmp.Or(cmp.Compare(hashes[a], hashes[b]), cmp.Compare(a, b))
 	})
 	var key []byte
-	for from, to := 0, 0; from < d.N; from = to {
-		for to = from + 1; to < d.N && hashes[order[to]] == hashes[order[from]]; {
+	for from, to := 0, 0; from < e.N; from = to {
+		for to = from + 1; to < e.N && hashes[order[to]] == hashes[order[from]]; {
 			to++
 		}
 		if to == from+1 {
 			continue
 		}
-		var firsts []int32 // different examples of this hash: nearly always one
+		var others []int32 // different examples of this hash: nearly always one
 		var keys [][]byte
 		for _, i := range order[from:to] {
-			key = d.appendKey(key[:0], int(i))
+			key = e.appendKey(key[:0], int(i))
 			same := slices.IndexFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
 			if same < 0 {
-				firsts, keys = append(firsts, i), append(keys, slices.Clone(key))
+				others, keys = append(others, i), append(keys, slices.Clone(key))
 				continue
 			}
-			duplicates++
-			if d.Y != nil && d.Y[i] != d.Y[firsts[same]] {
-				conflicting++
-			}
+			first[i] = others[same]
 		}
 	}
-	return duplicates, conflicting
+	return first
 }

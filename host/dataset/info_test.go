@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,21 +74,25 @@ func TestDuplicates(t *testing.T) {
 		for range d.N * d.D {
 			d.X = append(d.X, float32(rng.IntN(3)))
 		}
-		first, duplicates, conflicting := map[string]int32{}, 0, 0
+		first, duplicates, conflicting := map[string]int{}, 0, 0
+		var firsts []int32
 		for i := range d.N {
 			d.Y = append(d.Y, int32(rng.IntN(2)))
 			text, err := json.Marshal(d.Row(i))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if y, known := first[string(text)]; !known {
-				first[string(text)] = d.Y[i]
+			at, known := first[string(text)]
+			if !known {
+				at = i
+				first[string(text)] = i
 			} else {
 				duplicates++
-				if y != d.Y[i] {
+				if d.Y[at] != d.Y[i] {
 					conflicting++
 				}
 			}
+			firsts = append(firsts, int32(at))
 		}
 		sparse := &Dataset{Examples: d.Compressed(), Y: d.Y, Classes: d.Classes}
 		for name, hash := range map[string]func([]byte) uint64{
@@ -99,6 +104,9 @@ func TestDuplicates(t *testing.T) {
 				if a, b := d.duplicates(hash); a != duplicates || b != conflicting {
 					t.Fatalf("%s, %d×%d, sparse %v: found %d, %d, want %d, %d",
 						name, d.N, d.D, d.Sparse(), a, b, duplicates, conflicting)
+				}
+				if !slices.Equal(d.Firsts(), firsts) {
+					t.Fatalf("%d×%d, sparse %v: found %v, want %v", d.N, d.D, d.Sparse(), d.Firsts(), firsts)
 				}
 			}
 		}

@@ -50,6 +50,20 @@ func readLabels(ctx context.Context, path string, o Options) (*external, error) 
 	return readLabelSource(s, o)
 }
 
+// ReadLabels reads a file that holds one label per example and nothing else, as Options.Labels
+// says, of n examples and known classes.
+func ReadLabels(ctx context.Context, path string, classes []string, n int) ([]int32, error) {
+	e, err := readLabels(ctx, path, Options{Classes: classes, MaxErrors: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(e.codes) != n {
+		return nil, fmt.Errorf("%s: found %d labels, wanted one for each of %d examples; are the files a pair?",
+			path, len(e.codes), n)
+	}
+	return e.codes, nil
+}
+
 func readLabelSource(s *source, o Options) (*external, error) {
 	switch head := s.peek(16); {
 	case isNPY(head):

@@ -1,5 +1,5 @@
-// Package metric says how well a classifier predicts labels that are known to
-// be right.
+// Package metric says how well a classifier predicts: by labels that are known to be right, or
+// by noisy ones through their confusion matrix.
 package metric
 
 import (
@@ -22,6 +22,14 @@ type Report struct {
 	ConfusionRate float64 `json:"confusion_rate"` // ‖Ĉ‖_F / √Q, in [0, 1]
 	OperatorNorm  float64 `json:"operator_norm"`  // largest singular value, in [0, √Q]
 
+	// As scikit-learn's f1_score(average="macro"), balanced_accuracy_score and
+	// cohen_kappa_score: the mean F1 of the classes that occur or are predicted, the mean
+	// recall of those that occur, and (a - c) / (1 - c) of the accuracy a and the c that chance
+	// would have, from -1 to 1, nil (null) where c is 1.
+	MacroF1          float64  `json:"macro_f1"`
+	BalancedAccuracy float64  `json:"balanced_accuracy"`
+	Kappa            *float64 `json:"kappa"`
+
 	PerClass  []ClassReport `json:"per_class"` // in the order of the class indices
 	Confusion [][]int64     `json:"confusion"` // Q×Q counts: [p][q] predicted p, truly q
 }
@@ -32,6 +40,7 @@ type ClassReport struct {
 	Examples  int64    `json:"examples"`  // examples truly of the class
 	Recall    *float64 `json:"recall"`    // share of them predicted so; nil (null) if there are none
 	Precision *float64 `json:"precision"` // share of those predicted so that are; nil (null) if there are none
+	F1        *float64 `json:"f1"`        // harmonic mean of both; nil (null) if there are none of either
 }
 
 // Evaluate compares predicted with truth, the class indices in 0..Q-1 of the
@@ -67,7 +76,9 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 		}
 	}
 	r := Report{Examples: n, ErrorRate: float64(wrong) / float64(n)}
-	predictedAs, trulyOf := totals(counts, q)
+	predictedAs, trulyOf := sums(counts, q)
+	m := meansOf(floats(counts), floats(predictedAs), floats(trulyOf))
+	r.MacroF1, r.BalancedAccuracy, r.Kappa = *m.macroF1, *m.balanced, m.kappa // of some class at least
 	for c, name := range classes {
 		hits := counts[c*q+c]
 		r.PerClass = append(r.PerClass, ClassReport{
@@ -75,6 +86,7 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 			Examples:  trulyOf[c],
 			Recall:    share(hits, trulyOf[c]),
 			Precision: share(hits, predictedAs[c]),
+			F1:        m.f1[c],
 		})
 		r.Confusion = append(r.Confusion, counts[c*q:(c+1)*q:(c+1)*q])
 	}
@@ -87,18 +99,6 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	}
 	r.OperatorNorm = svd.Values(nil)[0]
 	return r, nil
-}
-
-// totals returns the sums of the rows and of the columns of counts.
-func totals(counts []int64, q int) (rows, columns []int64) {
-	rows, columns = make([]int64, q), make([]int64, q)
-	for p := range q {
-		for t := range q {
-			rows[p] += counts[p*q+t]
-			columns[t] += counts[p*q+t]
-		}
-	}
-	return rows, columns
 }
 
 // share returns part/whole, or nil for a whole of 0.

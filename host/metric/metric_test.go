@@ -54,15 +54,17 @@ func TestEvaluateJSON(t *testing.T) {
 	}
 	near(t, "operator norm", r.OperatorNorm, 1)
 	near(t, "confusion rate", r.ConfusionRate, math.Sqrt(1./3))
-	r.ConfusionRate, r.OperatorNorm = 0.5, 1 // digits that print short
+	near(t, "macro F1", r.MacroF1, 1./3)
+	r.ConfusionRate, r.OperatorNorm, r.MacroF1, *r.PerClass[0].F1 = 0.5, 1, 0.25, 0.75 // digits that print short
 	got, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"examples":2,"error_rate":0.5,"confusion_rate":0.5,"operator_norm":1,"per_class":[` +
-		`{"class":"a","examples":1,"recall":1,"precision":0.5},` +
-		`{"class":"b","examples":1,"recall":0,"precision":null},` +
-		`{"class":"c","examples":0,"recall":null,"precision":null}],` +
+	want := `{"examples":2,"error_rate":0.5,"confusion_rate":0.5,"operator_norm":1,` +
+		`"macro_f1":0.25,"balanced_accuracy":0.5,"kappa":0,"per_class":[` +
+		`{"class":"a","examples":1,"recall":1,"precision":0.5,"f1":0.75},` +
+		`{"class":"b","examples":1,"recall":0,"precision":null,"f1":0},` +
+		`{"class":"c","examples":0,"recall":null,"precision":null,"f1":null}],` +
 		`"confusion":[[1,1,0],[0,0,0],[0,0,0]]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -77,6 +77,8 @@ type Meta struct {
 	// Temperature is what scores are divided by before softmax makes probabilities of them: a
 	// normal float32 above 0; 0 if none was fitted.
 	Temperature float32 `json:"temperature,omitempty"`
+	// Inverse is what stood for C⁻¹, as confusion.ParseInversion reads it; empty for the exact one.
+	Inverse string `json:"inverse,omitempty"`
 	// TemperatureFolds is how many trainings, each without a part of the examples, Temperature
 	// was to be fitted to; 0 if to the training examples themselves or to other examples.
 	TemperatureFolds int    `json:"temperature_folds,omitempty"`

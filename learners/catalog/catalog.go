@@ -9,6 +9,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
+	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
+	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -19,6 +21,15 @@ func All() []*learners.Definition {
 		softmax.Defaults().Definition(),
 		uma.Defaults().Definition(),
 		classmean.Defaults().Definition(),
+		online.NewPerceptron().Definition(),
+		online.NewUltraconservative().Definition(),
+		online.NewMira().Definition(),
+		online.NewPassiveAggressive().Definition(),
+		online.NewPA1().Definition(),
+		online.NewPA2().Definition(),
+		online.NewCopa().Definition(),
+		noisyperceptron.NewBylander().Definition(),
+		noisyperceptron.NewBlum().Definition(),
 	}
 }
 

@@ -55,7 +55,7 @@ func flags(p learners.Params) *flag.FlagSet {
 	return fs
 }
 
-var nameForm = regexp.MustCompile(`^[a-z]+$`)
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
 func checkDefinition(s subject) error {
 	for what, text := range map[string]string{"summary": s.Summary, "paper": s.Paper, "step": s.Step} {
@@ -64,7 +64,7 @@ func checkDefinition(s subject) error {
 		}
 	}
 	if !nameForm.MatchString(s.Name) {
-		return fmt.Errorf("name is %q, wanted lower-case letters", s.Name)
+		return fmt.Errorf("name is %q, wanted lower-case letters and digits", s.Name)
 	}
 	if s.MaxSteps < 1 {
 		return fmt.Errorf("at most %d steps, wanted 1 or more", s.MaxSteps)

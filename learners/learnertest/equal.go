@@ -54,6 +54,36 @@ func checkIdentity(s subject) error {
 	return s.alike(s.engine, a, s.engine, b)
 }
 
+// checkIgnored has learners that take labels to be right make the same steps whatever C is.
+func checkIgnored(s subject) error {
+	if !s.IgnoresNoise {
+		return nil
+	}
+	a, b := overlapping(), overlapping()
+	a.noise = nil
+	for _, rule := range s.Weights {
+		o := host.RunOptions{Weights: rule}
+		want, err := s.watch(s.engine, a, o)
+		if err != nil {
+			return err
+		}
+		got, err := s.watch(s.engine, b, o)
+		if err != nil {
+			return err
+		}
+		if len(got.snapshots) != len(want.snapshots) {
+			return fmt.Errorf("weights %s: %d snapshots with a matrix, %d without", rule,
+				len(got.snapshots), len(want.snapshots))
+		}
+		for i, g := range got.snapshots {
+			if err := sameWeights(g.Last, want.snapshots[i].Last); err != nil {
+				return fmt.Errorf("weights %s, after step %d, with a matrix: %w", rule, i, err)
+			}
+		}
+	}
+	return nil
+}
+
 // checkTogether has learners at work on one engine at once, from the same parameters: a whole
 // run between two steps of another, and two at the same time.
 func checkTogether(s subject) error {

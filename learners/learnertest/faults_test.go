@@ -73,6 +73,8 @@ var wrongBits = []mutant{
 				afterStep(l, nudge)
 			}
 		}},
+	{name: "uses the matrix that it says it ignores", by: "noise that is ignored",
+		define: func(d *learners.Definition) { d.IgnoresNoise = true }},
 	{name: "looks at its parameters later", by: "parameters changed later",
 		start: func(p *params, l *learner, _ *learners.Problem) error {
 			afterStep(l, func(w engine.Weights) { w.W[0] += p.Params.Alpha })

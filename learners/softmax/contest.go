@@ -183,14 +183,17 @@ func (c *contest) right(number, i int) float64 {
 	return c.inverse[int(c.state.Classes[number][i])*c.problem.Q+int(c.problem.Y[i])]
 }
 
-// decide chooses a candidate: the first, unless another is better by more than the standard
-// error of the difference.
+// surely is by how many standard errors of the difference a candidate has to be better than the
+// first: that one is seldom far from the best, and C⁻¹ makes differences large by chance.
+const surely = 2
+
+// decide chooses a candidate: the first, unless another is surely better.
 func (c *contest) decide() error {
 	chosen, best := 0, 0.0
 	judgements := make([]string, len(candidates))
 	for k, other := range candidates {
 		better, deviation := c.compare(k, 0)
-		if better > deviation && better > best {
+		if better > surely*deviation && better > best {
 			chosen, best = k, better
 		}
 		judgements[k] = fmt.Sprintf("%s %+.2f ± %.2f", other, 100*better, 100*deviation)

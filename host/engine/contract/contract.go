@@ -110,6 +110,24 @@
 //  19. best-average: of W_0, of the averages (clause 10) after t steps for each
 //     t = a·2^b ≤ T with a in 1..15 and, if training has converged, of W_T, the one of
 //     least estimated error (clause 10), the earliest in this order on a tie.
+//  20. One example after another. A pass takes the examples in their order or shuffled:
+//     math/rand/v2's Shuffle of 0 … n-1 by a PCG of the seed and 0x6f6e6c696e65, which goes on
+//     from pass to pass and makes all other random choices. Scores s_r and ‖x‖² are by clause
+//     1. τ is computed from these in float64, each operation rounded, and rounded to
+//     float32; if one is not finite the example is left alone. Then w_r = fma(τ_r, x, w_r)
+//     for all r, where -0 becomes +0, as in W_0. The average over the T examples seen so far,
+//     of W after each, is float32(w - l/T), l in float64 from +0: for each of these updates in
+//     their order l_r = l_r + (t·τ_r)·x, t the examples seen before it, each operation rounded.
+//     A pass without an update is not made: training has converged.
+//  21. Flipped labels. For each class r, m = σ·‖w_r‖·‖x‖ in float64 (σ = 0: bylander), an
+//     example of label k and score s_r has the coefficient B[r][k]/M if s_r ≤ -m, plus
+//     (B[r][k]-1)/M if s_r ≥ m, B = float32(C⁻¹), M = max(1, |B| + |1-B|) over all B, each
+//     rounded to float32; z_r = float32(S[r])·u of clauses 14 and 6. If ⟨w_r,z_r⟩ > 0 or z_r = 0
+//     class r is left alone; if all are, training has converged. bylander: w_r = w_r + z_r.
+//     blum, lengths by sums of squares in float64 in the order of the columns: z_r is divided
+//     by its length, w_r = fma(-⟨w_r,z_r⟩, z_r, w_r), which is divided by its own (z_r in its
+//     place if that is 0); a w_r of 0 begins as Float32() - 1/2 of a PCG of the seed and
+//     0x626c756d·2^16 + r, divided by its length.
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// sets are those of the paper.
+var sets = []struct {
+	name        string
+	train, test string
+	options     dataset.Options
+}{
+	{"optdigits", "optdigits/optdigits.tra.gz", "optdigits/optdigits.tes.gz", dataset.Options{}},
+	{"reuters9", "reuters21578/reuters9.train.svm.gz", "reuters21578/reuters9.test.svm.gz",
+		dataset.Options{Features: 19767}},
+	{"letter", "letter/letter-recognition.data.gz", "", dataset.Options{LabelColumn: "first"}},
+}
+
+// noises are injected, by name.
+var noises = []struct {
+	name string
+	of   func(classes []string) (*confusion.Matrix, error)
+}{
+	{"pairwise 40 %", func(c []string) (*confusion.Matrix, error) { return confusion.Pairwise(c, 0.4) }},
+	{"symmetric 40 %", func(c []string) (*confusion.Matrix, error) { return confusion.Symmetric(c, 0.4) }},
+	{"random 30 %", func(c []string) (*confusion.Matrix, error) { return confusion.Random(c, 0.3, 1) }},
+	{"pairwise 20 %", func(c []string) (*confusion.Matrix, error) { return confusion.Pairwise(c, 0.2) }},
+	{"symmetric 20 %", func(c []string) (*confusion.Matrix, error) { return confusion.Symmetric(c, 0.2) }},
+}
+
+// result is a line of output.
+type result struct {
+	Set        string                `json:"set"`
+	Noise      string                `json:"noise"`
+	Seed       uint64                `json:"seed"`
+	Method     string                `json:"method"`
+	Off        float64               `json:"mean_absolute_error"`       // per entry
+	Z          float64               `json:"errors_per_standard_error"` // root of the mean square
+	Error      float64               `json:"test_error"`
+	Chosen     string                `json:"chosen,omitempty"`
+	Candidates []host.NoiseCandidate `json:"candidates,omitempty"`
+	Seconds    float64               `json:"seconds"`
+}
+
+// estimators writes a JSON line for each set, noise and method.
+func estimators(ctx context.Context, w io.Writer, dir, only, methods string, seeds int) error {
+	for _, s := range sets {
+		train, err := dataset.Read(ctx, filepath.Join(dir, s.train), s.options)
+		if err != nil {
+			return err
+		}
+		var test *dataset.Dataset
+		if s.test == "" {
+			parts, err := dataset.SplitCounts(train, []int{15000, 5000}, 1)
+			if err != nil {
+				return err
+			}
+			train, test = parts[0], parts[1]
+		} else {
+			o := s.options
+			o.Classes, o.Features = train.Classes, train.D
+			if test, err = dataset.Read(ctx, filepath.Join(dir, s.test), o); err != nil {
+				return err
+			}
+		}
+		for _, n := range noises {
+			if only != "" && !strings.Contains(s.name+" "+n.name, only) {
+				continue
+			}
+			for seed := range uint64(seeds) {
+				if err := estimatorsOf(ctx, w, s.name, n.name, methods, n.of, train, test, seed+1); err != nil {
+					return fmt.Errorf("%s, %s: %w", s.name, n.name, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func estimatorsOf(ctx context.Context, w io.Writer, set, noise, methods string,
+	of func([]string) (*confusion.Matrix, error), train, test *dataset.Dataset, seed uint64) error {
+	truth, err := of(train.Classes)
+	if err != nil {
+		return err
+	}
+	data := *train
+	if data.Y, err = truth.Inject(train.Y, seed); err != nil {
+		return err
+	}
+	data.SHA256 = ""
+	e := simd.New()
+	defer e.Close() // nothing to lose
+	print := json.NewEncoder(w)
+	o := host.Options{Engine: e, Seed: seed}
+	const clean = 100
+	right := make([]int32, data.N)
+	for i := range right {
+		right[i] = -1
+		if i*clean/data.N != (i+1)*clean/data.N {
+			right[i] = train.Y[i]
+		}
+	}
+	errorOf := map[string]float64{}
+	for _, m := range []struct {
+		name   string
+		method host.NoiseMethod
+		right  []int32
+	}{
+		{"true C", "", nil}, {"identity", host.NoNoise, nil}, {"confident joint", host.ConfidentJoint, nil},
+		{"anchor points", host.AnchorPoints, nil}, {"joint likelihood", host.JointLikelihood, nil},
+		{"100 clean", host.CleanCounts, right}, {"100 clean, joint likelihood", host.JointLikelihood, right},
+		{"auto", host.AutoNoise, nil},
+	} {
+		if !strings.Contains(m.name, methods) {
+			continue
+		}
+		begin := time.Now()
+		r := result{Set: set, Noise: noise, Seed: seed, Method: m.name}
+		c := truth
+		if m.method != "" {
+			found, err := host.EstimateNoise(ctx, &data, host.NoiseOptions{Options: o, Method: m.method, Right: m.right})
+			if err != nil {
+				return err
+			}
+			c = &found.Matrix
+			for k, v := range found.P {
+				d := math.Abs(v - truth.P[k])
+				r.Off += d / float64(len(found.P))
+				if found.Error[k] > 0 {
+					r.Z += d * d / (found.Error[k] * found.Error[k]) / float64(len(found.P))
+				}
+			}
+			r.Z = math.Sqrt(r.Z)
+			r.Chosen, r.Candidates = string(found.Chosen), found.Candidates
+		}
+		r.Seconds = time.Since(begin).Seconds()
+		known, ok := errorOf[r.Chosen]
+		if m.name == "auto" && ok {
+			r.Error = known
+		} else {
+			trained, err := host.Train(ctx, &data, c, o)
+			if err != nil {
+				return err
+			}
+			said, err := trained.Predict(ctx, e, test.Examples)
+			if err != nil {
+				return err
+			}
+			for i, k := range said {
+				if k != test.Y[i] {
+					r.Error += 1 / float64(test.N)
+				}
+			}
+		}
+		if m.right == nil {
+			errorOf[string(m.method)] = r.Error
+		}
+		if err := print.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

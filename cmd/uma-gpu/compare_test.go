@@ -1,0 +1,152 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+// compare ranks ways to train by the accuracy on right labels, which it does not see, and tells
+// the command of the best; what it says of one is what cv says.
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	noisy, matrix := smallNoisy(t, dir)
+	args := []string{"compare", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4",
+		"--try", "--learner {classmean|softmax --max-steps 40}", "--try", "--max-steps 40 --confusion {none|" + matrix + "}",
+		"--try", "--max-steps 40 --kernel rbf --components 900"}
+	stdout, stderr := succeed(t, append(args, "--json")...)
+	r := decode[compareReport](t, stdout)
+	if len(r.Tried) != 4 || r.Examples != 500 || r.Folds != 3 || r.JudgedBy != matrix {
+		t.Fatalf("found %+v", r)
+	}
+	if len(r.Failed) != 1 || !strings.HasSuffix(r.Failed[0].Flags, "900") ||
+		!strings.Contains(stderr, "warning: --max-steps 40") || !strings.Contains(r.Failed[0].Error, "fold 1 of 3: ") {
+		t.Errorf("failed: %+v\n%s", r.Failed, stderr)
+	}
+	of := map[string]triedReport{}
+	for k, one := range r.Tried {
+		of[one.Flags] = one
+		if (one.Behind == 0) != (one.BehindError == 0) && k > 1 || one.Behind < 0 || one.NoisyLogLoss == nil ||
+			math.Abs(one.Behind-(r.Tried[0].Accuracy.Value-one.Accuracy.Value)) > 1e-12 {
+			t.Errorf("found %+v", one)
+		}
+	}
+	blind, same := of["--max-steps 40 --confusion none"], of["--max-steps 40 --confusion "+matrix]
+	soft := of["--learner softmax --max-steps 40"]
+	if soft.Accuracy != same.Accuracy || blind.Behind < 0.1 || blind.Behind < 2*blind.BehindError ||
+		*blind.NoisyLogLoss < *soft.NoisyLogLoss {
+		t.Errorf("found %+v, %+v and %+v", blind, same, soft)
+	}
+	stdout, _ = succeed(t, "cv", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4", "--max-steps",
+		"40", "--json")
+	if c := decode[cvReport](t, stdout); c.judgement.Corrected.Accuracy != soft.Accuracy ||
+		*c.CorrectedLogLoss != *soft.NoisyLogLoss {
+		t.Errorf("found %+v, of cv %+v", soft, c.judgement.Corrected.Accuracy)
+	}
+
+	before := runtime.GOMAXPROCS(3)
+	text, _ := succeed(t, args...)
+	runtime.GOMAXPROCS(before)
+	rows := strings.Split(text, "\n")
+	for k, one := range r.Tried {
+		if !strings.HasPrefix(rows[k+1], estimateText(&one.Accuracy)+"  ") || !strings.HasSuffix(rows[k+1], "  "+one.Flags) {
+			t.Errorf("found %q, wanted %+v", rows[k+1], one)
+		}
+	}
+	// The best way is a command that works.
+	_, best, found := strings.Cut(text, "\nthe best: uma-gpu ")
+	if !found || !strings.Contains(best, matrix) {
+		t.Fatalf("found\n%s", text)
+	}
+	words := strings.Fields(best)
+	words[len(words)-1] = filepath.Join(dir, "m.npz")
+	succeed(t, words...)
+}
+
+// Of a way that estimates C the table tells how to.
+func TestCompareEstimates(t *testing.T) {
+	noisy, matrix := smallNoisy(t, t.TempDir())
+	text, _ := succeed(t, "compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--quiet",
+		"--try", "--max-steps 60 --confusion {confident-joint|none}")
+	want := "\nfirst: uma-gpu confusion estimate --data " + noisy + " --method confident-joint --out estimate.csv\n" +
+		"the best: uma-gpu train --data " + noisy + " --max-steps 60 --confusion estimate.csv --model m.npz\n"
+	if !strings.HasSuffix(text, want) {
+		t.Errorf("found\n%s\nwanted at its end%s", text, want)
+	}
+}
+
+// Without --try every learner is compared, and without C by the labels as they are.
+func TestCompareLearners(t *testing.T) {
+	noisy, _ := smallNoisy(t, t.TempDir())
+	stdout, stderr := succeed(t, "compare", "--data", noisy, "--folds", "2", "--json")
+	r := decode[compareReport](t, stdout)
+	if len(r.Tried) != len(catalog.All()) || r.JudgedBy != "" ||
+		!strings.Contains(stderr, "the labels are taken to be right") {
+		t.Errorf("found %+v\n%s", r, stderr)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	for text, want := range map[string][]string{
+		"": {""}, "a b": {"a b"}, "{a|b}": {"a", "b"}, "x{1|2}y{|3}": {"x1y", "x1y3", "x2y", "x2y3"},
+		"{maxabs,bias}": {"maxabs,bias"},
+	} {
+		if got, err := expand(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: found %q, %v, wanted %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"{a", "a}", "{a{b}}", "}{", "{a}}"} {
+		if got, err := expand(text); err == nil {
+			t.Errorf("%q: found %q", text, got)
+		}
+	}
+	_, err := expand(strings.Repeat("{a|b}", 10))
+	if err == nil || !strings.Contains(err.Error(), "more than 1000 trainings") {
+		t.Errorf("found %v", err)
+	}
+	if _, err := expand(strings.Repeat("{a|b}", 100)); err == nil {
+		t.Error("2^100 trainings are not too many")
+	}
+}
+
+func TestTrainFlags(t *testing.T) {
+	for _, c := range [][3]string{
+		{"--l2 1", "", "--l2 1 --confusion C.csv"},
+		{"--confusion D.csv", "D.csv", "--confusion D.csv"},
+		{"--confusion none --correction none", noConfusion, "--correction none"},
+		{"--learn-confusion --confusion=none", noConfusion, "--learn-confusion"},
+		{"-confusion none", noConfusion, ""},
+		{"--confusion identity --l2 1", "identity", "--l2 1"},
+		{"--confusion em --l2 1", "em", "--l2 1 --confusion estimate.csv"},
+		{"--confusion=./em --l2 1", "./em", "--l2 1 --confusion ./em"},
+	} {
+		if got := (candidate{c[0], &training{confusion: c[1]}}).trainFlags("C.csv"); got != c[2] {
+			t.Errorf("%q: found %q, wanted %q", c[0], got, c[2])
+		}
+	}
+}
+
+func TestCompareUsage(t *testing.T) {
+	for _, c := range []struct {
+		fragment string
+		args     []string
+	}{
+		{`--try "--l2 {1": found a brace without its other one`, []string{"--try", "--l2 {1"}},
+		{`--try "--learner x": --learner: learner "x" is not known; use softmax`, []string{"--try", "--learner x"}},
+		{`unknown flag --data; see uma-gpu compare --help`, []string{"--try", "--data x"}},
+		{`unknown flag --seed`, []string{"--try", "--seed 3"}},
+		{`--max-steps is -1, wanted at least 0`, []string{"--try", "--max-steps -1"}},
+		{`--doubt is a flag of learner uma, not of softmax`, []string{"--try", "--doubt auto"}},
+		{`--confusion-axes is given without --confusion`, []string{"--try", "--confusion-axes true-rows"}},
+		{`unexpected argument "softmax"`, []string{"--try", "softmax"}},
+		{`--folds is 1, wanted 2 to 100`, []string{"--folds", "1"}},
+	} {
+		fail(t, exitUsage, c.fragment, append([]string{"compare", "--data", "d.csv"}, c.args...)...)
+	}
+	fail(t, exitUsage, "--data is missing", "compare")
+}

@@ -1,0 +1,410 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+func estimateCommand() *cli.Command {
+	source := []cli.Flag{
+		inputFlag{&cli.StringFlag{Name: "table", Usage: "counts, percentages or shares of true against noisy labels: " +
+			"`FILE`"}},
+		&cli.StringFlag{Name: "axes", Value: string(confusion.AxesAuto), Usage: "`AXES` of --table: auto, " +
+			"true-rows (as in scikit-learn), true-columns"},
+		inputFlag{&cli.StringFlag{Name: "clean", Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
+			"noisy,true without --data"}},
+		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
+		inputFlag{&cli.StringFlag{Name: "probabilities", Usage: "of labels of --data, from models that have not seen the " +
+			"example: `FILE`.npy"}},
+		inputFlag{&cli.StringFlag{Name: "prior", Usage: "matrix that is believed where counts are few: `FILE`, CSV or " +
+			".npy"}},
+	}
+	how := []cli.Flag{
+		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Usage: "`METHOD` by which to estimate"},
+		&cli.IntFlag{Name: "cv-folds", Value: host.DefaultNoiseFolds,
+			Usage: "`K` parts, each judged by models of the others"},
+		&cli.Float64Flag{Name: "pooled", Usage: "as how many `LABELS` the mean annotator counts beside each"},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+		seedFlag("all random choices"),
+	}
+	output := []cli.Flag{
+		outputFlag{&cli.StringFlag{Name: "out", Usage: "confusion matrix to write, `FILE`.csv, for train --confusion"}},
+		outputFlag{&cli.StringFlag{Name: "write-labels", Usage: "also write the annotators' consensus, `FILE`.csv"}},
+		jsonFlag(), quietFlag(),
+	}
+	var flags []cli.Flag
+	flags = append(flags, grouped("Source", source)...)
+	flags = append(flags, grouped("Data", dataFlags("examples with noisy labels"))...)
+	flags = append(flags, grouped("Method", append(how, without(learnerFlags(), "clean")...))...)
+	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
+	flags = append(flags, grouped("Device", deviceFlags())...)
+	flags = append(flags, grouped("Output", output)...)
+	return &cli.Command{
+		Name:  "estimate",
+		Usage: "find the confusion matrix of labels",
+		Description: "From what there is: a table of true against noisy labels (--table), examples of which both labels\n" +
+			"are known (--clean), labels of several people (--annotators), or noisy labels alone (--data). It\n" +
+			"prints P(noisy = row | true = column) with the standard error of each entry, says what it assumes,\n" +
+			"and writes the matrix (--out), which train --confusion takes.\n\n" +
+			"Tables are read as pandas' crosstab and DataFrame write and print them, scikit-learn's\n" +
+			"confusion_matrix, spreadsheets and numpy; margins All are left out.\n\n" +
+			"--method is majority, one-coin or dawid-skene of --annotators, confident-joint or anchors of\n" +
+			"--probabilities, and of --data identity, clean, confident-joint (cleanlab's), anchors, em (learned\n" +
+			"together with a model) or auto, which lets these compete. A few --clean examples decide where they\n" +
+			"are given, and are joined by the winner, which is their prior. Without them whoever makes labels held\n" +
+			"out most likely wins, and the identity unless another is better by more than one standard error.\n\n" +
+			"Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv\n" +
+			"          uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv\n" +
+			"          uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv",
+		Flags:  flags,
+		Action: estimateConfusion,
+	}
+}
+
+// texts returns names as strings.
+func texts[T ~string](names []T) (s []string) {
+	for _, n := range names {
+		s = append(s, string(n))
+	}
+	return s
+}
+
+// estimateReport is what confusion estimate --json prints.
+type estimateReport struct {
+	Method     string               `json:"method"`
+	Classes    []string             `json:"classes"`
+	Confusion  [][]float64          `json:"confusion"`                // [p][q] = P(noisy = p | true = q)
+	Error      [][]float64          `json:"standard_error,omitempty"` // absent where nothing tells
+	Assumes    string               `json:"assumes"`
+	Notes      []string             `json:"notes,omitempty"`
+	Candidates []candidateReport    `json:"candidates,omitempty"` // of auto
+	Annotators []estimatedAnnotator `json:"annotators,omitempty"`
+}
+
+type candidateReport struct {
+	Method string  `json:"method"`
+	Loss   float64 `json:"loss"`
+	Ahead  float64 `json:"ahead_of_identity"`
+	Error  float64 `json:"standard_error"`
+}
+
+type estimatedAnnotator struct {
+	Name      string      `json:"name"`
+	Labels    int         `json:"labels"`
+	Right     float64     `json:"right"` // the mean of the diagonal
+	Confusion [][]float64 `json:"confusion"`
+	Error     [][]float64 `json:"standard_error"`
+}
+
+// estimating is what the flags of confusion estimate ask for.
+type estimating struct {
+	c      *cli.Context
+	notes  notes
+	source string // the flag that names the source: table, clean, annotators, probabilities or data
+	method string
+	read   dataset.Options
+}
+
+func estimateConfusion(c *cli.Context) error {
+	e := &estimating{c: c, notes: newNotes(c), method: c.String("method")}
+	if err := e.check(); err != nil {
+		return err
+	}
+	r, m, err := e.find()
+	if err != nil {
+		return err
+	}
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	if out := c.String("out"); out != "" {
+		if err := m.Write(out); err != nil {
+			return err
+		}
+	}
+	return r.print(c)
+}
+
+// check judges the flags by the source.
+func (e *estimating) check() error {
+	c := e.c
+	if err := checkUsage(c); err != nil {
+		return err
+	}
+	var given []string
+	for _, name := range []string{"table", "annotators", "probabilities", "data", "clean"} {
+		if c.String(name) != "" {
+			given = append(given, name)
+		}
+	}
+	known := []string{"table", "annotators", "data", "clean", "probabilities data", "data clean",
+		"probabilities data clean"}
+	if !slices.Contains(known, strings.Join(given, " ")) {
+		return usagef(c, "found the sources %q, wanted --table, --annotators, --clean, or --data (also with --clean or "+
+			"--probabilities)", given)
+	}
+	e.source = given[0]
+	var methods []string
+	switch e.source {
+	case "table", "clean":
+		methods = []string{"", string(host.CleanCounts)}
+	case "annotators":
+		methods = append(texts(confusion.CrowdMethods), "")
+	case "probabilities":
+		methods = []string{"", string(host.ConfidentJoint), string(host.AnchorPoints)}
+	case "data":
+		methods = append(texts(host.NoiseMethods), "")
+	}
+	if !slices.Contains(methods, e.method) {
+		return usagef(c, "--method is %q, wanted one for --%s: %s", e.method, e.source,
+			orList(slices.DeleteFunc(methods, func(s string) bool { return s == "" })))
+	}
+	for flag, sources := range map[string][]string{
+		"axes": {"table"}, "prior": {"table", "clean"}, "pooled": {"annotators"}, "write-labels": {"annotators"},
+		"cv-folds": {"data"}, "learner": {"data"}, "kernel": {"data"}, "normalize": {"data"},
+	} {
+		if c.IsSet(flag) && !slices.Contains(sources, e.source) {
+			return usagef(c, "--%s is given without --%s", flag, strings.Join(sources, " or --"))
+		}
+	}
+	if k := c.Int("cv-folds"); k < 2 || k > host.MostFolds {
+		return usagef(c, "--cv-folds is %d, wanted 2 to %d", k, host.MostFolds)
+	}
+	if p := c.Float64("pooled"); !(p >= 0 && p <= 1e6) {
+		return usagef(c, "--pooled is %v, wanted 0 to a million labels", p)
+	}
+	var err error
+	e.read, err = dataOptions(c)
+	return err
+}
+
+// find makes the estimate.
+func (e *estimating) find() (*estimateReport, *confusion.Matrix, error) {
+	switch e.source {
+	case "table":
+		return e.byTable()
+	case "annotators":
+		return e.byAnnotators()
+	case "clean":
+		return e.byPairs()
+	case "probabilities":
+		return e.byProbabilities()
+	}
+	return e.byData()
+}
+
+// reportOf is the report of an estimate.
+func reportOf(m *confusion.Estimate) (*estimateReport, *confusion.Matrix, error) {
+	q := m.Q()
+	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: rows(m.P, q), Assumes: m.Assumes,
+		Notes: m.Notes}
+	if m.Error != nil {
+		r.Error = rows(m.Error, q)
+	}
+	return r, &m.Matrix, nil
+}
+
+// prior reads the matrix of --prior; nil for none.
+func (e *estimating) prior(classes []string) (*confusion.Matrix, error) {
+	path := e.c.String("prior")
+	if path == "" {
+		return nil, nil
+	}
+	return confusion.Read(path, confusion.ReadOptions{Classes: classes})
+}
+
+func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
+	path := e.c.String("table")
+	t, err := confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(e.c.String("axes"))})
+	if err != nil {
+		return nil, nil, err
+	}
+	e.notes.say("table: %s, %s of %d classes with %s, for %s", path, t.Kind, len(t.Classes), t.Axes, t.Why)
+	prior, err := e.prior(t.Classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	var m *confusion.Estimate
+	if t.Kind == confusion.Counts {
+		if m, err = confusion.FromCounts(t.Classes, t.V, prior); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+	} else {
+		if prior != nil {
+			return nil, nil, usagef(e.c, "--prior is given with a table of shares, wanted counts: shares do not tell how "+
+				"many examples they are of")
+		}
+		shares, err := t.Share()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		m = &confusion.Estimate{Matrix: *shares, Method: "table",
+			Assumes: "the table is right; shares do not tell how exact they are"}
+	}
+	m.Notes = append(m.Notes, t.Notes...)
+	return reportOf(m)
+}
+
+func (e *estimating) byPairs() (*estimateReport, *confusion.Matrix, error) {
+	path := e.c.String("clean")
+	pairs, err := confusion.ReadClean(path, confusion.CleanOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	classes := slices.Clone(pairs.Classes)
+	dataset.SortClasses(classes)
+	if err := pairs.Arrange(classes); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	prior, err := e.prior(classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := confusion.FromLabels(classes, pairs.Noisy, pairs.Right, prior)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return reportOf(m)
+}
+
+func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) {
+	path := e.c.String("annotators")
+	a, err := confusion.ReadAnnotations(path, confusion.AnnotationOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	classes := slices.Clone(a.Classes)
+	dataset.SortClasses(classes)
+	if err := a.Arrange(classes); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	e.notes.say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
+		path, len(a.Label), len(a.Names), a.N(), len(classes))
+	crowd, err := confusion.FromCrowd(a, e.c.Uint64("seed"), confusion.CrowdOptions{
+		Method: confusion.CrowdMethod(e.method), Pooled: e.c.Float64("pooled")})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := crowd.Of(crowd.Consensus)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if out := e.c.String("write-labels"); out != "" {
+		if err := writeConsensus(out, crowd); err != nil {
+			return nil, nil, err
+		}
+	}
+	r, c, err := reportOf(m)
+	r.Method += ", of the consensus of annotators"
+	q := len(classes)
+	for _, one := range crowd.Annotators {
+		r.Annotators = append(r.Annotators, estimatedAnnotator{one.Name, one.Labels, one.Right(q), rows(one.P, q),
+			rows(one.Error, q)})
+	}
+	return r, c, err
+}
+
+// readData reads the data and the examples of it whose class is known, nil if there are none.
+func (e *estimating) readData() (*dataset.Dataset, []int32, error) {
+	d, err := readData(e.c.Context, e.c.String("data"), e.read, e.notes)
+	if err != nil {
+		return nil, nil, err
+	}
+	path := e.c.String("clean")
+	if path == "" {
+		return d, nil, nil
+	}
+	clean, err := confusion.ReadClean(path, confusion.CleanOptions{Classes: d.Classes, Y: d.Y})
+	if err == nil && clean.Item == nil {
+		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs leave out --data",
+			path)
+	}
+	if err != nil {
+		d.Close() // of what was only read: nothing to lose
+		return nil, nil, err
+	}
+	right := slices.Repeat([]int32{-1}, d.N)
+	for k, i := range clean.Item {
+		right[i] = clean.Right[k]
+	}
+	return d, right, nil
+}
+
+func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, error) {
+	d, right, err := e.readData()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	rows, err := confusion.ProbabilityFile(e.c.String("probabilities"), d.N, len(d.Classes))
+	if err != nil {
+		return nil, nil, err
+	}
+	var m *confusion.Estimate
+	if e.method == string(host.AnchorPoints) {
+		m, err = confusion.Anchors(d.Classes, d.N, rows)
+	} else {
+		m, _, err = confusion.ConfidentJoint(d.Classes, d.Y, rows, confusion.ConfidentOptions{})
+	}
+	if err == nil && right != nil {
+		m, err = host.JoinClean(d, right, m)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", e.c.String("probabilities"), err)
+	}
+	return reportOf(m)
+}
+
+func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error) {
+	c := e.c
+	o := host.NoiseOptions{Method: host.NoiseMethod(e.method), Folds: c.Int("cv-folds")}
+	if o.Preparation, err = normalizeSteps(c); err != nil {
+		return nil, nil, err
+	}
+	o.Seed, o.Tool = c.Uint64("seed"), version
+	if o.Kernel, err = newTrainKernel(c); err != nil {
+		return nil, nil, err
+	}
+	if o.Learner, err = chooseLearner(c, nil); err != nil {
+		return nil, nil, err
+	}
+	if f := flagsOf(o.Learner).Lookup("learn-confusion"); f != nil && f.Value.String() == "true" {
+		return nil, nil, usagef(c, "--learn-confusion is given, which is what --method em does")
+	}
+	device, err := chooseDevice(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, right, err := e.readData()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	engine, err := device.open(e.notes, workOn(d.Examples, len(d.Classes)))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	o.Engine, o.Right = engine, right
+	o.Watch.Note = e.notes.say
+	found, err := host.EstimateNoise(c.Context, d, o)
+	if err != nil {
+		if err := interrupted(c.Context); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	r, m, err := reportOf(found.Estimate)
+	for _, k := range found.Candidates {
+		r.Candidates = append(r.Candidates, candidateReport{string(k.Method), k.Loss, k.Ahead, k.Error})
+	}
+	return r, m, err
+}

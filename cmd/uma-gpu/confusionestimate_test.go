@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// estimated runs confusion estimate --json.
+func estimated(t *testing.T, args ...string) (r estimateReport, stderr string) {
+	t.Helper()
+	stdout, stderr := succeed(t, append([]string{"confusion", "estimate", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatalf("%v in %s", err, stdout)
+	}
+	if r.Assumes == "" || r.Method == "" {
+		t.Errorf("%v: no method, or nothing about what it assumes: %s", args, stdout)
+	}
+	return r, stderr
+}
+
+// A table becomes a matrix that train takes, and what told its axes is said.
+func TestEstimateTable(t *testing.T) {
+	dir := t.TempDir()
+	table := write(t, dir, "crosstab.csv", "true,cat,dog,All\ncat,900,100,1000\ndog,300,1700,2000\nAll,1200,1800,3000\n")
+	out := filepath.Join(dir, "C.csv")
+	r, stderr := estimated(t, "--table", table, "--out", out)
+	if !strings.Contains(stderr, `counts of 2 classes with true-rows, for the rows are called "true"`) {
+		t.Errorf("stderr %s", stderr)
+	}
+	m, err := confusion.Read(out, confusion.ReadOptions{Classes: []string{"cat", "dog"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{.9, .15, .1, .85} {
+		if got := m.P[k]; math.Abs(got-want) > 0.02 || got != r.Confusion[k/2][k%2] {
+			t.Errorf("entry %d is %v, wanted about %v, and as printed, %v", k, got, want, r.Confusion[k/2][k%2])
+		}
+	}
+	if e := r.Error[0][0]; !(e > 0.008 && e < 0.02) {
+		t.Errorf("standard error %v of a share of 1000 examples", e)
+	}
+	shares := write(t, dir, "shares.txt", "[[0.9 0.15]\n [0.1 0.85]]\n")
+	if r, _ := estimated(t, "--table", shares); r.Error != nil || r.Confusion[0][1] != .15 {
+		t.Errorf("shares: %+v", r)
+	}
+	text, _ := succeed(t, "confusion", "estimate", "--table", table)
+	for _, want := range []string{"P(noisy = row | true = column), ± standard error", "assumes that the examples"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	bare := write(t, dir, "bare.csv", "9,1\n2,8\n")
+	fail(t, exitFailure, "say true-rows", "confusion", "estimate", "--table", bare)
+	if r, _ := estimated(t, "--table", bare, "--axes", "true-rows"); r.Confusion[1][0] > .2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The consensus of annotators is written with its matrix and theirs.
+func TestEstimateAnnotators(t *testing.T) {
+	dir := t.TempDir()
+	_, table := annotated(t, dir, 300)
+	labels := filepath.Join(dir, "consensus.csv")
+	for _, method := range confusion.CrowdMethods {
+		r, _ := estimated(t, "--annotators", table, "--method", string(method), "--write-labels", labels)
+		if len(r.Annotators) != 3 || r.Annotators[2].Name != "eve" {
+			t.Fatalf("%s: %+v", method, r.Annotators)
+		}
+		if method == confusion.DawidSkene && !(r.Annotators[2].Confusion[1][0] > .9) {
+			t.Errorf("eve takes class 0 for the next with probability %v", r.Annotators[2].Confusion[1][0])
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(string(read(t, labels))), "\n")
+	if len(lines) != 301 || lines[0] != "item,label,probability" || !strings.HasPrefix(lines[300], "299,") {
+		t.Errorf("%d lines, the first %q", len(lines), lines[0])
+	}
+	text, _ := succeed(t, "confusion", "estimate", "--annotators", table)
+	if !strings.Contains(text, "annotators, by how often each is right") {
+		t.Error(text)
+	}
+}
+
+// From noisy labels, with and without known classes, and from probabilities that another program
+// has found.
+func TestEstimateData(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	few := path("few.csv")
+	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
+	succeed(t, "confusion", "inject", "--data", few, "--pairwise", "0.3", "--out", path("noisy.csv"),
+		"--write-confusion", path("truth.csv"))
+	d, err := dataset.Read(t.Context(), path("noisy.csv"), dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := dataset.Read(t.Context(), few, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := confusion.Read(path("truth.csv"), confusion.ReadOptions{Classes: d.Classes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := func(r estimateReport) (sum float64) {
+		for k, v := range truth.P {
+			sum += math.Abs(v-r.Confusion[k/10][k%10]) / 100
+		}
+		return sum
+	}
+	r, _ := estimated(t, "--data", path("noisy.csv"), "--method", "em")
+	alone := off(r)
+	if !(alone < 0.04) {
+		t.Errorf("em is %v off", alone)
+	}
+	var clean strings.Builder
+	clean.WriteString("item,label\n")
+	for i := range 60 {
+		fmt.Fprintf(&clean, "%d,%s\n", 5*i, right.Classes[right.Y[5*i]])
+	}
+	checked := write(t, dir, "checked.csv", clean.String())
+	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--cv-folds", "2", "--out", path("C.csv"))
+	if !(off(r) < 0.04) || len(r.Candidates) != 4 || !strings.Contains(r.Method, "with joint likelihood as prior") {
+		t.Errorf("auto is %v off: %s, %+v", off(r), r.Method, r.Candidates)
+	}
+	if !strings.Contains(stderr, "fold 2 of 2") {
+		t.Errorf("stderr %s", stderr)
+	}
+	succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model", path("m.npz"),
+		"--max-steps", "5")
+
+	p := make([]float64, 0, d.N*10)
+	for i := range d.N {
+		for k := range 10 {
+			p = append(p, truth.P[k*10+int(right.Y[i])])
+		}
+	}
+	probabilities := path("p.npy")
+	file, err := os.Create(probabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.Write(npyfile.Header("<f8", d.N, 10))
+	if err == nil {
+		err = npyfile.Write(file, p)
+	}
+	if err != nil || file.Close() != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"confident-joint", "anchors"} {
+		r, _ := estimated(t, "--data", path("noisy.csv"), "--probabilities", probabilities, "--method", method)
+		if !(off(r) < 0.03) {
+			t.Errorf("%s of given probabilities is %v off", method, off(r))
+		}
+	}
+	estimated(t, "--data", path("noisy.csv"), "--probabilities", probabilities, "--clean", checked)
+}
+
+func TestEstimatePairs(t *testing.T) {
+	dir := t.TempDir()
+	pairs := write(t, dir, "pairs.csv", "noisy,true\n"+strings.Repeat("a,a\nb,b\na,b\nb,b\n", 30))
+	r, _ := estimated(t, "--clean", pairs)
+	if got := r.Confusion[0][1]; math.Abs(got-1./3) > 0.05 {
+		t.Errorf("P(a | b) is %v, wanted about 1/3", got)
+	}
+	prior := write(t, dir, "prior.csv", "noisy\\true,a,b\na,1,.3333333\nb,0,.6666667\n")
+	if r, _ := estimated(t, "--clean", pairs, "--prior", prior); !strings.Contains(r.Method, "prior") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestEstimateUsage(t *testing.T) {
+	dir := t.TempDir()
+	table := write(t, dir, "t.csv", "true,a,b\na,5,1\nb,2,9\n")
+	for want, args := range map[string][]string{
+		`found the sources [], wanted`:                {},
+		`found the sources ["table" "data"]`:          {"--table", table, "--data", digits},
+		`found the sources ["annotators" "clean"]`:    {"--annotators", table, "--clean", table},
+		`--method is "em", wanted one for --table`:    {"--table", table, "--method", "em"},
+		`--method is "best", wanted one for --data`:   {"--data", digits, "--method", "best"},
+		"--axes is given without --table":             {"--data", digits, "--axes", "true-rows"},
+		"--pooled is given without --annotators":      {"--data", digits, "--pooled", "2"},
+		"--prior is given without --table or --clean": {"--data", digits, "--prior", table},
+		"--kernel is given without --data":            {"--table", table, "--kernel", "rbf"},
+		"--cv-folds is 1, wanted 2 to 100":            {"--data", digits, "--cv-folds", "1"},
+		"which is what --method em does":              {"--data", digits, "--learn-confusion"},
+	} {
+		fail(t, exitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+// smallNoisy is a part of the digits with labels of which four in ten are wrong, and its matrix.
+func smallNoisy(t *testing.T, dir string) (noisy, matrix string) {
+	t.Helper()
+	part := filepath.Join(dir, "part.csv")
+	noisy, matrix = filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "C.csv")
+	succeed(t, "split", "--data", digits, "--counts", "500", "--out", part)
+	succeed(t, "confusion", "inject", "--data", part, "--pairwise", "0.4", "--out", noisy, "--write-confusion", matrix)
+	return noisy, matrix
+}
+
+// cv tells by noisy labels how often models are right on examples that they have not seen.
+func TestCrossValidate(t *testing.T) {
+	dir := t.TempDir()
+	noisy, matrix := smallNoisy(t, dir)
+	args := []string{"cv", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps", "60"}
+	text, stderr := succeed(t, args...)
+	for _, want := range []string{"folds    4\n", "\ncorrected accuracy           0.", " ± 0.0", "\ncorrected log-loss  ",
+		"\nAll examples, each by the training that has not seen it:\n\nexamples        500\n", "95 % intervals"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if !strings.Contains(stderr, "fold 4 of 4: ") {
+		t.Errorf("stderr\n%s", stderr)
+	}
+	stdout, _ := succeed(t, append(args, "--json")...)
+	r := decode[cvReport](t, stdout)
+	if len(r.Measures) != 5 || !r.MeasuresCorrected || r.Learner != "softmax" || r.Folds != 4 || r.Examples != 500 {
+		t.Fatalf("found %+v", r)
+	}
+	a := r.Measures[0]
+	mean, square := 0.0, 0.0
+	for _, v := range a.Parts {
+		mean += v / 4
+		square += v * v / 4
+	}
+	if a.Name != "accuracy" || len(a.Parts) != 4 || math.Abs(a.Mean-mean) > 1e-12 ||
+		math.Abs(a.StandardError-math.Sqrt((square-mean*mean)/3)) > 1e-12 {
+		t.Errorf("found %+v", a)
+	}
+	// The parts are of one size, so that the mean of their accuracies is that of all.
+	if c := r.judgement.Corrected.Accuracy; math.Abs(c.Value-a.Mean) > 0.01 || c.High-c.Low > 0.2 || c.Value < 0.75 {
+		t.Errorf("accuracy %+v, mean of the parts %v", c, a.Mean)
+	}
+
+	// As many processors as there are, the same bytes.
+	before := runtime.GOMAXPROCS(3)
+	again, _ := succeed(t, append(args, "--json")...)
+	runtime.GOMAXPROCS(before)
+	if again != stdout {
+		t.Errorf("found\n%s\nbefore\n%s", again, stdout)
+	}
+}
+
+// Every learner, with a kernel function too, is judged; without C by the labels as they are.
+func TestCrossValidateEveryLearner(t *testing.T) {
+	noisy, _ := smallNoisy(t, t.TempDir())
+	for k, d := range catalog.All() {
+		args := []string{"cv", "--json", "--quiet", "--data", noisy, "--folds", "2", "--max-steps", "5", "--learner", d.Name}
+		if k == 0 {
+			args = append(args, "--kernel", "rbf", "--components", "20", "--axes", "true-rows")
+		}
+		stdout, _ := succeed(t, args...)
+		r := decode[cvReport](t, stdout)
+		if r.Learner != d.Name || r.MeasuresCorrected || len(r.Measures) < 4 || r.Measures[0].Mean < 0.3 ||
+			math.Abs(r.Measures[0].Mean-(1-r.ErrorRate)) > 0.01 || (r.Axes == "true-rows") != (k == 0) {
+			t.Errorf("found %+v", r)
+		}
+	}
+	for _, c := range []struct {
+		fragment string
+		args     []string
+	}{
+		{"--data is missing", []string{"cv"}},
+		{"--folds is 1, wanted 2 to 100", []string{"cv", "--data", noisy, "--folds", "1"}},
+		{"--confusion-axes is given without --confusion", []string{"cv", "--data", noisy, "--confusion-axes", "true-rows"}},
+		{`--axes is "up", wanted true-columns or true-rows`, []string{"cv", "--data", noisy, "--axes", "up"}},
+	} {
+		fail(t, exitUsage, c.fragment, c.args...)
+	}
+	fail(t, exitFailure, "noisy.csv: out of fold: found 100 folds for 2 examples", "cv", "--folds", "100", "--data",
+		write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
+}
+
+// train --validate learns from a part and judges by the rest, as split, train and eval do one
+// after the other.
+func TestTrainValidates(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	noisy, matrix := smallNoisy(t, dir)
+	args := []string{"--confusion", matrix, "--max-steps", "30", "--seed", "5", "--json"}
+	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2"},
+		args...)...)
+	r := decode[trainReport](t, stdout)
+	if r.Examples != 400 || r.Validation == nil ||
+		!strings.Contains(stderr, "400 examples to learn from, 100 to judge by") {
+		t.Fatalf("found %+v\n%s", r, stderr)
+	}
+	succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out", file("fit.csv"), "--out",
+		file("held.csv"))
+	succeed(t, append([]string{"train", "--data", file("fit.csv"), "--model", file("same.npz")}, args...)...)
+	if d := differ(t, file("m.npz"), file("same.npz")); d != "" {
+		t.Errorf("the models differ in %s", d)
+	}
+	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"), "--confusion", matrix,
+		"--json")
+	if judged := decode[evalReport](t, stdout).judgement; !reflect.DeepEqual(judged, *r.Validation) {
+		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
+	}
+	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2", "--max-steps", "5",
+		"--axes", "true-rows")
+	if !strings.Contains(text, "\nOn the examples held out, which were not learned from:\n\nexamples        100\n") ||
+		!strings.Contains(text, "of the predictions, %: row = true class, column = predicted\n") {
+		t.Errorf("found\n%s", text)
+	}
+	// Prepared examples are divided too.
+	succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
+	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"), "--validate",
+		"0.5"}, args...)...)
+	if r := decode[trainReport](t, stdout); r.Validation.Examples != 250 || r.Validation.ErrorRate > 0.7 {
+		t.Errorf("found %+v", r.Validation)
+	}
+	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
+	fail(t, exitUsage, "--validate is 1, wanted a share above 0, below 1", append(train, "1")...)
+	fail(t, exitUsage, "--validate and --annotators exclude each other", append(train, "0.5", "--annotators", "a.csv")...)
+	fail(t, exitFailure, "noisy.csv: --validate: split: part 2 of 2 would have 0", append(train, "0.0001")...)
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+// What --write-clean does with labels that are likely wrong.
+const (
+	filterRows  = "filter"
+	relabelRows = "relabel"
+)
+
+func issuesCommand() *cli.Command {
+	output := []cli.Flag{
+		outputFlag{&cli.StringFlag{Name: "out", Usage: "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"}},
+		outputFlag{&cli.StringFlag{Name: "write-clean", Usage: "also write the data, cleaned, to `FILE`"}},
+		&cli.StringFlag{Name: "clean-by", Value: filterRows,
+			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
+		jsonFlag(), quietFlag(),
+	}
+	flags := grouped("Data", noisyDataFlags())
+	flags = append(flags, grouped("Learner", foldFlags())...)
+	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
+	flags = append(flags, grouped("Device", deviceFlags())...)
+	flags = append(flags, grouped("Output", output)...)
+	return &cli.Command{
+		Name:  "issues",
+		Usage: "find the rows whose label is likely wrong",
+		Description: "Trains without each part of the data in turn, as cv does, and ranks the rows by how likely their\n" +
+			"label is by the model that has not seen them and by C. A label is an issue if it is more likely wrong than\n" +
+			"right. Rows of equal features are judged together. Prints how many there are, by class and by pair of\n" +
+			"classes, and the worst 20; the JSON object has all that are wrong.\n\n" +
+			"--out writes every row, the least likely label first, with the columns that cleanlab has, is_label_issue,\n" +
+			"label_quality (the probability that the label is right), given_label, predicted_label (the most likely\n" +
+			"class), and with example, the row's number from 1 in the order read; duplicate_of, that of the first row\n" +
+			"with equal features, 0 for none before it; and conflict, whether equal rows have other labels.\n\n" +
+			"Without --confusion C is learned from the labels first, as confusion estimate --method em does.\n\n" +
+			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv\n" +
+			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel",
+		Flags:  flags,
+		Action: issues,
+	}
+}
+
+// issuesReport is what issues --json prints.
+type issuesReport struct {
+	Learner       string        `json:"learner"`
+	Folds         int           `json:"folds"`
+	Examples      int           `json:"examples"`
+	EstimatedBy   string        `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
+	Issues        int           `json:"issues"`
+	ExpectedWrong float64       `json:"expected_wrong"` // labels, by the probabilities
+	Duplicates    int           `json:"duplicates"`     // rows with the features of an earlier one
+	Conflicts     int           `json:"conflicts"`      // rows of which an equal one has another label
+	PerClass      []classIssues `json:"per_class"`
+	Pairs         []pairIssues  `json:"pairs"` // the most frequent first
+	Rows          []issueRow    `json:"rows"`  // those that are issues, the worst first
+	Device        engine.Device `json:"device"`
+}
+
+// classIssues counts the issues of a noisy label.
+type classIssues struct {
+	Class         string  `json:"class"`
+	Examples      int     `json:"examples"`
+	Issues        int     `json:"issues"`
+	ExpectedWrong float64 `json:"expected_wrong"`
+}
+
+// pairIssues counts the issues of a pair of classes.
+type pairIssues struct {
+	Given     string `json:"given_label"`
+	Predicted string `json:"predicted_label"`
+	Issues    int    `json:"issues"`
+}
+
+// issueRow is a row of the table of issues.
+type issueRow struct {
+	Example   int64   `json:"example" parquet:"example"`
+	Wrong     bool    `json:"is_label_issue" parquet:"is_label_issue"`
+	Quality   float64 `json:"label_quality" parquet:"label_quality"`
+	Given     string  `json:"given_label" parquet:"given_label"`
+	Predicted string  `json:"predicted_label" parquet:"predicted_label"`
+	Duplicate int64   `json:"duplicate_of" parquet:"duplicate_of"` // 0 for none
+	Conflict  bool    `json:"conflict" parquet:"conflict"`
+}
+
+func issues(c *cli.Context) error {
+	how, err := oneOf(c, "clean-by", filterRows, relabelRows)
+	if err != nil {
+		return err
+	}
+	out, clean := c.String("out"), c.String("write-clean")
+	format, err := issueFormat(c, out)
+	if err != nil {
+		return err
+	}
+	if clean == "" && c.IsSet("clean-by") {
+		return usagef(c, "--clean-by is given without --write-clean")
+	}
+	if clean != "" {
+		if err := checkFormat(c, clean); err != nil {
+			return err
+		}
+	}
+	o, err := newOutOfFold(c, true, "data")
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	if clean != "" {
+		if err := checkRaw(o.data, "a model would name the data without the changes; clean the original data"); err != nil {
+			return err
+		}
+	}
+	found, same, err := o.issues()
+	if err != nil {
+		return err
+	}
+	rows := issueRows(o.data, found, same)
+	report := newIssuesReport(o.data.Classes, rows)
+	report.Learner, report.Folds, report.Device = o.Learner.Definition().Name, c.Int("folds"), o.device
+	report.EstimatedBy = string(o.estimatedBy)
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	if out != "" {
+		if err := atomicfile.Write(out, writeIssues(format, rows)); err != nil {
+			return err
+		}
+		o.notes.say("issues: %d rows, ranked, written to %s", len(rows), out)
+	}
+	if clean != "" {
+		if err := o.writeClean(c.Context, clean, how, found); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, report)
+	}
+	return report.print(c)
+}
+
+// issues judges the labels by the models that have not seen them, and finds equal examples.
+func (o *outOfFold) issues() (found []confusion.Issue, same []int32, err error) {
+	p, err := o.held.Probabilities()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another learner or kernel, "+
+			"or check the confusion matrix", o.training.data, err)
+	}
+	same = o.data.Firsts()
+	found, err = confusion.FindIssues(p, o.data.Y, same, len(o.data.Classes), o.noise)
+	return found, same, err
+}
+
+// issueRows are the rows of the table, the least likely label first, of equally likely ones the
+// first in the data.
+func issueRows(d *dataset.Dataset, found []confusion.Issue, same []int32) []issueRow {
+	conflict := make([]bool, d.N) // at the first of equal examples
+	for i, first := range same {
+		if d.Y[i] != d.Y[first] {
+			conflict[first] = true
+		}
+	}
+	rows := make([]issueRow, d.N)
+	for i, f := range found {
+		rows[i] = issueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality, Given: d.Classes[d.Y[i]],
+			Predicted: d.Classes[f.Likely], Conflict: conflict[same[i]]}
+		if int(same[i]) != i {
+			rows[i].Duplicate = int64(same[i]) + 1
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b issueRow) int { return cmp.Compare(a.Quality, b.Quality) })
+	return rows
+}
+
+// newIssuesReport sums up ranked rows.
+func newIssuesReport(classes []string, rows []issueRow) issuesReport {
+	r := issuesReport{Examples: len(rows), Rows: []issueRow{}, Pairs: []pairIssues{}}
+	at, pairs := map[string]int{}, map[[2]string]int{}
+	for k, name := range classes {
+		at[name] = k
+		r.PerClass = append(r.PerClass, classIssues{Class: name})
+	}
+	for _, row := range rows {
+		class := &r.PerClass[at[row.Given]]
+		class.Examples++
+		class.ExpectedWrong += 1 - row.Quality
+		r.ExpectedWrong += 1 - row.Quality
+		if row.Duplicate > 0 {
+			r.Duplicates++
+		}
+		if row.Conflict {
+			r.Conflicts++
+		}
+		if row.Wrong {
+			class.Issues++
+			r.Issues++
+			pairs[[2]string{row.Given, row.Predicted}]++
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	for pair, n := range pairs {
+		r.Pairs = append(r.Pairs, pairIssues{pair[0], pair[1], n})
+	}
+	slices.SortFunc(r.Pairs, func(a, b pairIssues) int {
+		return cmp.Or(-cmp.Compare(a.Issues, b.Issues), cmp.Compare(at[a.Given], at[b.Given]),
+			cmp.Compare(at[a.Predicted], at[b.Predicted]))
+	})
+	return r
+}
+
+// print prints the report for people, the first of long lists.
+func (r issuesReport) print(c *cli.Context) error {
+	const most = 20
+	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "examples\t%d\n", r.Examples)
+	if r.EstimatedBy != "" {
+		fmt.Fprintf(t, "C estimated by\t%s\n", r.EstimatedBy)
+	}
+	fmt.Fprintf(t, "likely wrong labels\t%d\n", r.Issues)
+	fmt.Fprintf(t, "expected wrong labels\t%.1f\n", r.ExpectedWrong)
+	fmt.Fprintf(t, "duplicates\t%d, with conflicting labels %d\n\n", r.Duplicates, r.Conflicts)
+	fmt.Fprintf(t, "label\texamples\tlikely wrong\texpected wrong\n")
+	for _, p := range r.PerClass {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\n", p.Class, p.Examples, p.Issues, p.ExpectedWrong)
+	}
+	if len(r.Pairs) > 0 {
+		fmt.Fprintf(t, "\nlabel\tlikely class\texamples\n")
+	}
+	for _, p := range r.Pairs[:min(most, len(r.Pairs))] {
+		fmt.Fprintf(t, "%s\t%s\t%d\n", p.Given, p.Predicted, p.Issues)
+	}
+	if len(r.Rows) > 0 {
+		fmt.Fprintf(t, "\nexample\tlabel\tlikely class\tlabel quality\n")
+	}
+	for _, row := range r.Rows[:min(most, len(r.Rows))] {
+		fmt.Fprintf(t, "%d\t%s\t%s\t%.3g\n", row.Example, row.Given, row.Predicted, row.Quality)
+	}
+	return t.Flush()
+}
+
+// errNothingLeft is about data all of whose labels are likely wrong.
+var errNothingLeft = errors.New("all labels are likely wrong, so no row is left to write; " +
+	"check the confusion matrix, or use --clean-by relabel")

@@ -1,0 +1,282 @@
+package confusion
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// people are annotators with matrices of their own, and labels that they gave.
+func people(t *testing.T, items, each, annotators, q int, seed uint64) (a *Annotations, of []*Matrix, right []int32) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	a = &Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
+	for k := range annotators {
+		m, err := Random(a.Classes, 0.1+0.8*rng.Float64(), seed+uint64(k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Names, of = append(a.Names, string(rune('A'+k/26))+string(rune('a'+k%26))), append(of, m)
+	}
+	for i := range items {
+		right = append(right, int32(i%q))
+		who := rng.Perm(annotators)[:each]
+		slices.Sort(who)
+		for _, k := range who {
+			a.By, a.Label = append(a.By, int32(k)), append(a.Label, of[k].draw(i%q, rng.Float64()))
+		}
+		a.Start = append(a.Start, len(a.By))
+	}
+	return a, of, right
+}
+
+func shareRight(a, b []int32) float64 {
+	same := 0
+	for i := range a {
+		if a[i] == b[i] {
+			same++
+		}
+	}
+	return float64(same) / float64(len(a))
+}
+
+// twinEM is the algorithm in sums of logarithms, of the rates of Dawid and Skene, round by round.
+func twinEM(a *Annotations, rounds int, smoothing float64) (posterior [][]float64) {
+	q := len(a.Classes)
+	for i := range a.N() {
+		p := make([]float64, q)
+		_, labels := a.Of(i)
+		for _, k := range labels {
+			p[k] += 1 / float64(len(labels))
+		}
+		posterior = append(posterior, p)
+	}
+	for range rounds {
+		rate := map[[3]int]float64{}
+		sum := map[[2]int]float64{}
+		prior := make([]float64, q)
+		for i, p := range posterior {
+			by, labels := a.Of(i)
+			for t := range q {
+				prior[t] += p[t]
+				for k := range by {
+					rate[[3]int{int(by[k]), int(labels[k]), t}] += p[t]
+					sum[[2]int{int(by[k]), t}] += p[t]
+				}
+			}
+		}
+		for i := range posterior {
+			by, labels := a.Of(i)
+			p := make([]float64, q)
+			for t := range q {
+				p[t] = math.Log((prior[t] + smoothing) / (float64(a.N()) + smoothing*float64(q)))
+				for k := range by {
+					n := rate[[3]int{int(by[k]), int(labels[k]), t}] + smoothing
+					p[t] += math.Log(n / (sum[[2]int{int(by[k]), t}] + smoothing*float64(q)))
+				}
+			}
+			most, total := slices.Max(p), 0.0
+			for t := range p {
+				p[t] = math.Exp(p[t] - most)
+				total += p[t]
+			}
+			for t := range p {
+				p[t] /= total
+			}
+			posterior[i] = p
+		}
+	}
+	return posterior
+}
+
+// The posteriors are those of another implementation, in logarithms.
+func TestCrowdTwin(t *testing.T) {
+	a, _, _ := people(t, 120, 4, 9, 3, 3)
+	for _, rounds := range []int{1, 2, 12} {
+		c, err := FromCrowd(a, 0, CrowdOptions{Rounds: rounds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range twinEM(a, rounds, 0.01) {
+			for k, v := range p {
+				if got := float64(c.Posterior[i*3+k]); math.Abs(got-v) > 1e-5 {
+					t.Fatalf("%d rounds: P(class %d) of example %d is %v, wanted %v", rounds, k, i, got, v)
+				}
+			}
+		}
+	}
+}
+
+// Annotators' matrices are found, the consensus beats the votes, and standard errors are about
+// as large as the errors.
+func TestCrowdFindsMatrices(t *testing.T) {
+	a, of, right := people(t, 6000, 5, 25, 4, 1)
+	accuracy := map[CrowdMethod]float64{}
+	for _, method := range CrowdMethods {
+		c, err := FromCrowd(a, 1, CrowdOptions{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		accuracy[method] = shareRight(c.Consensus, right)
+		if method != DawidSkene {
+			continue
+		}
+		squares, n, off := 0.0, 0.0, 0.0
+		for k, annotator := range c.Annotators {
+			off += meanError(annotator.P, of[k].P) / float64(len(of))
+			for j, v := range annotator.P {
+				z := (v - of[k].P[j]) / annotator.Error[j]
+				squares, n = squares+z*z, n+1
+			}
+		}
+		if !(off < 0.02) || !(squares/n > 0.5 && squares/n < 1.5) || !c.Settled {
+			t.Errorf("matrices are %v off, mean square of errors over standard errors %v", off, squares/n)
+		}
+		e, err := c.Of(c.Consensus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth, err := FromLabels(a.Classes, c.Consensus, right, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := meanError(e.P, truth.P); !(d < 0.01) {
+			t.Errorf("the matrix of the consensus is %v off", d)
+		}
+		if votes, err := c.Of(a.Votes(1)); err != nil || !(votes.P[0] < e.P[0]) {
+			t.Errorf("votes are right for %v of class 0, the consensus for %v: %v", votes.P[0], e.P[0], err)
+		}
+	}
+	if !(accuracy[Majority] < accuracy[OneCoin] && accuracy[OneCoin] < accuracy[DawidSkene]) {
+		t.Errorf("right: %v, wanted Dawid-Skene best and majority worst", accuracy)
+	}
+}
+
+// Annotators who gave few labels are better known with others' labels beside.
+func TestCrowdPooled(t *testing.T) {
+	a, of, _ := people(t, 150, 4, 40, 4, 5)
+	off := func(pooled float64) float64 {
+		c, err := FromCrowd(a, 1, CrowdOptions{Pooled: pooled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for k, annotator := range c.Annotators {
+			sum += meanError(annotator.P, of[k].P) / float64(len(of))
+		}
+		return sum
+	}
+	if own, pooled := off(0), off(3); !(pooled < 0.8*own) {
+		t.Errorf("matrices are %v off, %v with three labels pooled", own, pooled)
+	}
+}
+
+func TestCrowdSameBits(t *testing.T) {
+	a, _, _ := people(t, 5000, 3, 12, 3, 2)
+	for _, method := range CrowdMethods {
+		o := CrowdOptions{Method: method, Rounds: 4}
+		before := runtime.GOMAXPROCS(1)
+		one, err := FromCrowd(a, 1, o)
+		runtime.GOMAXPROCS(3)
+		three, err3 := FromCrowd(a, 1, o)
+		runtime.GOMAXPROCS(before)
+		if err != nil || err3 != nil {
+			t.Fatal(err, err3)
+		}
+		if !slices.Equal(one.Posterior, three.Posterior) || !slices.Equal(one.Consensus, three.Consensus) ||
+			!slices.Equal(one.Annotators[5].P, three.Annotators[5].P) ||
+			!slices.Equal(one.Annotators[5].Error, three.Annotators[5].Error) {
+			t.Errorf("%s: other bits with other processors", method)
+		}
+	}
+}
+
+// New labels, of a new annotator too, take a round or two from what was known before.
+func TestCrowdWarmStart(t *testing.T) {
+	a, _, _ := people(t, 2000, 4, 15, 4, 4)
+	old := &Annotations{Classes: a.Classes, Names: a.Names[:14], Start: make([]int, 1)}
+	for i := range 1900 {
+		by, label := a.Of(i)
+		for k := range by {
+			if by[k] < 14 {
+				old.By, old.Label = append(old.By, by[k]), append(old.Label, label[k])
+			}
+		}
+		old.Start = append(old.Start, len(old.By))
+	}
+	known, err := FromCrowd(old, 0, CrowdOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cold, err := FromCrowd(a, 0, CrowdOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := func(o CrowdOptions) float64 {
+		c, err := FromCrowd(a, 0, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for k, v := range c.Posterior {
+			sum += math.Abs(float64(v - cold.Posterior[k]))
+		}
+		return sum / float64(a.N()) / 2
+	}
+	warm, fresh := far(CrowdOptions{Rounds: 2, Start: known}), far(CrowdOptions{Rounds: 2})
+	if !(warm < 0.02) || !(warm < fresh/5) {
+		t.Errorf("two rounds end %v from the end, %v without a start", warm, fresh)
+	}
+}
+
+// However many labels an example has, no product becomes 0.
+func TestCrowdManyLabels(t *testing.T) {
+	a, _, right := people(t, 40, 600, 600, 2, 6)
+	c, err := FromCrowd(a, 0, CrowdOptions{})
+	if err != nil || shareRight(c.Consensus, right) < 1 {
+		t.Errorf("right: %v, %v", shareRight(c.Consensus, right), err)
+	}
+	for _, v := range c.Posterior {
+		if v != v {
+			t.Fatal("a posterior is NaN")
+		}
+	}
+}
+
+func TestCrowdErrors(t *testing.T) {
+	a, _, _ := people(t, 30, 3, 5, 3, 1)
+	good, err := FromCrowd(a, 0, CrowdOptions{Rounds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]CrowdOptions{
+		`found method "best"`:          {Method: "best"},
+		"found -1 rounds":              {Rounds: -1},
+		"smoothing -1":                 {Smoothing: -1},
+		"smoothing NaN":                {Smoothing: math.NaN()},
+		"-2 pooled labels":             {Pooled: -2},
+		"votes need no rounds":         {Method: Majority, Start: good},
+		`found a start of classes "x"`: {Start: &Crowd{Classes: []string{"x"}}},
+	} {
+		if _, err := FromCrowd(a, 0, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted %q", err, want)
+		}
+	}
+	if _, err := FromCrowd(&Annotations{Classes: abc, Start: []int{0}}, 0, CrowdOptions{}); err == nil {
+		t.Error("no example: wanted an error")
+	}
+	if _, err := good.Of([]int32{1}); err == nil || !strings.Contains(err.Error(), "found 1 labels") {
+		t.Errorf("one label: %v", err)
+	}
+	if _, err := good.Of(slices.Repeat([]int32{3}, 30)); err == nil || !strings.Contains(err.Error(), "has label 3") {
+		t.Errorf("label 3: %v", err)
+	}
+	e, err := good.Of(a.Votes(0))
+	if err != nil || e.Assumes == "" ||
+		!strings.Contains(strings.Join(e.Notes, ";"), "2 rounds were not enough to settle") {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

@@ -1,0 +1,98 @@
+package confusion_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+)
+
+// Each rule gives what gonum computes by its formula; pinv and the others do where there is
+// no inverse.
+func TestInversions(t *testing.T) {
+	random := must(confusion.Random([]string{"a", "b", "c", "d"}, 0.6, 3))
+	singular := must(confusion.Symmetric([]string{"a", "b", "c", "d"}, 0.75))
+	for _, m := range []*confusion.Matrix{random, singular} {
+		for _, text := range []string{"exact", "pinv", "tikhonov:0.1", "tikhonov", "mix:0.2"} {
+			v, err := confusion.ParseInversion(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := *m
+			c.Inversion = v
+			got, err := c.Invert()
+			if m == singular && text == "exact" {
+				if err == nil || !strings.Contains(err.Error(), "--inverse pinv") {
+					t.Errorf("singular: %v", err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				continue
+			}
+			p := mat.NewDense(4, 4, m.P)
+			var want mat.Dense
+			switch v.Rule {
+			case confusion.Mix:
+				p = mat.DenseCopyOf(p)
+				p.Scale(0.8, p)
+				for k := range 4 {
+					p.Set(k, k, p.At(k, k)+0.2)
+				}
+				err = want.Inverse(p)
+			case confusion.Exact:
+				err = want.Inverse(p)
+			default:
+				strength := v.Strength
+				if v.Rule == confusion.Pseudo {
+					strength = 1e-9
+				}
+				var square mat.Dense
+				square.Mul(p.T(), p)
+				for k := range 4 {
+					square.Set(k, k, square.At(k, k)+strength)
+				}
+				err = want.Solve(&square, p.T())
+			}
+			if _, ill := err.(mat.Condition); err != nil && !ill {
+				t.Fatal(err)
+			}
+			for i, f := range got.V {
+				if w := want.At(i/4, i%4); math.Abs(f-w) > 1e-6*max(1, math.Abs(w)) {
+					t.Errorf("%s: entry %d is %v, wanted %v", text, i, f, w)
+				}
+			}
+		}
+	}
+}
+
+// The exact inverse that a matrix knows is not taken for another.
+func TestInversionChanges(t *testing.T) {
+	m := must(confusion.Pairwise([]string{"a", "b", "c"}, 0.3))
+	exact, err := m.Invert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Inversion = confusion.Inversion{Rule: confusion.Tikhonov, Strength: 0.5}
+	other, err := m.Invert()
+	if err != nil || other.V[0] == exact.V[0] {
+		t.Errorf("%v, %v", other, err)
+	}
+}
+
+func TestParseInversion(t *testing.T) {
+	for _, text := range []string{"", "exact:1", "tikhonov:", "tikhonov:-1", "tikhonov:NaN", "mix:1", "nnls", "pinv:2"} {
+		if v, err := confusion.ParseInversion(text); err == nil || !strings.Contains(err.Error(), "wanted") {
+			t.Errorf("%q: %v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"exact", "pinv", "tikhonov:0.1", "mix:0.25"} {
+		if v, err := confusion.ParseInversion(text); err != nil || v.String() != text {
+			t.Errorf("%q: %v, %v", text, v, err)
+		}
+	}
+}

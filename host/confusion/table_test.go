@@ -1,0 +1,325 @@
+package confusion
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The counts of most tests, noisy labels in rows: no two numbers that could be mixed up.
+var counted = []float64{
+	50, 7, 3,
+	4, 61, 5,
+	2, 9, 70,
+}
+
+func transposed(v []float64, q int) []float64 {
+	t := make([]float64, q*q)
+	for i := range v {
+		t[i%q*q+i/q] = v[i]
+	}
+	return t
+}
+
+// What programs write of the same counts.
+func TestReadTableCounts(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		axes       Axes
+		want       Axes
+	}{
+		{"our own corner", "noisy\\true,a,b,c\na,50,7,3\nb,4,61,5\nc,2,9,70\n", "", TrueColumns},
+		{"the other corner", "true\\noisy,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
+		{"corner by slash", "Actual / Predicted,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
+		{"crosstab(...).to_csv()", "true,a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", "", TrueRows},
+		{"crosstab of the other order", "noisy_label,a,b,c\na,50,7,3\nb,4,61,5\nc,2,9,70\n", "", TrueColumns},
+		{"crosstab with margins", "true,a,b,c,All\na,50,4,2,56\nb,7,61,9,77\nc,3,5,70,78\nAll,60,70,81,211\n", "", TrueRows},
+		{"spreadsheet with totals", "given;a;b;c;Total\na;50;7;3;60\nb;4;61;5;70\nc;2;9;70;81\nTotal;56;77;78;211\n", "",
+			TrueColumns},
+		{"crosstab, printed", "noisy   a   b   c  All\ntrue                  \n" +
+			"a      50   4   2   56\nb       7  61   9   77\nc       3   5  70   78\nAll    60  70  81  211\n", "", TrueRows},
+		{"to_csv", ",a,b,c\na,50,4,2\nb,7,61,9\nc,3,5,70\n", TrueRows, TrueRows},
+		{"to_csv of floats", ",a,b,c\na,50.0,4.0,2.0\nb,7.0,61.0,9.0\nc,3.0,5.0,70.0\n", TrueRows, TrueRows},
+		{"to_csv(index=False)", "a,b,c\n50,4,2\n7,61,9\n3,5,70\n", TrueRows, TrueRows},
+		{"names before the rows alone", "a,50,7,3\nb,4,61,5\nc,2,9,70\n", TrueColumns, TrueColumns},
+		{"write.table", "\"a\" \"b\" \"c\"\n\"a\" 50 7 3\n\"b\" 4 61 5\n\"c\" 2 9 70\n", TrueColumns, TrueColumns},
+		{"printed DataFrame", "    a   b   c\na  50   7   3\nb   4  61   5\nc   2   9  70\n", TrueColumns, TrueColumns},
+		{"rows in another order", ",c,a,b\nb,5,4,61\na,3,50,7\nc,70,2,9\n", TrueColumns, TrueColumns},
+		{"tabs, BOM, CRLF", "\ufefftruth\ta\tb\tc\r\na\t50\t4\t2\r\nb\t7\t61\t9\r\nc\t3\t5\t70\r\n", "", TrueRows},
+		{"confusion_matrix, printed", "[[50  4  2]\n [ 7 61  9]\n [ 3  5 70]]\n", TrueRows, TrueRows},
+		{"confusion_matrix, repr", "array([[50,  4,  2],\n       [ 7, 61,  9],\n       [ 3,  5, 70]])\n", TrueRows, TrueRows},
+		{"a long row, printed", "[[50  4\n   2]\n [ 7 61\n   9]\n [ 3  5\n  70]]\n", TrueRows, TrueRows},
+		{"JSON", "[[50,7,3],[4,61,5],[2,9,70]]", TrueColumns, TrueColumns},
+		{"savetxt", "5.000000000000000000e+01 4.000000000000000000e+00 2.000000000000000000e+00\n" +
+			"7.0e+00 6.1e+01 9.0e+00\n3.0e+00 5.0e+00 7.0e+01\n", TrueRows, TrueRows},
+	} {
+		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Classes: abc, Axes: c.axes})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if !slices.Equal(got.V, counted) || got.Kind != Counts || got.Axes != c.want ||
+			got.Why == "" || len(got.Notes) != 0 {
+			t.Errorf("%s: got %+v, wanted counts %v with %s", c.name, got, counted, c.want)
+		}
+	}
+}
+
+// Names come from either border, and numbers may be names.
+func TestReadTableNames(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		axes       Axes
+		classes    []string
+		want       []float64
+	}{
+		{"none", "5 1\n2 7\n", TrueColumns, []string{"0", "1"}, []float64{5, 1, 2, 7}},
+		{"columns", "x,y\n5,1\n2,7\n", TrueColumns, []string{"x", "y"}, []float64{5, 1, 2, 7}},
+		{"rows", "x,5,1\ny,2,7\n", TrueColumns, []string{"x", "y"}, []float64{5, 1, 2, 7}},
+		{"numbers at both", ",3,8\n3,5,1\n8,2,7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
+		{"numbers at both, named", "noisy,3,8\n3,5,1\n8,2,7\n", "", []string{"3", "8"}, []float64{5, 1, 2, 7}},
+		{"numbers above", "3,8\n5,1\n2,7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
+		{"numbers before", "3,5,1\n8,2,7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
+		{"numbers at both, printed", "   3  8\n3  5  1\n8  2  7\n", TrueColumns, []string{"3", "8"}, []float64{5, 1, 2, 7}},
+		{"a noisy class that never is true", "true,x,y\nx,5,2\n", "", []string{"x", "y"}, []float64{5, 0, 2, 0}},
+		{"a true class that never is given", "true,x\nx,5\ny,2\n", "", []string{"x", "y"}, []float64{5, 2, 0, 0}},
+		{"a comma in a name", "true,\"x, y\",z\n\"x, y\",5,2\nz,1,7\n", "", []string{"x, y", "z"}, []float64{5, 1, 2, 7}},
+		{"a class called All", "true,All,x\nAll,5,2\nx,1,7\n", "", []string{"All", "x"}, []float64{5, 1, 2, 7}},
+	} {
+		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if !slices.Equal(got.Classes, c.classes) || !slices.Equal(got.V, c.want) {
+			t.Errorf("%s: got %v of %q, wanted %v of %q", c.name, got.V, got.Classes, c.want, c.classes)
+		}
+	}
+	// A margin is a class if the data have it.
+	o := TableOptions{Classes: []string{"x", "y", "All"}}
+	got, err := parseAnyTable("F", []byte("true,x,y,All\nx,5,2,0\ny,1,7,0\nAll,0,0,3\n"), o)
+	if err != nil || got.V[8] != 3 {
+		t.Errorf("a class called All: %v, %v", got, err)
+	}
+}
+
+// Shares of each true class tell by their sums which axis that is, however they are rounded.
+func TestReadTableShares(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		axes       Axes // as found
+	}{
+		{"columns", ".5,.25,.125\n.375,.5,.125\n.125,.25,.75\n", TrueColumns},
+		{"rows", ".5,.375,.125\n.25,.5,.25\n.125,.125,.75\n", TrueRows},
+		{"three digits", "0.500 0.250 0.125\n0.375 0.500 0.125\n0.125 0.250 0.750\n", TrueColumns},
+		{"two digits", ".5,.38,.13\n.25,.5,.25\n.13,.13,.75\n", TrueRows},
+		{"percentages", "50,25,12.5\n37.5,50,12.5\n12.5,25,75\n", TrueColumns},
+		{"percent signs", ",a,b,c\na,50%,38%,13%\nb,25%,50%,25%\nc,13%,13%,75%\n", TrueRows},
+		{"decimal commas", ";a;b;c\na;0,5;0,25;0,125\nb;0,375;0,5;0,125\nc;0,125;0,25;0,75\n", TrueColumns},
+		{"crosstab(normalize='index') with a margin",
+			"true,a,b,c\na,.5,.375,.125\nb,.25,.5,.25\nc,.125,.125,.75\nAll,.3,.3,.4\n", TrueRows},
+		{"crosstab(normalize='columns') with a margin",
+			"noisy,a,b,c,All\na,.5,.25,.125,.3\nb,.375,.5,.125,.3\nc,.125,.25,.75,.4\n", TrueColumns},
+		{"crosstab(normalize=True)",
+			"true,a,b,c,All\na,.2,.15,.05,.4\nb,.05,.1,.05,.2\nc,.05,.05,.3,.4\nAll,.3,.3,.4,1\n", TrueRows},
+	} {
+		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Classes: abc})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		m, err := got.Share()
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		for k, v := range m.P {
+			if math.Abs(v-sample[k]) > 0.01 {
+				t.Errorf("%s: got %v, wanted %v", c.name, m.P, sample)
+				break
+			}
+		}
+		joint := strings.Contains(c.name, "=True")
+		if got.Axes != c.axes || (got.Kind == Joint) != joint || !joint && got.Kind != Shares {
+			t.Errorf("%s: got %s with %s, wanted %s", c.name, got.Kind, got.Axes, c.axes)
+		}
+	}
+}
+
+// What numpy saves, of counts as of shares.
+func TestReadTableNPY(t *testing.T) {
+	got, err := ReadTable("testdata/fortran-f4.npy", TableOptions{})
+	if err != nil || !slices.Equal(got.V, sample) || got.Axes != TrueColumns || !slices.Equal(got.Classes, names012) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	file := npyFile(npyDict("<f8", "False", "(3, 3)"), float64Bytes(transposed(counted, 3)...))
+	got, err = parseAnyTable("F", gzipped(t, file), TableOptions{Axes: TrueRows})
+	if err != nil || !slices.Equal(got.V, counted) || got.Kind != Counts {
+		t.Errorf("counts: got %+v, %v", got, err)
+	}
+	bad := npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1))
+	_, err = parseAnyTable("F", bad, TableOptions{})
+	wantError(t, err, `F: found NaN in row 0, column 1 (counted from 0), wanted a count, a percentage or a share`)
+	bad = npyFile(npyDict("<f8", "False", "(2, 3)"), nil)
+	_, err = parseAnyTable("F", bad, TableOptions{})
+	wantError(t, err, `F: found an array of shape [2 3], wanted one row and column per class`)
+}
+
+var names012 = []string{"0", "1", "2"}
+
+// Odd tables are read, and said to be odd.
+func TestReadTableNotes(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"noisy,a,b,c\na,5,0,1\nb,1,0,1\nc,1,0,7\n", "no example has the true class b: nothing is known of its noise"},
+		{"noisy,a,b,c\na,1,5,9\nb,7,1,1\nc,1,1,1\n", `of most classes ("a", "b", "c") another label is more frequent`},
+		{"noisy,a,b,c\na,90,5,9\nb,9,90,1\nc,1,5,90\n", "sum to 100 are taken as percentages"},
+	} {
+		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Classes: abc})
+		if err != nil || !strings.Contains(strings.Join(got.Notes, "; "), c.want) {
+			t.Errorf("%q: notes %q, %v; wanted %q", c.text, got.Notes, err, c.want)
+		}
+	}
+	empty, err := parseAnyTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), TableOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = empty.Share()
+	wantError(t, err, `table: no example has the true class "b": add some, or smooth the estimate`)
+	// Counts of which a hundred have each noisy label are no percentages.
+	got, err := parseAnyTable("F", []byte("noisy,a,b\na,90,10\nb,5,95\n"), TableOptions{})
+	if err != nil || got.Kind != Counts {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestReadTableErrors(t *testing.T) {
+	const say = `: say true-rows (as scikit-learn's confusion_matrix(y_true, y_noisy) has them) or true-columns`
+	for _, c := range []struct {
+		name, text string
+		axes       Axes
+		want       string
+	}{
+		{"empty", "", "", `F:1: found no text, wanted a table of true against noisy labels`},
+		{"blank", "\n \n", "", `F:1: found no text, wanted a table of true against noisy labels`},
+		{"prose", "hello world\n", "", `F:1: found names and no numbers, wanted a table of true against noisy labels`},
+		{"zip", "PK\x03\x04...", "",
+			`F: found a zip archive (.npz or .xlsx?), wanted text or one .npy array; save the table by itself`},
+		{"cut gzip", "\x1f\x8b\x08", "", `F: cannot unpack the gzip data: it is cut short; copy or make the file again`},
+		{"names alone", "true,a,b\n", "", `F:1: found names and no numbers, wanted a table of true against noisy labels`},
+		{"ragged", "true,a,b\na,5,1\nb,7\n", "", `F:3: found 1 numbers, wanted 2 as in the first row`},
+		{"ragged header", "true,a,b,c,d\na,5,1\nb,7,2\n", "", `F:1: found 5 fields, wanted 3 as in line 2, or one less`},
+		{"hole", "true,a,b\na,5,\nb,7,2\n", "",
+			`F:2: found nothing in column 2 of the numbers, wanted a count, a percentage or a share`},
+		{"no number", "true,a,b\na,5,x\nb,7,2\n", "",
+			`F:2: found "x" in column 2 of the numbers, wanted a count, a percentage or a share`},
+		{"negative", "true,a,b\na,5,-1\nb,7,2\n", "",
+			`F:2: found -1 in column 2 of the numbers, wanted a count, a percentage or a share`},
+		{"NaN", "true,a,b\na,5,NaN\nb,7,2\n", "",
+			`F:2: found NaN in column 2 of the numbers, wanted a count, a percentage or a share`},
+		{"infinite", "true,a,b\na,5,1e999\nb,7,2\n", "",
+			`F:2: found 1e999 in column 2 of the numbers, wanted a count, a percentage or a share`},
+		{"zeros", "true,a,b\na,0,0\nb,0,0\n", "", `F: found a table of zeros, wanted counts, percentages or shares`},
+		{"broken quotes", "true,a,b\n\"a,5,1\n", "",
+			`F:2: found broken CSV in column 8: extraneous or missing " in quoted-field`},
+		{"left out by numpy", "[[5 ... 1]\n ...\n [1 ... 7]]", "",
+			`F: found ... where numpy left out numbers, wanted all: ` +
+				`save the array by numpy.save, or print it after numpy.set_printoptions(threshold=sys.maxsize)`},
+		{"brackets cut", "[[5 1]\n [1 7]", "", `F:2: found brackets that do not match, wanted a table: [[...], [...]]`},
+		{"brackets too deep", "[[[5 1]\n [1 7]]]", "", `F:1: found brackets in a row, wanted a table: [[...], [...]]`},
+		{"an empty row", "[[]]", "", `F:1: found a row without a number`},
+		{"one row", "[5 1]", "", `F:1: found brackets that do not match, wanted a table: [[...], [...]]`},
+		{"not square", "5,1\n2,7\n3,3\n1,1\n", TrueRows,
+			`F: found a table of 4×2 numbers, wanted as many rows as columns, or names at both borders`},
+		{"one class", "true,a\na,5\n", "", `F: confusion matrix of 1 classes ("a"), wanted 2 or more`},
+		{"a name twice", "true,a,a\na,5,1\na,7,2\n", "", `F: the border of the rows lists class "a" twice, wanted once`},
+		{"a column twice", "true,a,a\na,5,1\nb,7,2\n", "", `F: the border of the columns lists class "a" twice, wanted once`},
+		{"no name", "true,a,\na,5,1\n,7,2\n", "", `F: found a class without a name, wanted one for each row and column`},
+		{"a sum that is wrong", "true,a,b,All\na,5,1,6\nb,7,2,8\nAll,12,3,15\n", "",
+			`F: the row of "b" sums to 9, and its margin says 8: is a row or column missing?`},
+		{"a column sum that is wrong", "true,a,b,All\na,5,1,6\nb,7,2,9\nAll,12,4,16\n", "",
+			`F: the column of "b" sums to 3, and its margin says 4: is a row or column missing?`},
+
+		{"counts, no axes", "5,1\n2,7\n", "", `F: found counts, of which nothing says whether rows or columns are the true classes` + say},
+		{"joint, no axes", ".5,.1\n.2,.2\n", "",
+			`F: found shares of all examples, of which nothing says whether rows or columns are the true classes` + say},
+		{"both axes fit", ".5,.25,.25\n.25,.5,.25\n.25,.25,.5\n", "", ``},
+		{"both axes fit, not symmetric", ".6,0,.4\n.4,.6,0\n0,.4,.6\n", "",
+			`F: found rows and columns that all sum to 1, so that nothing says which are the true classes: ` +
+				`say true-rows or true-columns`},
+		{"both axes fit badly", ".75,.25\n.5,.25\n", "", `F: found columns that sum to 0.5 and rows that sum to 0.75, ` +
+			`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
+		{"percentages fit badly", "50%,20%\n30%,70%\n", "", `F: found columns that sum to 80 and rows that sum to 70, ` +
+			`wanted 1 or 100 for one of them within rounding, or counts: is a row or column missing?`},
+		{"rows asked, columns fit", ".75,.5\n.25,.5\n", TrueRows,
+			`F: found columns that sum to 1 and a row that sums to 1.25, ` +
+				`so columns are the true classes, and not rows as was asked for: say true-columns, or mend the table`},
+		{"columns asked, rows fit", ".75,.25\n.5,.5\n", TrueColumns,
+			`F: found rows that sum to 1 and a column that sums to 1.25, ` +
+				`so rows are the true classes, and not columns as was asked for: say true-rows, or mend the table`},
+		{"named, columns fit", "true,a,b\na,.75,.5\nb,.25,.5\n", "",
+			`F: found columns that sum to 1 and a row that sums to 1.25, so columns are the true classes, ` +
+				`and not rows as the rows are called "true": say true-columns, or mend the table`},
+		{"asked against the name", "true,a,b\na,5,1\nb,2,7\n", TrueColumns,
+			`F: the rows are called "true", so the table has true classes in rows, and true-columns are asked for`},
+		{"both axes true", "true/actual,a,b\na,5,1\nb,2,7\n", "",
+			`F: the axes are called "true" and "actual", wanted one of true and one of noisy classes`},
+		{"no such axes", "5,1\n2,7\n", "rows", `F: found axes "rows", wanted auto, true-rows or true-columns`},
+	} {
+		got, err := parseAnyTable("F", []byte(c.text), TableOptions{Axes: c.axes})
+		if c.want == "" {
+			if err != nil || got.Axes != TrueColumns {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if got != nil || err == nil || err.Error() != c.want {
+			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, c.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"true,a,d\na,5,1\nd,2,7\n": `F: the border of the rows has names that are no class of the data: "d"; ` +
+			`and lacks classes of the data: "b", "c"`,
+		"5,1\n2,7\n": `F: found a table of 2×2 numbers without names, ` +
+			`wanted a row for each class of the data ("a", "b", "c")`,
+	} {
+		_, err := parseAnyTable("F", []byte(text), TableOptions{Classes: abc})
+		wantError(t, err, want)
+	}
+	_, err := ReadTable("none", TableOptions{})
+	wantError(t, err, "none: cannot read the table: no such file or directory")
+	_, err = ReadTable("none", TableOptions{Classes: []string{"a"}})
+	wantError(t, err, `none: confusion matrix of 1 classes ("a"), wanted 2 or more`)
+}
+
+// Whatever a file says, there is an error that names it or a table that is one.
+func FuzzReadTable(f *testing.F) {
+	for _, s := range []string{
+		"", "true,a,b\na,5,1\nb,2,7\n", "noisy  a  b\ntrue\na  5  1\nb  2  7\n", "[[5 1]\n [2 7]]", ".5;.5\n.5;.5\n",
+		"true,a,b,All\na,5,1,6\nb,7,2,9\nAll,12,3,15\n", "\x1f\x8b\x08", "PK\x03\x04", "\"", "50%,50%\n50%,50%\n", "[", "]",
+		"All,All,All\nAll,1,1\nAll,2,2\n", "a\nb\n", ",\n,\n", "\ufeff1 0\n\n0 1\n",
+		string(npyFile(npyDict("<f8", "True", "(99999999999, 99999999999)"), nil)),
+	} {
+		f.Add([]byte(s), true)
+		f.Add([]byte(s), false)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, rows bool) {
+		o := TableOptions{}
+		if rows {
+			o.Axes = TrueRows
+		}
+		got, err := parseAnyTable("F", data, o)
+		if err != nil {
+			if got != nil || !strings.HasPrefix(err.Error(), "F:") {
+				t.Fatalf("table %v with error %q", got, err)
+			}
+			return
+		}
+		if err := checkClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" || got.Why == "" {
+			t.Fatalf("%+v: %v", got, err)
+		}
+		if len(got.V) != len(got.Classes)*len(got.Classes) || slices.Min(got.V) < 0 {
+			t.Fatalf("%+v", got)
+		}
+		if m, err := got.Share(); err == nil && m.Check() != nil {
+			t.Fatal(m.Check())
+		}
+	})
+}

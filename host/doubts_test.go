@@ -1,0 +1,75 @@
+package host_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// transposed has the noise go the other way.
+func transposed(m *confusion.Matrix) *confusion.Matrix {
+	q := m.Q()
+	t := &confusion.Matrix{Classes: m.Classes, P: make([]float64, q*q)}
+	for i, v := range m.P {
+		t.P[i%q*q+i/q] = v
+	}
+	return t
+}
+
+// A training doubts a wrong confusion matrix, and a result that cannot be; it says nothing of
+// a right one.
+func TestDoubts(t *testing.T) {
+	data, right, _ := noisyDigits() // 40 % pairwise
+	pairwise := func(rate float64) *confusion.Matrix { return must(confusion.Pairwise(data.Classes, rate)) }
+	logistic, pairs := softmax.Defaults(), uma.Defaults()
+	logistic.L2 = "0.001"
+	for _, c := range []struct {
+		name    string
+		noise   *confusion.Matrix
+		learner learners.Params
+		want    []string // a part of each doubt
+	}{
+		{"right", right, logistic, nil}, {"right", right, pairs, nil}, {"none", nil, logistic, nil},
+		{"49 %", pairwise(0.49), logistic, []string{"the estimated error is -", "does not explain"}},
+		{"49 %", pairwise(0.49), pairs, []string{"the estimated error is -", "does not explain"}},
+		{"turned", transposed(right), logistic, []string{"does not explain"}},
+		{"25 %", pairwise(0.25), logistic, []string{"does not explain"}},
+	} {
+		var said []string
+		o := host.Options{Engine: simd.New(), Learner: c.learner, MaxSteps: 300}
+		o.Watch.Note = func(format string, args ...any) {
+			if strings.HasPrefix(format, "warning: ") {
+				said = append(said, args[0].(string))
+			}
+		}
+		m := must(host.Train(context.Background(), data, c.noise, o))
+		if strings.Join(said, "\n") != strings.Join(m.Doubts, "\n") {
+			t.Errorf("%s: said %q, returned %q", c.name, said, m.Doubts)
+		}
+		text := strings.Join(m.Doubts, "\n")
+		if len(m.Doubts) != len(c.want) {
+			t.Errorf("%s, %s: %d doubts, wanted %d: %s", c.name, c.learner.Definition().Name, len(m.Doubts), len(c.want), text)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s, %s: %s\nwanted %q", c.name, c.learner.Definition().Name, text, want)
+			}
+		}
+	}
+}
+
+// A class that nothing is predicted as is named.
+func TestDoubtsNameClassesNeverPredicted(t *testing.T) {
+	data, _, _ := noisyDigits()
+	m := must(host.Train(context.Background(), data, nil, host.Options{Engine: simd.New(), MaxSteps: host.NoSteps}))
+	if len(m.Doubts) != 1 || !strings.Contains(m.Doubts[0], `no example is predicted as "1", "2", "3", 6 other classes`) {
+		t.Errorf("%q", m.Doubts)
+	}
+}

@@ -1,0 +1,218 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+)
+
+// quantile is that of 97.5 % of the normal distribution: two of them hold 95 %.
+const quantile = 1.959963984540054
+
+// Estimate is a share that noisy labels tell of, with the interval that holds the true one in 95
+// of 100 cases, if the confusion matrix is right. An estimate may leave [0, 1].
+type Estimate struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Corrected is the quality of predictions on right labels as far as noisy ones tell it. Its JSON
+// form is part of what `uma-gpu eval --confusion C --json` prints.
+type Corrected struct {
+	Accuracy         Estimate `json:"accuracy"`          // share of examples predicted right
+	MacroF1          *float64 `json:"macro_f1"`          // as in Report; these are nil (null) if
+	BalancedAccuracy *float64 `json:"balanced_accuracy"` // no class is estimated to have an example
+	Kappa            *float64 `json:"kappa"`
+
+	PerClass  []CorrectedClass `json:"per_class"` // in the order of the class indices
+	Confusion [][]float64      `json:"confusion"` // Q×Q: [p][q] examples predicted p, truly q
+}
+
+// CorrectedClass is the quality of the predictions of one class. What there is nothing to be a
+// share of is nil (null).
+type CorrectedClass struct {
+	Class     string    `json:"class"`
+	Share     float64   `json:"share"` // of the examples that are truly of the class
+	Recall    *Estimate `json:"recall"`
+	Precision *Estimate `json:"precision"`
+	F1        *float64  `json:"f1"`
+}
+
+// Impossible reports whether the interval of the accuracy lies outside of [0, 1]: then these
+// labels are not noisy by that matrix, or chance did what it does once in a thousand times.
+func (c *Corrected) Impossible() bool { return c.Accuracy.Low > 1 || c.Accuracy.High < 0 }
+
+// Correct judges predictions by labels that are noisy by the Q×Q matrix c, row-major, c[k][t] =
+// P(noisy = k | true = t), whose inverse is given. counts[p][k] is how many examples are
+// predicted p and labelled k, as in Report.Confusion.
+//
+// An example predicted p with noisy label k counts as inverse[t][k] examples of true class t,
+// which is right in the mean over the noise; a value is the mean of such counts, or a ratio of
+// two. Its interval is by the variance that they have in the sample (delta method), after four
+// examples (the squared quantile) were added, half of them predicted right: where labels are
+// right it is that of Agresti and Coull (The American Statistician 52, 1998), which keeps its
+// promise for few examples too. That c itself may be an estimate is not in it.
+//
+// The error is about no example, or tables of other sizes than Q = len(classes) asks for.
+func Correct(counts [][]int64, classes []string, c, inverse []float64) (Corrected, error) {
+	q := len(classes)
+	if len(c) != q*q || len(inverse) != q*q {
+		return Corrected{}, fmt.Errorf("evaluate: found matrices of %d and %d entries for %d classes, wanted %d×%d",
+			len(c), len(inverse), q, q, q)
+	}
+	n, err := total(counts, q)
+	if err != nil {
+		return Corrected{}, err
+	}
+	s := correction{q: q, n: float64(n), counts: counts, inverse: inverse, joint: jointOf(counts, inverse, q),
+		squares: squaresOf(c, inverse, q)}
+	predicted, truly := sums(s.joint, q)
+	means := meansOf(s.joint, predicted, truly)
+	r := Corrected{MacroF1: means.macroF1, BalancedAccuracy: means.balanced, Kappa: means.kappa}
+	var all sample
+	for k, name := range classes {
+		class := CorrectedClass{Class: name, Share: truly[k] / s.n, F1: means.f1[k]}
+		if truly[k] > 0 {
+			class.Recall = s.recall(k, truly[k])
+		}
+		if one := s.predicted(k); one.n > 0 {
+			all.add(one)
+			e := one.estimate()
+			class.Precision = &e
+		}
+		r.PerClass = append(r.PerClass, class)
+		r.Confusion = append(r.Confusion, s.joint[k*q:(k+1)*q:(k+1)*q])
+	}
+	r.Accuracy = all.estimate()
+	return r, nil
+}
+
+// total returns the sum of q×q counts.
+func total(counts [][]int64, q int) (n int64, err error) {
+	if len(counts) != q {
+		return 0, fmt.Errorf("evaluate: found counts of %d rows for %d classes, wanted %d×%d", len(counts), q, q, q)
+	}
+	for _, row := range counts {
+		if len(row) != q {
+			return 0, fmt.Errorf("evaluate: found a row of %d counts for %d classes, wanted %d×%d", len(row), q, q, q)
+		}
+		for _, v := range row {
+			n += v
+		}
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("evaluate: no example, wanted 1 or more")
+	}
+	return n, nil
+}
+
+// correction is a call of Correct.
+type correction struct {
+	q       int
+	n       float64
+	counts  [][]int64 // [p][k]
+	inverse []float64
+	joint   []float64 // [p*q+t]: the examples that count as predicted p, truly t
+	squares []float64 // [p*q+t]: mean of inverse[p][k]² over the noisy labels k of true class t
+}
+
+// jointOf returns Σ_k counts[p][k]·inverse[t][k] at [p*q+t].
+func jointOf(counts [][]int64, inverse []float64, q int) []float64 {
+	joint := make([]float64, q*q)
+	for p, row := range counts {
+		for k, v := range row {
+			if v == 0 {
+				continue
+			}
+			for t := range q {
+				joint[p*q+t] += float64(float64(v) * inverse[t*q+k])
+			}
+		}
+	}
+	return joint
+}
+
+// squaresOf returns Σ_k c[k][t]·inverse[p][k]² at [p*q+t].
+func squaresOf(c, inverse []float64, q int) []float64 {
+	squares := make([]float64, q*q)
+	for p := range q {
+		for k := range q {
+			v := inverse[p*q+k]
+			if v == 0 {
+				continue
+			}
+			for t, share := range c[k*q : (k+1)*q] {
+				squares[p*q+t] += float64(share * float64(v*v))
+			}
+		}
+	}
+	return squares
+}
+
+// sample is a number of examples, each with a value that is 1 in the mean if it is predicted
+// right and else 0.
+type sample struct {
+	n, sum, square float64
+	right, wrong   float64 // the sum over examples of the squares expected of one that is right, and wrong
+}
+
+func (s *sample) add(o sample) {
+	s.n, s.sum, s.square = s.n+o.n, s.sum+o.sum, s.square+o.square
+	s.right, s.wrong = s.right+o.right, s.wrong+o.wrong
+}
+
+// predicted returns the examples predicted k.
+func (s *correction) predicted(k int) sample {
+	r := sample{sum: s.joint[k*s.q+k]}
+	for label, v := range s.counts[k] {
+		count, value := float64(v), s.inverse[k*s.q+label]
+		r.n += count
+		r.square += float64(count * float64(value*value))
+	}
+	others := 0.0
+	for t, v := range s.squares[k*s.q : (k+1)*s.q] {
+		if t != k {
+			others += v
+		}
+	}
+	r.right = r.n * s.squares[k*s.q+k]
+	if s.q > 1 {
+		r.wrong = r.n * others / float64(s.q-1)
+	}
+	return r
+}
+
+// estimate returns the mean of the values.
+func (s *sample) estimate() Estimate {
+	const half = quantile * quantile / 2 // of the examples added
+	n := s.n + 2*half
+	centre := (s.sum + half) / n
+	square := (s.square + half*(s.right+s.wrong)/s.n) / n
+	return interval(s.sum/s.n, centre, math.Sqrt(max(0, square-centre*centre)/n))
+}
+
+// recall returns that of class k, as which so many examples count.
+func (s *correction) recall(k int, truly float64) *Estimate {
+	const half = quantile * quantile / 2
+	n := truly + 2*half
+	centre := (s.joint[k*s.q+k] + half) / n
+	hit, miss := (1-centre)*(1-centre), centre*centre
+	square := half * s.squares[k*s.q+k] * (hit + miss)
+	for p, row := range s.counts {
+		of := miss
+		if p == k {
+			of = hit
+		}
+		for label, v := range row {
+			value := s.inverse[k*s.q+label]
+			square += float64(float64(v) * float64(value*value) * of)
+		}
+	}
+	e := interval(s.joint[k*s.q+k]/truly, centre, math.Sqrt(square)/n)
+	return &e
+}
+
+func interval(value, centre, standardError float64) Estimate {
+	half := quantile * standardError
+	return Estimate{Value: value, Low: min(value, centre-half), High: max(value, centre+half)}
+}

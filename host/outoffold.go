@@ -1,0 +1,146 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// HeldOut is what models say of examples that they have not seen.
+type HeldOut struct {
+	Q      int
+	Fold   []int     // of each of the n examples, 0..folds-1: its model has learned from the others
+	Scores []float32 // n×Q row-major, those of all folds in one unit
+	// Temperature is that of the Scores, fitted to all of them; 0 if they say nothing of the labels.
+	Temperature float32
+}
+
+// Probabilities returns softmax(Scores / Temperature), n×Q row-major: the probability that an
+// example is of each class. Of a training without a confusion matrix the classes are noisy
+// labels, else true ones. The error is model.ErrNoTemperature.
+func (h *HeldOut) Probabilities() ([]float32, error) {
+	p := slices.Clone(h.Scores)
+	m := model.Model{Q: h.Q, Meta: model.Meta{Temperature: h.Temperature}}
+	return p, m.ToProbabilities(p)
+}
+
+// OutOfFold cuts the examples of data at random in folds, of which each has its share of every
+// noisy label, and scores those of each fold by a model that Train makes of all others: its
+// preparation and its kernel map have not seen them either. data is only read; o.Seed draws the
+// folds, and goes to each training. noise is as Train takes it.
+//
+// o's From, Resume and Checkpoint have to be empty, and its TemperatureFolds does not count. Of
+// its Watch only Note is called. The result has the same bits on every engine and any number of
+// processors. A cancelled ctx ends it with ctx's error; other errors are those of Train.
+func OutOfFold(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options, folds int,
+) (*HeldOut, error) {
+	h := &HeldOut{Q: len(data.Classes)}
+	y := data.Y
+	if o.Annotations != nil {
+		if err := o.Annotations.Check(data.N, h.Q); err != nil {
+			return nil, fmt.Errorf("out of fold: %w", err)
+		}
+		y = o.Annotations.Votes(o.Seed)
+	}
+	switch {
+	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "":
+		return nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted neither: " +
+			"they may have seen all examples")
+	case folds < 2 || folds > MostFolds || folds > data.N:
+		return nil, fmt.Errorf("out of fold: found %d folds for %d examples, wanted 2 to %d", folds, data.N,
+			min(MostFolds, data.N))
+	case len(y) != data.N:
+		return nil, fmt.Errorf("out of fold: found %d labels of %d examples, wanted one for each", len(y), data.N)
+	}
+	labelled := *data // whose labels are those that are learned
+	labelled.Y = y
+	note := o.Watch.Note
+	o.TemperatureFolds, o.Watch = 0, Watch{}
+	h.Fold, h.Scores = foldsOf(y, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
+	spreads := make([]float64, folds)
+	for f := range folds {
+		m, err := h.train(ctx, &labelled, noise, o, f)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
+		}
+		spreads[f] = deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
+		if note != nil {
+			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
+		}
+	}
+	h.unite(spreads)
+	var err error
+	if h.Temperature, err = confusion.Temperature(h.Scores, y, h.Q, noise); err != nil && note != nil {
+		note("no probabilities: %v", err)
+	}
+	return h, nil
+}
+
+// train learns without fold f and scores it.
+func (h *HeldOut) train(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options, f int,
+) (*Trained, error) {
+	var fit, rest []int
+	for i, k := range h.Fold {
+		if k == f {
+			rest = append(rest, i)
+		} else {
+			fit = append(fit, i)
+		}
+	}
+	some := pick(data.Examples, data.Y, fit)
+	part := *data
+	part.Examples, part.Y, part.SHA256 = some.x, some.y, ""
+	if o.Annotations != nil {
+		o.Annotations = o.Annotations.Pick(fit)
+	}
+	m, err := Train(ctx, &part, noise, o)
+	if err != nil {
+		return nil, err
+	}
+	for block := range slices.Chunk(rest, max(1, temperatureBlock/max(1, data.D))) {
+		x := data.Examples.Pick(block)
+		var s []float32
+		if data.Prepared == nil {
+			s, err = m.Scores(ctx, o.Engine, x)
+		} else {
+			s, err = m.ScoresPrepared(ctx, o.Engine, x)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for k, i := range block {
+			copy(h.Scores[i*h.Q:], s[k*h.Q:(k+1)*h.Q])
+		}
+	}
+	return m, nil
+}
+
+// unite brings the scores of all folds into one unit, as weights of several trainings differ in
+// length: by that of the weights' deviation, of which spreads has one for each fold.
+func (h *HeldOut) unite(spreads []float64) {
+	mean := 0.0
+	for _, s := range spreads {
+		mean += s
+	}
+	mean /= float64(len(spreads))
+	for i, f := range h.Fold {
+		if spreads[f] == 0 {
+			continue
+		}
+		unit := mean / spreads[f]
+		for k, s := range h.Scores[i*h.Q : (i+1)*h.Q] {
+			h.Scores[i*h.Q+k] = float32(float64(s) * unit)
+		}
+	}
+}

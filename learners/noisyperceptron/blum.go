@@ -1,0 +1,105 @@
+package noisyperceptron
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Blum are the parameters of the modified perceptron.
+type Blum struct {
+	// Margin is σ: examples count whose angle with the plane of w has a sine of at least so
+	// much; 0 to 1. Mistakes nearer to it are left.
+	Margin float64 `json:"margin"`
+}
+
+// NewBlum returns the default parameters.
+func NewBlum() *Blum { return &Blum{} }
+
+var blum = define("blum",
+	"a perceptron that turns w until its estimated mistakes lie in its plane; one for each class",
+	"Blum, Frieze, Kannan & Vempala, A polynomial-time algorithm for learning noisy linear threshold functions, "+
+		"Algorithmica 22 (1998), Section 4, without the removal of outliers",
+	[]learners.Rule{learners.Best, learners.Last},
+	func() learners.Params { return NewBlum() })
+
+// Definition implements learners.Params.
+func (*Blum) Definition() *learners.Definition { return blum }
+
+// Flags implements learners.Params.
+func (p *Blum) Flags(fs *flag.FlagSet) {
+	fs.Float64Var(&p.Margin, "margin", p.Margin, "`SINE` of the angle with the plane between two classes that an "+
+		"example needs to count, from 0 to 1")
+}
+
+// Check implements learners.Params.
+func (p *Blum) Check() error {
+	if !(p.Margin >= 0 && p.Margin <= 1) {
+		return fmt.Errorf("blum: margin is %v; it must be a number from 0 to 1", p.Margin)
+	}
+	return nil
+}
+
+// Start implements learners.Params.
+func (p *Blum) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return start(problem, turner{p.Margin, problem.Seed})
+}
+
+// stream keeps this package's random numbers apart from those that other parts draw from the
+// same seed; each class has the one so much above it.
+const stream = 0x626c756d << 16 // "blum"
+
+// turner is Algorithm 3 of Louche's thesis with the sum of the mistakes as x_up. Weights have
+// length 1: only their direction counts in the paper, and one length makes those of classes
+// comparable.
+type turner struct {
+	sigma float64
+	seed  uint64
+}
+
+// ready begins weights that are 0 at random.
+func (t turner) ready(w []float32, r int) bool {
+	if length(w) > 0 {
+		return false
+	}
+	rng := rand.New(rand.NewPCG(t.seed, stream+uint64(r)))
+	for j := range w {
+		w[j] = rng.Float32() - 0.5
+	}
+	normalise(w)
+	return true
+}
+
+func (t turner) margin(w []float32) float64 { return t.sigma * length(w) }
+
+// move takes from w what it has of the mistakes' direction.
+func (t turner) move(w, mistakes []float32) bool {
+	if !mistaken(w, mistakes) {
+		return false
+	}
+	normalise(mistakes)
+	along := numerics.Dot(w, mistakes)
+	for j, v := range mistakes {
+		w[j] = numerics.FMA(-along, v, w[j])
+	}
+	if !(length(w) > 0) { // it was opposite to its mistakes
+		copy(w, mistakes)
+	}
+	normalise(w)
+	return true
+}
+
+// normalise makes the length of v 1, which is above 0.
+func normalise(v []float32) {
+	size := length(v)
+	for j, x := range v {
+		v[j] = float32(float64(x) / size)
+	}
+}

@@ -1,0 +1,84 @@
+package lanes
+
+import "github.com/uma-gpu/uma-gpu/host/numerics"
+
+// kernels are the inner loops of a level, that is with one set of instructions. What each does is
+// said, and done, by its twin in Go below; tests compare all levels with it. lanes is 4, 8 or 16;
+// weights w have so many for each column.
+type kernels struct {
+	level string
+
+	dots      func(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32)
+	sparse    func(lanes int, columns []int32, values, w []float32, out *[most]float32)
+	add       func(lanes int, x, w []float32, tau *[most]float32)
+	addSparse func(lanes int, columns []int32, values, w []float32, tau *[most]float32)
+	late      func(sums []float64, x []float32, t float64)
+	prefetch  func(x Row)
+}
+
+// available lists the levels that this processor and this build can use, slowest first.
+func available() []*kernels { return append([]*kernels{&portable}, assembly()...) }
+
+// fastest is the last of them.
+var fastest = func() *kernels {
+	all := available()
+	return all[len(all)-1]
+}()
+
+var portable = kernels{
+	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo, prefetch: func(Row) {},
+}
+
+// dotsGo goes on with four chains of fma, the first lanes of 16 in acc each: chain c over so many
+// columns from at[c].
+func dotsGo(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32) {
+	for c, from := range at {
+		for j := from; j < from+columns; j++ {
+			for r := range lanes {
+				acc[c*most+r] = numerics.FMA(x[j], w[j*lanes+r], acc[c*most+r])
+			}
+		}
+	}
+}
+
+// sparseGo writes the scores of stored values (clause 1) to the first lanes of out.
+func sparseGo(lanes int, columns []int32, values, w []float32, out *[most]float32) {
+	for r := range lanes {
+		var total, acc float32
+		next := int32(0)
+		for k, j := range columns {
+			if j >= next {
+				total, acc, next = total+acc, 0, (j|(chunk-1))+1
+			}
+			acc = numerics.FMA(values[k], w[int(j)*lanes+r], acc)
+		}
+		out[r] = total + acc
+	}
+}
+
+// addGo adds τ times a dense row to w.
+func addGo(lanes int, x, w []float32, tau *[most]float32) {
+	for j, v := range x {
+		for r := range lanes {
+			w[j*lanes+r] = numerics.FMA(tau[r], v, w[j*lanes+r]) + 0
+		}
+	}
+}
+
+// addSparseGo adds τ times stored values to w.
+func addSparseGo(lanes int, columns []int32, values, w []float32, tau *[most]float32) {
+	for k, j := range columns {
+		for r := range lanes {
+			at := int(j)*lanes + r
+			w[at] = numerics.FMA(tau[r], values[k], w[at]) + 0
+		}
+	}
+}
+
+// lateGo adds t·x to sums, each product rounded before it is added.
+func lateGo(sums []float64, x []float32, t float64) {
+	sums = sums[:len(x)]
+	for j, v := range x {
+		sums[j] += float64(t * float64(v))
+	}
+}

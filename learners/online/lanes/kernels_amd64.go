@@ -1,0 +1,126 @@
+//go:build !purego
+
+package lanes
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// assembly lists the kernels that the processor, and the operating system, which has to save the
+// registers, can run. Only groups of 16 gain from the long vectors of AVX-512.
+func assembly() []*kernels {
+	var all []*kernels
+	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
+		short := wide{dots16AVX2, sparse16AVX2, add16AVX2, addSparse16AVX2}
+		all = append(all, level("AVX2", short, lateAVX2, 4))
+		if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
+			long := wide{dots16AVX512, sparse16AVX512, add16AVX512, addSparse16AVX512}
+			all = append(all, level("AVX-512", long, lateAVX512, 8))
+		}
+	}
+	return all
+}
+
+// wide are the functions for groups of one width.
+type wide struct {
+	dots      func(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
+	sparse    func(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+	add       func(x *float32, columns int, w *float32, tau *[most]float32)
+	addSparse func(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+}
+
+// level returns kernels with those for 16 lanes given, and the sums of n numbers at once.
+func level(name string, sixteen wide, late func(*float64, *float32, int, float64), n int) *kernels {
+	of := func(lanes int) wide {
+		switch lanes {
+		case 4:
+			return wide{dots4AVX2, sparse4AVX2, add4AVX2, addSparse4AVX2}
+		case 8:
+			return wide{dots8AVX2, sparse8AVX2, add8AVX2, addSparse8AVX2}
+		}
+		return sixteen
+	}
+	return &kernels{
+		level: name,
+		dots: func(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32) {
+			of(lanes).dots(unsafe.SliceData(x), unsafe.SliceData(w), at, columns, acc)
+		},
+		sparse: func(lanes int, columns []int32, values, w []float32, out *[most]float32) {
+			of(lanes).sparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(w), out)
+		},
+		add: func(lanes int, x, w []float32, tau *[most]float32) {
+			of(lanes).add(unsafe.SliceData(x), len(x), unsafe.SliceData(w), tau)
+		},
+		addSparse: func(lanes int, columns []int32, values, w []float32, tau *[most]float32) {
+			of(lanes).addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(w), tau)
+		},
+		late: func(sums []float64, x []float32, t float64) {
+			whole := len(x) / n * n
+			late(unsafe.SliceData(sums), unsafe.SliceData(x), whole/n, t)
+			lateGo(sums[whole:], x[whole:], t)
+		},
+		prefetch: func(x Row) {
+			prefetch(unsafe.Pointer(unsafe.SliceData(x.Values)), (len(x.Values)+15)/16)
+			prefetch(unsafe.Pointer(unsafe.SliceData(x.Columns)), (len(x.Columns)+15)/16)
+		},
+	}
+}
+
+//go:noescape
+func dots4AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
+
+//go:noescape
+func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+
+//go:noescape
+func add4AVX2(x *float32, columns int, w *float32, tau *[most]float32)
+
+//go:noescape
+func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+
+//go:noescape
+func dots8AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
+
+//go:noescape
+func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+
+//go:noescape
+func add8AVX2(x *float32, columns int, w *float32, tau *[most]float32)
+
+//go:noescape
+func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+
+//go:noescape
+func dots16AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
+
+//go:noescape
+func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+
+//go:noescape
+func add16AVX2(x *float32, columns int, w *float32, tau *[most]float32)
+
+//go:noescape
+func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+
+//go:noescape
+func dots16AVX512(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
+
+//go:noescape
+func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+
+//go:noescape
+func add16AVX512(x *float32, columns int, w *float32, tau *[most]float32)
+
+//go:noescape
+func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+
+//go:noescape
+func lateAVX2(sums *float64, x *float32, groups int, t float64)
+
+//go:noescape
+func lateAVX512(sums *float64, x *float32, groups int, t float64)
+
+//go:noescape
+func prefetch(at unsafe.Pointer, lines int)

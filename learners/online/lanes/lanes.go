@@ -1,0 +1,173 @@
+// Package lanes has weights that lie side by side, those of all classes in one column after
+// those in the one before, and what learners do with them and one example at a time: its
+// scores, and adding it to the weights. Classes are the lanes of a vector, so that a column takes one
+// fma, and four chunks of columns are under way at once: the sums are those of clause 1 all the
+// same, on every processor.
+package lanes
+
+import (
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+const (
+	most   = 16             // lanes
+	chunk  = numerics.Chunk // columns (clause 1)
+	chains = 4              // chunks under way
+)
+
+// Row is an example: all its values or, if Columns is not nil, those in increasing columns.
+type Row struct {
+	Columns []int32
+	Values  []float32
+}
+
+// Weights are Q×D weights.
+type Weights struct {
+	q, d  int
+	lanes int       // 4, 8 or 16: classes in a group; the last group has idle ones, which stay 0
+	v     []float32 // groups × d × lanes
+	k     *kernels
+	acc   [chains * most]float32
+	line  [most]float32
+}
+
+// New returns weights that are 0.
+func New(q, d int) *Weights { return newWeights(q, d, fastest) }
+
+func newWeights(q, d int, k *kernels) *Weights {
+	w := &Weights{q: q, d: d, lanes: most, k: k}
+	switch {
+	case q <= 4:
+		w.lanes = 4
+	case q <= 8:
+		w.lanes = 8
+	}
+	w.v = make([]float32, (q+w.lanes-1)/w.lanes*w.lanes*d)
+	return w
+}
+
+// groups calls f for each group: its weights, and its classes from..to-1.
+func (w *Weights) groups(f func(v []float32, from, to int)) {
+	for from := 0; from < w.q; from += w.lanes {
+		f(w.v[from*w.d:(from+w.lanes)*w.d], from, min(w.q, from+w.lanes))
+	}
+}
+
+// Set takes Q×D weights, row-major. A -0 becomes +0.
+func (w *Weights) Set(rows []float32) {
+	w.groups(func(v []float32, from, to int) {
+		for r := from; r < to; r++ {
+			for j, x := range rows[r*w.d : (r+1)*w.d] {
+				v[j*w.lanes+r-from] = x + 0
+			}
+		}
+	})
+}
+
+// Get writes the weights to rows, row-major.
+func (w *Weights) Get(rows []float32) {
+	w.groups(func(v []float32, from, to int) {
+		for r := from; r < to; r++ {
+			for j := range w.d {
+				rows[r*w.d+j] = v[j*w.lanes+r-from]
+			}
+		}
+	})
+}
+
+// Copy takes the weights of other, which has the same sizes.
+func (w *Weights) Copy(other *Weights) { copy(w.v, other.v) }
+
+// Scores writes the Q scores of x (clause 1).
+func (w *Weights) Scores(dst []float32, x Row) {
+	for from := 0; from < w.q; from += w.lanes {
+		v, out := w.v[from*w.d:(from+w.lanes)*w.d], dst[from:min(w.q, from+w.lanes)]
+		if x.Columns == nil {
+			w.dense(out, v, x.Values)
+			continue
+		}
+		w.k.sparse(w.lanes, x.Columns, x.Values, v, &w.line)
+		copy(out, w.line[:])
+	}
+}
+
+// dense writes the scores of a dense row for one group.
+func (w *Weights) dense(dst, v, x []float32) {
+	clear(dst)
+	for len(x) > 0 {
+		here := x[:min(len(x), chains*chunk)]
+		w.chunks(dst, v, here)
+		x, v = x[len(here):], v[len(here)*w.lanes:]
+	}
+}
+
+// chunks adds the results of up to four chunks, the last of which may be shorter, to dst. All
+// run side by side: first as far as the last one goes, then without it. The kernel has four
+// chains always; where there are less chunks, the first one is run again, for nothing.
+func (w *Weights) chunks(dst, v, x []float32) {
+	full, rest := len(x)/chunk, len(x)%chunk
+	var at [chains]int
+	run := func(present, from, columns int) {
+		for c := range at {
+			if at[c] = from; c < present {
+				at[c] += c * chunk
+			}
+		}
+		w.k.dots(w.lanes, x, v, &at, columns, &w.acc)
+	}
+	w.acc = [chains * most]float32{}
+	if rest > 0 {
+		run(full+1, 0, rest)
+		copy(w.line[:], w.acc[full*most:])
+	}
+	if full > 0 {
+		run(full, rest, chunk-rest)
+	}
+	for c := range full {
+		for r := range dst {
+			dst[r] += w.acc[c*most+r]
+		}
+	}
+	if rest > 0 {
+		for r := range dst {
+			dst[r] += w.line[r]
+		}
+	}
+}
+
+// Add adds τ_r·x to the weights of each class r, by one fma each; a result of -0 becomes +0, so
+// that zeros of x and of τ change nothing.
+func (w *Weights) Add(tau []float32, x Row) {
+	for from := 0; from < w.q; from += w.lanes {
+		part := tau[from:min(w.q, from+w.lanes)]
+		if !slices.ContainsFunc(part, func(t float32) bool { return t != 0 }) {
+			continue
+		}
+		w.line = [most]float32{}
+		copy(w.line[:], part)
+		v := w.v[from*w.d : (from+w.lanes)*w.d]
+		if x.Columns == nil {
+			w.k.add(w.lanes, x.Values, v, &w.line)
+		} else {
+			w.k.addSparse(w.lanes, x.Columns, x.Values, v, &w.line)
+		}
+	}
+}
+
+// Prefetch says that x will be needed soon.
+func Prefetch(x Row) { fastest.prefetch(x) }
+
+// AddLate adds t·x to sums, one for each column, each product rounded before it is added.
+func AddLate(sums []float64, t float64, x Row) { fastest.addLate(sums, t, x) }
+
+func (k *kernels) addLate(sums []float64, t float64, x Row) {
+	if x.Columns == nil {
+		k.late(sums, x.Values, t)
+		return
+	}
+	for i, j := range x.Columns {
+		sums[j] += float64(t * float64(x.Values[i]))
+	}
+}

@@ -1,0 +1,120 @@
+package lanes
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// values are of all sizes, 0, -0 and subnormal ones too.
+func values(rng *rand.Rand, n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		switch rng.IntN(6) {
+		case 0:
+			v[i] = float32(math.Copysign(0, rng.Float64()-0.5))
+		case 1:
+			v[i] = float32(rng.NormFloat64() * 1e-25)
+		default:
+			v[i] = float32(rng.NormFloat64())
+		}
+	}
+	return v
+}
+
+// stored returns the columns and values of row that are not 0, and some that are.
+func stored(rng *rand.Rand, row []float32) Row {
+	x := Row{Columns: []int32{}, Values: []float32{}}
+	for j, v := range row {
+		if v != 0 || rng.IntN(9) == 0 {
+			x.Columns, x.Values = append(x.Columns, int32(j)), append(x.Values, v)
+		}
+	}
+	return x
+}
+
+// TestLanes has every level score and add rows of all sizes around what a kernel could like, dense
+// and sparse, beside the loops that define it.
+func TestLanes(t *testing.T) {
+	for _, k := range available() {
+		t.Run(k.level, func(t *testing.T) {
+			for _, q := range []int{1, 2, 4, 5, 8, 9, 16, 17, 40} {
+				for _, d := range []int{1, 3, 4, 7, 8, 31, 255, 256, 257, 511, 512, 784, 1023, 1024, 1025, 1300, 2100} {
+					judge(t, k, q, d)
+				}
+			}
+		})
+	}
+}
+
+// judge compares one level at one size with rows that are kept one after another.
+func judge(t *testing.T, k *kernels, q, d int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(q), uint64(d)))
+	rows := values(rng, q*d)
+	dense, sparse := newWeights(q, d, k), newWeights(q, d, k)
+	dense.Set(rows)
+	sparse.Copy(dense)
+	for step := range 4 {
+		row := values(rng, d)
+		x, s := Row{Values: row}, stored(rng, row)
+		want, got, gotSparse := make([]float32, q), make([]float32, q), make([]float32, q)
+		for r := range want {
+			want[r] = numerics.Dot(row, rows[r*d:(r+1)*d])
+		}
+		dense.Scores(got, x)
+		sparse.Scores(gotSparse, s)
+		same(t, fmt.Sprint("scores ", step), q, d, got, want)
+		same(t, fmt.Sprint("scores of stored values ", step), q, d, gotSparse, want)
+		tau := values(rng, q)
+		dense.Add(tau, x)
+		sparse.Add(tau, s)
+		for r, t := range tau {
+			for j, v := range row {
+				rows[r*d+j] = numerics.FMA(t, v, rows[r*d+j])
+				if rows[r*d+j] == 0 { // or -0
+					rows[r*d+j] = 0
+				}
+			}
+		}
+		after, afterSparse := make([]float32, q*d), make([]float32, q*d)
+		dense.Get(after)
+		sparse.Get(afterSparse)
+		same(t, fmt.Sprint("weights ", step), q, d, after, rows)
+		same(t, fmt.Sprint("weights by stored values ", step), q, d, afterSparse, rows)
+		judgeLate(t, k, x, s, rng)
+	}
+}
+
+// judgeLate compares the sums of one class.
+func judgeLate(t *testing.T, k *kernels, x, s Row, rng *rand.Rand) {
+	t.Helper()
+	d := len(x.Values)
+	want, got, gotSparse := make([]float64, d), make([]float64, d), make([]float64, d)
+	for range 2 {
+		by := rng.NormFloat64() * 1e6
+		for j, v := range x.Values {
+			want[j] += float64(by * float64(v))
+		}
+		k.addLate(got, by, x)
+		k.addLate(gotSparse, by, s)
+	}
+	for j, v := range want {
+		if got[j] != v || gotSparse[j] != v {
+			t.Fatalf("d = %d: sum %d is %v, of stored values %v, wanted %v", d, j, got[j], gotSparse[j], v)
+		}
+	}
+}
+
+func same(t *testing.T, what string, q, d int, got, want []float32) {
+	t.Helper()
+	for i, v := range got {
+		if math.Float32bits(v) != math.Float32bits(want[i]) {
+			t.Fatalf("%d×%d, %s: number %d is %v (%08x), wanted %v (%08x)", q, d, what, i, v, math.Float32bits(v), want[i],
+				math.Float32bits(want[i]))
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package online
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Mira are the parameters of MIRA.
+type Mira struct {
+	Options
+	ClassWeights ClassWeights `json:"class_weights"`
+	// Margin is by how much the score of an example's class has to lead, in units of ‖x‖²; above
+	// 0. The paper's is 0, which would leave W = 0 as it is, and ties between classes.
+	Margin float64 `json:"margin"`
+}
+
+// NewMira returns the default parameters.
+func NewMira() *Mira { return &Mira{ClassWeights: Equal, Margin: 0.1} }
+
+var mira = define("mira",
+	"an ultraconservative algorithm whose steps are those after which W would be shortest",
+	"Crammer & Singer, Ultraconservative online algorithms for multiclass problems, JMLR 3 (2003), Section 4",
+	func() learners.Params { return NewMira() })
+
+// Definition implements learners.Params.
+func (*Mira) Definition() *learners.Definition { return mira }
+
+// Flags implements learners.Params.
+func (p *Mira) Flags(fs *flag.FlagSet) {
+	p.flags(fs)
+	p.ClassWeights.flags(fs)
+	fs.Float64Var(&p.Margin, "margin", p.Margin, "`LEAD` that the score of an example's class must have, in units of "+
+		"its squared length; above 0")
+}
+
+// Check implements learners.Params.
+func (p *Mira) Check() error {
+	if !positive(p.Margin) {
+		return fmt.Errorf("mira: margin is %v; it must be a number above 0", p.Margin)
+	}
+	return p.ClassWeights.check("mira")
+}
+
+// Start implements learners.Params.
+func (p *Mira) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return start(problem, p.Options, p.ClassWeights, &shortest{margin: p.Margin})
+}
+
+// shortest is MIRA with a margin β: it minimises ½‖W + τ·xᵀ‖² - β·‖x‖²·τ_y where τ_y ≤ 1,
+// τ_r ≤ 0 for the other r, and Στ = 0.
+//
+// With D_r = s_r/‖x‖² + β for r ≠ y and D_y = s_y/‖x‖² + 1 that is the point of the simplex
+// (p_r ≥ 0, Σp = 1) nearest to D, of which τ is 1 - p_y, -p_r. It is p_r = max(0, D_r - θ), θ
+// found by going through D from the largest down.
+type shortest struct {
+	margin    float64
+	d, sorted []float64
+}
+
+func (p *shortest) steps(tau, s []float32, e *example) (any bool) {
+	if e.norm2 == 0 {
+		return false
+	}
+	p.d = p.d[:0]
+	for r, score := range s {
+		lead := p.margin
+		if r == e.y {
+			lead = 1
+		}
+		p.d = append(p.d, float64(score)/float64(e.norm2)+lead)
+	}
+	p.sorted = append(p.sorted[:0], p.d...)
+	sortDown(p.sorted)
+	theta := threshold(p.sorted, 1)
+	for r, d := range p.d {
+		step := -max(0, d-theta)
+		if r == e.y {
+			step++
+		}
+		tau[r] = float32(e.weight * step)
+		any = any || r != e.y && tau[r] != 0
+	}
+	return any
+}
+
+// threshold returns the θ with Σ max(0, v - θ) = total, which is above 0; v is sorted downwards. Of
+// the sum of the first k of them it is (sum - total)/k for the largest k for which v_k is above it.
+func threshold(v []float64, total float64) (theta float64) {
+	sum := 0.0
+	for k, x := range v {
+		sum += x
+		next := (sum - total) / float64(k+1)
+		if k > 0 && x <= next {
+			break
+		}
+		theta = next
+	}
+	return theta
+}
+
+// sortDown sorts numbers, the largest first.
+func sortDown(v []float64) {
+	slices.SortFunc(v, func(a, b float64) int { return cmp.Compare(b, a) })
+}

@@ -1,0 +1,195 @@
+// Package online is the family of linear learners that see one example after another. Whenever
+// an example is taken for another class, or nearly, it is added to the weights of its own class
+// and taken off those of others:
+//
+//	w_r ← w_r + τ_r·x  for each class r.
+//
+// The learners differ in τ alone, which a policy chooses from the scores of the example. The
+// loop is the same for all: the order of the examples, the average of all weights on the way,
+// what a pass tells, and what it takes to go on later.
+//
+// Passes are the host's, whatever the engine, which only counts predictions: an update may change
+// what the next example does, so examples cannot be shared out. Clause 20 of the contract fixes
+// the bits.
+package online
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+)
+
+// policy is what one algorithm does with an example.
+type policy interface {
+	// steps writes τ, a number for each class, for an example with scores s; τ is 0 before. It
+	// says whether there is anything to add.
+	steps(tau, s []float32, e *example) bool
+}
+
+// teller is a policy that has something to tell of each pass.
+type teller interface {
+	begin(q int) // a pass
+	fields() []learners.Field
+}
+
+// example is what a policy may ask of an example beside its scores.
+type example struct {
+	y      int        // its label
+	norm2  float32    // ‖x‖² (clause 1)
+	weight float64    // how many examples it counts for
+	random *rand.Rand // of the run
+}
+
+// run is a learner of the family in the middle of a run.
+type run struct {
+	Options
+	policy  policy
+	problem *learners.Problem
+	weights []float64 // of examples by label
+	norms2  []float32 // ‖x‖² of each example
+	scorer  engine.Scorer
+	closed  bool
+
+	predicted []int32
+	order     []int32 // of the examples in a pass
+	state     state   // between two passes
+	next      state   // in the middle of one
+}
+
+// stream keeps this package's random numbers apart from those that other parts draw from the
+// same seed.
+const stream = 0x6f6e6c696e65 // "online"
+
+// start loads the problem's examples and begins a run.
+func start(problem *learners.Problem, o Options, c ClassWeights, p policy) (learners.Learner, error) {
+	scorer, err := problem.Load()
+	if err != nil {
+		return nil, err
+	}
+	norms2, err := norms2(problem.X)
+	if err != nil {
+		return nil, errors.Join(err, scorer.Close())
+	}
+	l := &run{
+		Options: o, policy: p, problem: problem, weights: c.of(problem), norms2: norms2, scorer: scorer,
+		predicted: make([]int32, problem.X.N), order: make([]int32, problem.X.N),
+	}
+	l.state.random = *rand.NewPCG(problem.Seed, stream)
+	return l, nil
+}
+
+// Count implements learners.Learner.
+func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
+	if err := l.scorer.Rescore(w, changed); err != nil {
+		return nil, err
+	}
+	if err := l.scorer.Predict(l.predicted); err != nil {
+		return nil, err
+	}
+	predicted = make([]int64, w.Q*w.Q)
+	for i, p := range l.predicted {
+		predicted[int(p)*w.Q+int(l.problem.Y[i])]++
+	}
+	return predicted, nil
+}
+
+// often is after how many examples a pass asks whether it is still wanted.
+const often = 1024
+
+// Step implements learners.Learner: a pass over all examples. It is the last one if it finds
+// nothing to add to W.
+func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	if l.closed {
+		return learners.Step{}, fmt.Errorf("online: %w", engine.ErrClosed)
+	}
+	s := &l.next
+	s.begin(&l.state, w, !l.NoAverage)
+	random := rand.New(&s.random)
+	l.arrange(random)
+	tells, _ := l.policy.(teller)
+	if tells != nil {
+		tells.begin(w.Q)
+	}
+	var mistakes, updates int
+	tau, scores := make([]float32, w.Q), make([]float32, w.Q)
+	e := example{random: random}
+	for at, i := range l.order {
+		if at%often == 0 && ctx.Err() != nil {
+			return learners.Step{}, ctx.Err()
+		}
+		x := rowOf(l.problem.X, int(i))
+		if at+1 < len(l.order) {
+			lanes.Prefetch(rowOf(l.problem.X, int(l.order[at+1])))
+		}
+		e.y, e.norm2 = int(l.problem.Y[i]), l.norms2[i]
+		e.weight = l.weights[e.y]
+		s.w.Scores(scores, x)
+		if !finite(scores) {
+			return learners.Step{}, fmt.Errorf("online: found scores that are too large for float32 at example %d of the "+
+				"data; normalise the features", i+1)
+		}
+		if predicted(scores) != e.y {
+			mistakes++
+		}
+		clear(tau)
+		if l.policy.steps(tau, scores, &e) && finite(tau) {
+			updates++
+			s.add(tau, x)
+		}
+		s.seen++
+	}
+	if updates == 0 {
+		return learners.Step{Done: true}, nil
+	}
+	if err := s.result(w); err != nil {
+		return learners.Step{}, err
+	}
+	l.state, l.next = l.next, l.state
+	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates", Value: updates}}
+	if tells != nil {
+		fields = append(fields, tells.fields()...)
+	}
+	return learners.Step{Changed: learners.AllClasses(w.Q), Fields: fields}, nil
+}
+
+// arrange puts the examples into the order of the next pass.
+func (l *run) arrange(random *rand.Rand) {
+	for i := range l.order {
+		l.order[i] = int32(i)
+	}
+	if !l.NoShuffle {
+		random.Shuffle(len(l.order), func(i, j int) { l.order[i], l.order[j] = l.order[j], l.order[i] })
+	}
+}
+
+// predicted returns the prediction from finite scores (clause 4).
+func predicted(scores []float32) int {
+	best := 0
+	for r, s := range scores {
+		if s > scores[best] {
+			best = r
+		}
+	}
+	return best
+}
+
+// finite says whether all of v are numbers that float32 holds.
+func finite(v []float32) bool {
+	for _, f := range v {
+		if f-f != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Close implements learners.Learner.
+func (l *run) Close() error {
+	l.closed = true
+	return l.scorer.Close()
+}

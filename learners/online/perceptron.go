@@ -1,0 +1,70 @@
+package online
+
+import (
+	"context"
+	"flag"
+
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Perceptron are the parameters of the perceptron.
+type Perceptron struct {
+	Options
+	ClassWeights ClassWeights `json:"class_weights"`
+	Multiclass   Multiclass   `json:"multiclass"` // Max or OVR
+}
+
+// NewPerceptron returns the default parameters.
+func NewPerceptron() *Perceptron { return &Perceptron{ClassWeights: Equal, Multiclass: Max} }
+
+var perceptron = define("perceptron",
+	"the averaged perceptron: an example that is taken for another class is added to its own, and taken off that one",
+	"Rosenblatt, The perceptron, Psychological Review 65 (1958); averaged: Freund & Schapire, Large margin "+
+		"classification using the perceptron algorithm, Machine Learning 37 (1999)",
+	func() learners.Params { return NewPerceptron() })
+
+// Definition implements learners.Params.
+func (*Perceptron) Definition() *learners.Definition { return perceptron }
+
+// Flags implements learners.Params.
+func (p *Perceptron) Flags(fs *flag.FlagSet) {
+	p.flags(fs)
+	p.ClassWeights.flags(fs)
+	fs.StringVar((*string)(&p.Multiclass), "multiclass", string(p.Multiclass), "`HOW` more than two classes are told "+
+		"apart: "+maxUsage+" or "+ovrUsage)
+}
+
+// Check implements learners.Params.
+func (p *Perceptron) Check() error {
+	if err := p.ClassWeights.check("perceptron"); err != nil {
+		return err
+	}
+	return p.Multiclass.check("perceptron", Max, OVR)
+}
+
+// Start implements learners.Params.
+func (p *Perceptron) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if p.Multiclass == OVR {
+		return start(problem, p.Options, p.ClassWeights, perceptrons{})
+	}
+	return start(problem, p.Options, p.ClassWeights, errorSet{step: StepMax})
+}
+
+// perceptrons are one for each class, to whom the examples of the class are 1 and the others
+// -1; none is content with a score of 0.
+type perceptrons struct{}
+
+func (perceptrons) steps(tau, s []float32, e *example) (any bool) {
+	for r, score := range s {
+		switch {
+		case r == e.y && score <= 0:
+			tau[r], any = float32(e.weight), true
+		case r != e.y && score >= 0:
+			tau[r], any = float32(-e.weight), true
+		}
+	}
+	return any
+}

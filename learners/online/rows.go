@@ -1,0 +1,54 @@
+package online
+
+import (
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+)
+
+// rowOf returns example i of x, sharing memory.
+func rowOf(x dataset.Examples, i int) lanes.Row {
+	if !x.Sparse() {
+		return lanes.Row{Values: x.Row(i)}
+	}
+	columns, values := x.SparseRow(i)
+	return lanes.Row{Columns: columns, Values: values}
+}
+
+// norms2 returns ‖x‖² of all examples (clause 1).
+func norms2(x dataset.Examples) ([]float32, error) {
+	all := make([]float32, x.N)
+	parallel.Ranges(x.N, 1+100000/(1+x.D), func(from, to int) {
+		for i := from; i < to; i++ {
+			switch r := rowOf(x, i); {
+			case !x.Sparse():
+				all[i] = numerics.Dot(r.Values, r.Values)
+			default:
+				all[i] = squaredSparse(r)
+			}
+		}
+	})
+	for i, v := range all {
+		if v-v != 0 {
+			return nil, fmt.Errorf("online: found example %d of the data, the squared length of which is too large for "+
+				"float32; normalise the features", i+1)
+		}
+	}
+	return all, nil
+}
+
+// squaredSparse returns ‖x‖² of stored values, as numerics.SparseDot chains them.
+func squaredSparse(r lanes.Row) float32 {
+	var total, acc float32
+	chunk := int32(0)
+	for k, j := range r.Columns {
+		if c := j / numerics.Chunk; c != chunk {
+			total, acc, chunk = total+acc, 0, c
+		}
+		acc = numerics.FMA(r.Values[k], r.Values[k], acc)
+	}
+	return total + acc
+}

@@ -1,0 +1,145 @@
+package online
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+)
+
+// state is where a run stands between two examples.
+type state struct {
+	seen   int64          // examples, those of earlier passes included
+	random rand.PCG       // the run's random numbers
+	w      *lanes.Weights // nil before the first pass
+	// late is what the average of W over the examples seen falls short of W, times their
+	// number, row-major: an update that comes after t examples is missing t times from the sum
+	// of all W. Only the updates themselves touch it. Nil without an average.
+	late []float64
+}
+
+// begin makes s the state before a pass, that of from. w are the host's weights: those of from
+// if there is no average, and otherwise where the first pass begins.
+func (s *state) begin(from *state, w engine.Weights, average bool) {
+	s.seen, s.random = from.seen, from.random
+	if s.w == nil {
+		s.w = lanes.New(w.Q, w.D)
+	}
+	if average && s.late == nil {
+		s.late = make([]float64, w.Q*w.D)
+	}
+	if average && from.seen > 0 {
+		s.w.Copy(from.w)
+		copy(s.late, from.late)
+		return
+	}
+	s.w.Set(w.W)
+	clear(s.late)
+}
+
+// add adds τ_r times the example x to each row of W.
+func (s *state) add(tau []float32, x lanes.Row) {
+	s.w.Add(tau, x)
+	if s.late == nil || s.seen == 0 {
+		return
+	}
+	d := len(s.late) / len(tau)
+	for r, t := range tau {
+		if t != 0 {
+			lanes.AddLate(s.late[r*d:(r+1)*d], float64(s.seen)*float64(t), x)
+		}
+	}
+}
+
+// result writes the weights after a pass, or their average, to w. It is an error if they are not finite.
+func (s *state) result(w engine.Weights) error {
+	next := make([]float32, len(w.W))
+	s.w.Get(next)
+	for i, late := range s.late {
+		next[i] = float32(float64(next[i]) - late/float64(s.seen))
+	}
+	if !finite(next) {
+		return errors.New("online: found weights too large for float32; normalise the features")
+	}
+	copy(w.W, next)
+	return nil
+}
+
+// head is how a saved state begins. The weights and what their average needs follow, if there is
+// an average of any example, and the SHA-256 of all that.
+type head struct {
+	Seen   int64
+	Random [20]byte
+}
+
+// Save implements learners.Learner. Without an average the weights are those that the host keeps.
+func (l *run) Save() ([]byte, error) {
+	h := head{Seen: l.state.seen}
+	random, err := l.state.random.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	copy(h.Random[:], random)
+	saved, err := binary.Append(nil, binary.LittleEndian, h)
+	if err == nil && l.averages(h.Seen) {
+		w := make([]float32, len(l.state.late))
+		l.state.w.Get(w)
+		if saved, err = binary.Append(saved, binary.LittleEndian, w); err == nil {
+			saved, err = binary.Append(saved, binary.LittleEndian, l.state.late)
+		}
+	}
+	sum := sha256.Sum256(saved)
+	return append(saved, sum[:]...), err
+}
+
+// averages says whether a state after so many examples has weights of its own.
+func (l *run) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
+
+// Restore implements learners.Learner.
+func (l *run) Restore(saved []byte) error {
+	var h head
+	damaged := errors.New("online: found a damaged state of a run")
+	body := max(0, len(saved)-sha256.Size)
+	if sum := sha256.Sum256(saved[:body]); !bytes.Equal(sum[:], saved[body:]) {
+		return damaged
+	}
+	read, err := binary.Decode(saved[:body], binary.LittleEndian, &h)
+	if err != nil {
+		return fmt.Errorf("%w: %w", damaged, err)
+	}
+	if h.Seen < 0 || h.Seen > 1<<53 || h.Seen%int64(l.problem.X.N) != 0 {
+		return fmt.Errorf("%w: %d examples seen, wanted passes over %d", damaged, h.Seen, l.problem.X.N)
+	}
+	s := state{seen: h.Seen}
+	if err := s.random.UnmarshalBinary(h.Random[:]); err != nil {
+		return fmt.Errorf("%w: %w", damaged, err)
+	}
+	rest, wanted := saved[read:body], 0
+	size := l.problem.Q * l.problem.X.D
+	if l.averages(h.Seen) {
+		wanted = 12 * size
+	}
+	if len(rest) != wanted {
+		return fmt.Errorf("%w: found %d bytes of weights, wanted %d", damaged, len(rest), wanted)
+	}
+	if wanted > 0 {
+		w := make([]float32, size)
+		s.w, s.late = lanes.New(l.problem.Q, l.problem.X.D), make([]float64, size)
+		read, err := binary.Decode(rest, binary.LittleEndian, w)
+		if err == nil {
+			_, err = binary.Decode(rest[read:], binary.LittleEndian, s.late)
+		}
+		s.w.Set(w)
+		if err != nil || !finite(w) || slices.ContainsFunc(s.late, func(v float64) bool { return v-v != 0 }) {
+			return fmt.Errorf("%w: found weights that are no numbers", damaged)
+		}
+	}
+	l.state = s
+	return nil
+}

@@ -5,7 +5,7 @@ UMA_GPU is the program, SOURCE holds Fashion-MNIST, DIR gets what the peers read
 (prepare.py) and results.json, of which page.py makes docs/performance.md.
 Everything is run ROUNDS times (5), in turns: first, second, ..., last, first, ...
 STEPS (200) is the length of UMA's runs, ERROR (0.3) the test error for it to reach. What
-results.json has is not measured again: an interrupted run goes on, and a new one wants it gone.
+results.json has is not measured again: an interrupted run goes on. make bench-peers moves it away.
 """
 import datetime
 import json

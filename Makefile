@@ -142,13 +142,14 @@ rusticl-all: mesa
 bench: deps
 	go test -run '^$$' -bench . ./gpu ./cpuref/...
 
-# Debian's Python, which has Debian's numpy.
+# Debian's Python, which has Debian's numpy. Interrupted, it goes on from build/peers/results.json.
 FASHION := /usr/share/datasets/fashion-mnist
 bench-peers: build
 	@.ci/install-deps python3-numpy python3-sklearn python3-threadpoolctl libopenblas0-pthread liblinear-tools dataset-fashion-mnist
 	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) build/peers
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	mv build/peers/performance.md docs/performance.md
+	mv build/peers/results.json build/peers/last.json
 
 # All that a machine with a GPU needs but its driver and python3; see bench/gpu/run.sh. Compiled as for make test and
 # make build, so that nothing is compiled twice. Fashion-MNIST is taken along where it is installed, and from DATA

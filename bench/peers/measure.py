@@ -5,7 +5,7 @@ UMA_GPU is the program, SOURCE holds Fashion-MNIST, DIR gets what the peers read
 (prepare.py) and results.json, of which page.py makes docs/performance.md.
 Everything is run ROUNDS times (5), in turns: first, second, ..., last, first, ...
 STEPS (200) is the length of UMA's runs, ERROR (0.3) the test error for it to reach. What
-results.json has is not measured again: an interrupted run goes on, and a new one wants it gone.
+results.json has is not measured again: an interrupted run goes on. make bench-peers moves it away.
 """
 import datetime
 import json
@@ -150,7 +150,7 @@ def main(uma, source, folder):
             results = json.load(f)
     else:
         results = {"machine": machine(uma), "rounds": ROUNDS, "error": float(ERROR), "near": NEAR, "l2": L2,
-                   "shapes": SHAPES, "load": [], "lengths": m.lengths(), "runs": {},
+                   "shapes": SHAPES, "load": [], "nice": os.nice(0), "lengths": m.lengths(), "runs": {},
                    "same_loss": run(os.path.join(HERE, "same_loss.py"), uma, os.path.join(HERE, "../../testdata"))}
         write(path, results)
     for k in range(ROUNDS):

@@ -45,7 +45,7 @@ class Page:
         return "\n".join([
             f"Measured on {m['date']}: {m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB of memory, {m['system']}. " + gpu, "",
             f"- All cores together make {peak('gflop_per_s')} GFLOP/s by float32 fma and read {peak('gb_per_s')} GB/s of memory (bench/peers/peak.c, median of the runs)",
-            f"- Load average before a measurement: median {number(statistics.median(load))}, most {number(max(load))}; an idle machine has that of the measurement before, up to {m['cores']}",
+            f"- Load average before a measurement: median {number(statistics.median(load))}, most {number(max(load))}, of which at most {m['cores']} by the measurements themselves; they ran at niceness {self.r['nice']}",
             f"- uma-gpu {m['uma_gpu']['version']}, {m['uma_gpu']['go']}; device `opencl` is {self.opencl()['name']} ({self.opencl()['platform']}, driver {self.opencl()['driver']})",
             f"- Python {m['python']}, numpy {self.runs['numpy gemm'][0]['numpy']} with {'; '.join(blas)}",
             f"- scikit-learn {self.runs['sklearn'][0]['sklearn']}, liblinear-tools {m['liblinear']}",

@@ -87,7 +87,11 @@ func TestNote(t *testing.T) {
 		var notes string
 		o := host.Options{Engine: simd.New(), MaxSteps: 5, Learner: &uma.Params{Step: uma.StepPair,
 			Select: uma.SelectError, Alpha: alpha, AlphaUnit: uma.UnitScore}}
-		o.Watch.Note = func(format string, args ...any) { notes += fmt.Sprintf(format, args...) }
+		o.Watch.Note = func(format string, args ...any) {
+			if !strings.HasPrefix(format, "warning: ") { // five steps leave doubts
+				notes += fmt.Sprintf(format, args...)
+			}
+		}
 		m := must(host.Train(context.Background(), data, noise, o))
 		if (want == "") != (notes == "") || !strings.Contains(notes, want) {
 			t.Errorf("alpha %v: %s after %d steps with notes %q, want %q", alpha, m.Meta.Stop, m.Meta.Steps, notes, want)

@@ -186,11 +186,11 @@ func TestEstimateUsage(t *testing.T) {
 		`found the sources ["annotators" "clean"]`:    {"--annotators", table, "--clean", table},
 		`--method is "em", wanted one for --table`:    {"--table", table, "--method", "em"},
 		`--method is "best", wanted one for --data`:   {"--data", digits, "--method", "best"},
-		"--confusion-axes is given without --table":             {"--data", digits, "--confusion-axes", "true-rows"},
+		"--confusion-axes is given without --table":   {"--data", digits, "--confusion-axes", "true-rows"},
 		"--pooled is given without --annotators":      {"--data", digits, "--pooled", "2"},
 		"--prior is given without --table or --clean": {"--data", digits, "--prior", table},
 		"--kernel is given without --data":            {"--table", table, "--kernel", "rbf"},
-		"--folds is 1, wanted 2 to 100":            {"--data", digits, "--folds", "1"},
+		"--folds is 1, wanted 2 to 100":               {"--data", digits, "--folds", "1"},
 		"which is what --method em does":              {"--data", digits, "--learn-confusion"},
 	} {
 		fail(t, exitUsage, want, append([]string{"confusion", "estimate"}, args...)...)

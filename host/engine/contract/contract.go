@@ -112,8 +112,8 @@
 //     least estimated error (clause 10), the earliest in this order on a tie.
 //  20. One example after another. A pass takes the examples in their order or shuffled:
 //     math/rand/v2's Shuffle of 0 … n-1 by a PCG of the seed and 0x6f6e6c696e65, which goes on
-//     from pass to pass and makes all other random choices. Scores s_r and ‖x‖² are by clause
-//  1. τ is computed from these in float64, each operation rounded, and rounded to
+//     from pass to pass and makes all other random choices. Scores s_r and ‖x‖² are those of
+//     clause 1; τ is computed from these in float64, each operation rounded, and rounded to
 //     float32; if one is not finite the example is left alone. Then w_r = fma(τ_r, x, w_r)
 //     for all r, where -0 becomes +0, as in W_0. The average over the T examples seen so far,
 //     of W after each, is float32(w - l/T), l in float64 from +0: for each of these updates in

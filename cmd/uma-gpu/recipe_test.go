@@ -109,11 +109,11 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	t.Helper()
 	c := recipe{corpus: s, steps: 1 + r.IntN(60)}
 	normalize := pick(r, "standardize,bias,l2", "l2", "maxabs,l2", "none", "maxabs,bias", "standardize")
-	steps, err := dataset.ParseSteps(normalize)
+	preparation, err := dataset.ParseSteps(normalize)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.dense = steps.NeedsDense()
+	c.dense = preparation.NeedsDense()
 	d := pick(r, catalog.All()...)
 	c.args = []string{"--max-steps", fmt.Sprint(c.steps),
 		"--learner", d.Name, "--weights", string(pick(r, d.Weights...)),
@@ -121,10 +121,15 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	if r.IntN(4) > 0 {
 		c.args = append(c.args, "--confusion", s.confusion)
 	}
+	steps := []string{"step", "pair", "region", "all"}
+	if d.Name != "uma" {
+		steps = []string{"step", "max", "uniform", "proportional", "random"}
+	}
 	own := flagsOf(d.New())
 	for _, f := range [][]string{
-		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"},
-		{"step", "pair", "region", "all"}, {"alpha-unit", "weights", "score"}, {"doubt", "0", "1"},
+		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"}, steps,
+		{"alpha-unit", "weights", "score"}, {"doubt", "0", "1"}, {"correction", "forward", "em", "none"},
+		{"multiclass", "max", "all", "ovr"},
 	} {
 		if value := pick(r, f[1:]...); own.Lookup(f[0]) != nil {
 			c.args = append(c.args, "--"+f[0], value)

@@ -21,7 +21,8 @@ func TestReproduce(t *testing.T) {
 			"--out", filepath.Join(dir, "reuters21578", "reuters9."+name+".svm.gz"))
 	}
 	out := filepath.Join(dir, "rows.jsonl")
-	printed, said := succeed(t, "reproduce", "table1", "--data-dir", dir, "--sets", "reuters", "--runs", "2", "--out", out)
+	printed, said := succeed(t, "reproduce", "table1", "--data-dir", dir, "--sets", "reuters", "--runs", "2",
+		"--out", out)
 	if printed != "" {
 		t.Errorf("printed %q, wanted all in the file", printed)
 	}

@@ -21,6 +21,7 @@ func reproduceCommand() *cli.Command {
 	for _, d := range experiment.All {
 		c.Subcommands = append(c.Subcommands, experimentCommand(d))
 	}
+	c.Subcommands = append(c.Subcommands, pictureCommand())
 	return c
 }
 

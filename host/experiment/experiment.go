@@ -18,6 +18,7 @@ type Definition struct {
 	Usage string   // what it shows, in a line
 	About string   // how it is done, and where that is not what the paper did
 	Paper string   // the figure or table
+	Axis  string   // what Row.X is; "" for tables, whose columns are the learners
 	Sets  []string // the data sets that it reads; nil where it draws its data
 	run   func(context.Context, *run) error
 }

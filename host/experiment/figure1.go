@@ -16,12 +16,12 @@ const toyAbout = "A toy of 10 classes, 1000 points of the unit circle (margin 0.
 
 var figure1a = &Definition{
 	Name: "fig1a", Usage: "UMA and perceptrons at 20 levels of noise (figure 1a of the UMA paper)",
-	Paper: "Louche & Ralaivola (2015), Figure 1a", About: toyAbout, run: runFigure1a,
+	Paper: "Louche & Ralaivola (2015), Figure 1a", About: toyAbout, Axis: "‖C − diag(C)‖_F", run: runFigure1a,
 }
 
 var figure1b = &Definition{
 	Name: "fig1b", Usage: "UMA told a C that is not quite that of the noise (figure 1b of the UMA paper)",
-	Paper: "Louche & Ralaivola (2015), Figure 1b", About: toyAbout, run: runFigure1b,
+	Paper: "Louche & Ralaivola (2015), Figure 1b", About: toyAbout, Axis: "approximation factor", run: runFigure1b,
 }
 
 // toys draws the problem of each run.

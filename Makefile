@@ -21,6 +21,7 @@
 # make fuzz-short each fuzz target for 3s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
+# make reproduce-quick the toy experiments of the UMA paper and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -37,7 +38,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners confusion weights clean
+.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -214,6 +215,13 @@ confusion: deps
 	build/confusion speed
 	build/confusion -data "$(DATA)" estimators >build/confusion.jsonl
 	build/confusion table <build/confusion.jsonl
+
+# Four minutes on two cores; see uma-gpu reproduce --help for all of it.
+reproduce-quick: build
+	build/uma-gpu reproduce fig1a --quiet --out build/fig1a.jsonl
+	build/uma-gpu reproduce fig1b --quiet --out build/fig1b.jsonl
+	@[ -z "$(DATA)" ] || build/uma-gpu reproduce table1 --data-dir "$(DATA)" --sets digits,reuters --runs 3 \
+		--quiet --out build/table1.jsonl
 
 weights: deps
 	@mkdir -p build

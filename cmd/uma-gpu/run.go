@@ -79,7 +79,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), calibrateCommand(), confusionCommand(), learnersCommand(),
+			issuesCommand(), calibrateCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},

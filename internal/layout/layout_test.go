@@ -52,6 +52,8 @@ var foreign = map[string][]string{
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},
+	// Pictures of rows, which no package but the command draws.
+	"gonum.org/v1/plot": {"cmd/uma-gpu"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":              {"internal/openblas"},
 	"github.com/klauspost/compress":    {"host/dataset"},

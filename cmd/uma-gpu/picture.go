@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image/color"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/uma-gpu/uma-gpu/host/experiment"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+func pictureCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "plot",
+		Usage: "draw the rows of an experiment",
+		Description: "Means with their standard errors; crosses are the paper's values. The same rows give the same\n" +
+			"picture.\n\n" +
+			"Example: uma-gpu reproduce plot --rows rows.jsonl --picture figure.svg",
+		Flags: []cli.Flag{
+			inputFlag{&cli.StringFlag{Name: "rows", Usage: "`FILE` that reproduce wrote (required)"}},
+			outputFlag{&cli.StringFlag{Name: "picture", Usage: "`FILE` to write, .svg or .png (required)"}},
+		},
+		Action: drawRows,
+	}
+}
+
+func drawRows(c *cli.Context) error {
+	if err := checkUsage(c, "rows", "picture"); err != nil {
+		return err
+	}
+	out := c.String("picture")
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
+	if format != "svg" && format != "png" {
+		return usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
+	}
+	rows, err := readRows(c.String("rows"))
+	if err != nil {
+		return err
+	}
+	p, err := picture(rows)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.String("rows"), err)
+	}
+	w, err := p.WriterTo(16*vg.Centimeter, 11*vg.Centimeter, format)
+	if err != nil {
+		return fmt.Errorf("%s: %w", out, err)
+	}
+	return atomicfile.Write(out, func(file io.Writer) error {
+		_, err := w.WriteTo(file)
+		return err
+	})
+}
+
+// readRows reads the rows of one experiment.
+func readRows(path string) ([]experiment.Row, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var rows []experiment.Row
+	for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		var r experiment.Row
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&r); err != nil || r.Experiment == "" {
+			return nil, fmt.Errorf("%s:%d: found %.40q (%v), wanted a row that reproduce wrote", path, k+1, line, err)
+		}
+		if len(rows) > 0 && r.Experiment != rows[0].Experiment {
+			return nil, fmt.Errorf("%s:%d: found a row of %s behind one of %s, wanted rows of one experiment", path, k+1,
+				r.Experiment, rows[0].Experiment)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// series are the points of one curve, of a table those of one data set.
+type series struct {
+	plotter.XYs
+	plotter.YErrors // standard errors
+	paper           plotter.XYs
+}
+
+// picture draws figures as curves of the learners, and tables, whose axis has the learners, as
+// points of the data sets.
+func picture(rows []experiment.Row) (*plot.Plot, error) {
+	known := slices.IndexFunc(experiment.All, func(d *experiment.Definition) bool {
+		return d.Name == rows[0].Experiment
+	})
+	if known < 0 {
+		return nil, fmt.Errorf("found rows of %q, which is no experiment of this version", rows[0].Experiment)
+	}
+	d := experiment.All[known]
+	all := map[string]*series{}
+	var names, columns []string
+	for _, r := range rows {
+		name := r.Learner
+		if d.Sets != nil {
+			name = r.Data
+			if !slices.Contains(columns, r.Learner) {
+				columns = append(columns, r.Learner)
+			}
+			r.X = float64(slices.Index(columns, r.Learner))
+		}
+		if all[name] == nil {
+			all[name], names = &series{}, append(names, name)
+		}
+		s := all[name]
+		s.XYs = append(s.XYs, plotter.XY{X: r.X, Y: r.Mean})
+		s.YErrors = append(s.YErrors, struct{ Low, High float64 }{r.StandardError, r.StandardError})
+		if r.Paper != nil {
+			s.paper = append(s.paper, plotter.XY{X: r.X, Y: *r.Paper})
+		}
+	}
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = d.Paper, d.Axis, rows[0].Measure
+	p.Y.Min = 0
+	p.Legend.Top = d.Sets != nil
+	if columns != nil {
+		p.NominalX(columns...)
+	}
+	for k, name := range names {
+		if err := all[name].draw(p, name, plotutil.Color(k), columns == nil); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// draw adds the series to p, the points joined if so asked.
+func (s *series) draw(p *plot.Plot, name string, c color.Color, joined bool) error {
+	line, points, err := plotter.NewLinePoints(s.XYs)
+	if err != nil {
+		return err
+	}
+	bars, err := plotter.NewYErrorBars(s)
+	if err != nil {
+		return err
+	}
+	line.Color, points.Color, bars.Color = c, c, c
+	points.Shape, points.Radius = draw.CircleGlyph{}, vg.Points(2)
+	p.Add(points, bars)
+	if joined {
+		p.Add(line)
+	}
+	p.Legend.Add(name, points)
+	if len(s.paper) == 0 {
+		return nil
+	}
+	crosses, err := plotter.NewScatter(s.paper)
+	if err != nil {
+		return err
+	}
+	crosses.Color, crosses.Shape, crosses.Radius = c, draw.CrossGlyph{}, vg.Points(4)
+	p.Add(crosses)
+	return nil
+}

@@ -1,0 +1,84 @@
+package experiment
+
+import (
+	"context"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// way is a way to learn.
+type way struct {
+	name   string
+	params func() learners.Params
+	blind  bool          // is not told C
+	rule   learners.Rule // "" for the learner's default
+	steps  int           // at most; 0 for the learner's default
+}
+
+var (
+	umaWay     = way{name: "uma", params: func() learners.Params { return uma.Defaults() }}
+	umaPair    = way{name: "uma, a pair a step", params: pairs, rule: learners.Last, steps: 5000}
+	umaBlind   = way{name: "uma, C = I", params: umaWay.params, blind: true}
+	perceptron = way{name: "perceptron", params: regular, blind: true}
+	forward    = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
+)
+
+// pairs are the parameters of the paper's Algorithm 2 to the letter, with α = 0.
+func pairs() learners.Params {
+	p := uma.Defaults()
+	p.Step, p.Doubt = uma.StepPair, 0
+	return p
+}
+
+// regular are the parameters of the perceptron of the papers, which averages nothing.
+func regular() learners.Params {
+	p := online.NewPerceptron()
+	p.NoAverage = true
+	return p
+}
+
+// trial is what is learned from, and judged by.
+type trial struct {
+	train, test *dataset.Dataset // the labels of train may be wrong
+	noise       *confusion.Matrix
+	preparation string
+	seed        uint64
+}
+
+// learn trains in a way, without C if the way is blind, and judges by the test examples.
+func (r *run) learn(ctx context.Context, w way, t trial) (metric.Report, error) {
+	if w.blind {
+		t.noise = nil
+	}
+	trained, err := r.fit(ctx, w, t)
+	if err != nil {
+		return metric.Report{}, err
+	}
+	predicted, err := trained.Predict(ctx, r.Engine, t.test.Examples)
+	if err != nil {
+		return metric.Report{}, err
+	}
+	return metric.Evaluate(t.test.Y, predicted, t.test.Classes)
+}
+
+// fit trains in a way.
+func (r *run) fit(ctx context.Context, w way, t trial) (*host.Trained, error) {
+	trained, err := host.Train(ctx, t.train, t.noise, host.Options{
+		Engine: r.Engine, Learner: w.params(), Preparation: t.preparation, Seed: t.seed,
+		Weights: w.rule, MaxSteps: w.steps})
+	if err == nil {
+		err = ctx.Err() // an interrupted run has a model too, but not the one that is measured here
+	}
+	return trained, err
+}
+
+// norm returns ‖Ĉ‖_F, of which the confusion rate is one part in √Q.
+func norm(m metric.Report) float64 { return m.ConfusionRate * math.Sqrt(float64(len(m.PerClass))) }

@@ -116,17 +116,19 @@ func holdOutAll(
 // learnAll is Run for trainings of one problem side by side. The w of a run that it returns is the
 // weights that its rule keeps.
 func learnAll(ctx context.Context, trainings []*training) (runs []*run, err error) {
-	loads := &loadOnce{Engine: trainings[0].Engine}
+	loaded, err := trainings[0].problem.Load()
+	if err != nil {
+		return nil, err
+	}
 	defer func() {
 		for _, r := range runs {
 			err = errors.Join(err, r.learner.Close())
 		}
-		err = errors.Join(err, loads.close())
+		err = errors.Join(err, loaded.Close())
 	}()
 	for _, t := range trainings {
-		p := t.problem.On(trainings[0].problem.X, t.data.Y)
-		p.Engine, p.Bias = loads, t.problem.Bias
-		r, err := start(ctx, t.Learner, p, RunOptions{Weights: t.Weights})
+		t.problem.Loaded = loaded
+		r, err := start(ctx, t.Learner, t.problem, RunOptions{Weights: t.Weights})
 		if err != nil {
 			return runs, err
 		}
@@ -182,33 +184,3 @@ func stepAll(
 	}
 	return left, nil
 }
-
-// loadOnce is an engine on which all runs load the same examples, to score them for as many
-// classes: it does so once. Whoever uses what is loaded rescores all classes.
-type loadOnce struct {
-	engine.Engine
-	loaded engine.Scorer
-}
-
-// Load implements engine.Engine.
-func (e *loadOnce) Load(x dataset.Examples, classes int) (_ engine.Scorer, err error) {
-	if e.loaded == nil {
-		if e.loaded, err = e.Engine.Load(x, classes); err != nil {
-			return nil, err
-		}
-	}
-	return lent{e.loaded}, nil
-}
-
-func (e *loadOnce) close() error {
-	if e.loaded == nil {
-		return nil
-	}
-	return e.loaded.Close()
-}
-
-// lent is a Scorer that its owner closes.
-type lent struct{ engine.Scorer }
-
-// Close implements engine.Scorer.
-func (lent) Close() error { return nil }

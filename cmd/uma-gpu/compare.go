@@ -27,7 +27,8 @@ func compareCommand() *cli.Command {
 		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
 		seedFlag("all random choices"),
 		outputFlag{&cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
-		outputFlag{&cli.StringFlag{Name: "model", Usage: "also train in the best way on all examples, and write `FILE`.npz"}})
+		outputFlag{&cli.StringFlag{Name: "model",
+			Usage: "also train in the best way on all examples, and write `FILE`.npz"}})
 	flags = append(append(flags, deviceFlags()...), jsonFlag(), quietFlag())
 	return &cli.Command{
 		Name:  "compare",

@@ -121,7 +121,9 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 }
 
 // outOfFold makes the trainings of one seed.
-func (x *comparison) outOfFold(ctx context.Context, noise *confusion.Matrix, ways []host.Options) ([]*host.HeldOut, error) {
+func (x *comparison) outOfFold(
+	ctx context.Context, noise *confusion.Matrix, ways []host.Options,
+) ([]*host.HeldOut, error) {
 	if len(ways) > 1 {
 		return host.OutOfFoldAll(ctx, x.data, noise, ways, x.folds)
 	}

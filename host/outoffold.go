@@ -41,32 +41,15 @@ func (h *HeldOut) Probabilities() ([]float32, error) {
 func OutOfFold(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options, folds int,
 ) (*HeldOut, error) {
-	h := &HeldOut{Q: len(data.Classes)}
-	y := data.Y
-	if o.Annotations != nil {
-		if err := o.Annotations.Check(data.N, h.Q); err != nil {
-			return nil, fmt.Errorf("out of fold: %w", err)
-		}
-		y = o.Annotations.Votes(o.Seed)
+	labelled, h, err := newHeldOut(data, o, folds)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "":
-		return nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted neither: " +
-			"they may have seen all examples")
-	case folds < 2 || folds > MostFolds || folds > data.N:
-		return nil, fmt.Errorf("out of fold: found %d folds for %d examples, wanted 2 to %d", folds, data.N,
-			min(MostFolds, data.N))
-	case len(y) != data.N:
-		return nil, fmt.Errorf("out of fold: found %d labels of %d examples, wanted one for each", len(y), data.N)
-	}
-	labelled := *data // whose labels are those that are learned
-	labelled.Y = y
 	note := o.Watch.Note
 	o.TemperatureFolds, o.Watch = 0, Watch{}
-	h.Fold, h.Scores = foldsOf(y, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
 	spreads := make([]float64, folds)
 	for f := range folds {
-		m, err := h.train(ctx, &labelled, noise, o, f)
+		m, err := h.train(ctx, labelled, noise, o, f)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -78,19 +61,48 @@ func OutOfFold(
 			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
 		}
 	}
+	h.finish(spreads, labelled.Y, noise, note)
+	return h, nil
+}
+
+// newHeldOut draws the folds of data, and returns it with the labels that are learned.
+func newHeldOut(data *dataset.Dataset, o Options, folds int) (*dataset.Dataset, *HeldOut, error) {
+	h := &HeldOut{Q: len(data.Classes)}
+	y := data.Y
+	if o.Annotations != nil {
+		if err := o.Annotations.Check(data.N, h.Q); err != nil {
+			return nil, nil, fmt.Errorf("out of fold: %w", err)
+		}
+		y = o.Annotations.Votes(o.Seed)
+	}
+	switch {
+	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "":
+		return nil, nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted neither: " +
+			"they may have seen all examples")
+	case folds < 2 || folds > MostFolds || folds > data.N:
+		return nil, nil, fmt.Errorf("out of fold: found %d folds for %d examples, wanted 2 to %d", folds, data.N,
+			min(MostFolds, data.N))
+	case len(y) != data.N:
+		return nil, nil, fmt.Errorf("out of fold: found %d labels of %d examples, wanted one for each", len(y), data.N)
+	}
+	labelled := *data
+	labelled.Y = y
+	h.Fold, h.Scores = foldsOf(y, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
+	return &labelled, h, nil
+}
+
+// finish makes scores and temperature of what the folds' models have said, of labels y. spreads are
+// the deviations of their weights.
+func (h *HeldOut) finish(spreads []float64, y []int32, noise *confusion.Matrix, note func(string, ...any)) {
 	h.unite(spreads)
 	var err error
 	if h.Temperature, err = confusion.Temperature(h.Scores, y, h.Q, noise); err != nil && note != nil {
 		note("no probabilities: %v", err)
 	}
-	return h, nil
 }
 
-// train learns without fold f and scores it.
-func (h *HeldOut) train(
-	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options, f int,
-) (*Trained, error) {
-	var fit, rest []int
+// part returns the data without fold f, and the examples of it.
+func (h *HeldOut) part(data *dataset.Dataset, f int) (part *dataset.Dataset, fit, rest []int) {
 	for i, k := range h.Fold {
 		if k == f {
 			rest = append(rest, i)
@@ -99,12 +111,20 @@ func (h *HeldOut) train(
 		}
 	}
 	some := pick(data.Examples, data.Y, fit)
-	part := *data
-	part.Examples, part.Y, part.SHA256 = some.x, some.y, ""
+	without := *data
+	without.Examples, without.Y, without.SHA256 = some.x, some.y, ""
+	return &without, fit, rest
+}
+
+// train learns without fold f and scores it.
+func (h *HeldOut) train(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options, f int,
+) (*Trained, error) {
+	part, fit, rest := h.part(data, f)
 	if o.Annotations != nil {
 		o.Annotations = o.Annotations.Pick(fit)
 	}
-	m, err := Train(ctx, &part, noise, o)
+	m, err := Train(ctx, part, noise, o)
 	if err != nil {
 		return nil, err
 	}

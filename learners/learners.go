@@ -119,6 +119,12 @@ type Definition struct {
 	// a step does. What is estimated of its weights is by the noise all the same.
 	IgnoresNoise bool
 
+	// StepAll makes a step of each of several runs, all of which learners with this function have begun on
+	// one problem: w has the weights of each. They have the bits that Learner.Step gives them, but
+	// the examples are read once for all; no Count has to come before. After an error none can go on. Nil if
+	// there is no such way.
+	StepAll func(ctx context.Context, all []Learner, w []engine.Weights) ([]Step, error)
+
 	// Annotations says that it learns from Problem.Annotations; others are not run on a
 	// problem that has them.
 	Annotations bool

@@ -30,6 +30,10 @@ type Problem struct {
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
 	Annotations *confusion.Annotations
 
+	// Loaded, if not nil, is what Load lends: these examples, loaded by whoever closes them. So several
+	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
+	Loaded engine.Scorer
+
 	first  sync.Once
 	shared *inversion // with the problems that On made, and without their examples
 }
@@ -117,6 +121,9 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 func (p *Problem) Load() (engine.Scorer, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
+	}
+	if p.Loaded != nil {
+		return lent{p.Loaded}, nil
 	}
 	return p.Engine.Load(p.X, p.Q)
 }

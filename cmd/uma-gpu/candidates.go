@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
 // mostCandidates is how many compare tries at most.
@@ -34,15 +33,11 @@ func (way candidate) estimates() host.NoiseMethod {
 	return m
 }
 
-// candidates returns what the flags --try of compare stand for, and every learner for none.
+// candidates returns what the flags --try and --grid of compare stand for.
 func candidates(c *cli.Context) (list []candidate, err error) {
-	tries := c.StringSlice("try")
-	if len(tries) == 0 {
-		var names []string
-		for _, d := range catalog.All() {
-			names = append(names, d.Name)
-		}
-		tries = []string{"--learner {" + strings.Join(names, "|") + "}"}
+	tries, err := gridTries(c)
+	if err != nil {
+		return nil, err
 	}
 	for _, try := range tries {
 		expanded, err := expand(try)
@@ -59,14 +54,15 @@ func candidates(c *cli.Context) (list []candidate, err error) {
 				return nil, err
 			}
 			if list = append(list, candidate{flags, t}); len(list) > mostCandidates {
-				return nil, usagef(c, "--try stands for more than %d trainings, wanted at most so many", mostCandidates)
+				return nil, usagef(c, "--try and --grid stand for more than %d trainings, wanted at most so many", mostCandidates)
 			}
 		}
 	}
 	return list, nil
 }
 
-// expand replaces each {a|b|c} by its parts in turn, those of the first slowest.
+// expand replaces each {a|b|c} by its parts in turn, those of the first slowest. A part may be a
+// range, as spread takes it.
 func expand(text string) ([]string, error) {
 	before, rest, found := strings.Cut(text, "{")
 	inside, after, closed := strings.Cut(rest, "}")
@@ -80,8 +76,15 @@ func expand(text string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []string
+	var all, parts []string
 	for _, part := range strings.Split(inside, "|") {
+		values, err := spread(part)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, values...)
+	}
+	for _, part := range parts {
 		for _, end := range ends {
 			if all = append(all, before+part+end); len(all) > mostCandidates {
 				return nil, fmt.Errorf("found more than %d trainings, wanted at most so many", mostCandidates)

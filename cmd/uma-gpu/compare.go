@@ -2,22 +2,16 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
-	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 func compareCommand() *cli.Command {
@@ -27,8 +21,14 @@ func compareCommand() *cli.Command {
 		axesFlag(),
 		&cli.StringSliceFlag{Name: "try", DefaultText: "each learner",
 			Usage: "train by these `FLAGS`, {a|b} both ways; may be given again"},
+		&cli.StringSliceFlag{Name: "grid",
+			Usage: "train with each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; may be given again"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings each"},
-		seedFlag("all random choices"))
+		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
+		seedFlag("all random choices"),
+		outputFlag{&cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
+		outputFlag{&cli.StringFlag{Name: "model",
+			Usage: "also train in the best way on all examples, and write `FILE`.npz"}})
 	flags = append(append(flags, deviceFlags()...), jsonFlag(), quietFlag())
 	return &cli.Command{
 		Name:  "compare",
@@ -41,9 +41,13 @@ func compareCommand() *cli.Command {
 			"Behind is how much less accurate another one is, ± twice the standard error of that difference, example\n" +
 			"by example; a * marks those that these labels do not tell from the best. The noisy log-loss says how\n" +
 			"well a way predicts the noisy labels with its own matrix; it needs no matrix to be right.\n\n" +
+			"--grid adds a flag to each --try, with one value after another, all combinations of several; without\n" +
+			"--try to each learner that has it. Online learners (perceptron, pa1, copa, …) of one preparation learn side\n" +
+			"by side, in one reading of the examples; each has the bits that it has alone.\n\n" +
 			"Example: uma-gpu compare --data noisy.csv --confusion C.csv\n" +
 			"Example: uma-gpu compare --data noisy.csv --confusion C.csv --try \"--l2 {0.0001|0.01}\" \\\n" +
-			"           --try \"--kernel rbf --gamma {0.01|median} --confusion {none|other.csv}\"",
+			"           --try \"--kernel rbf --gamma {0.01|median} --confusion {none|other.csv}\"\n" +
+			"Example: uma-gpu compare --data d.csv --grid aggressiveness=0.01..10:log7 --seeds 3 --model best.npz",
 		Flags:  flags,
 		Action: compare,
 	}
@@ -53,6 +57,7 @@ func compareCommand() *cli.Command {
 type compareReport struct {
 	Examples int           `json:"examples"`
 	Folds    int           `json:"folds"`
+	Seeds    int           `json:"seeds"`
 	JudgedBy string        `json:"judged_by"` // file of the matrix; "" if labels are taken for right
 	Tried    []triedReport `json:"tried"`     // the best first
 	Failed   []failure     `json:"failed"`
@@ -71,6 +76,7 @@ type triedReport struct {
 	train   string    // flags of train
 
 	estimates host.NoiseMethod // how C was estimated, "" if it was not
+	way       candidate
 }
 
 // failure is a way to train that ended with an error.
@@ -98,6 +104,10 @@ func compare(c *cli.Context) (err error) {
 	folds := c.Int("folds")
 	if folds < 2 || folds > host.MostFolds {
 		return usagef(c, "--folds is %d, wanted 2 to %d", folds, host.MostFolds)
+	}
+	seeds := c.Int("seeds")
+	if seeds < 1 || seeds > mostSeeds {
+		return usagef(c, "--seeds is %d, wanted 1 to %d", seeds, mostSeeds)
 	}
 	where, err := chooseDevice(c)
 	if err != nil {
@@ -127,22 +137,11 @@ func compare(c *cli.Context) (err error) {
 	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	x := comparison{data: d, judge: judge, engine: e, folds: folds, notes: n}
-	report := compareReport{Examples: d.N, Folds: folds, JudgedBy: c.String("confusion"), Failed: []failure{},
-		Device: e.Device()}
-	for k, way := range list {
-		n.say("%d of %d: %s", k+1, len(list), way.flags)
-		r, err := x.try(c.Context, way)
-		if err := interrupted(c.Context); err != nil {
-			return err
-		}
-		if err != nil {
-			n.warn("%s: %v", way.flags, err)
-			report.Failed = append(report.Failed, failure{way.flags, err.Error()})
-			continue
-		}
-		r.train, r.estimates = way.trainFlags(report.JudgedBy), way.estimates()
-		report.Tried = append(report.Tried, r)
+	x := comparison{data: d, judge: judge, engine: e, folds: folds, seeds: seeds, notes: n}
+	report := compareReport{Examples: d.N, Folds: folds, Seeds: seeds, JudgedBy: c.String("confusion"),
+		Failed: []failure{}, Device: e.Device()}
+	if err := x.tryAll(c.Context, list, &report); err != nil {
+		return err
 	}
 	if len(report.Tried) == 0 {
 		return fmt.Errorf("%s: no way to train succeeded; the first failed with %s", d.Path, report.Failed[0].Error)
@@ -151,115 +150,20 @@ func compare(c *cli.Context) (err error) {
 	if a := report.Tried[0].Accuracy; a.Low > 1 {
 		n.warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s", a.Value, report.JudgedBy)
 	}
+	if out := c.String("out"); out != "" {
+		if err := report.write(out, c.StringSlice("grid")); err != nil {
+			return err
+		}
+	}
+	if path := c.String("model"); path != "" {
+		if err := x.save(c.Context, report.Tried[0].way, path); err != nil {
+			return err
+		}
+	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, report)
 	}
 	return report.print(c)
-}
-
-// comparison is what all that are compared share.
-type comparison struct {
-	data   *dataset.Dataset
-	judge  *confusion.Matrix // nil if labels are taken to be right
-	engine engine.Engine
-	folds  int
-	notes  notes
-}
-
-// try trains in one way and judges it.
-func (x *comparison) try(ctx context.Context, way candidate) (r triedReport, err error) {
-	classes := x.data.Classes
-	o := way.Options
-	o.Engine = x.engine
-	noise, err := x.noiseOf(ctx, way, o)
-	if err != nil {
-		return r, adviseKernel(adviseMemory(err))
-	}
-	held, err := host.OutOfFold(ctx, x.data, noise, o, x.folds)
-	if err != nil {
-		return r, adviseKernel(adviseMemory(err))
-	}
-	r = triedReport{Flags: way.flags}
-	if err := r.judge(x.data, largest(held.Scores, held.Q), x.judge); err != nil {
-		return r, err
-	}
-	p, err := held.Probabilities()
-	if errors.Is(err, model.ErrNoTemperature) {
-		return r, nil
-	}
-	if err != nil {
-		return r, err
-	}
-	if noise == nil {
-		noise = &confusion.Matrix{Classes: classes, P: confusion.NoNoise(len(classes)).V}
-	}
-	loss, err := metric.CorrectedLogLoss(x.data.Y, p, noise.P)
-	r.NoisyLogLoss = &loss
-	return r, err
-}
-
-// noiseOf returns the matrix that a way learns with, nil for none.
-func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options) (*confusion.Matrix, error) {
-	method := way.estimates()
-	switch {
-	case way.confusion == "":
-		return x.judge, nil
-	case way.confusion == noConfusion || method == host.NoNoise:
-		return nil, nil
-	case method == "":
-		return confusion.Read(way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
-	}
-	found, err := host.EstimateNoise(ctx, x.data, host.NoiseOptions{Options: o, Method: method, Folds: x.folds})
-	if err != nil {
-		return nil, err
-	}
-	if found.Chosen == host.NoNoise {
-		return nil, nil
-	}
-	return &found.Matrix, nil
-}
-
-// judge compares predictions with labels that are noisy by the matrix, or right if that is nil.
-func (r *triedReport) judge(d *dataset.Dataset, predicted []int32, noise *confusion.Matrix) error {
-	report, err := metric.Evaluate(d.Y, predicted, d.Classes)
-	if err != nil {
-		return err
-	}
-	q := len(d.Classes)
-	inverse := confusion.NoNoise(q)
-	p := inverse.V
-	if noise != nil {
-		if inverse, err = noise.Invert(); err != nil {
-			return err
-		}
-		p = noise.P
-	}
-	corrected, err := metric.Correct(report.Confusion, d.Classes, p, inverse.V)
-	if err != nil {
-		return err
-	}
-	r.Accuracy = corrected.Accuracy
-	for i, said := range predicted {
-		r.credits = append(r.credits, inverse.V[int(said)*q+int(d.Y[i])])
-	}
-	return nil
-}
-
-// rank orders them, the best first, and compares each with it.
-func rank(tried []triedReport) {
-	slices.SortStableFunc(tried, func(a, b triedReport) int { return -cmp.Compare(a.Accuracy.Value, b.Accuracy.Value) })
-	best := tried[0].credits
-	n := float64(len(best))
-	for k := range tried {
-		sum, square := 0.0, 0.0
-		for i, v := range tried[k].credits {
-			d := best[i] - v
-			sum += d
-			square += float64(d * d)
-		}
-		tried[k].Behind = sum / n
-		tried[k].BehindError = math.Sqrt(max(0, square/n-sum/n*sum/n) / n)
-	}
 }
 
 // print prints the table for people, and the command that trains in the best way.
@@ -292,7 +196,12 @@ func (r compareReport) print(c *cli.Context) error {
 	if m := r.Tried[0].estimates; m != "" {
 		fmt.Fprintf(w, "first: uma-gpu confusion estimate --data %s --method %s --out estimate.csv\n", c.String("data"), m)
 	}
-	_, err := fmt.Fprintf(w, "the best: uma-gpu train --data %s %s --model m.npz\n", c.String("data"), r.Tried[0].train)
+	best := r.Tried[0].train
+	if c.IsSet("seed") {
+		best += fmt.Sprintf(" --seed %d", c.Uint64("seed"))
+	}
+	_, err := fmt.Fprintf(w, "the best: uma-gpu train --data %s %s --model %s\n", c.String("data"), best,
+		cmp.Or(c.String("model"), "m.npz"))
 	return err
 }
 

@@ -16,12 +16,10 @@ package online
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
 // policy is what one algorithm does with an example.
@@ -96,65 +94,6 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 		predicted[int(p)*w.Q+int(l.problem.Y[i])]++
 	}
 	return predicted, nil
-}
-
-// often is after how many examples a pass asks whether it is still wanted.
-const often = 1024
-
-// Step implements learners.Learner: a pass over all examples. It is the last one if it finds
-// nothing to add to W.
-func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	if l.closed {
-		return learners.Step{}, fmt.Errorf("online: %w", engine.ErrClosed)
-	}
-	s := &l.next
-	s.begin(&l.state, w, !l.NoAverage)
-	random := rand.New(&s.random)
-	l.arrange(random)
-	tells, _ := l.policy.(teller)
-	if tells != nil {
-		tells.begin(w.Q)
-	}
-	var mistakes, updates int
-	tau, scores := make([]float32, w.Q), make([]float32, w.Q)
-	e := example{random: random}
-	for at, i := range l.order {
-		if at%often == 0 && ctx.Err() != nil {
-			return learners.Step{}, ctx.Err()
-		}
-		x := rowOf(l.problem.X, int(i))
-		if at+1 < len(l.order) {
-			lanes.Prefetch(rowOf(l.problem.X, int(l.order[at+1])))
-		}
-		e.y, e.norm2 = int(l.problem.Y[i]), l.norms2[i]
-		e.weight = l.weights[e.y]
-		s.w.Scores(scores, x)
-		if !finite(scores) {
-			return learners.Step{}, fmt.Errorf("online: found scores that are too large for float32 at example %d of the "+
-				"data; normalise the features", i+1)
-		}
-		if predicted(scores) != e.y {
-			mistakes++
-		}
-		clear(tau)
-		if l.policy.steps(tau, scores, &e) && finite(tau) {
-			updates++
-			s.add(tau, x)
-		}
-		s.seen++
-	}
-	if updates == 0 {
-		return learners.Step{Done: true}, nil
-	}
-	if err := s.result(w); err != nil {
-		return learners.Step{}, err
-	}
-	l.state, l.next = l.next, l.state
-	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates", Value: updates}}
-	if tells != nil {
-		fields = append(fields, tells.fields()...)
-	}
-	return learners.Step{Changed: learners.AllClasses(w.Q), Fields: fields}, nil
 }
 
 // arrange puts the examples into the order of the next pass.

@@ -105,6 +105,7 @@ func define(name, summary, paper string, defaults func() learners.Params) *learn
 
 		Scores:       true,
 		IgnoresNoise: true,
+		StepAll:      stepAll,
 	}
 }
 

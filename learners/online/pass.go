@@ -1,0 +1,155 @@
+package online
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+)
+
+// pass is a run in the middle of one.
+type pass struct {
+	*run
+	tells             teller // nil if the policy is none
+	example           example
+	tau, scores       []float32
+	mistakes, updates int
+}
+
+// begin begins a pass from the weights w.
+func (l *run) begin(w engine.Weights) (*pass, error) {
+	if l.closed {
+		return nil, fmt.Errorf("online: %w", engine.ErrClosed)
+	}
+	l.next.begin(&l.state, w, !l.NoAverage)
+	random := rand.New(&l.next.random)
+	l.arrange(random)
+	p := &pass{run: l, example: example{random: random}, tau: make([]float32, w.Q), scores: make([]float32, w.Q)}
+	if p.tells, _ = l.policy.(teller); p.tells != nil {
+		p.tells.begin(w.Q)
+	}
+	return p, nil
+}
+
+// learn shows the policy those of the pass's examples whose turn is from..to-1.
+func (p *pass) learn(from, to int) error {
+	s, e := &p.next, &p.example
+	for at := from; at < to; at++ {
+		i := p.order[at]
+		x := rowOf(p.problem.X, int(i))
+		if at+1 < len(p.order) {
+			lanes.Prefetch(rowOf(p.problem.X, int(p.order[at+1])))
+		}
+		e.y, e.norm2 = int(p.problem.Y[i]), p.norms2[i]
+		e.weight = p.weights[e.y]
+		s.w.Scores(p.scores, x)
+		if !finite(p.scores) {
+			return fmt.Errorf("online: found scores that are too large for float32 at example %d of the data; normalise "+
+				"the features", i+1)
+		}
+		if predicted(p.scores) != e.y {
+			p.mistakes++
+		}
+		clear(p.tau)
+		if p.policy.steps(p.tau, p.scores, e) && finite(p.tau) {
+			p.updates++
+			s.add(p.tau, x)
+		}
+		s.seen++
+	}
+	return nil
+}
+
+// end writes the weights that the pass has left to w, unless it found nothing to add.
+func (p *pass) end(w engine.Weights) (learners.Step, error) {
+	if p.updates == 0 {
+		return learners.Step{Done: true}, nil
+	}
+	if err := p.next.result(w); err != nil {
+		return learners.Step{}, err
+	}
+	p.state, p.next = p.next, p.state
+	fields := []learners.Field{{Name: "mistakes", Value: p.mistakes}, {Name: "updates", Value: p.updates}}
+	if p.tells != nil {
+		fields = append(fields, p.tells.fields()...)
+	}
+	return learners.Step{Changed: learners.AllClasses(w.Q), Fields: fields}, nil
+}
+
+// Step implements learners.Learner: a pass over all examples. It is the last one if it finds
+// nothing to add to W.
+func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	steps, err := stepAll(ctx, []learners.Learner{l}, []engine.Weights{w})
+	if err != nil {
+		return learners.Step{}, err
+	}
+	return steps[0], nil
+}
+
+// stepAll is the learners.Definition.StepAll of the family: passes side by side. Each processor has
+// some of the runs, and shows a few examples to one after another of them, so that these are read
+// from memory once.
+func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([]learners.Step, error) {
+	passes, steps, errs := make([]*pass, len(all)), make([]learners.Step, len(all)), make([]error, len(all))
+	for k, l := range all {
+		one, ok := l.(*run)
+		if !ok {
+			return nil, fmt.Errorf("online: found a run of another family of learners among those to step together (%T)", l)
+		}
+		if n, want := len(one.order), len(all[0].(*run).order); n != want {
+			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted those of one problem",
+				want, n)
+		}
+		var err error
+		if passes[k], err = one.begin(w[k]); err != nil {
+			return nil, err
+		}
+	}
+	parallel.Ranges(len(all), 1, func(from, to int) {
+		errs[from] = learnAll(ctx, passes[from:to])
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for k, p := range passes {
+		var err error
+		if steps[k], err = p.end(w[k]); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
+}
+
+// learnAll makes passes, a few examples after another.
+func learnAll(ctx context.Context, passes []*pass) error {
+	n := len(passes[0].order)
+	few := together(passes[0].problem.X)
+	for from := 0; from < n; from += few {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, p := range passes {
+			if err := p.learn(from, min(n, from+few)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// together is how many examples are shown to one run before the next one has its turn: so many as
+// stay in a cache meanwhile, and at most those after which a pass has to ask whether it is still wanted.
+func together(x dataset.Examples) int {
+	const bytes, most = 1 << 18, 1024
+	size := 4 * x.D
+	if x.Sparse() && x.N > 0 {
+		size = 8 * len(x.Values) / x.N
+	}
+	return min(most, 1+bytes/max(1, size))
+}

@@ -1,0 +1,78 @@
+package online
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// begun begins a run of each policy on p.
+func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learners.Learner, w []engine.Weights) {
+	t.Helper()
+	for k, c := range policies {
+		l, err := start(p, Options{NoAverage: k%2 == 1, NoShuffle: k%3 == 2}, Equal, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		all, w = append(all, l), append(w, engine.NewWeights(p.Q, p.X.D))
+	}
+	return all, w
+}
+
+// Runs that step together leave the weights, the states and the reports that each leaves alone, also
+// those that draw random numbers and those in another order.
+func TestStepAll(t *testing.T) {
+	p := apart(3, 4, 0.1)
+	policies := func() []policy {
+		return []policy{errorSet{StepRandom}, &confused{aggressiveness: 1}, newPassive(All, slack{most: 0.5}),
+			errorSet{StepMax}, &shortest{margin: 0.1}}
+	}
+	together, got := begun(t, p, policies()...)
+	alone, want := begun(t, p, policies()...)
+	for range 3 {
+		steps, err := stepAll(t.Context(), together, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, l := range alone {
+			step, err := l.Step(t.Context(), want[k])
+			saved, _ := l.Save()
+			savedTogether, _ := together[k].Save()
+			if err != nil || !slices.Equal(got[k].W, want[k].W) || !slices.Equal(saved, savedTogether) ||
+				step.Done != steps[k].Done || !slices.Equal(step.Fields, steps[k].Fields) {
+				t.Errorf("run %d: found %+v, alone %+v, %v; or other weights", k, steps[k], step, err)
+			}
+		}
+	}
+}
+
+// A cancelled step leaves all runs where they were, and strangers are refused.
+func TestStepAllRefuses(t *testing.T) {
+	p := apart(3, 4, 0.1)
+	all, w := begun(t, p, errorSet{StepMax}, errorSet{StepUniform})
+	before, _ := all[1].Save()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := stepAll(ctx, all, w)
+	after, _ := all[1].Save()
+	if !errors.Is(err, context.Canceled) || !slices.Equal(before, after) || slices.Max(w[1].W) != 0 {
+		t.Errorf("cancelled: found %v, or another state", err)
+	}
+	few := apart(3, 4, 0.1)
+	few.X, few.Y = few.X.Part(0, 9), few.Y[:9]
+	other, _ := begun(t, few, errorSet{StepMax})
+	for fragment, l := range map[string]learners.Learner{
+		"runs on 150 and on 9 examples": other[0], "another family": nil,
+	} {
+		_, err := stepAll(t.Context(), []learners.Learner{all[0], l}, w)
+		if err == nil || !strings.Contains(err.Error(), fragment) {
+			t.Errorf("found %v, wanted %s", err, fragment)
+		}
+	}
+}

@@ -114,6 +114,7 @@ class Measurement:
                 turns[f"numpy {how}{' AVX-512' if core else ''}"] = script("naive_step.py", self.dir, how, "15", **({"OPENBLAS_CORETYPE": core} if core else {}))
         turns |= {
             "evaluation": script("evaluation.py", "--json", "1"),
+            "online": script("online.py", self.uma, self.dir),
             "torch": script("torch_step.py", self.dir, "100"),
             "learn opencl": lambda: self.learn("opencl", self.train, clean),
             "learn cpu": lambda: self.learn("cpu", self.train, clean),

@@ -126,6 +126,15 @@ class Page:
         head = ["examples", "engine", "ms", "% of the fma peak", "% of bandwidth", "numpy's ms", "times uma-gpu's"]
         return table(head, rows).replace("|---|--:|", "|---|---|", 1)
 
+    def online(self):
+        rows = []
+        for k, first in enumerate(self.runs["online"][0]["rows"]):
+            of = lambda name: self.of("online", lambda r: r["rows"][k][name])
+            rate, peer = of("passes_per_s"), of("sklearn_passes_per_s") if first["sklearn_passes_per_s"] else None
+            rows.append([first["learner"]] + self.spread(rate) + [number(100 * statistics.median(of("fma_share")))]
+                        + ([number(statistics.median(peer)), number(statistics.median(rate) / statistics.median(peer))] if peer else ["-", "-"]))
+        return table(["learner", "passes/s", "least", "most", "% of the fma peak", "scikit-learn's", "times it"], rows)
+
     def logistic(self):
         """Rows, and how many times as long scikit-learn takes."""
         rows, lengths = [], self.r["lengths"]
@@ -186,6 +195,13 @@ OpenBLAS as it chooses and told to use AVX-512). The fma peak counts two operati
 in the same runs (bench/peers/peak.c), and so are all times by bench/peers/evaluation.py.
 
 {self.evaluations()}
+
+## Online learners
+
+Fashion-MNIST, 10 passes, one core each, both given the examples prepared. Of uma-gpu a pass has the counting of predictions after it, and the fma peak is that of the one core, by the scores
+alone (bench/peers/online.py).
+
+{self.online()}
 
 ## Operations
 

@@ -22,7 +22,7 @@ func compareCommand() *cli.Command {
 		&cli.StringSliceFlag{Name: "try", DefaultText: "each learner",
 			Usage: "train by these `FLAGS`, {a|b} both ways; may be given again"},
 		&cli.StringSliceFlag{Name: "grid",
-			Usage: "train with each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; may be given again"},
+			Usage: "each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; again and again"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings each"},
 		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
 		seedFlag("all random choices"),

@@ -125,14 +125,15 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	if d.Name != "uma" {
 		steps = []string{"step", "max", "uniform", "proportional", "random"}
 	}
-	own := flagsOf(d.New())
 	for _, f := range [][]string{
 		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"}, steps,
 		{"alpha-unit", "weights", "score"}, {"doubt", "0", "1"}, {"correction", "forward", "em", "none"},
 		{"multiclass", "max", "all", "ovr"},
 	} {
-		if value := pick(r, f[1:]...); own.Lookup(f[0]) != nil {
-			c.args = append(c.args, "--"+f[0], value)
+		name, value := f[0], pick(r, f[1:]...)
+		params := d.New()
+		if flagsOf(params).Set(name, value) == nil && params.Check() == nil { // the learner has it
+			c.args = append(c.args, "--"+name, value)
 		}
 	}
 	if c.mapped = r.IntN(3) == 0; c.mapped {

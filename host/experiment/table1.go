@@ -12,10 +12,11 @@ import (
 var table1 = &Definition{
 	Name: "table1", Usage: "learners on labels of a rough classifier (table 1 of the UMA paper)",
 	Paper: "Louche & Ralaivola (2015), Table 1",
-	About: "A rough UMA (C = I) of 10, 50 and 20 examples a class labels all examples; 5 % of them, apart from these,\n" +
-		"tell C. Test error of the perceptron on its labels (f_y), on the 5 % (f_conf) and on right labels (f_full),\n" +
-		"of UMA and of forward-corrected softmax. In the place of RCV1 stand nine classes of Reuters-21578. The\n" +
-		"paper's column of a semi-supervised SVM is left out: no learner here is one.",
+	About: "A rough classifier, Algorithm 2 with C = I, of 10, 50 and 20 examples a class labels all examples;\n" +
+		"5 % of them, apart from these, tell C. Test error of the perceptron on its labels (f_y), on the 5 %\n" +
+		"(f_conf) and on right labels (f_full), of UMA and of forward-corrected softmax. In the place of RCV1 stand\n" +
+		"nine classes of Reuters-21578. The paper's column of a semi-supervised SVM is left out: no learner here\n" +
+		"is one.",
 	Sets: setNames(), run: runTable1,
 }
 
@@ -65,7 +66,7 @@ func (r *run) bootstrapped(ctx context.Context, s set, train, test *dataset.Data
 ) (map[string]float64, error) {
 	known := draw(train, s.perClass, seed)
 	t := trial{train: pick(train, known.rough, train.Y), test: test, preparation: s.preparation(), seed: seed}
-	m, err := r.fit(ctx, umaBlind, t)
+	m, err := r.fit(ctx, roughWay, t)
 	if err != nil {
 		return nil, fmt.Errorf("rough classifier: %w", err)
 	}
@@ -83,7 +84,7 @@ func (r *run) bootstrapped(ctx context.Context, s set, train, test *dataset.Data
 		way
 		on *dataset.Dataset
 	}{
-		{rough, umaBlind, t.train},
+		{rough, roughWay, t.train},
 		{ofLabels, perceptron, &noisy},
 		{ofConf, perceptron, pick(train, known.conf, train.Y)},
 		{ofFull, perceptron, part(train, 0, train.N)},

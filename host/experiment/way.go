@@ -26,6 +26,7 @@ type way struct {
 var (
 	umaWay     = way{name: "uma", params: func() learners.Params { return uma.Defaults() }}
 	umaPair    = way{name: "uma, a pair a step", params: pairs, rule: learners.Last, steps: 5000}
+	roughWay   = way{name: "rough", params: pairs, rule: learners.Last, steps: 5000, blind: true}
 	umaBlind   = way{name: "uma, C = I", params: umaWay.params, blind: true}
 	perceptron = way{name: "perceptron", params: regular, blind: true}
 	forward    = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}

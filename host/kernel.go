@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // AllLandmarks is the value of Kernel.Landmarks for exact kernel PCA.
@@ -114,18 +115,29 @@ func (k *Kernel) FindOptions(
 	if _, err := k.Plan(x.N, x.D); err != nil {
 		return o, "", err
 	}
-	if !k.findsGamma() {
-		return o, "", nil
-	}
-	if o.Function.Gamma, err = kernelpca.MedianGamma(e, x, seed); err == nil && !k.Search {
-		note = fmt.Sprintf("gamma %v, 1 / median squared distance", o.Function.Gamma)
-	}
+	o.Function, note, err = k.findFunction(e, x, seed)
 	return o, note, err
+}
+
+// findFunction returns the kernel function, with γ as FindOptions finds it, and its note.
+func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (mercer.Function, string, error) {
+	f := k.Function
+	if !k.findsGamma() {
+		return f, "", nil
+	}
+	var err error
+	if f.Gamma, err = kernelpca.MedianGamma(e, x, seed); err != nil || k.Search {
+		return f, "", err
+	}
+	return f, fmt.Sprintf("gamma %v, 1 / median squared distance", f.Gamma), nil
 }
 
 // fitKernel fits the kernel map to the prepared data, and returns it with what it makes of
 // them.
 func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examples, error) {
+	if own, ok := t.Learner.(learners.Mapper); ok {
+		return t.fitOwnMap(ctx, own)
+	}
 	none := dataset.Examples{}
 	x := t.data.Examples
 	o, note, err := t.Kernel.FindOptions(t.Engine, x, t.Seed)

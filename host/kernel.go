@@ -46,7 +46,7 @@ const (
 // principal components of the examples, and Kernel says in which.
 type Kernel struct {
 	Function   mercer.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
-	Search     bool            // find the best of seven values of γ around 1 / that median (KernelSearch)
+	Search     bool            // find the best of seven values of γ from 1 / that median on (KernelSearch)
 	Cosine     bool            // scale each example to length 1 first
 	Components int             // 0 for 500, or as many as there are
 	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
@@ -181,7 +181,11 @@ func (t *training) searchKernel(ctx context.Context, o kernelpca.Options, steps 
 				trial.Steps, trial.EstimatedError, trial.Components)
 		},
 	}
-	for _, factor := range []float32{0.25, 0.5, 1, 2, 4, 8, 16} {
+	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
+	if hasOwnMap(t.Learner) { // means blur what narrow kernel functions tell apart (docs/kernel-mean.md)
+		factors = []float32{1, 2, 4, 8, 16, 32, 64}
+	}
+	for _, factor := range factors {
 		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
 	}
 	trials, at, err := s.Find(ctx, t.problem)

@@ -16,8 +16,10 @@ package kernelmean
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelmean"
@@ -35,10 +37,23 @@ const (
 // Params are the parameters of the mean classifier.
 type Params struct {
 	Prior string `json:"prior"` // Estimated or Balanced
+
+	// Of the map of a kernel function, which options of kernelmean.Fit say in other words.
+	Atoms       string `json:"atoms"`        // a number, All or Auto
+	AtomChoice  string `json:"atom_choice"`  // kernelmean.Uniform, Clusters or Herding
+	AtomWeights string `json:"atom_weights"` // kernelmean.Optimal or Own
 }
 
+// Values of Atoms beside numbers.
+const (
+	All  = "all"  // every example, which is exact
+	Auto = "auto" // as few as are worth it
+)
+
 // Defaults returns the parameters to use unless there is reason for others.
-func Defaults() *Params { return &Params{Prior: Estimated} }
+func Defaults() *Params {
+	return &Params{Prior: Estimated, Atoms: All, AtomChoice: kernelmean.Uniform, AtomWeights: kernelmean.Optimal}
+}
 
 var definition = &learners.Definition{
 	Name: "kernelmean",
@@ -57,6 +72,10 @@ func (*Params) Definition() *learners.Definition { return definition }
 // Flags implements learners.Params.
 func (p *Params) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&p.Prior, "prior", p.Prior, "weight `OF` a class: estimated, as often as it is, or balanced, all alike")
+	fs.StringVar(&p.Atoms, "atoms", p.Atoms, "`K` examples that stand for all, with --kernel: a number, all or auto")
+	fs.StringVar(&p.AtomChoice, "atom-choice", p.AtomChoice, "`HOW` to choose them: uniform, clusters or herding")
+	fs.StringVar(&p.AtomWeights, "atom-weights", p.AtomWeights,
+		"`WEIGHTS` of them: optimal, the nearest to all examples, or own, those of the choice")
 }
 
 // Check implements learners.Params.
@@ -64,18 +83,52 @@ func (p *Params) Check() error {
 	if p.Prior != Estimated && p.Prior != Balanced {
 		return fmt.Errorf("prior is %q, wanted %s or %s", p.Prior, Estimated, Balanced)
 	}
+	if _, err := p.atoms(); err != nil {
+		return err
+	}
+	if c := p.AtomChoice; c != kernelmean.Uniform && c != kernelmean.Clusters && c != kernelmean.Herding {
+		return fmt.Errorf("atom-choice is %q, wanted %s, %s or %s", c, kernelmean.Uniform, kernelmean.Clusters,
+			kernelmean.Herding)
+	}
+	if w := p.AtomWeights; w != kernelmean.Optimal && w != kernelmean.Own {
+		return fmt.Errorf("atom-weights are %q, wanted %s or %s", w, kernelmean.Optimal, kernelmean.Own)
+	}
 	return nil
 }
 
+// atoms returns what kernelmean.Options has for Atoms.
+func (p *Params) atoms() (int, error) {
+	switch p.Atoms {
+	case All:
+		return 0, nil
+	case Auto:
+		return kernelmean.Auto, nil
+	}
+	k, err := strconv.Atoi(p.Atoms)
+	if err != nil || k < 1 {
+		return 0, fmt.Errorf("atoms are %q, wanted a number of at least 1, %s or %s", p.Atoms, All, Auto)
+	}
+	return k, nil
+}
+
 // FitMap implements learners.Mapper: number k of an example is the mean of f between it and the
-// examples of noisy label k.
+// examples of noisy label k, or what stands for them.
 func (p *Params) FitMap(
-	_ context.Context, problem *learners.Problem, f mercer.Function, _ func(string, ...any),
+	ctx context.Context, problem *learners.Problem, f mercer.Function, note func(string, ...any),
 ) (engine.Projection, error) {
-	if err := problem.Check(); err != nil {
+	if err := errors.Join(p.Check(), problem.Check()); err != nil {
 		return engine.Projection{}, err
 	}
-	return kernelmean.Exact(problem.X, problem.Y, problem.Q, f)
+	o := kernelmean.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Seed: problem.Seed}
+	o.Atoms, _ = p.atoms()
+	m, err := kernelmean.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
+	if err != nil {
+		return engine.Projection{}, err
+	}
+	for _, line := range m.Notes() {
+		note("%s", line)
+	}
+	return m.Projection, nil
 }
 
 // Start implements learners.Params.

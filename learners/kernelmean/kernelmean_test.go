@@ -73,6 +73,13 @@ func scores(data *dataset.Dataset, labels []int32, gamma float64, balanced bool,
 	return s
 }
 
+// weighed returns parameters with that prior.
+func weighed(prior string) *kernelmean.Params {
+	p := kernelmean.Defaults()
+	p.Prior = prior
+	return p
+}
+
 // TestScores compares scores with those of the twin, of right labels and of labels that C corrects,
 // without a kernel function and with one, weighed by size and alike. C⁻¹ enlarges rounding by up to 5, the
 // condition number of C.
@@ -95,7 +102,7 @@ func TestScores(t *testing.T) {
 			for _, prior := range []string{kernelmean.Estimated, kernelmean.Balanced} {
 				name := fmt.Sprintf("noise %v, kernel %v, %s", noise != right, kernel != nil, prior)
 				m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(),
-					Learner: &kernelmean.Params{Prior: prior}, Kernel: kernel, Preparation: "none"})
+					Learner: weighed(prior), Kernel: kernel, Preparation: "none"})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -130,7 +137,7 @@ func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusi
 	labelled := *data
 	labelled.Y = labels
 	m, err := host.Train(t.Context(), &labelled, noise, host.Options{Engine: simd.New(), Preparation: "none",
-		Learner: &kernelmean.Params{Prior: prior},
+		Learner: weighed(prior),
 		Kernel:  &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +237,44 @@ func TestOwnMapIsJudged(t *testing.T) {
 		t.Error("three columns pass for the means of two classes")
 	}
 	p.OwnMap = false
-	if _, err := (&kernelmean.Params{Prior: "none"}).Start(t.Context(), &p); err == nil {
+	if _, err := weighed("none").Start(t.Context(), &p); err == nil {
 		t.Error("a prior that is none is taken")
+	}
+}
+
+// TestAtoms: few atoms of herding, weighed optimally, predict almost as all examples do.
+func TestAtoms(t *testing.T) {
+	noise, err := confusion.Pairwise([]string{"a", "b", "c"}, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, truth := copies(t, 80, 10, noise)
+	want := predict(t, data, truth, nil, kernelmean.Estimated)
+	for _, atoms := range []string{"40", "auto"} {
+		p := kernelmean.Defaults()
+		p.Atoms, p.AtomChoice = atoms, "herding"
+		var said []string
+		m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
+			Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 1}},
+			Watch:  host.Watch{Note: func(format string, a ...any) { said = append(said, fmt.Sprintf(format, a...)) }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		classes, err := m.Predict(t.Context(), simd.New(), data.Examples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := m.Projection.Landmarks.N; n > 80 || atoms == "40" && n > 40 {
+			t.Errorf("%s: %d atoms", atoms, n)
+		}
+		if n := differ(classes, want); n > data.N/20 {
+			t.Errorf("%s: %d of %d are predicted otherwise; %q", atoms, n, data.N, said)
+		}
+	}
+	for _, wrong := range []kernelmean.Params{{Atoms: "0"}, {Atoms: "all", AtomChoice: "x"},
+		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "x"}} {
+		if wrong.Prior = kernelmean.Estimated; wrong.Check() == nil {
+			t.Errorf("%+v passes", wrong)
+		}
 	}
 }

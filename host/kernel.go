@@ -46,7 +46,8 @@ const (
 // principal components of the examples, and Kernel says in which.
 type Kernel struct {
 	Function   mercer.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
-	Search     bool            // find the best of seven values of γ from 1 / that median on (KernelSearch)
+	Search     bool            // find the best of seven values of γ near 1 / that median (KernelSearch)
+	Mean       bool            // take the γ that sets the means of the classes farthest apart in feature space
 	Cosine     bool            // scale each example to length 1 first
 	Components int             // 0 for 500, or as many as there are
 	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
@@ -58,7 +59,7 @@ type Kernel struct {
 
 // findsGamma says whether γ is to be found.
 func (k *Kernel) findsGamma() bool {
-	return k.Function.Kind != mercer.Linear && (k.Search || k.Function.Gamma == 0)
+	return k.Function.Kind != mercer.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
 }
 
 // Options returns what to fit to n examples of d features, with γ = 1 where it is to be
@@ -106,8 +107,8 @@ func (k *Kernel) MostComponents(n, d int) int {
 }
 
 // FindOptions returns what Options does, with γ computed from x where Function.Gamma is 0 or
-// Search is set. note tells the user that γ; it is "" if γ was given, or is only the middle
-// of the search. Errors: those of Plan and kernelpca.MedianGamma.
+// Search or Mean is set. note tells the user that γ; it is "" if γ was given, or is only where
+// these begin. Errors: those of Plan and kernelpca.MedianGamma.
 func (k *Kernel) FindOptions(
 	e engine.Engine, x dataset.Examples, seed uint64,
 ) (o kernelpca.Options, note string, err error) {
@@ -126,7 +127,7 @@ func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) 
 		return f, "", nil
 	}
 	var err error
-	if f.Gamma, err = kernelpca.MedianGamma(e, x, seed); err != nil || k.Search {
+	if f.Gamma, err = kernelpca.MedianGamma(e, x, seed); err != nil || k.Search || k.Mean {
 		return f, "", err
 	}
 	return f, fmt.Sprintf("gamma %v, 1 / median squared distance", f.Gamma), nil
@@ -146,6 +147,11 @@ func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examp
 	}
 	if note != "" {
 		t.note("kernel: %s", note)
+	}
+	if t.Kernel.findsGamma() && t.Kernel.Mean {
+		if o.Function, err = t.longestMean(ctx, o.Function); err != nil {
+			return nil, none, err
+		}
 	}
 	steps := []dataset.Steps{equalSteps, plainSteps}
 	if t.Kernel.Steps != nil {

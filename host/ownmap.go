@@ -49,6 +49,11 @@ func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*kernelmap
 	if note != "" {
 		t.note("kernel: %s", note)
 	}
+	if t.Kernel.findsGamma() && t.Kernel.Mean {
+		if f, err = t.longestMean(ctx, f); err != nil {
+			return nil, none, err
+		}
+	}
 	o := kernelpca.Options{Function: f, Cosine: t.Kernel.Cosine}
 	if t.Kernel.findsGamma() && t.Kernel.Search {
 		best, err := t.searchKernel(ctx, o, []dataset.Steps{{}})

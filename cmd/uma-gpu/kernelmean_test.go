@@ -22,6 +22,15 @@ func TestTrainKernelMean(t *testing.T) {
 		t.Errorf("dry run: %s", stdout)
 	}
 	succeed(t, train...)
+	if _, said := succeed(t, append(train, "--kernel", "rbf", "--gamma", "mean", "--atoms", "50")...); !strings.Contains(
+		said, "means are ") || !strings.Contains(said, "means of 2 classes by ") {
+		t.Errorf("said %s", said)
+	}
+	succeed(t, "train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "mean", "--components", "20")
+	stdout, _ = succeed(t, "eval", "--model", model, "--data", test, "--json")
+	if rate := decode[evalReport](t, stdout).ErrorRate; rate > 0.05 {
+		t.Errorf("softmax, gamma of the means: error rate %v", rate)
+	}
 	fail(t, exitFailure, "found a number of components, wanted none",
 		append(train, "--kernel", "rbf", "--components", "5")...)
 	fail(t, exitUsage, `prior is "none"`, append(train, "--prior", "none")...)

@@ -124,7 +124,7 @@ func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, e
 		atoms = append(atoms, atom{part[rng.IntN(len(part))], w})
 		moves += float64(w * 2 * radius[c] * w * 2 * radius[c])
 	}
-	return atoms, math.Sqrt(moves/2) + math.Sqrt(math.Log(1/(1-confidence))*moves/2), nil
+	return atoms, math.Sqrt(moves/2) + math.Sqrt(logarithm*moves/2), nil
 }
 
 // herd chooses k atoms of a class, each where the class's mean exceeds that of the atoms so far most,

@@ -110,8 +110,12 @@ type sample struct {
 	at   []float32 // the exact means at these
 }
 
-// confidence is how many draws of 100 a bound holds in.
-const confidence = 0.95
+// Bounds hold in 95 draws of 100; logarithm is that of 1/0.05, as a number, since math.Log differs from
+// one processor to the other in its last bit, and Auto decides by it.
+const (
+	confidence = 0.95
+	logarithm  = 2.995732273553991
+)
 
 // deviation returns how far the mean of n vectors drawn from a distribution in a ball of that radius is from
 // the distribution's, but for 5 draws of 100: R/√n on average and at most 2R/n more for each draw that is
@@ -120,7 +124,7 @@ func (s *sample) deviation(radius float64, n int) float64 {
 	if n == 0 {
 		return 0
 	}
-	return radius * (1 + math.Sqrt(2*math.Log(1/(1-confidence)))) / math.Sqrt(float64(n))
+	return radius * (1 + math.Sqrt(2*logarithm)) / math.Sqrt(float64(n))
 }
 
 // radius2 returns the largest κ(x,x).

@@ -28,7 +28,7 @@ func (t *training) longestMean(ctx context.Context, f mercer.Function) (mercer.F
 			best = l
 		}
 	}
-	t.note("kernel: gamma %v, whose means are %.3g apart, is taken; true ones are within %.2g of that, in 95 samples of 100",
-		best.Function.Gamma, math.Sqrt(max(0, best.U)), within)
+	t.note("kernel: gamma %v, whose means are %.3g apart, is taken; the true ones are within %.2g of that, in 95 "+
+		"samples of 100", best.Function.Gamma, math.Sqrt(max(0, best.U)), within)
 	return best.Function, nil
 }

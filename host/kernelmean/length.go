@@ -40,8 +40,8 @@ func Lengths(
 		return nil, 0, err
 	}
 	if x.N < 2 || len(inverse) != q*q || len(functions) == 0 {
-		return nil, 0, fmt.Errorf("kernel mean: %w: found %d examples, %d kernel functions and %d numbers of C⁻¹, wanted 2, 1 "+
-			"and %d at least", engine.ErrShape, x.N, len(functions), len(inverse), q*q)
+		return nil, 0, fmt.Errorf("kernel mean: %w: found %d examples, %d kernel functions and %d numbers of C⁻¹, wanted "+
+			"2, 1 and %d at least", engine.ErrShape, x.N, len(functions), len(inverse), q*q)
 	}
 	if x.N > lengthRows {
 		rows := rand.New(rand.NewPCG(seed, 0x6c656e677468)).Perm(x.N)[:lengthRows] // "length"

@@ -28,7 +28,8 @@ func TestLengths(t *testing.T) {
 			t.Fatal(err)
 		}
 		factor := inverse[0] - inverse[1] // by which signs are longer
-		if want := factor * math.Sqrt(0.5) * (1 + math.Sqrt(2*math.Log(3/0.05))) / math.Sqrt(160); math.Abs(within-want) > 1e-9 {
+		want := factor * math.Sqrt(0.5) * (1 + math.Sqrt(2*math.Log(3/0.05))) / math.Sqrt(160)
+		if math.Abs(within-want) > 1e-9 {
 			t.Errorf("within %v, wanted %v", within, want)
 		}
 		for g, f := range functions {
@@ -66,7 +67,8 @@ func TestLengths(t *testing.T) {
 		t.Errorf("an inverse of one number: %v", err)
 	}
 	functions[0].Gamma = 0
-	if _, _, err := kernelmean.Lengths(t.Context(), simd.New(), x, y, 2, []float64{1, 0, 0, 1}, functions, 1); err == nil {
+	_, _, err = kernelmean.Lengths(t.Context(), simd.New(), x, y, 2, []float64{1, 0, 0, 1}, functions, 1)
+	if err == nil {
 		t.Error("gamma 0 is taken")
 	}
 }

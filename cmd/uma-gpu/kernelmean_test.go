@@ -12,7 +12,7 @@ func TestTrainKernelMean(t *testing.T) {
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	model := filepath.Join(dir, "m.npz")
 	train := []string{"train", "--data", data, "--model", model, "--learner", "kernelmean"}
-	succeed(t, append(train, "--kernel", "rbf", "--gamma", "search", "--prior", "balanced")...)
+	succeed(t, append(train, "--kernel", "rbf", "--gamma", "search", "--balanced")...)
 	stdout, _ := succeed(t, "eval", "--model", model, "--data", test, "--json")
 	if rate := decode[evalReport](t, stdout).ErrorRate; rate > 0.03 {
 		t.Errorf("error rate %v", rate)
@@ -33,5 +33,5 @@ func TestTrainKernelMean(t *testing.T) {
 	}
 	fail(t, exitFailure, "found a number of components, wanted none",
 		append(train, "--kernel", "rbf", "--components", "5")...)
-	fail(t, exitUsage, `prior is "none"`, append(train, "--prior", "none")...)
+	fail(t, exitUsage, `atoms are "none"`, append(train, "--atoms", "none")...)
 }

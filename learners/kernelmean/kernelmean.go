@@ -28,15 +28,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
 
-// The priors: what weight the mean of a class has.
-const (
-	Estimated = "estimated" // how often the class is, by C⁻¹ of the labels' counts
-	Balanced  = "balanced"  // the same for all classes
-)
-
 // Params are the parameters of the mean classifier.
 type Params struct {
-	Prior string `json:"prior"` // Estimated or Balanced
+	Balanced bool `json:"balanced"` // all classes weigh alike; else each as often as it is, by C⁻¹
 
 	// Of the map of a kernel function, which options of kernelmean.Fit say in other words.
 	Atoms       string `json:"atoms"`        // a number, All or Auto
@@ -52,7 +46,7 @@ const (
 
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
-	return &Params{Prior: Estimated, Atoms: All, AtomChoice: kernelmean.Uniform, AtomWeights: kernelmean.Optimal}
+	return &Params{Atoms: All, AtomChoice: kernelmean.Uniform, AtomWeights: kernelmean.Optimal}
 }
 
 var definition = &learners.Definition{
@@ -71,7 +65,7 @@ func (*Params) Definition() *learners.Definition { return definition }
 
 // Flags implements learners.Params.
 func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.StringVar(&p.Prior, "prior", p.Prior, "weight `OF` a class: estimated, as often as it is, or balanced, all alike")
+	fs.BoolVar(&p.Balanced, "balanced", p.Balanced, "weigh all classes alike, not as often as they are")
 	fs.StringVar(&p.Atoms, "atoms", p.Atoms, "`K` examples that stand for all, with --kernel: a number, all or auto")
 	fs.StringVar(&p.AtomChoice, "atom-choice", p.AtomChoice, "`HOW` to choose them: uniform, clusters or herding")
 	fs.StringVar(&p.AtomWeights, "atom-weights", p.AtomWeights,
@@ -80,9 +74,6 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 
 // Check implements learners.Params.
 func (p *Params) Check() error {
-	if p.Prior != Estimated && p.Prior != Balanced {
-		return fmt.Errorf("prior is %q, wanted %s or %s", p.Prior, Estimated, Balanced)
-	}
 	if _, err := p.atoms(); err != nil {
 		return err
 	}
@@ -140,11 +131,15 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the mean of each class",
 			engine.ErrShape, problem.X.D, problem.Q)
 	}
+	if !problem.OwnMap && p.Atoms != All {
+		return nil, fmt.Errorf("kernelmean: found %s atoms and no kernel function, wanted one, or %s atoms: without one "+
+			"there are as many weights as features", p.Atoms, All)
+	}
 	weights := sums
 	if problem.OwnMap {
 		weights = mapped
 	}
-	balanced := p.Prior == Balanced
+	balanced := p.Balanced
 	return classmean.Begin(problem, definition.Name, func(s *classmean.Sums, w engine.Weights) error {
 		if err := weights(s, w); err != nil || !balanced {
 			return err

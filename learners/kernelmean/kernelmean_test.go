@@ -73,10 +73,10 @@ func scores(data *dataset.Dataset, labels []int32, gamma float64, balanced bool,
 	return s
 }
 
-// weighed returns parameters with that prior.
-func weighed(prior string) *kernelmean.Params {
+// weighed returns parameters that weigh classes alike, or as often as they are.
+func weighed(balanced bool) *kernelmean.Params {
 	p := kernelmean.Defaults()
-	p.Prior = prior
+	p.Balanced = balanced
 	return p
 }
 
@@ -99,10 +99,10 @@ func TestScores(t *testing.T) {
 		data, truth := copies(t, 60, 10, noise)
 		near := 1e-6 * max(1, noise.Condition())
 		for _, kernel := range []*host.Kernel{nil, rbf} {
-			for _, prior := range []string{kernelmean.Estimated, kernelmean.Balanced} {
-				name := fmt.Sprintf("noise %v, kernel %v, %s", noise != right, kernel != nil, prior)
+			for _, balanced := range []bool{false, true} {
+				name := fmt.Sprintf("noise %v, kernel %v, balanced %v", noise != right, kernel != nil, balanced)
 				m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(),
-					Learner: weighed(prior), Kernel: kernel, Preparation: "none"})
+					Learner: weighed(balanced), Kernel: kernel, Preparation: "none"})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -115,7 +115,7 @@ func TestScores(t *testing.T) {
 					bend = gamma
 				}
 				for i := 0; i < data.N; i += 7 {
-					want := scores(data, truth, bend, prior == kernelmean.Balanced, data.Row(i))
+					want := scores(data, truth, bend, balanced, data.Row(i))
 					largest := 0.0
 					for _, v := range want {
 						largest = max(largest, math.Abs(v))
@@ -132,12 +132,12 @@ func TestScores(t *testing.T) {
 }
 
 // predict trains on labels, right or wrong, without a word of the noise, and predicts the examples.
-func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusion.Matrix, prior string) []int32 {
+func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusion.Matrix, balanced bool) []int32 {
 	t.Helper()
 	labelled := *data
 	labelled.Y = labels
 	m, err := host.Train(t.Context(), &labelled, noise, host.Options{Engine: simd.New(), Preparation: "none",
-		Learner: weighed(prior),
+		Learner: weighed(balanced),
 		Kernel:  &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -166,11 +166,11 @@ func TestSymmetricNoise(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, truth := copies(t, 40, 100, noise)
-	want := predict(t, data, truth, nil, kernelmean.Estimated)
+	want := predict(t, data, truth, nil, false)
 	if n := differ(want, truth); n > data.N/5 {
 		t.Fatalf("right labels: %d of %d are wrong", n, data.N)
 	}
-	if n := differ(predict(t, data, data.Y, nil, kernelmean.Estimated), want); n > 0 {
+	if n := differ(predict(t, data, data.Y, nil, false), want); n > 0 {
 		t.Errorf("%d of %d are predicted otherwise", n, data.N)
 	}
 }
@@ -181,20 +181,20 @@ func TestLabelConditionalNoise(t *testing.T) {
 	noise := &confusion.Matrix{Classes: []string{"a", "b"}, P: []float64{0.9, 0.45, 0.1, 0.55}}
 	data, truth := copies(t, 40, 20, noise)
 	for _, c := range []struct {
-		prior string
-		noise *confusion.Matrix
-		same  bool
+		balanced bool
+		noise    *confusion.Matrix
+		same     bool
 	}{
-		{kernelmean.Balanced, nil, true},
-		{kernelmean.Estimated, nil, false},
-		{kernelmean.Estimated, noise, true},
-		{kernelmean.Balanced, noise, true},
+		{true, nil, true},
+		{false, nil, false},
+		{false, noise, true},
+		{true, noise, true},
 	} {
-		want := predict(t, data, truth, nil, c.prior)
-		n := differ(predict(t, data, data.Y, c.noise, c.prior), want)
+		want := predict(t, data, truth, nil, c.balanced)
+		n := differ(predict(t, data, data.Y, c.noise, c.balanced), want)
 		if (n == 0) != c.same {
-			t.Errorf("%s, C known %v: %d of %d are predicted otherwise than from right labels",
-				c.prior, c.noise != nil, n, data.N)
+			t.Errorf("balanced %v, C known %v: %d of %d are predicted otherwise than from right labels",
+				c.balanced, c.noise != nil, n, data.N)
 		}
 	}
 }
@@ -237,8 +237,12 @@ func TestOwnMapIsJudged(t *testing.T) {
 		t.Error("three columns pass for the means of two classes")
 	}
 	p.OwnMap = false
-	if _, err := weighed("none").Start(t.Context(), &p); err == nil {
-		t.Error("a prior that is none is taken")
+	for _, atoms := range []string{"", "7"} {
+		few := kernelmean.Defaults()
+		few.Atoms = atoms
+		if _, err := few.Start(t.Context(), &p); err == nil {
+			t.Errorf("%q atoms are taken without a kernel function", atoms)
+		}
 	}
 }
 
@@ -249,7 +253,7 @@ func TestAtoms(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, truth := copies(t, 80, 10, noise)
-	want := predict(t, data, truth, nil, kernelmean.Estimated)
+	want := predict(t, data, truth, nil, false)
 	for _, atoms := range []string{"40", "auto"} {
 		p := kernelmean.Defaults()
 		p.Atoms, p.AtomChoice = atoms, "herding"
@@ -273,7 +277,7 @@ func TestAtoms(t *testing.T) {
 	}
 	for _, wrong := range []kernelmean.Params{{Atoms: "0"}, {Atoms: "all", AtomChoice: "x"},
 		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "x"}} {
-		if wrong.Prior = kernelmean.Estimated; wrong.Check() == nil {
+		if wrong.Check() == nil {
 			t.Errorf("%+v passes", wrong)
 		}
 	}

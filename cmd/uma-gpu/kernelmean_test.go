@@ -35,3 +35,23 @@ func TestTrainKernelMean(t *testing.T) {
 		append(train, "--kernel", "rbf", "--components", "5")...)
 	fail(t, exitUsage, `atoms are "none"`, append(train, "--atoms", "none")...)
 }
+
+func TestKernelMeanTable(t *testing.T) {
+	text, _ := succeed(t, "kernelmean", "table")
+	for _, want := range []string{"linear ", "is 2 everywhere", "is 2 up to |v| = 1, then goes to 5"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("found %q in\n%s", want, text)
+		}
+	}
+	stdout, _ := succeed(t, "kernelmean", "table", "--json")
+	immune := 0
+	for _, r := range decode[[]lossReport](t, stdout) {
+		if r.Immune && r.Convex {
+			immune++
+		}
+	}
+	if immune != 1 {
+		t.Errorf("%d convex losses are immune, wanted the linear one", immune)
+	}
+	fail(t, exitUsage, "a command is missing", "kernelmean")
+}

@@ -80,7 +80,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
 			issuesCommand(), calibrateCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
-			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
+			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(), kernelmeanCommand(),
 			benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},
 	}

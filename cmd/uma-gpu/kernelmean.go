@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/kernelmean"
+)
+
+func kernelmeanCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "kernelmean",
+		Usage: "what the mean classifier rests on",
+		Subcommands: []*cli.Command{{
+			Name:  "table",
+			Usage: "which losses are immune to symmetric label noise, and why",
+			Description: "With labels flipped at rate s the expected loss of a score v is (1-2s)·loss + s·S(v), where S(v) is\n" +
+				"the loss of label 1 plus that of label -1. If S is constant, noise moves no minimum (van Rooyen et al.,\n" +
+				"Sparse robust classification via the kernel mean, Theorem 15). S is computed at scores from -4 to 4.\n\n" +
+				"Example: uma-gpu kernelmean table",
+			Flags:  []cli.Flag{jsonFlag()},
+			Action: lossTable,
+		}},
+	}
+}
+
+// lossReport is what kernelmean table --json prints of a loss.
+type lossReport struct {
+	Loss     string  `json:"loss"`
+	Formula  string  `json:"formula"`
+	Least    float64 `json:"least_sum"`
+	Most     float64 `json:"most_sum"`
+	Constant float64 `json:"constant_to"` // scores
+	Convex   bool    `json:"convex"`
+	Immune   bool    `json:"immune"`
+}
+
+func lossTable(c *cli.Context) error {
+	if err := checkUsage(c); err != nil {
+		return err
+	}
+	var all []lossReport
+	for _, l := range kernelmean.Losses {
+		i := l.Immunity()
+		all = append(all, lossReport{l.Name, l.Formula, i.Least, i.Most, i.Constant, i.Convex, i.Immune})
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, all)
+	}
+	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "loss\tof margin m = y·v\tconvex\timmune\tbecause l(1,v) + l(-1,v)")
+	for _, r := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.Loss, r.Formula, yesNo(r.Convex), yesNo(r.Immune), r.because())
+	}
+	return t.Flush()
+}
+
+func (r lossReport) because() string {
+	switch {
+	case r.Immune:
+		return fmt.Sprintf("is %.4g everywhere", r.Most)
+	case r.Constant > 0:
+		return fmt.Sprintf("is %.4g up to |v| = %.4g, then goes to %.4g", r.Least, r.Constant, r.Most)
+	}
+	return fmt.Sprintf("goes from %.4g to %.4g", r.Least, r.Most)
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}

@@ -26,8 +26,8 @@ func pictureCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plot",
 		Usage: "draw the rows of an experiment",
-		Description: "Means with their standard errors; crosses are the paper's values. The same rows give the same\n" +
-			"picture.\n\n" +
+		Description: "Means with their standard errors; crosses are the paper's values. Of several measures the first is\n" +
+			"drawn. The same rows give the same picture.\n\n" +
 			"Example: uma-gpu reproduce plot --rows rows.jsonl --picture figure.svg",
 		Flags: []cli.Flag{
 			inputFlag{&cli.StringFlag{Name: "rows", Usage: "`FILE` that reproduce wrote (required)"}},
@@ -107,6 +107,9 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	all := map[string]*series{}
 	var names, columns []string
 	for _, r := range rows {
+		if r.Measure != rows[0].Measure {
+			continue // an axis has one
+		}
 		name := r.Learner
 		if d.Sets != nil {
 			name = r.Data

@@ -24,7 +24,7 @@ type Definition struct {
 }
 
 // All are the experiments. One more is a line here.
-var All = []*Definition{figure1a, figure1b, table1}
+var All = []*Definition{figure1a, figure1b, table1, kernelMean, kernelMeanAtoms}
 
 // Options of Run. Engine is required.
 type Options struct {

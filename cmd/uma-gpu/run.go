@@ -80,8 +80,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
 			issuesCommand(), calibrateCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
-			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(), kernelmeanCommand(),
-			benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
+			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
+			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

@@ -14,7 +14,7 @@ import (
 const meanPaper = "van Rooyen et al., Sparse Robust Classification via the Kernel Mean, "
 
 var kernelMean = &Definition{
-	Name: "kernel-mean", Usage: "the mean classifier and others on labels that are wrong by chance (table 1 of its paper)",
+	Name: "kernel-mean", Usage: "the mean classifier where labels are wrong by chance (table 1 of its paper)",
 	Paper: meanPaper + "Table 1",
 	About: "The three points of Long and Servedio, (1,0), (g,5g) and twice as often (g,-g), with signs drawn at\n" +
 		"random that their labels are; some labels turned round. Hyperplanes go through the origin. That g is 1/20,\n" +

@@ -13,7 +13,7 @@ import (
 )
 
 var kernelMeanAtoms = &Definition{
-	Name: "kernel-mean-atoms", Usage: "few atoms in the place of all examples in 16 spots (figures 1 and 2 of its paper)",
+	Name: "kernel-mean-atoms", Usage: "few atoms for all points of 16 spots (figures 1 and 2 of its paper)",
 	Paper: meanPaper + "Figures 1 and 2",
 	About: "960 points in 16 spots of the plane, whose two classes alternate; a Gaussian kernel function. Some of\n" +
 		"the points stand for all: one of each part into which farthest-first traversal cuts a class (clusters),\n" +
@@ -57,8 +57,11 @@ func runKernelMeanAtoms(ctx context.Context, r *run) error {
 	return nil
 }
 
-// spotsByAtoms draws a problem and returns the share of its points that so many atoms get wrong, and the distance.
-func (r *run) spotsByAtoms(ctx context.Context, atoms int, choice string, seed uint64) (wrong, far float64, err error) {
+// spotsByAtoms draws a problem and returns the share of its points that so many atoms get wrong, and
+// the distance.
+func (r *run) spotsByAtoms(
+	ctx context.Context, atoms int, choice string, seed uint64,
+) (wrong, far float64, err error) {
 	d := newSpots(960, seed)
 	m, err := kernelmean.Fit(ctx, r.Engine, d.Examples, d.Y, 2, kernelmean.Options{
 		Function: mercer.Function{Kind: mercer.RBF, Gamma: 4},

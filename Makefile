@@ -20,6 +20,7 @@
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
+# make online    the tables of docs/online.md on wrong labels and on classes of different sizes; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
 # make reproduce-quick the toy experiments of the UMA paper and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -38,7 +39,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners confusion reproduce-quick weights clean
+.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -206,6 +207,11 @@ learners: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
 	@mkdir -p build
 	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+
+online: build
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make online DATA=DIR"; exit 1; }
+	python3 bench/online.py build/uma-gpu "$(DATA)" noise
+	python3 bench/online.py build/uma-gpu "$(DATA)" imbalance
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }

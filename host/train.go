@@ -186,7 +186,8 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, err
 	}
 	if noise != nil && about.IgnoresNoise {
-		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none", about.Name)
+		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none, "+
+			"unless its steps are corrected (--correction steps)", about.Name)
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil {
 		t.data.SHA256 = t.data.Hash()

@@ -169,7 +169,13 @@ func train(c *cli.Context) (err error) {
 	}
 	p := newProgress(t.notes, t.verbose, d.Classes)
 	t.Engine = e
-	t.Watch = host.Watch{Note: t.notes.say, Step: p.step, Phase: func(p host.Phase) {
+	var passes []map[string]any
+	step := func(r host.Report) {
+		if p.step(r); t.Learner.Definition().Scores { // a step is a pass
+			passes = append(passes, passReport(r))
+		}
+	}
+	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {
 		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
 			d.Examples = dataset.Examples{N: d.N, D: d.D}
 		}
@@ -189,6 +195,7 @@ func train(c *cli.Context) (err error) {
 	run, meta := trained.Run, trained.Meta
 	report := trainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
+		Passes:             passes,
 		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, d.N), len(d.Classes)),
 		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: max(1, meta.Condition),
 		Device: e.Device(), Model: t.model, Seconds: t.seconds,

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -15,6 +17,8 @@ type trainReport struct {
 	Steps          int     `json:"steps"`
 	Stop           string  `json:"stop"`
 	EstimatedError float64 `json:"estimated_error"`
+	// Passes are what online learners told of each pass, by the names that --verbose prints.
+	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
 	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
 	Classes            []string      `json:"classes"`
@@ -26,6 +30,15 @@ type trainReport struct {
 	Seconds            trainSeconds  `json:"seconds"`
 	Axes               string        `json:"axes"` // of the matrices
 	Validation         *judgement    `json:"validation,omitempty"`
+}
+
+// passReport is what --json says of a pass.
+func passReport(r host.Report) map[string]any {
+	pass := map[string]any{"step": r.Step, "estimated_error": r.EstimatedError}
+	for _, f := range r.Fields {
+		pass[strings.ReplaceAll(f.Name, " ", "_")] = f.Value
+	}
+	return pass
 }
 
 // print prints the report as JSON or for people, as the flags ask, with matrices of these axes.

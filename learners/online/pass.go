@@ -16,7 +16,6 @@ import (
 // pass is a run in the middle of one.
 type pass struct {
 	*run
-	tells             teller // nil if the policy is none
 	example           example
 	tau, scores       []float32
 	mistakes, updates int
@@ -31,8 +30,8 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 	random := rand.New(&l.next.random)
 	l.arrange(random)
 	p := &pass{run: l, example: example{random: random}, tau: make([]float32, w.Q), scores: make([]float32, w.Q)}
-	if p.tells, _ = l.policy.(teller); p.tells != nil {
-		p.tells.begin(w.Q)
+	if l.tells != nil {
+		l.tells.begin(l.inverse, w.Q)
 	}
 	return p, nil
 }
@@ -55,6 +54,9 @@ func (p *pass) learn(from, to int) error {
 		}
 		if predicted(p.scores) != e.y {
 			p.mistakes++
+		}
+		if p.tells != nil {
+			p.tells.see(e.y, p.scores)
 		}
 		clear(p.tau)
 		if p.policy.steps(p.tau, p.scores, e) && finite(p.tau) {

@@ -22,7 +22,7 @@
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
 # make online    the tables of docs/online.md on wrong labels and on classes of different sizes; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
-# make reproduce-quick the toy experiments of the UMA paper and, with DATA as for weights, its table on two small sets
+# make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -226,6 +226,7 @@ confusion: deps
 reproduce-quick: build
 	build/uma-gpu reproduce fig1a --quiet --out build/fig1a.jsonl
 	build/uma-gpu reproduce fig1b --quiet --out build/fig1b.jsonl
+	build/uma-gpu reproduce copa --quiet --out build/copa.jsonl
 	@[ -z "$(DATA)" ] || build/uma-gpu reproduce table1 --data-dir "$(DATA)" --sets digits,reuters --runs 3 \
 		--quiet --out build/table1.jsonl
 

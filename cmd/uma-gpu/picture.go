@@ -94,8 +94,8 @@ type series struct {
 	paper           plotter.XYs
 }
 
-// picture draws figures as curves of the learners, and tables, whose axis has the learners, as
-// points of the data sets.
+// picture draws figures as curves of the learners, tables, whose axis has the learners, as points of the
+// data sets, and what has several measures, which are its axis, as points of the learners.
 func picture(rows []experiment.Row) (*plot.Plot, error) {
 	known := slices.IndexFunc(experiment.All, func(d *experiment.Definition) bool {
 		return d.Name == rows[0].Experiment
@@ -105,15 +105,20 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	}
 	d := experiment.All[known]
 	all := map[string]*series{}
+	several := slices.ContainsFunc(rows, func(r experiment.Row) bool { return r.Measure != rows[0].Measure })
 	var names, columns []string
 	for _, r := range rows {
-		name := r.Learner
+		name, column := r.Learner, ""
 		if d.Sets != nil {
-			name = r.Data
-			if !slices.Contains(columns, r.Learner) {
-				columns = append(columns, r.Learner)
+			name, column = r.Data, r.Learner
+		} else if several {
+			column = r.Measure
+		}
+		if column != "" {
+			if !slices.Contains(columns, column) {
+				columns = append(columns, column)
 			}
-			r.X = float64(slices.Index(columns, r.Learner))
+			r.X = float64(slices.Index(columns, column))
 		}
 		if all[name] == nil {
 			all[name], names = &series{}, append(names, name)
@@ -126,9 +131,12 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 		}
 	}
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = d.Paper, d.Axis, rows[0].Measure
+	p.Title.Text, p.X.Label.Text = d.Paper, d.Axis
+	if !several {
+		p.Y.Label.Text = rows[0].Measure
+	}
 	p.Y.Min = 0
-	p.Legend.Top = d.Sets != nil
+	p.Legend.Top = columns != nil
 	if columns != nil {
 		p.NominalX(columns...)
 	}

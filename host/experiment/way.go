@@ -21,6 +21,7 @@ type way struct {
 	blind  bool          // is not told C
 	rule   learners.Rule // "" for the learner's default
 	steps  int           // at most; 0 for the learner's default
+	note   string
 }
 
 var (

@@ -5,6 +5,7 @@
 # make tuner    the tests that search for a tuning, which make test leaves out
 # make mutants each broken kernel has to fail the conformance suite, which make test leaves out
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints
+# make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
@@ -35,11 +36,12 @@ DATA ?=
 SMALL ?=
 KILLS ?= 100
 RUNS ?= 300
+ROWS ?= 10000000
 SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online confusion reproduce-quick weights clean
+.PHONY: help deps build run test tuner mutants kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -77,6 +79,9 @@ mutants: deps
 # Random, by a seed that is printed and given again with SEED.
 kills: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
+
+stream: deps
+	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
 
 metamorphic: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED)

@@ -37,7 +37,8 @@ func TestPlot(t *testing.T) {
 			t.Errorf("%s: the second picture differs", name)
 		}
 		for _, want := range map[string][]string{
-			"figure": {"Louche", "uma"}, "table": {"Louche", "f_y"}, "measures": {"Ralaivola", "copa", "accuracy", "operator_norm"},
+			"figure": {"Louche", "uma"}, "table": {"Louche", "f_y"},
+			"measures": {"Ralaivola", "copa", "accuracy", "operator_norm"},
 		}[name] {
 			if !strings.Contains(string(text), want) {
 				t.Errorf("%s: the picture lacks %q", name, want)

@@ -17,6 +17,8 @@ type trainReport struct {
 	Steps          int     `json:"steps"`
 	Stop           string  `json:"stop"`
 	EstimatedError float64 `json:"estimated_error"`
+	// Stream says that the estimates are of the predictions of each example before it was learned from.
+	Stream bool `json:"stream,omitempty"`
 	// Passes are what online learners told of each pass, by the names that --verbose prints.
 	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
@@ -59,7 +61,11 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 	fmt.Fprintf(t, "learner\t%s\n", r.Learner)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "steps\t%d (%s)\n", r.Steps, r.Stop)
-	fmt.Fprintf(t, "estimated error\t%.4f\n", r.EstimatedError)
+	before := ""
+	if r.Stream {
+		before = ", of each example before it was learned from"
+	}
+	fmt.Fprintf(t, "estimated error\t%.4f%s\n", r.EstimatedError, before)
 	s := r.Seconds
 	kernel := ""
 	if s.Kernel > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -47,6 +48,11 @@ func (p *Copa) Check() error {
 // Start implements learners.Params.
 func (p *Copa) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Copa) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
 }
 
 func (p *Copa) parts() (Options, ClassWeights, policy) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -49,6 +50,11 @@ func (p *Mira) Check() error {
 // Start implements learners.Params.
 func (p *Mira) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Mira) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
 }
 
 func (p *Mira) parts() (Options, ClassWeights, policy) {

@@ -58,6 +58,7 @@ type run struct {
 
 	predicted []int32
 	order     []int32 // of the examples in a pass
+	before    int     // examples of a stream before those of the problem
 	state     state   // between two passes
 	next      state   // in the middle of one
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -111,6 +112,11 @@ func (p *PassiveAggressive) Start(_ context.Context, problem *learners.Problem) 
 	return start(problem, p)
 }
 
+// Stream implements learners.Streamer.
+func (p *PassiveAggressive) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
+}
+
 func (p *PassiveAggressive) parts() (Options, ClassWeights, policy) {
 	return p.Options, Equal, newPassive(p.Multiclass, slack{most: math.Inf(1)})
 }
@@ -118,6 +124,11 @@ func (p *PassiveAggressive) parts() (Options, ClassWeights, policy) {
 // Start implements learners.Params.
 func (p *Soft) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Soft) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
 }
 
 func (p *Soft) parts() (Options, ClassWeights, policy) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -47,6 +48,11 @@ func (p *Perceptron) Check() error {
 // Start implements learners.Params.
 func (p *Perceptron) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Perceptron) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
 }
 
 func (p *Perceptron) parts() (Options, ClassWeights, policy) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -60,6 +61,11 @@ func (p *Ultraconservative) Check() error {
 // Start implements learners.Params.
 func (p *Ultraconservative) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Ultraconservative) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
 }
 
 func (p *Ultraconservative) parts() (Options, ClassWeights, policy) {

@@ -149,6 +149,9 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	about := o.Learner.Definition()
+	if err := o.checkOwnMap(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
 	rule, err := about.Rule(string(o.Weights))
 	if err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -332,7 +335,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
-	t.problem.Bias = k.Preparation.Steps.Bias
+	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, hasOwnMap(t.Learner)
 	t.phase(Mapped)
 	return nil
 }

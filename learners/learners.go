@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
 
 // Learner is one run of an algorithm. It owns what it has loaded on the engine and the
@@ -82,6 +83,20 @@ type Params interface {
 	// Start loads the problem's examples on its engine and begins a run. Later changes
 	// of the parameters do not matter to it.
 	Start(context.Context, *Problem) (Learner, error)
+}
+
+// Mapper is Params of a learner that has a kernel map of its own, fitted to the noisy labels as
+// well, where others are given kernel principal components.
+type Mapper interface {
+	Params
+
+	// FitMap fits the map to the examples of p, which are prepared and nothing else, and returns it:
+	// a projection to p.Q numbers by kernel function f. Runs are then started on a Problem of what
+	// it makes of the examples, with OwnMap set. note is told what the user should know. A cancelled
+	// ctx ends it with ctx's error.
+	FitMap(
+		ctx context.Context, p *Problem, f mercer.Function, note func(format string, args ...any),
+	) (engine.Projection, error)
 }
 
 // Rule says which of the weights W_0 … W_T of a run are its result (clause 10).

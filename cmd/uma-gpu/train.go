@@ -416,7 +416,7 @@ func (t *training) prepare(d *dataset.Dataset) error {
 	} else if err := prepare(t.steps, t.mapped(), d, where); err != nil {
 		return err
 	}
-	if t.Kernel != nil {
+	if t.Kernel != nil && !t.ownMap() {
 		if _, err := t.Kernel.Plan(d.N, d.D); err != nil {
 			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
 		}
@@ -430,11 +430,19 @@ func (t *training) mapped() bool {
 	return t.Kernel != nil || t.base() != nil && t.base().Projection != nil
 }
 
+// ownMap says whether the kernel function is for a map of the learner's own, instead of kernel PCA.
+func (t *training) ownMap() bool {
+	_, own := t.Learner.(learners.Mapper)
+	return own && t.Kernel != nil
+}
+
 // work is what the learner will see of prepared data.
 func (t *training) work(d *dataset.Dataset) work {
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
 		return workOnComponents(d.N, base.D, base.Q)
+	case t.ownMap():
+		return workOnComponents(d.N, len(d.Classes), len(d.Classes))
 	case t.Kernel != nil:
 		return workOnComponents(d.N, t.Kernel.MostComponents(d.N, d.D), len(d.Classes))
 	}
@@ -443,7 +451,10 @@ func (t *training) work(d *dataset.Dataset) work {
 
 // dryRun prints what training would take.
 func (t *training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) error {
-	if t.Kernel != nil {
+	switch {
+	case t.ownMap():
+		return t.ownMapDryRun(c, e.Device(), d)
+	case t.Kernel != nil:
 		return t.kernelDryRun(c, e.Device(), d)
 	}
 	return t.linearDryRun(c, e, d.Examples, d.Y, len(d.Classes))

@@ -91,9 +91,9 @@ const (
 type Trained struct {
 	*model.Model
 	Run Result
-	// Doubts are sentences that say what the examples speak against: the confusion matrix, or
-	// the result. Watch.Note has been told them.
-	Doubts []string
+	// Doubts are what the examples speak against: the confusion matrix, or the result. Watch.Note has
+	// been told them.
+	Doubts []Doubt
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -367,11 +367,12 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
-	if result.Note != "" {
-		t.note("%s", result.Note)
-	}
-	found := doubts(&result, t.problem.Noise, m.Meta.Classes, result.W.D)
+	found := t.doubts(&result)
 	for _, doubt := range found {
+		if doubt.Code == LearnerEndsInDoubt {
+			t.note("%s", result.Note)
+			continue
+		}
 		t.note("warning: %s", doubt)
 	}
 	t.phase(Learned)

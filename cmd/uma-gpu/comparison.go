@@ -225,14 +225,14 @@ func (r *triedReport) judge(d *dataset.Dataset, predicted []int32, noise *confus
 	}
 	q := len(d.Classes)
 	inverse := confusion.NoNoise(q)
-	p := inverse.V
+	p, errs := inverse.V, []float64(nil)
 	if noise != nil {
 		if inverse, err = noise.Invert(); err != nil {
 			return err
 		}
-		p = noise.P
+		p, errs = noise.P, noise.Error
 	}
-	corrected, err := metric.Correct(report.Confusion, d.Classes, p, inverse.V)
+	corrected, err := metric.Correct(report.Confusion, d.Classes, p, inverse.V, errs)
 	if err != nil {
 		return err
 	}

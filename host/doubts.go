@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -47,14 +48,14 @@ const (
 // doubts returns what the training examples themselves say against C or against the result: an
 // estimated error that no model can have, labels that C does not explain, classes that are
 // never predicted, an end before the beginning.
-func (t *training) doubts(r *Result) []Doubt {
+func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
 	classes, noise, n := t.model.Meta.Classes, t.problem.Noise, int64(0)
 	q, d := len(classes), r.W.D
 	for _, v := range r.Counts {
 		n += v
 	}
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
 	var all []Doubt
 	off := standardError(r, n)
@@ -63,16 +64,12 @@ func (t *training) doubts(r *Result) []Doubt {
 			"the confusion matrix claims more noise than the labels have, or the model has learned labels by heart",
 			100*r.EstimatedError, 100*off), "try `uma-gpu confusion check`"})
 	}
-	// A class with fewer examples than features can be learned by heart, which looks like less noise.
-	if noise != nil && q <= mostDoubted && n >= int64(q)*int64(d) {
-		e := noise.Explain(r.Counts)
-		if w := e.Worst; contradicted(&e) {
-			all = append(all, Doubt{UnexplainedLabels, fmt.Sprintf("the confusion matrix does not explain %.1f %% of the "+
-				"labels: of the examples predicted as %q, %.0f are labelled %q, and %.0f by the matrix at its best; is it of "+
-				"other labels, is it turned (rows for columns), does it claim too much or too little noise?",
-				100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
-				"try `uma-gpu confusion check`"})
+	if noise != nil && q <= mostDoubted {
+		d, err := t.unexplained(ctx, r.Counts, n >= int64(q)*int64(d))
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, d...)
 	}
 	if never := neverPredicted(r.Counts, classes); len(never) > 0 {
 		all = append(all, Doubt{ClassNotPredicted, fmt.Sprintf("no example is predicted as %s, though some are labelled so",
@@ -87,7 +84,7 @@ func (t *training) doubts(r *Result) []Doubt {
 		text, advice, _ := strings.Cut(r.Note, "; ")
 		all = append(all, Doubt{LearnerEndsInDoubt, text, advice})
 	}
-	return all
+	return all, nil
 }
 
 // endedAtOnce says whether a training that might have made more steps has converged after one at most.

@@ -367,7 +367,10 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
-	found := t.doubts(&result)
+	found, err := t.doubts(ctx, &result)
+	if err != nil {
+		return nil, err
+	}
 	for _, doubt := range found {
 		if doubt.Code == LearnerEndsInDoubt {
 			t.note("%s", result.Note)

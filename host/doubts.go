@@ -77,8 +77,8 @@ func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
 			"explains these labels by other classes"})
 	}
 	if t.endedAtOnce(r) && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
-		all = append(all, Doubt{ConvergedAtOnce, fmt.Sprintf("the training found nothing left to learn after step %d, with an "+
-			"estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), atOnceAdvice(noise)})
+		all = append(all, Doubt{ConvergedAtOnce, fmt.Sprintf("the training found nothing left to learn after step %d, with "+
+			"an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), atOnceAdvice(noise)})
 	}
 	if r.Note != "" {
 		text, advice, _ := strings.Cut(r.Note, "; ")

@@ -157,7 +157,8 @@ func TestJudgeByAnnotators(t *testing.T) {
 		*c.Tried[0].NoisyLogLoss != *cv.CorrectedLogLoss {
 		t.Errorf("found %+v, of cv %+v", c, cv.judgement.Corrected.Accuracy)
 	}
-	text, _ := succeed(t, "compare", "--data", data, "--annotators", table, "--folds", "2", "--try", "--learner classmean")
+	text, _ := succeed(t, "compare", "--data", data, "--annotators", table, "--folds", "2", "--try",
+		"--learner classmean")
 	for _, want := range []string{"first: uma-gpu confusion estimate --annotators " + table +
 		" --out estimate.csv --write-labels consensus.csv\n",
 		" --learner classmean --confusion estimate.csv --labels consensus.csv --label-column label --ignore-columns last"} {

@@ -66,8 +66,8 @@ func FindCrowdIssues(
 	}
 	for i := range y {
 		if m := by(i); len(m) != len(a.Names) || len(m[0].P) != q*q {
-			return nil, fmt.Errorf("label issues: example %d (counted from 0) has matrices of %d annotators, wanted %d of %d×%d",
-				i, len(m), len(a.Names), q, q)
+			return nil, fmt.Errorf("label issues: example %d (counted from 0) has matrices of %d annotators, "+
+				"wanted %d of %d×%d", i, len(m), len(a.Names), q, q)
 		}
 	}
 	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, of func([]float64)) {

@@ -25,7 +25,8 @@ func TestFindIssuesByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, w := range want {
-		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 || g.Likely != w.Likely || g.Wrong != w.Wrong {
+		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 ||
+			g.Likely != w.Likely || g.Wrong != w.Wrong {
 			t.Errorf("example %d: found %+v, wanted %+v", i, g, w)
 		}
 	}
@@ -49,7 +50,8 @@ func TestFindCrowdIssuesByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Labels a and b: 0.8·0.9 of a and 0.2·0.1 of b; a and a: 0.8·0.1 and 0.2·0.9; b: 0.75·0.2 and 0.25·0.8.
-	want := []Issue{{0.02 / 0.74, 0, 0.72 / 0.74, true}, {0.08 / 0.26, 1, 0.18 / 0.26, true}, {0.2 / 0.35, 1, 0.2 / 0.35, false}}
+	want := []Issue{{0.02 / 0.74, 0, 0.72 / 0.74, true}, {0.08 / 0.26, 1, 0.18 / 0.26, true},
+		{0.2 / 0.35, 1, 0.2 / 0.35, false}}
 	for i, w := range want {
 		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 || g.Likely != w.Likely ||
 			g.Wrong != w.Wrong {

@@ -146,7 +146,8 @@ func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64,
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
 	line, first := firstLine(text)
 	if first == "" {
-		return nil, nil, fmt.Errorf("%s:1: found no text, wanted a %d×%d confusion matrix", path, len(o.Classes), len(o.Classes))
+		return nil, nil, fmt.Errorf("%s:1: found no text, wanted a %d×%d confusion matrix",
+			path, len(o.Classes), len(o.Classes))
 	}
 	corner := strings.TrimPrefix(first, `"`)
 	if strings.HasPrefix(corner, cornerNoisyRows) || strings.HasPrefix(corner, cornerTrueRows) {

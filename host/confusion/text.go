@@ -82,7 +82,8 @@ func namedRows(
 		}
 	}
 	if missing := absent(row, classes); missing != "" {
-		return nil, nil, 0, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the data: %s", path, line, missing)
+		return nil, nil, 0, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the data: %s",
+			path, line, missing)
 	}
 	return table, nil, 0, nil
 }

@@ -120,7 +120,8 @@ func TestJudgeByAnnotators(t *testing.T) {
 		all = append(all, strings.Split(line, ","))
 	}
 	right, clean := strings.Fields(string(read(t, data))), strings.Fields(string(read(t, file("clean.csv"))))
-	if len(all) != 301 || len(clean) != 300 || r.Examples != 300 || r.EstimatedBy != "" || all[0][5] != "predicted_quality" {
+	if len(all) != 301 || len(clean) != 300 || r.Examples != 300 || r.EstimatedBy != "" ||
+		all[0][5] != "predicted_quality" {
 		t.Fatalf("found %d rows, %d clean ones, %v\n%s", len(all), len(clean), all[0], stderr)
 	}
 	agree, sure := 0, 0.0

@@ -92,7 +92,7 @@ func (r *run) sizeRows(ctx context.Context, s set, names []string, sizes []float
 func (r *run) bySample(ctx context.Context, s set, name string, train, test, noisy *dataset.Dataset, conf []int,
 	seed uint64) (float64, error) {
 	t := trial{train: noisy, test: test, preparation: s.preparation(), seed: seed}
-	w := umaWay
+	w := umaSure
 	switch name {
 	case ofS3VM:
 		return r.semiSupervised(ctx, train, test, conf, seed)

@@ -15,7 +15,8 @@ var table1 = &Definition{
 	About: "A rough classifier, Algorithm 2 with C = I, of 10, 50 and 20 examples a class labels all examples;\n" +
 		"5 % of them, apart from these, tell C. Test error of the perceptron on its labels (f_y), on the 5 %\n" +
 		"(f_conf) and on right labels (f_full), of a semi-supervised SVM that has the labels of the 5 % alone, of\n" +
-		"UMA and of forward-corrected softmax. In the place of RCV1 stand nine classes of Reuters-21578.",
+		"UMA (all mistakes a step, --doubt 0) and of forward-corrected softmax. In the place of RCV1 stand nine\n" +
+		"classes of Reuters-21578.",
 	Sets: setNames(), run: runTable1,
 }
 
@@ -78,7 +79,7 @@ func (r *run) bootstrapped(ctx context.Context, s set, train, test *dataset.Data
 		{ofLabels, perceptron, noisy},
 		{ofConf, perceptron, pick(train, known.conf, train.Y)},
 		{ofFull, perceptron, part(train, 0, train.N)},
-		{umaWay.name, umaWay, noisy},
+		{umaSure.name, umaSure, noisy},
 		{forward.name, forward, noisy},
 	} {
 		t.train = c.on

@@ -56,7 +56,7 @@ type NoiseLearner interface {
 // Step is what Learner.Step did.
 type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Note is empty
-	Note    string  // what the user should know of a run that ends with this step; mostly empty
+	Note    string  // what the user should know of a run that ends here, and behind "; " what to do; mostly empty
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about, for whoever watches
 }

@@ -108,7 +108,12 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	var names, columns []string
 	for _, r := range rows {
 		name := r.Learner
-		if d.Sets != nil {
+		switch {
+		case d.Axis != "" && several(rows, func(r experiment.Row) string { return r.Data }):
+			name += ", " + r.Data
+		case d.Axis != "" && several(rows, func(r experiment.Row) string { return r.Measure }):
+			name += ", " + measureNames.Replace(r.Measure)
+		case d.Axis == "":
 			name = r.Data
 			if !slices.Contains(columns, r.Learner) {
 				columns = append(columns, r.Learner)
@@ -127,6 +132,9 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	}
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = d.Paper, d.Axis, rows[0].Measure
+	if several(rows, func(r experiment.Row) string { return r.Measure }) {
+		p.Y.Label.Text = ""
+	}
 	p.Y.Min = 0
 	p.Legend.Top = d.Sets != nil
 	if columns != nil {
@@ -138,6 +146,11 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 		}
 	}
 	return p, nil
+}
+
+// several says whether rows differ in what of says.
+func several(rows []experiment.Row, of func(experiment.Row) string) bool {
+	return slices.ContainsFunc(rows, func(r experiment.Row) bool { return of(r) != of(rows[0]) })
 }
 
 // draw adds the series to p, the points joined if so asked.

@@ -55,6 +55,8 @@ func trainCommand() *cli.Command {
 			"first; what the data have as labels does not count, and each worker has a matrix, which is learned.\n\n" +
 			"--validate 0.2 learns from four fifths of the examples and judges the model by the others as eval does,\n" +
 			"by their noisy labels through C; cv judges by all of them, in as many trainings as there are folds.\n\n" +
+			"What speaks against the confusion matrix or the result is a warning, and in the JSON object an element of\n" +
+			"doubts, with a code, a text and an advice.\n\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
@@ -191,7 +193,7 @@ func train(c *cli.Context) (err error) {
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, d.N), len(d.Classes)),
 		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: max(1, meta.Condition),
-		Device: e.Device(), Model: t.model, Seconds: t.seconds,
+		Device: e.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
 	}
 	if held != nil && run.Stop != host.Interrupted {
 		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -24,7 +25,8 @@ type trainReport struct {
 	Device             engine.Device `json:"device"`
 	Model              string        `json:"model"`
 	Seconds            trainSeconds  `json:"seconds"`
-	Axes               string        `json:"axes"` // of the matrices
+	Axes               string        `json:"axes"`   // of the matrices
+	Doubts             []host.Doubt  `json:"doubts"` // what was warned of; none is an empty list
 	Validation         *judgement    `json:"validation,omitempty"`
 }
 

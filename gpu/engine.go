@@ -175,13 +175,16 @@ func compilerOptions(cpu, software, loops bool) string {
 		number[cpu], lanes, numerics.Chunk, number[software], number[loops])
 }
 
-// compile compiles programs.
+// compile compiles those of the programs that are not compiled yet.
 func (e *gpuEngine) compile(programs []program) error {
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
 	for _, p := range programs {
+		if uses := p.kernels(e); *uses[len(uses)-1].to != nil {
+			continue
+		}
 		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options, p.narrow, p.macros(e)))
 		if err != nil {
 			return err
@@ -195,15 +198,6 @@ func (e *gpuEngine) compile(programs []program) error {
 		}
 	}
 	return nil
-}
-
-// useWidth compiles the kernels for narrow examples of a width when they are first
-// wanted.
-func (e *gpuEngine) useWidth(width int) error {
-	if e.dense[width].sumGroups != nil {
-		return nil
-	}
-	return e.compile(densePrograms(width))
 }
 
 func (e *gpuEngine) Device() engine.Device {
@@ -283,13 +277,8 @@ func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, 
 	if err := e.checkMemory(op, x, classes, use); err != nil {
 		return nil, err
 	}
-	if err := e.useWidth(narrowWidth(x)); err != nil {
+	if err := e.compile(e.loadPrograms(x, use)); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
-	}
-	if use == evaluating {
-		if err := e.useEvaluators(narrowWidth(x)); err != nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
-		}
 	}
 	r, err := newResident(e, x, y, classes, f, use)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -33,30 +34,35 @@ type kernelUse struct {
 // fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
 var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
 
-// programs are those that every data set needs, but for the kernels that read dense
-// examples.
+// programs are those that every data set needs, and so are compiled when an engine is opened. A
+// driver may take 50 ms for a program that it remembers: all others wait until they are wanted.
 var programs = []program{
-	{[]string{"region.cl", "bound.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
+	{[]string{"region.cl", "update.cl", "bound.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.tuning.Group},
-			{&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64}}
+			{&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64},
+			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.tuning.Group}}
 	}},
 	{[]string{"add.cl"}, 0, sumMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.addGroups, "add_groups", e.wideGroup()}, {&e.clearSums, "clear_sums", 64}}
 	}},
+}
+
+// sparsePrograms are those that sparse examples need besides.
+var sparsePrograms = []program{
 	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
 		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse", e.tuning.Group}}
 	}},
-	{[]string{"update.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.tuning.Group}}
-	}},
-	{[]string{"vector.cl", "kernelvalue.cl", "project.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group}}
-	}},
-	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.productSparse, "product_sparse", e.tuning.Group},
-			{&e.squaresSparse, "squares_sparse", e.tuning.Group}}
-	}},
+}
+
+// projectPrograms are those of projections.
+var projectPrograms = []program{
+	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl", "project.cl"}, 0, projectMacros, projectKernels},
+}
+
+func projectKernels(e *gpuEngine) []kernelUse {
+	return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group},
+		{&e.productSparse, "product_sparse", e.tuning.Group}, {&e.squaresSparse, "squares_sparse", e.tuning.Group}}
 }
 
 // evaluatorPrograms are those that evaluators need besides, of whatever examples.
@@ -64,27 +70,28 @@ var evaluatorPrograms = []program{
 	{[]string{"vector.cl", "residual.cl"}, 0, residualMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.residuals, "residuals", e.tuning.Group}}
 	}},
-	{[]string{"vector.cl", "weightedsparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.tuning.Group}}
-	}},
-	{[]string{"vector.cl", "scoresparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.scoreSparseWide, "score_sparse_wide", 64}}
+}
+
+// sparseEvaluatorPrograms are those that evaluators of sparse examples need besides these.
+var sparseEvaluatorPrograms = []program{
+	{[]string{"vector.cl", "weightedsparse.cl", "scoresparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.tuning.Group},
+			{&e.scoreSparseWide, "score_sparse_wide", 64}}
 	}},
 }
 
-// weightedPrograms are those that evaluators need besides, of dense examples of a width: on a CPU
+// weightedPrograms are those that evaluators of dense examples of a width need besides: on a CPU
 // one that does all at once, too.
 func (e *gpuEngine) weightedPrograms(width int) []program {
-	some := []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.dense[width].weighted, "weighted", e.wideGroup()}}
-	}}}
 	if e.cpu {
 		files := []string{"score.cl", "vector.cl", "residual.cl", "weighted.cl", "evaluate.cl"}
-		some = append(some, program{files, width, evaluateMacros, func(e *gpuEngine) []kernelUse {
-			return []kernelUse{{&e.dense[width].evaluate, "evaluate", 1}}
-		}})
+		return []program{{files, width, evaluateMacros, func(e *gpuEngine) []kernelUse {
+			return []kernelUse{{&e.dense[width].weighted, "weighted", 1}, {&e.dense[width].evaluate, "evaluate", 1}}
+		}}}
 	}
-	return some
+	return []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros, func(e *gpuEngine) []kernelUse {
+		return []kernelUse{{&e.dense[width].weighted, "weighted", e.tuning.Group}}
+	}}}
 }
 
 // denseKernels are the kernels that read dense examples of one width; the last are there once
@@ -109,24 +116,25 @@ func densePrograms(width int) []program {
 
 // allPrograms are those that an engine may have compiled.
 func (e *gpuEngine) allPrograms() []program {
-	all := slices.Concat(programs, evaluatorPrograms)
+	all := slices.Concat(programs, sparsePrograms, projectPrograms, evaluatorPrograms, sparseEvaluatorPrograms)
 	for _, w := range widths {
 		all = slices.Concat(all, densePrograms(w), e.weightedPrograms(w))
 	}
 	return all
 }
 
-// useEvaluators compiles what evaluators of examples of a width need besides, when they are
-// first wanted.
-func (e *gpuEngine) useEvaluators(width int) error {
-	var missing []program
-	if e.weightedSparse == nil {
-		missing = evaluatorPrograms
+// loadPrograms are those that examples need, which may be compiled already.
+func (e *gpuEngine) loadPrograms(x dataset.Examples, u use) []program {
+	width := narrowWidth(x)
+	switch {
+	case x.Sparse() && u == evaluating:
+		return slices.Concat(sparsePrograms, evaluatorPrograms, sparseEvaluatorPrograms)
+	case x.Sparse():
+		return sparsePrograms
+	case u == evaluating:
+		return slices.Concat(densePrograms(width), evaluatorPrograms, e.weightedPrograms(width))
 	}
-	if e.dense[width].weighted == nil {
-		missing = slices.Concat(missing, e.weightedPrograms(width))
-	}
-	return e.compile(missing)
+	return densePrograms(width)
 }
 
 // wideGroup is the size of work-groups of kernels whose work-item takes much on a CPU.

@@ -3,7 +3,6 @@
 package gpu
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +52,7 @@ func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 	}
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
-	groups := [][]program{programs, evaluatorPrograms}
+	groups := [][]program{programs, sparsePrograms, projectPrograms, evaluatorPrograms, sparseEvaluatorPrograms}
 	for _, width := range widths {
 		groups = append(groups, densePrograms(width), e.weightedPrograms(width))
 	}
@@ -124,10 +123,8 @@ func TestMutantsAreCaught(t *testing.T) {
 			f := form{o.MaxAlloc, b.style, b.bounds, b.ranges}
 			if whole[f] == nil {
 				whole[f] = openTest(t, i, o, b)
-				for _, width := range widths {
-					if err := errors.Join(whole[f].useWidth(width), whole[f].useEvaluators(width)); err != nil {
-						t.Fatal(err)
-					}
+				if err := whole[f].compile(whole[f].allPrograms()); err != nil {
+					t.Fatal(err)
 				}
 			}
 			t.Run(i.ID()+"/"+m.name, func(t *testing.T) {

@@ -42,6 +42,9 @@ func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projecti
 	if e.programs == nil {
 		return fmt.Errorf("project: %w", engine.ErrClosed)
 	}
+	if err := e.compile(projectPrograms); err != nil {
+		return fmt.Errorf("project: %w", err)
+	}
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
 	if !x.Sparse() {

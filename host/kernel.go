@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // AllLandmarks is the value of Kernel.Landmarks for exact kernel PCA.
@@ -45,7 +46,8 @@ const (
 // principal components of the examples, and Kernel says in which.
 type Kernel struct {
 	Function   mercer.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
-	Search     bool            // find the best of seven values of γ around 1 / that median (KernelSearch)
+	Search     bool            // find the best of seven values of γ near 1 / that median (KernelSearch)
+	Mean       bool            // take the γ that sets the means of the classes farthest apart in feature space
 	Cosine     bool            // scale each example to length 1 first
 	Components int             // 0 for 500, or as many as there are
 	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
@@ -57,7 +59,7 @@ type Kernel struct {
 
 // findsGamma says whether γ is to be found.
 func (k *Kernel) findsGamma() bool {
-	return k.Function.Kind != mercer.Linear && (k.Search || k.Function.Gamma == 0)
+	return k.Function.Kind != mercer.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
 }
 
 // Options returns what to fit to n examples of d features, with γ = 1 where it is to be
@@ -105,8 +107,8 @@ func (k *Kernel) MostComponents(n, d int) int {
 }
 
 // FindOptions returns what Options does, with γ computed from x where Function.Gamma is 0 or
-// Search is set. note tells the user that γ; it is "" if γ was given, or is only the middle
-// of the search. Errors: those of Plan and kernelpca.MedianGamma.
+// Search or Mean is set. note tells the user that γ; it is "" if γ was given, or is only where
+// these begin. Errors: those of Plan and kernelpca.MedianGamma.
 func (k *Kernel) FindOptions(
 	e engine.Engine, x dataset.Examples, seed uint64,
 ) (o kernelpca.Options, note string, err error) {
@@ -114,18 +116,29 @@ func (k *Kernel) FindOptions(
 	if _, err := k.Plan(x.N, x.D); err != nil {
 		return o, "", err
 	}
-	if !k.findsGamma() {
-		return o, "", nil
-	}
-	if o.Function.Gamma, err = kernelpca.MedianGamma(e, x, seed); err == nil && !k.Search {
-		note = fmt.Sprintf("gamma %v, 1 / median squared distance", o.Function.Gamma)
-	}
+	o.Function, note, err = k.findFunction(e, x, seed)
 	return o, note, err
+}
+
+// findFunction returns the kernel function, with γ as FindOptions finds it, and its note.
+func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (mercer.Function, string, error) {
+	f := k.Function
+	if !k.findsGamma() {
+		return f, "", nil
+	}
+	var err error
+	if f.Gamma, err = kernelpca.MedianGamma(e, x, seed); err != nil || k.Search || k.Mean {
+		return f, "", err
+	}
+	return f, fmt.Sprintf("gamma %v, 1 / median squared distance", f.Gamma), nil
 }
 
 // fitKernel fits the kernel map to the prepared data, and returns it with what it makes of
 // them.
 func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examples, error) {
+	if own, ok := t.Learner.(learners.Mapper); ok {
+		return t.fitOwnMap(ctx, own)
+	}
 	none := dataset.Examples{}
 	x := t.data.Examples
 	o, note, err := t.Kernel.FindOptions(t.Engine, x, t.Seed)
@@ -134,6 +147,11 @@ func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examp
 	}
 	if note != "" {
 		t.note("kernel: %s", note)
+	}
+	if t.Kernel.findsGamma() && t.Kernel.Mean {
+		if o.Function, err = t.longestMean(ctx, o.Function); err != nil {
+			return nil, none, err
+		}
 	}
 	steps := []dataset.Steps{equalSteps, plainSteps}
 	if t.Kernel.Steps != nil {
@@ -169,7 +187,11 @@ func (t *training) searchKernel(ctx context.Context, o kernelpca.Options, steps 
 				trial.Steps, trial.EstimatedError, trial.Components)
 		},
 	}
-	for _, factor := range []float32{0.25, 0.5, 1, 2, 4, 8, 16} {
+	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
+	if hasOwnMap(t.Learner) { // means blur what narrow kernel functions tell apart (docs/kernel-mean.md)
+		factors = []float32{1, 2, 4, 8, 16, 32, 64}
+	}
+	for _, factor := range factors {
 		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
 	}
 	trials, at, err := s.Find(ctx, t.problem)

@@ -38,7 +38,7 @@ type KernelTrial struct {
 // and returns them and the place of the best, the first of those with the least estimated
 // error. A cancelled ctx ends it with ctx's error.
 func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []KernelTrial, best int, err error) {
-	e, x, y := p.Engine, p.X, p.Y
+	x, y := p.X, p.Y
 	fit, rest := holdOut(y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
@@ -47,10 +47,10 @@ func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []K
 	o := s.Options
 	// Four fifths of the examples may not have what is asked of all.
 	o.Landmarks = min(o.Landmarks, len(fit))
-	o.Components = min(o.Components, o.MostComponents(len(fit), x.D))
+	o.Components = min(o.Components, o.MostComponents(len(fit), x.D)) // 0 of a map of the learner's own
 	for _, gamma := range s.Gammas {
 		o.Function.Gamma = gamma
-		fitted, held, components, err := s.components(ctx, e, o, train, test)
+		fitted, held, components, err := s.components(ctx, p, o, train, test)
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
@@ -91,20 +91,20 @@ func pick(x dataset.Examples, y []int32, which []int) labelled {
 	return some
 }
 
-// components fits kernel PCA to train and returns the components of both, and how many
-// they are.
+// components fits what maps the examples for the learner to train, and returns the components of
+// both, and how many they are.
 func (s KernelSearch) components(
-	ctx context.Context, e engine.Engine, o kernelpca.Options, train, test labelled,
+	ctx context.Context, p *learners.Problem, o kernelpca.Options, train, test labelled,
 ) (fitted, held labelled, n int, err error) {
-	basis, err := kernelpca.Fit(ctx, e, train.x, o)
+	basis, err := fitBasis(ctx, s.Learner, p.On(train.x, train.y), o, nil)
 	if err != nil {
 		return fitted, held, 0, err
 	}
 	fitted.y, held.y = train.y, test.y
-	if fitted.x, err = kernelmap.Components(ctx, e, basis, train.x); err != nil {
+	if fitted.x, err = kernelmap.Components(ctx, p.Engine, basis, train.x); err != nil {
 		return fitted, held, 0, err
 	}
-	held.x, err = kernelmap.Components(ctx, e, basis, test.x)
+	held.x, err = kernelmap.Components(ctx, p.Engine, basis, test.x)
 	return fitted, held, basis.Axes.Q, err
 }
 
@@ -126,7 +126,7 @@ func (s KernelSearch) try(
 		return 0, err
 	}
 	on := p.On(x, train.y)
-	on.Bias = steps.Bias
+	on.Bias, on.OwnMap = steps.Bias, hasOwnMap(s.Learner)
 	result, err := Run(ctx, s.Learner, on, RunOptions{MaxSteps: s.MaxSteps, Weights: s.Weights})
 	if err != nil {
 		return 0, err

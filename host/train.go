@@ -91,9 +91,9 @@ const (
 type Trained struct {
 	*model.Model
 	Run Result
-	// Doubts are sentences that say what the examples speak against: the confusion matrix, or
-	// the result. Watch.Note has been told them.
-	Doubts []string
+	// Doubts are what the examples speak against: the confusion matrix, or the result. Watch.Note has
+	// been told them.
+	Doubts []Doubt
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -149,6 +149,9 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	about := o.Learner.Definition()
+	if err := o.checkOwnMap(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
 	rule, err := about.Rule(string(o.Weights))
 	if err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -333,7 +336,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
-	t.problem.Bias = k.Preparation.Steps.Bias
+	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, hasOwnMap(t.Learner)
 	t.phase(Mapped)
 	return nil
 }
@@ -368,11 +371,15 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
-	if result.Note != "" {
-		t.note("%s", result.Note)
+	found, err := t.doubts(ctx, &result)
+	if err != nil {
+		return nil, err
 	}
-	found := doubts(&result, t.problem.Noise, m.Meta.Classes, result.W.D)
 	for _, doubt := range found {
+		if doubt.Code == LearnerEndsInDoubt {
+			t.note("%s", result.Note)
+			continue
+		}
 		t.note("warning: %s", doubt)
 	}
 	t.phase(Learned)

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
 
 // Learner is one run of an algorithm. It owns what it has loaded on the engine and the
@@ -56,7 +57,7 @@ type NoiseLearner interface {
 // Step is what Learner.Step did.
 type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Note is empty
-	Note    string  // what the user should know of a run that ends with this step; mostly empty
+	Note    string  // what the user should know of a run that ends here, and behind "; " what to do; mostly empty
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about, for whoever watches
 }
@@ -108,6 +109,20 @@ type Stream interface {
 
 	// Result writes the weights to w, and says what the pass was about.
 	Result(w engine.Weights) (Step, error)
+}
+
+// Mapper is Params of a learner that has a kernel map of its own, fitted to the noisy labels as
+// well, where others are given kernel principal components.
+type Mapper interface {
+	Params
+
+	// FitMap fits the map to the examples of p, which are prepared and nothing else, and returns it:
+	// a projection to p.Q numbers by kernel function f. Runs are then started on a Problem of what
+	// it makes of the examples, with OwnMap set. note is told what the user should know. A cancelled
+	// ctx ends it with ctx's error.
+	FitMap(
+		ctx context.Context, p *Problem, f mercer.Function, note func(format string, args ...any),
+	) (engine.Projection, error)
 }
 
 // Rule says which of the weights W_0 … W_T of a run are its result (clause 10).

@@ -26,6 +26,10 @@ type Problem struct {
 	Seed   uint64            // of all random choices
 	Bias   bool              // the last feature stands for a constant, on which no penalty is put
 
+	// OwnMap says that X is what the map makes of the examples that the learner's FitMap fitted to
+	// them, Q columns.
+	OwnMap bool
+
 	// Annotations say who gave which label, of which Y are the votes; nil if nobody knows.
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
 	Annotations *confusion.Annotations
@@ -149,7 +153,8 @@ func (p *Problem) checkLabelled() error {
 // Both share one C⁻¹, and nothing of the one keeps the examples of the other in memory.
 func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
 	return &Problem{
-		X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, Bias: p.Bias, shared: p.inversion(),
+		X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, Bias: p.Bias, OwnMap: p.OwnMap,
+		shared: p.inversion(),
 	}
 }
 

@@ -165,3 +165,21 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 	line("components", "%s, twice while they are prepared", smallBytesText(r.Bytes))
 	return w.Flush()
 }
+
+// ownMapDryRun prints what the kernel map of the learner's own would take.
+func (t *training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
+	q := len(d.Classes)
+	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: d.N, Components: q,
+		Plan: kernelpca.Plan{Basis: 4 * int64(d.N) * int64(q)}, Bytes: 4 * int64(d.N) * int64(q)}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, r)
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
+	line("device", "%s %s", where.ID, where.Name)
+	line("data", "%d examples × %d features", r.Examples, r.Features)
+	line("kernel means", "%d means of %d atoms", r.Components, r.Landmarks)
+	line("weights of atoms", "%s", smallBytesText(r.Plan.Basis))
+	line("means at examples", "%s, twice while they are prepared", smallBytesText(r.Bytes))
+	return w.Flush()
+}

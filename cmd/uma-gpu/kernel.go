@@ -38,7 +38,7 @@ func kernelFlags() []cli.Flag {
 func trainKernelFlags() []cli.Flag {
 	flags := kernelFlags()
 	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median",
-		Usage: "`G` of rbf and poly: a number above 0, median or search"}
+		Usage: "`G` of rbf and poly: a number above 0, median, search or mean"}
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "kernel", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
 		&cli.StringFlag{Name: "normalize-components", Value: "auto", Usage: "preparation `STEPS` of components"},
@@ -99,9 +99,11 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 		text := c.String("gamma")
 		if g, err := strconv.ParseFloat(text, 32); err == nil {
 			f.Gamma, trial.Gamma = float32(g), float32(g)
-		} else if trial.Gamma, k.Search = 1, text == "search"; text != "median" && !(search && k.Search) {
+		} else if k.Search, k.Mean = text == "search", text == "mean"; text == "median" || search && (k.Search || k.Mean) {
+			trial.Gamma = 1
+		} else {
 			return nil, usagef(c, "--gamma is %q, wanted a number above 0, %s", text,
-				map[bool]string{true: "median or search", false: "or median"}[search])
+				map[bool]string{true: "median, search or mean", false: "or median"}[search])
 		}
 	}
 	if err := trial.Check(); err != nil {

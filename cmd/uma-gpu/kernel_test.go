@@ -97,7 +97,7 @@ func TestTrainKernelErrors(t *testing.T) {
 		{exitUsage, `--kernel is "sigmoid"`, []string{"--kernel", "sigmoid"}},
 		{exitUsage, "gamma is 0, want a finite number above 0", []string{"--kernel", "rbf", "--gamma", "0"}},
 		{exitUsage, "gamma is -1", []string{"--kernel", "rbf", "--gamma", "-1"}},
-		{exitUsage, `--gamma is "big", wanted a number above 0, median or search`, []string{"--kernel", "rbf", "--gamma", "big"}},
+		{exitUsage, `--gamma is "big", wanted a number above 0, median, search or mean`, []string{"--kernel", "rbf", "--gamma", "big"}},
 		{exitUsage, "--gamma says nothing about --kernel linear, only about rbf and poly", []string{"--kernel", "linear", "--gamma", "search"}},
 		{exitUsage, "--degree says nothing about --kernel rbf, only about poly", []string{"--kernel", "rbf", "--degree", "2"}},
 		{exitUsage, "degree is 0", []string{"--kernel", "poly", "--degree", "0"}},

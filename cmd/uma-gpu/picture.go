@@ -105,14 +105,19 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	}
 	d := experiment.All[known]
 	all := map[string]*series{}
-	several := slices.ContainsFunc(rows, func(r experiment.Row) bool { return r.Measure != rows[0].Measure })
+	measures := several(rows, func(r experiment.Row) string { return r.Measure })
 	var names, columns []string
 	for _, r := range rows {
 		name, column := r.Learner, ""
-		if d.Sets != nil {
-			name, column = r.Data, r.Learner
-		} else if several {
+		switch {
+		case d.Axis != "" && several(rows, func(r experiment.Row) string { return r.Data }):
+			name += ", " + r.Data
+		case d.Axis != "" && measures:
+			name += ", " + measureNames.Replace(r.Measure)
+		case measures:
 			column = r.Measure
+		case d.Axis == "":
+			name, column = r.Data, r.Learner
 		}
 		if column != "" {
 			if !slices.Contains(columns, column) {
@@ -131,9 +136,9 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 		}
 	}
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text = d.Paper, d.Axis
-	if !several {
-		p.Y.Label.Text = rows[0].Measure
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = d.Paper, d.Axis, rows[0].Measure
+	if measures {
+		p.Y.Label.Text = ""
 	}
 	p.Y.Min = 0
 	p.Legend.Top = columns != nil
@@ -146,6 +151,11 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 		}
 	}
 	return p, nil
+}
+
+// several says whether rows differ in what of says.
+func several(rows []experiment.Row, of func(experiment.Row) string) bool {
+	return slices.ContainsFunc(rows, func(r experiment.Row) bool { return of(r) != of(rows[0]) })
 }
 
 // draw adds the series to p, the points joined if so asked.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -136,9 +137,14 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 			c.args = append(c.args, "--"+name, value)
 		}
 	}
-	if c.mapped = r.IntN(3) == 0; c.mapped {
-		c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear", "cosine"),
-			"--components", fmt.Sprint(2+r.IntN(12)), "--landmarks", fmt.Sprint(20+r.IntN(40)),
+	if c.mapped = r.IntN(3) == 0; !c.mapped {
+		return c
+	}
+	c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear", "cosine"))
+	if _, own := d.New().(learners.Mapper); own {
+		c.args = append(c.args, "--atoms", pick(r, "all", "40"), "--atom-choice", pick(r, "uniform", "clusters", "herding"))
+	} else {
+		c.args = append(c.args, "--components", fmt.Sprint(2+r.IntN(12)), "--landmarks", fmt.Sprint(20+r.IntN(40)),
 			"--landmark-choice", pick(r, "uniform", "kmeans++", "farthest"))
 	}
 	return c

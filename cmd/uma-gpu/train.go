@@ -58,6 +58,8 @@ func trainCommand() *cli.Command {
 			"by their noisy labels through C; cv judges by all of them, in as many trainings as there are folds.\n\n" +
 			"--stream sees each example once and keeps none, so that memory does not grow with their number: for online\n" +
 			"learners, and a preparation that needs no statistics (--normalize bias,l2) or is that of --from.\n\n" +
+			"What speaks against the confusion matrix or the result is a warning, and in the JSON object an element of\n" +
+			"doubts, with a code, a text and an advice.\n\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
@@ -222,7 +224,7 @@ func (t *training) report(trained *host.Trained, n int) trainReport {
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
-		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds,
+		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
 	}
 }
 
@@ -437,7 +439,7 @@ func (t *training) prepare(d *dataset.Dataset) error {
 	} else if err := prepare(t.steps, t.mapped(), d, where); err != nil {
 		return err
 	}
-	if t.Kernel != nil {
+	if t.Kernel != nil && !t.ownMap() {
 		if _, err := t.Kernel.Plan(d.N, d.D); err != nil {
 			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
 		}
@@ -451,11 +453,19 @@ func (t *training) mapped() bool {
 	return t.Kernel != nil || t.base() != nil && t.base().Projection != nil
 }
 
+// ownMap says whether the kernel function is for a map of the learner's own, instead of kernel PCA.
+func (t *training) ownMap() bool {
+	_, own := t.Learner.(learners.Mapper)
+	return own && t.Kernel != nil
+}
+
 // work is what the learner will see of prepared data.
 func (t *training) work(d *dataset.Dataset) work {
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
 		return workOnComponents(d.N, base.D, base.Q)
+	case t.ownMap():
+		return workOnComponents(d.N, len(d.Classes), len(d.Classes))
 	case t.Kernel != nil:
 		return workOnComponents(d.N, t.Kernel.MostComponents(d.N, d.D), len(d.Classes))
 	}
@@ -464,7 +474,10 @@ func (t *training) work(d *dataset.Dataset) work {
 
 // dryRun prints what training would take.
 func (t *training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) error {
-	if t.Kernel != nil {
+	switch {
+	case t.ownMap():
+		return t.ownMapDryRun(c, e.Device(), d)
+	case t.Kernel != nil:
 		return t.kernelDryRun(c, e.Device(), d)
 	}
 	return t.linearDryRun(c, e, d.Examples, d.Y, len(d.Classes))

@@ -30,7 +30,8 @@ type trainReport struct {
 	Device             engine.Device `json:"device"`
 	Model              string        `json:"model"`
 	Seconds            trainSeconds  `json:"seconds"`
-	Axes               string        `json:"axes"` // of the matrices
+	Axes               string        `json:"axes"`   // of the matrices
+	Doubts             []host.Doubt  `json:"doubts"` // what was warned of; none is an empty list
 	Validation         *judgement    `json:"validation,omitempty"`
 }
 

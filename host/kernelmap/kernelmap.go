@@ -30,6 +30,13 @@ func Fit(
 	if err != nil {
 		return nil, dataset.Examples{}, err
 	}
+	return New(ctx, e, basis, x, steps)
+}
+
+// New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is Fit.
+func New(
+	ctx context.Context, e engine.Engine, basis *kernelpca.Basis, x dataset.Examples, steps dataset.Steps,
+) (*Map, dataset.Examples, error) {
 	z, err := Components(ctx, e, basis, x)
 	if err != nil {
 		return nil, dataset.Examples{}, err

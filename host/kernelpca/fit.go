@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -126,7 +127,7 @@ var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; sc
 func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
 	var squares, all float64
 	for i, m := range mean {
-		squares += b.selfValue(x, i)
+		squares += selfValue(b.Function, x, i)
 		all += m
 	}
 	b.Variance = squares - all
@@ -148,7 +149,7 @@ func (b *Basis) checkVariance(squares float64) error {
 }
 
 // selfValue returns κ(x_i, x_i), with the bits that an engine gives it.
-func (b *Basis) selfValue(x dataset.Examples, i int) float64 {
+func selfValue(f mercer.Function, x dataset.Examples, i int) float64 {
 	var dot float32
 	if !x.Sparse() {
 		dot = numerics.Dot(x.Row(i), x.Row(i))
@@ -164,7 +165,18 @@ func (b *Basis) selfValue(x dataset.Examples, i int) float64 {
 		}
 		dot += acc
 	}
-	return float64(b.Function.Value(dot, dot, dot))
+	return float64(f.Value(dot, dot, dot))
+}
+
+// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them.
+func SquaredLengths(f mercer.Function, x dataset.Examples) []float64 {
+	lengths := make([]float64, x.N)
+	parallel.Ranges(x.N, part, func(from, to int) {
+		for i := from; i < to; i++ {
+			lengths[i] = selfValue(f, x, i)
+		}
+	})
+	return lengths
 }
 
 // allEqual says whether all examples have the values of the first.

@@ -43,10 +43,6 @@ func MedianGamma(e engine.Engine, x dataset.Examples, seed uint64) (float32, err
 	return gamma, nil
 }
 
-func newRand(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, 0x6c616e646d61726b)) // "landmark"
-}
-
 // uniform returns m of n numbers, increasing.
 func uniform(n, m int, rng *rand.Rand) []int {
 	which := rng.Perm(n)[:m]
@@ -57,52 +53,18 @@ func uniform(n, m int, rng *rand.Rand) []int {
 // choose returns the landmarks that o asks for, increasing. Distances are those in feature
 // space: κ(x,x) + κ(l,l) - 2κ(x,l).
 func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) ([]int, error) {
-	rng, m := newRand(o.Seed), o.Landmarks
+	m := o.Landmarks
 	if m == x.N || o.Choice == Uniform {
-		return uniform(x.N, m, rng), nil
+		return uniform(x.N, m, newRand(o.Seed)), nil
 	}
-	self, near, values := make([]float64, x.N), make([]float64, x.N), make([]float32, x.N)
-	for i := range self {
-		self[i] = b.selfValue(x, i)
+	c, err := NewCover(ctx, e, x, o.Function, m, o.Choice, o.Seed)
+	if err != nil {
+		return nil, err
 	}
-	next := rng.IntN(x.N)
-	which := []int{next}
-	for len(which) < m {
-		if err := project(ctx, e, values, x, engine.Projection{Function: o.Function,
-			Landmarks: x.Pick([]int{next})}); err != nil {
-			return nil, err
-		}
-		total, farthest := 0.0, 0
-		for i, v := range values {
-			distance := max(0, self[i]+self[next]-2*float64(v))
-			if len(which) == 1 || distance < near[i] {
-				near[i] = distance
-			}
-			if total += near[i]; near[i] > near[farthest] {
-				farthest = i
-			}
-		}
-		if !(near[farthest] > 0) {
-			return nil, fmt.Errorf("%w: found only %d examples that differ in feature space, "+
-				"wanted %d landmarks; take fewer", ErrOptions, len(which), m)
-		}
-		if next = farthest; o.Choice == KMeans {
-			next = draw(near, rng.Float64()*total, farthest)
-		}
-		which = append(which, next)
+	if len(c.Rows) < m {
+		return nil, fmt.Errorf("%w: found only %d examples that differ in feature space, "+
+			"wanted %d landmarks; take fewer", ErrOptions, len(c.Rows), m)
 	}
-	slices.Sort(which)
-	return which, nil
-}
-
-// draw returns the first place where the sum of weights passes r; rounding may leave none,
-// then it is other.
-func draw(weights []float64, r float64, other int) int {
-	sum := 0.0
-	for i, w := range weights {
-		if sum += w; sum > r && w > 0 {
-			return i
-		}
-	}
-	return other
+	slices.Sort(c.Rows)
+	return c.Rows, nil
 }

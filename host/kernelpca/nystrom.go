@@ -28,7 +28,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 	}
 	squares, all := 0.0, 0.0
 	for i := range x.N {
-		squares += b.selfValue(x, i)
+		squares += selfValue(b.Function, x, i)
 	}
 	for _, c := range centreRows(f) {
 		all += float64(c * c)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
+	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -21,6 +22,7 @@ func All() []*learners.Definition {
 		softmax.Defaults().Definition(),
 		uma.Defaults().Definition(),
 		classmean.Defaults().Definition(),
+		kernelmean.Defaults().Definition(),
 		online.NewPerceptron().Definition(),
 		online.NewUltraconservative().Definition(),
 		online.NewMira().Definition(),

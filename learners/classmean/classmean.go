@@ -17,13 +17,9 @@ package classmean
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
-	"math"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -55,101 +51,47 @@ func (*Params) Flags(*flag.FlagSet) {}
 // Check implements learners.Params.
 func (*Params) Check() error { return nil }
 
-// run is the classifier before and after its only step.
-type run struct {
-	cells   engine.Cells
-	inverse *confusion.Inverse
-	n, d, q int
-	labels  []int64 // examples by noisy label
-	made    bool    // the step
-}
-
 // Start implements learners.Params.
 func (*Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	cells, inverse, err := problem.LoadCells()
-	if err != nil {
-		return nil, err
-	}
-	labels := make([]int64, problem.Q)
-	for _, y := range problem.Y {
-		labels[y]++
-	}
-	n, d, q := cells.Shape()
-	return &run{cells: cells, inverse: inverse, n: n, d: d, q: q, labels: labels}, nil
+	return Begin(problem, definition.Name, nearest)
 }
 
-// Count implements learners.Learner.
-func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
-	if err := l.cells.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	a, err := l.cells.Assign(0)
-	return a.Predicted, err
-}
-
-// Step implements learners.Learner: it makes the means of the classes the weights. Those of
-// before leave no trace: sums by label are exact integers, however the examples are predicted.
-func (l *run) Step(_ context.Context, w engine.Weights) (learners.Step, error) {
-	if l.made {
-		return learners.Step{Done: true}, nil
-	}
-	sums, err := l.sums()
+// nearest makes the weights w, which are 0, those of the nearest mean.
+func nearest(s *Sums, w engine.Weights) error {
+	sums, err := s.ByLabel()
 	if err != nil {
-		return learners.Step{}, err
+		return err
 	}
-	m := make([]float32, l.d) // the columns of C⁻¹ sum to 1, so this is the mean whatever C is
-	engine.UpdateVector(m, sums, slices.Repeat([]float32{1}, l.q), l.cells.FixedPoint())
-	unit, err := l.unit(m)
+	m := make([]float32, w.D) // the columns of C⁻¹ sum to 1, so this is the mean whatever C is
+	engine.UpdateVector(m, sums, slices.Repeat([]float32{1}, w.Q), s.cells.FixedPoint())
+	unit, err := s.unit(m)
 	if err != nil {
-		return learners.Step{}, err
+		return err
 	}
-	next := engine.NewWeights(l.q, l.d)
-	l.means(next, sums, m, unit)
-	if slices.ContainsFunc(next.W, notFinite) {
-		return learners.Step{}, errors.New("classmean: found a mean too large for float32; normalise the features, " +
-			"or use a confusion matrix that is farther from a singular one")
-	}
-	copy(w.W, next.W)
-	l.made = true
-	return learners.Step{Changed: learners.AllClasses(l.q)}, nil
-}
-
-func notFinite(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
-
-// sums returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d row-major in fixed point.
-func (l *run) sums() ([]int64, error) {
-	sums, region := make([]int64, l.q*l.d), make([]int64, l.q*l.d)
-	for p := range l.q {
-		if err := l.cells.ClassSums(region, p); err != nil {
-			return nil, err
-		}
-		for i, v := range region {
-			sums[i] += v
-		}
-	}
-	return sums, nil
+	s.means(w, sums, m, unit)
+	return nil
 }
 
 // unit returns the t for which t·⟨m,x⟩ is nearest to 1 over all examples x, by least squares:
 // Σ⟨m,x⟩ / Σ⟨m,x⟩², with scores by clause 1 and sums in float64 in the order of the examples.
-func (l *run) unit(m []float32) (float64, error) {
-	probe := engine.NewWeights(l.q, l.d)
+func (s *Sums) unit(m []float32) (float64, error) {
+	probe := engine.NewWeights(s.q, s.d)
 	copy(probe.Row(0), m)
-	if err := l.cells.Rescore(probe, []int{0}); err != nil {
+	if err := s.cells.Rescore(probe, []int{0}); err != nil {
 		return 0, err
 	}
 	const block = 4096
-	scores := make([]float32, min(block, l.n)*l.q)
+	scores := make([]float32, min(block, s.n)*s.q)
 	var sum, squares float64
-	for from := 0; from < l.n; from += block {
-		to := min(from+block, l.n)
-		if err := l.cells.Scores(scores[:(to-from)*l.q], from, to); err != nil {
+	for from := 0; from < s.n; from += block {
+		to := min(from+block, s.n)
+		if err := s.cells.Scores(scores[:(to-from)*s.q], from, to); err != nil {
 			return 0, err
 		}
 		for i := range to - from {
-			s := float64(scores[i*l.q])
-			sum += s
-			squares += s * s // exact, so that fused or not is the same
+			v := float64(scores[i*s.q])
+			sum += v
+			squares += v * v // exact, so that fused or not is the same
 		}
 	}
 	if squares == 0 { // the examples have no mean to speak of
@@ -169,12 +111,11 @@ func (l *run) unit(m []float32) (float64, error) {
 // Taking the same off all rows changes no prediction; it keeps the scores near 0. Where nothing
 // stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
 // largest product, which is as good only if the means are equally long.
-func (l *run) means(w engine.Weights, sums []int64, m []float32, t float64) {
-	b, priors, f := l.inverse.Float32(), l.inverse.Priors(l.labels, l.n), l.cells.FixedPoint()
-	mm := norm2(m)
-	for c := range l.q {
+func (s *Sums) means(w engine.Weights, sums []int64, m []float32, t float64) {
+	mm, priors := norm2(m), s.Priors()
+	for c := range w.Q {
 		row := w.Row(c)
-		engine.UpdateVector(row, sums, b[c*l.q:(c+1)*l.q], f)
+		s.Unmix(row, sums, c)
 		scale := float32(1 / priors[c])
 		for j := range row {
 			row[j] *= scale
@@ -194,29 +135,3 @@ func norm2(v []float32) float64 {
 	}
 	return sum
 }
-
-// The states that Save returns.
-const (
-	before = "before the means"
-	after  = "after the means"
-)
-
-// Save implements learners.Learner.
-func (l *run) Save() ([]byte, error) {
-	if l.made {
-		return []byte(after), nil
-	}
-	return []byte(before), nil
-}
-
-// Restore implements learners.Learner.
-func (l *run) Restore(saved []byte) error {
-	if s := string(saved); s != before && s != after {
-		return fmt.Errorf("classmean: found a damaged state of a run, %.40q, wanted %q or %q", s, before, after)
-	}
-	l.made = string(saved) == after
-	return nil
-}
-
-// Close implements learners.Learner.
-func (l *run) Close() error { return l.cells.Close() }

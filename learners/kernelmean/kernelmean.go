@@ -1,0 +1,182 @@
+// Package kernelmean is the mean classifier: the score of a class is the mean of a kernel function
+// between an example and the training examples of the class (van Rooyen et al., Sparse robust
+// classification via the kernel mean). No weight is fitted, so there is nothing that noise could
+// mislead: symmetric noise only shortens what tells classes apart (Lemma 10).
+//
+// With a kernel function the learner has a map of its own, to the means of the noisy labels, of which
+// W makes those of the true classes: score_q = Σ_k C⁻¹[q][k]·(n_k/n)·mean_k. Without one the kernel
+// function is linear, and W has the same sums of the examples themselves. That is class means in
+// feature space; what tells it from learner classmean is that this measures distances to the means,
+// which need an offset, and the mean classifier similarities, which need none.
+//
+// Weighed by how often classes are, which is the mean classifier of the paper, or with all classes
+// alike, which minds the balanced error: that is immune to noise that is symmetric in each class by
+// itself (Theorem 18), even without C.
+package kernelmean
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmean"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/classmean"
+)
+
+// Params are the parameters of the mean classifier.
+type Params struct {
+	Balanced bool `json:"balanced"` // all classes weigh alike; else each as often as it is, by C⁻¹
+
+	// Of the map of a kernel function, which options of kernelmean.Fit say in other words.
+	Atoms       string `json:"atoms"`        // a number, All or Auto
+	AtomChoice  string `json:"atom_choice"`  // kernelmean.Uniform, Clusters or Herding
+	AtomWeights string `json:"atom_weights"` // kernelmean.Optimal or Own
+}
+
+// Values of Atoms beside numbers.
+const (
+	All  = "all"  // every example, which is exact
+	Auto = "auto" // as few as are worth it
+)
+
+// Defaults returns the parameters to use unless there is reason for others.
+func Defaults() *Params {
+	return &Params{Atoms: All, AtomChoice: kernelmean.Uniform, AtomWeights: kernelmean.Optimal}
+}
+
+var definition = &learners.Definition{
+	Name: "kernelmean",
+	Summary: "the most similar class: means of a kernel function over the examples of each class, immune to " +
+		"symmetric noise",
+	Paper:    "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and Sections 3 to 5",
+	Step:     "the means of all classes; there is no second one",
+	MaxSteps: 2,
+	Weights:  []learners.Rule{learners.Last},
+	New:      func() learners.Params { return Defaults() },
+}
+
+// Definition implements learners.Params.
+func (*Params) Definition() *learners.Definition { return definition }
+
+// Flags implements learners.Params.
+func (p *Params) Flags(fs *flag.FlagSet) {
+	fs.BoolVar(&p.Balanced, "balanced", p.Balanced, "weigh all classes alike, not as often as they are")
+	fs.StringVar(&p.Atoms, "atoms", p.Atoms, "`K` examples that stand for all, with --kernel: a number, all or auto")
+	fs.StringVar(&p.AtomChoice, "atom-choice", p.AtomChoice, "`HOW` to choose them: uniform, clusters or herding")
+	fs.StringVar(&p.AtomWeights, "atom-weights", p.AtomWeights,
+		"`WEIGHTS` of them: optimal, the nearest to all examples, or own, those of the choice")
+}
+
+// Check implements learners.Params.
+func (p *Params) Check() error {
+	if _, err := p.atoms(); err != nil {
+		return err
+	}
+	if c := p.AtomChoice; c != kernelmean.Uniform && c != kernelmean.Clusters && c != kernelmean.Herding {
+		return fmt.Errorf("atom-choice is %q, wanted %s, %s or %s", c, kernelmean.Uniform, kernelmean.Clusters,
+			kernelmean.Herding)
+	}
+	if w := p.AtomWeights; w != kernelmean.Optimal && w != kernelmean.Own {
+		return fmt.Errorf("atom-weights are %q, wanted %s or %s", w, kernelmean.Optimal, kernelmean.Own)
+	}
+	return nil
+}
+
+// atoms returns what kernelmean.Options has for Atoms.
+func (p *Params) atoms() (int, error) {
+	switch p.Atoms {
+	case All:
+		return 0, nil
+	case Auto:
+		return kernelmean.Auto, nil
+	}
+	k, err := strconv.Atoi(p.Atoms)
+	if err != nil || k < 1 {
+		return 0, fmt.Errorf("atoms are %q, wanted a number of at least 1, %s or %s", p.Atoms, All, Auto)
+	}
+	return k, nil
+}
+
+// FitMap implements learners.Mapper: number k of an example is the mean of f between it and the
+// examples of noisy label k, or what stands for them.
+func (p *Params) FitMap(
+	ctx context.Context, problem *learners.Problem, f mercer.Function, note func(string, ...any),
+) (engine.Projection, error) {
+	if err := errors.Join(p.Check(), problem.Check()); err != nil {
+		return engine.Projection{}, err
+	}
+	o := kernelmean.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Seed: problem.Seed}
+	o.Atoms, _ = p.atoms()
+	m, err := kernelmean.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
+	if err != nil {
+		return engine.Projection{}, err
+	}
+	for _, line := range m.Notes() {
+		note("%s", line)
+	}
+	return m.Projection, nil
+}
+
+// Start implements learners.Params.
+func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if problem.OwnMap && problem.X.D != problem.Q {
+		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the mean of each class",
+			engine.ErrShape, problem.X.D, problem.Q)
+	}
+	if !problem.OwnMap && p.Atoms != All {
+		return nil, fmt.Errorf("kernelmean: found %s atoms and no kernel function, wanted one, or %s atoms: without one "+
+			"there are as many weights as features", p.Atoms, All)
+	}
+	weights := sums
+	if problem.OwnMap {
+		weights = mapped
+	}
+	balanced := p.Balanced
+	return classmean.Begin(problem, definition.Name, func(s *classmean.Sums, w engine.Weights) error {
+		if err := weights(s, w); err != nil || !balanced {
+			return err
+		}
+		for q, prior := range s.Priors() {
+			scale := float32(1 / prior)
+			for j := range w.Row(q) {
+				w.Row(q)[j] *= scale
+			}
+		}
+		return nil
+	})
+}
+
+// sums makes row q the sum over n of the examples of true class q.
+func sums(s *classmean.Sums, w engine.Weights) error {
+	all, err := s.ByLabel()
+	if err != nil {
+		return err
+	}
+	for q := range w.Q {
+		s.Unmix(w.Row(q), all, q)
+	}
+	return nil
+}
+
+// mapped makes rows that do with the means of noisy labels what sums does with examples: W[q][k] is
+// C⁻¹[q][k]·(n_k/n).
+func mapped(s *classmean.Sums, w engine.Weights) error {
+	n := int64(0)
+	for _, count := range s.Labels {
+		n += count
+	}
+	for q := range w.Q {
+		for k, count := range s.Labels {
+			w.Row(q)[k] = float32(s.Inverse.V[q*w.Q+k] * (float64(count) / float64(n)))
+		}
+	}
+	return nil
+}

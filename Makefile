@@ -5,6 +5,7 @@
 # make tuner    the tests that search for a tuning, which make test leaves out
 # make mutants each broken kernel has to fail the conformance suite, which make test leaves out
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints
+# make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
@@ -20,8 +21,9 @@
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 3s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
+# make online    the tables of docs/online.md on wrong labels and on classes of different sizes; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
-# make reproduce-quick the toy experiments of the UMA paper and, with DATA as for weights, its table on two small sets
+# make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
 # make clean    removes build/
 
@@ -34,11 +36,12 @@ DATA ?=
 SMALL ?=
 KILLS ?= 100
 RUNS ?= 300
+ROWS ?= 10000000
 SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners confusion reproduce-quick weights clean
+.PHONY: help deps build run test tuner mutants kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -76,6 +79,9 @@ mutants: deps
 # Random, by a seed that is printed and given again with SEED.
 kills: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
+
+stream: deps
+	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
 
 metamorphic: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED)
@@ -210,6 +216,11 @@ learners: deps
 	@mkdir -p build
 	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
+online: build
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make online DATA=DIR"; exit 1; }
+	python3 bench/online.py build/uma-gpu "$(DATA)" noise
+	python3 bench/online.py build/uma-gpu "$(DATA)" imbalance
+
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }
 	@mkdir -p build
@@ -223,6 +234,7 @@ confusion: deps
 reproduce-quick: build
 	build/uma-gpu reproduce fig1a --quiet --out build/fig1a.jsonl
 	build/uma-gpu reproduce fig1b --quiet --out build/fig1b.jsonl
+	build/uma-gpu reproduce copa --quiet --out build/copa.jsonl
 	@[ -z "$(DATA)" ] || build/uma-gpu reproduce table1 --data-dir "$(DATA)" --sets digits,reuters --runs 3 \
 		--quiet --out build/table1.jsonl
 

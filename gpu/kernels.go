@@ -57,10 +57,12 @@ var sparsePrograms = []program{
 
 // projectPrograms are those of projections.
 var projectPrograms = []program{
-	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl", "project.cl"}, 0, projectMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group},
-			{&e.productSparse, "product_sparse", e.tuning.Group}, {&e.squaresSparse, "squares_sparse", e.tuning.Group}}
-	}},
+	{[]string{"vector.cl", "kernelvalue.cl", "projectsparse.cl", "project.cl"}, 0, projectMacros, projectKernels},
+}
+
+func projectKernels(e *gpuEngine) []kernelUse {
+	return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group},
+		{&e.productSparse, "product_sparse", e.tuning.Group}, {&e.squaresSparse, "squares_sparse", e.tuning.Group}}
 }
 
 // evaluatorPrograms are those that evaluators need besides, of whatever examples.

@@ -1,12 +1,40 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+)
+
+// Doubt is something that speaks against the confusion matrix of a training, or against its result.
+type Doubt struct {
+	Code   DoubtCode `json:"code"`
+	Text   string    `json:"text"`   // what was found, for the user
+	Advice string    `json:"advice"` // what to do about it; may be empty
+}
+
+// String returns the text and the advice.
+func (d Doubt) String() string {
+	if d.Advice == "" {
+		return d.Text
+	}
+	return d.Text + "; " + d.Advice
+}
+
+// DoubtCode says for programs what a doubt is about. Codes do not change; new ones may come.
+type DoubtCode string
+
+// The codes.
+const (
+	NegativeError      DoubtCode = "negative-error"        // no model has the estimated error
+	UnexplainedLabels  DoubtCode = "unexplained-labels"    // the confusion matrix does not give such labels
+	ClassNotPredicted  DoubtCode = "class-not-predicted"   // some classes have labels, and no predictions
+	ConvergedAtOnce    DoubtCode = "converged-at-once"     // next to nothing was learned, and there is more to learn
+	LearnerEndsInDoubt DoubtCode = "learner-ends-in-doubt" // what the learner says of its end
 )
 
 // What makes a doubt worth a word: how improbable labels have to be under C, and what share of
@@ -17,38 +45,60 @@ const (
 	mostDoubted = 200 // classes; the time to judge C grows with their third power
 )
 
-// doubts returns what the training examples themselves say against C or against the result, in
-// sentences for the user: an estimated error that no model can have, labels that C does not
-// explain, classes that are never predicted.
-func doubts(r *Result, noise *confusion.Matrix, classes []string, d int) []string {
-	q, n := len(classes), int64(0)
+// doubts returns what the training examples themselves say against C or against the result: an
+// estimated error that no model can have, labels that C does not explain, classes that are
+// never predicted, an end before the beginning.
+func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
+	classes, noise, n := t.model.Meta.Classes, t.problem.Noise, int64(0)
+	q, d := len(classes), r.W.D
 	for _, v := range r.Counts {
 		n += v
 	}
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
-	var all []string
-	if off := standardError(r, n); noise != nil && r.EstimatedError < -2*off {
-		all = append(all, fmt.Sprintf("the estimated error is %.1f %% ± %.1f, and none is below 0: the confusion matrix "+
-			"claims more noise than the labels have, or the model has learned labels by heart; try `uma-gpu confusion check`",
-			100*r.EstimatedError, 100*off))
+	var all []Doubt
+	off := standardError(r, n)
+	if noise != nil && r.EstimatedError < -2*off {
+		all = append(all, Doubt{NegativeError, fmt.Sprintf("the estimated error is %.1f %% ± %.1f, and none is below 0: "+
+			"the confusion matrix claims more noise than the labels have, or the model has learned labels by heart",
+			100*r.EstimatedError, 100*off), "try `uma-gpu confusion check`"})
 	}
-	// A class with fewer examples than features can be learned by heart, which looks like less noise.
-	if noise != nil && q <= mostDoubted && n >= int64(q)*int64(d) {
-		e := noise.Explain(r.Counts)
-		if w := e.Worst; contradicted(&e) {
-			all = append(all, fmt.Sprintf("the confusion matrix does not explain %.1f %% of the labels: of the examples "+
-				"predicted as %q, %.0f are labelled %q, and %.0f by the matrix at its best; is it of other labels, is it turned "+
-				"(rows for columns), does it claim too much or too little noise? Try `uma-gpu confusion check`",
-				100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained))
+	if noise != nil && q <= mostDoubted {
+		d, err := t.unexplained(ctx, r.Counts, n >= int64(q)*int64(d))
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, d...)
 	}
 	if never := neverPredicted(r.Counts, classes); len(never) > 0 {
-		all = append(all, fmt.Sprintf("no example is predicted as %s, though some are labelled so; too few steps, too "+
-			"large a penalty, or a confusion matrix that explains these labels by other classes", strings.Join(never, ", ")))
+		all = append(all, Doubt{ClassNotPredicted, fmt.Sprintf("no example is predicted as %s, though some are labelled so",
+			strings.Join(never, ", ")), "the reason may be too few steps, too large a penalty, or a confusion matrix that " +
+			"explains these labels by other classes"})
 	}
-	return all
+	if t.endedAtOnce(r) && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
+		all = append(all, Doubt{ConvergedAtOnce, fmt.Sprintf("the training found nothing left to learn after step %d, with "+
+			"an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), atOnceAdvice(noise)})
+	}
+	if r.Note != "" {
+		text, advice, _ := strings.Cut(r.Note, "; ")
+		all = append(all, Doubt{LearnerEndsInDoubt, text, advice})
+	}
+	return all, nil
+}
+
+// endedAtOnce says whether a training that might have made more steps has converged after one at most.
+func (t *training) endedAtOnce(r *Result) bool {
+	const oneStep = 2 // the most steps of learners that need only one
+	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil && t.Learner.Definition().MaxSteps > oneStep
+}
+
+func atOnceAdvice(noise *confusion.Matrix) string {
+	if noise == nil {
+		return "see by `uma-gpu info` whether the features tell classes apart, and prepare them otherwise (--normalize)"
+	}
+	return "see by `uma-gpu confusion check` whether the confusion matrix claims too much noise, and by `uma-gpu info` " +
+		"whether the features tell classes apart"
 }
 
 // contradicted says whether an explanation leaves more than chance does.

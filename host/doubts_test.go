@@ -39,21 +39,29 @@ func TestDoubts(t *testing.T) {
 		{"right", right, logistic, nil}, {"right", right, pairs, nil}, {"none", nil, logistic, nil},
 		{"49 %", pairwise(0.49), logistic, []string{"the estimated error is -", "does not explain"}},
 		{"49 %", pairwise(0.49), pairs, []string{"the estimated error is -", "does not explain"}},
-		{"turned", transposed(right), logistic, []string{"does not explain"}},
+		{"turned", transposed(right), logistic, []string{"--confusion-axes true-rows reads it so"}},
+		{"turned", transposed(right), pairs, []string{"--confusion-axes true-rows reads it so"}},
 		{"25 %", pairwise(0.25), logistic, []string{"does not explain"}},
 	} {
 		var said []string
 		o := host.Options{Engine: simd.New(), Learner: c.learner, MaxSteps: 300}
 		o.Watch.Note = func(format string, args ...any) {
 			if strings.HasPrefix(format, "warning: ") {
-				said = append(said, args[0].(string))
+				said = append(said, args[0].(host.Doubt).String())
 			}
 		}
 		m := must(host.Train(context.Background(), data, c.noise, o))
-		if strings.Join(said, "\n") != strings.Join(m.Doubts, "\n") {
+		var lines []string
+		for _, d := range m.Doubts {
+			lines = append(lines, d.String())
+			if d.Code == "" || d.Text == "" || d.Advice == "" || !strings.HasPrefix(d.String(), d.Text+"; ") {
+				t.Errorf("%s: found the doubt %+v", c.name, d)
+			}
+		}
+		text := strings.Join(lines, "\n")
+		if strings.Join(said, "\n") != text {
 			t.Errorf("%s: said %q, returned %q", c.name, said, m.Doubts)
 		}
-		text := strings.Join(m.Doubts, "\n")
 		if len(m.Doubts) != len(c.want) {
 			t.Errorf("%s, %s: %d doubts, wanted %d: %s", c.name, c.learner.Definition().Name, len(m.Doubts), len(c.want), text)
 		}
@@ -69,7 +77,36 @@ func TestDoubts(t *testing.T) {
 func TestDoubtsNameClassesNeverPredicted(t *testing.T) {
 	data, _, _ := noisyDigits()
 	m := must(host.Train(context.Background(), data, nil, host.Options{Engine: simd.New(), MaxSteps: host.NoSteps}))
-	if len(m.Doubts) != 1 || !strings.Contains(m.Doubts[0], `no example is predicted as "1", "2", "3", 6 other classes`) {
+	if len(m.Doubts) != 1 || m.Doubts[0].Code != host.ClassNotPredicted ||
+		!strings.Contains(m.Doubts[0].Text, `no example is predicted as "1", "2", "3", 6 other classes`) {
 		t.Errorf("%q", m.Doubts)
+	}
+}
+
+// A training that ends at once with most left wrong is doubted, in its own words and the learner's;
+// one that goes on with another is not for that.
+func TestDoubtsOfTheEnd(t *testing.T) {
+	data, noise, _ := noisyDigits()
+	p := uma.Defaults()
+	p.Doubt = 1000
+	o := host.Options{Engine: simd.New(), Learner: p}
+	m := must(host.Train(context.Background(), data, noise, o))
+	codes := map[host.DoubtCode]host.Doubt{}
+	for _, d := range m.Doubts {
+		codes[d.Code] = d
+	}
+	if d := codes[host.ConvergedAtOnce]; m.Meta.Stop != string(host.Converged) || m.Meta.Steps > 1 ||
+		!strings.Contains(d.Text, "nothing left to learn after step 0") || !strings.Contains(d.Advice, "too much noise") {
+		t.Errorf("%s after %d steps: %+v", m.Meta.Stop, m.Meta.Steps, m.Doubts)
+	}
+	if d := codes[host.LearnerEndsInDoubt]; !strings.HasPrefix(d.Text, "uma: found no mistake left to correct") ||
+		!strings.HasPrefix(d.Advice, "try a smaller --alpha") {
+		t.Errorf("found %+v", m.Doubts)
+	}
+	o.From = m.Model
+	for _, d := range must(host.Train(context.Background(), data, noise, o)).Doubts {
+		if d.Code == host.ConvergedAtOnce {
+			t.Errorf("a training that began with another one's weights: %+v", d)
+		}
 	}
 }

@@ -183,7 +183,8 @@ func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confus
 		if err != nil {
 			return nil, err
 		}
-		return &confusion.Estimate{Matrix: *m, Error: make([]float64, len(m.P)), Method: "identity",
+		m.Error = make([]float64, len(m.P))
+		return &confusion.Estimate{Matrix: *m, Method: "identity",
 			Assumes: "labels are right"}, nil
 	case JointLikelihood:
 		return e.jointLikelihood(ctx)

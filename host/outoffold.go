@@ -19,6 +19,9 @@ type HeldOut struct {
 	Scores []float32 // n×Q row-major, those of all folds in one unit
 	// Temperature is that of the Scores, fitted to all of them; 0 if they say nothing of the labels.
 	Temperature float32
+	// Learned is what the training without each fold has found out of the noise; nil if the learner
+	// does not find out any.
+	Learned []*confusion.Learned
 }
 
 // Probabilities returns softmax(Scores / Temperature), n×Q row-major: the probability that an
@@ -38,6 +41,9 @@ func (h *HeldOut) Probabilities() ([]float32, error) {
 // o's From, Resume and Checkpoint have to be empty, and its TemperatureFolds does not count. Of
 // its Watch only Note is called. The result has the same bits on every engine and any number of
 // processors. A cancelled ctx ends it with ctx's error; other errors are those of Train.
+//
+// With o.Annotations the labels are the annotators' votes, and noisy as the trainings find out, each
+// of the examples that it has seen. Folds have their shares of data's labels, if it has some.
 func OutOfFold(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options, folds int,
 ) (*HeldOut, error) {
@@ -57,12 +63,33 @@ func OutOfFold(
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}
 		spreads[f] = deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
+		if m.Run.Noise != nil {
+			h.Learned = append(h.Learned, m.Run.Noise)
+		}
 		if note != nil {
 			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
 		}
 	}
+	if o.Annotations != nil {
+		noise = h.meanLearned(data.Classes)
+	}
 	h.finish(spreads, labelled.Y, noise, note)
 	return h, nil
+}
+
+// meanLearned returns the mean of the matrices that the trainings have found of their labels, nil for none.
+func (h *HeldOut) meanLearned(classes []string) *confusion.Matrix {
+	if h.Learned == nil {
+		return nil
+	}
+	m := &confusion.Matrix{Classes: classes, P: make([]float64, h.Q*h.Q)}
+	for k := range m.P {
+		for _, l := range h.Learned {
+			m.P[k] += l.P[k]
+		}
+		m.P[k] /= float64(len(h.Learned))
+	}
+	return m
 }
 
 // newHeldOut draws the folds of data, and returns it with the labels that are learned.
@@ -87,8 +114,17 @@ func newHeldOut(data *dataset.Dataset, o Options, folds int) (*dataset.Dataset, 
 	}
 	labelled := *data
 	labelled.Y = y
-	h.Fold, h.Scores = foldsOf(y, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
+	shared := y
+	if ofClasses(data.Y, data.N, h.Q) {
+		shared = data.Y
+	}
+	h.Fold, h.Scores = foldsOf(shared, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
 	return &labelled, h, nil
+}
+
+// ofClasses says whether y are labels of n examples and q classes.
+func ofClasses(y []int32, n, q int) bool {
+	return len(y) == n && !slices.ContainsFunc(y, func(k int32) bool { return k < 0 || int(k) >= q })
 }
 
 // finish makes scores and temperature of what the folds' models have said, of labels y. spreads are

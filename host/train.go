@@ -91,9 +91,9 @@ const (
 type Trained struct {
 	*model.Model
 	Run Result
-	// Doubts are sentences that say what the examples speak against: the confusion matrix, or
-	// the result. Watch.Note has been told them.
-	Doubts []string
+	// Doubts are what the examples speak against: the confusion matrix, or the result. Watch.Note has
+	// been told them.
+	Doubts []Doubt
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -189,7 +189,8 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, err
 	}
 	if noise != nil && about.IgnoresNoise {
-		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none", about.Name)
+		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none, "+
+			"unless its steps are corrected (--correction steps)", about.Name)
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil {
 		t.data.SHA256 = t.data.Hash()
@@ -370,11 +371,15 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
-	if result.Note != "" {
-		t.note("%s", result.Note)
+	found, err := t.doubts(ctx, &result)
+	if err != nil {
+		return nil, err
 	}
-	found := doubts(&result, t.problem.Noise, m.Meta.Classes, result.W.D)
 	for _, doubt := range found {
+		if doubt.Code == LearnerEndsInDoubt {
+			t.note("%s", result.Note)
+			continue
+		}
 		t.note("warning: %s", doubt)
 	}
 	t.phase(Learned)

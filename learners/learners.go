@@ -9,6 +9,7 @@ import (
 	"flag"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
@@ -56,7 +57,7 @@ type NoiseLearner interface {
 // Step is what Learner.Step did.
 type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Note is empty
-	Note    string  // what the user should know of a run that ends with this step; mostly empty
+	Note    string  // what the user should know of a run that ends here, and behind "; " what to do; mostly empty
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about, for whoever watches
 }
@@ -83,6 +84,31 @@ type Params interface {
 	// Start loads the problem's examples on its engine and begins a run. Later changes
 	// of the parameters do not matter to it.
 	Start(context.Context, *Problem) (Learner, error)
+}
+
+// Streamer are the parameters of a learner that sees one example after another, and can do so
+// when they come once.
+type Streamer interface {
+	Params
+
+	// Stream begins a run of a single pass from the weights w. Of the problem there are no
+	// examples yet but the number of columns, which is that of X. Parameters for which examples
+	// have to be seen earlier, or again, are errors.
+	Stream(p *Problem, w engine.Weights) (Stream, error)
+}
+
+// Stream is a run over examples that come once, in blocks. Its result has the bits of a step over all of
+// them in their order, however they are cut. After an error it cannot go on.
+type Stream interface {
+	// Learn shows it the next examples and their labels, which it keeps no longer than for the call.
+	Learn(x dataset.Examples, y []int32) error
+
+	// Counts returns how many examples were predicted as class p that have noisy label k, at
+	// [p*Q+k], each before it was learned from.
+	Counts() []int64
+
+	// Result writes the weights to w, and says what the pass was about.
+	Result(w engine.Weights) (Step, error)
 }
 
 // Mapper is Params of a learner that has a kernel map of its own, fitted to the noisy labels as

@@ -35,11 +35,32 @@ func (t *training) annotated(c *cli.Context) error {
 	if about := t.Learner.Definition(); !about.Annotations {
 		return usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner softmax", about.Name)
 	}
-	t.read.NoLabels, t.read.Labels = true, ""
-	if !c.Bool("no-labels") {
-		t.read.LabelColumn = cmp.Or(t.read.LabelColumn, "last") // never a feature
-	}
+	withoutLabels(c, &t.read)
 	return nil
+}
+
+// withoutLabels makes options those of data whose labels do not count.
+func withoutLabels(c *cli.Context, o *dataset.Options) {
+	o.NoLabels, o.Labels = true, ""
+	if !c.Bool("no-labels") {
+		o.LabelColumn = cmp.Or(o.LabelColumn, "last") // never a feature
+	}
+}
+
+// judgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix, as
+// confusion estimate --annotators finds both.
+func (t *training) judgeByConsensus(d *dataset.Dataset) (*confusion.Matrix, error) {
+	crowd, err := confusion.FromCrowd(t.Annotations, t.Seed, confusion.CrowdOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.annotators, err)
+	}
+	noise, err := crowd.Of(crowd.Consensus)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.annotators, err)
+	}
+	d.Y = crowd.Consensus
+	t.notes.say("judged by the consensus of the annotators (%s)", crowd.Method)
+	return &noise.Matrix, nil
 }
 
 // readAnnotations reads the table of --annotators and gives d the classes of its labels, or

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -103,6 +104,72 @@ func TestLearnConfusionFlag(t *testing.T) {
 	if out, _ := succeed(t, "confusion", "show", uma); !strings.Contains(out, "taken to be right") {
 		t.Errorf("confusion show prints %q", out)
 	}
+}
+
+// cv, compare and issues learn from the labels of annotators, each with the matrix that other examples tell.
+func TestJudgeByAnnotators(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	data, table := annotated(t, dir, 300)
+	args := []string{"--data", data, "--annotators", table, "--folds", "2", "--json"}
+	stdout, stderr := succeed(t, append([]string{"issues", "--out", file("i.csv"), "--write-clean", file("clean.csv"),
+		"--clean-by", "relabel"}, args...)...)
+	r := decode[issuesReport](t, stdout)
+	var all [][]string
+	for _, line := range strings.Fields(string(read(t, file("i.csv")))) {
+		all = append(all, strings.Split(line, ","))
+	}
+	right, clean := strings.Fields(string(read(t, data))), strings.Fields(string(read(t, file("clean.csv"))))
+	if len(all) != 301 || len(clean) != 300 || r.Examples != 300 || r.EstimatedBy != "" ||
+		all[0][5] != "predicted_quality" {
+		t.Fatalf("found %d rows, %d clean ones, %v\n%s", len(all), len(clean), all[0], stderr)
+	}
+	agree, sure := 0, 0.0
+	for _, row := range all[1:] {
+		i, _ := strconv.Atoi(row[0])
+		label := right[i-1][len(right[i-1])-1:]
+		if row[4] == label {
+			agree++
+		}
+		v, err := strconv.ParseFloat(row[5], 64)
+		if err != nil || v < 0.1 || row[1] == "False" && (row[2] != row[5] || row[3] != row[4]) {
+			t.Errorf("found %v, %v", row, err)
+		}
+		sure += v
+		if !strings.HasSuffix(clean[i-1], ","+row[4]) {
+			t.Errorf("row %d is %s, wanted the label %s", i, clean[i-1], row[4])
+		}
+	}
+	// Two votes of three are right in four cases of five, and one of three else.
+	if agree < 290 || sure < 285 || r.Issues < 10 || r.Issues > 60 {
+		t.Errorf("%d of 300 right, %v by the probabilities, %d issues", agree, sure, r.Issues)
+	}
+
+	stdout, stderr = succeed(t, append([]string{"cv"}, args...)...)
+	cv := decode[cvReport](t, stdout)
+	if a := cv.judgement.Corrected; !cv.MeasuresCorrected || a == nil || a.Accuracy.Value < 0.8 ||
+		!strings.Contains(stderr, "judged by the consensus of the annotators (dawid-skene)") {
+		t.Errorf("found %+v\n%s", cv, stderr)
+	}
+	compared := append([]string{"compare", "--try", "--learner {softmax|classmean}"}, args...)
+	stdout, _ = succeed(t, compared...)
+	c := decode[compareReport](t, stdout)
+	if len(c.Tried) != 2 || c.JudgedBy != table || c.Tried[0].Accuracy != cv.judgement.Corrected.Accuracy ||
+		*c.Tried[0].NoisyLogLoss != *cv.CorrectedLogLoss {
+		t.Errorf("found %+v, of cv %+v", c, cv.judgement.Corrected.Accuracy)
+	}
+	text, _ := succeed(t, "compare", "--data", data, "--annotators", table, "--folds", "2", "--try",
+		"--learner classmean")
+	for _, want := range []string{"first: uma-gpu confusion estimate --annotators " + table +
+		" --out estimate.csv --write-labels consensus.csv\n",
+		" --learner classmean --confusion estimate.csv --labels consensus.csv --label-column label --ignore-columns last"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	fail(t, exitUsage, "--annotators and --confusion exclude each other", append(compared, "--confusion", table)...)
+	fail(t, exitUsage, "--no-labels is given without --annotators", "compare", "--data", data, "--no-labels")
+	fail(t, exitUsage, "learner uma cannot learn from the labels", append([]string{"cv", "--learner", "uma"}, args...)...)
 }
 
 func TestAnnotatorsRefuses(t *testing.T) {

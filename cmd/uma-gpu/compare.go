@@ -10,6 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
 )
@@ -18,7 +20,8 @@ func compareCommand() *cli.Command {
 	flags := append(dataFlags("examples with noisy labels"),
 		inputFlag{&cli.StringFlag{Name: "confusion",
 			Usage: "confusion matrix to judge by, and to learn with: `FILE`, CSV or .npy"}},
-		axesFlag(),
+		axesFlag())
+	flags = append(append(flags, annotatorFlags()...),
 		&cli.StringSliceFlag{Name: "try", DefaultText: "each learner",
 			Usage: "train by these `FLAGS`, {a|b} both ways; may be given again"},
 		&cli.StringSliceFlag{Name: "grid",
@@ -41,6 +44,9 @@ func compareCommand() *cli.Command {
 			"Behind is how much less accurate another one is, ± twice the standard error of that difference, example\n" +
 			"by example; a * marks those that these labels do not tell from the best. The noisy log-loss says how\n" +
 			"well a way predicts the noisy labels with its own matrix; it needs no matrix to be right.\n\n" +
+			"With --annotators, labels of several people, learners that can learn from all of these do, unless a way has\n" +
+			"a --confusion; others learn from the consensus that confusion estimate --annotators finds, and all are\n" +
+			"judged by it, through its matrix.\n\n" +
 			"--grid adds a flag to each --try, with one value after another, all combinations of several; without\n" +
 			"--try to each learner that has it. Online learners (perceptron, pa1, copa, …) of one preparation learn side\n" +
 			"by side, in one reading of the examples; each has the bits that it has alone.\n\n" +
@@ -58,7 +64,7 @@ type compareReport struct {
 	Examples int           `json:"examples"`
 	Folds    int           `json:"folds"`
 	Seeds    int           `json:"seeds"`
-	JudgedBy string        `json:"judged_by"` // file of the matrix; "" if labels are taken for right
+	JudgedBy string        `json:"judged_by"` // file of the matrix or of annotators; "" if labels are taken for right
 	Tried    []triedReport `json:"tried"`     // the best first
 	Failed   []failure     `json:"failed"`
 	Device   engine.Device `json:"device"`
@@ -114,12 +120,21 @@ func compare(c *cli.Context) (err error) {
 		return err
 	}
 	n := newNotes(c)
+	table := c.String("annotators")
+	switch {
+	case table != "" && c.String("confusion") != "":
+		return usagef(c, "--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
+	case table != "":
+		withoutLabels(c, &options)
+	case c.Bool("no-labels"):
+		return usagef(c, "--no-labels is given without --annotators")
+	}
 	d, err := readData(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	judge, err := noiseOf(d.Classes)
+	judge, err := judgeOf(c, d, list, noiseOf)
 	if err != nil {
 		return err
 	}
@@ -137,8 +152,9 @@ func compare(c *cli.Context) (err error) {
 	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	x := comparison{data: d, judge: judge, engine: e, folds: folds, seeds: seeds, notes: n}
-	report := compareReport{Examples: d.N, Folds: folds, Seeds: seeds, JudgedBy: c.String("confusion"),
+	x := comparison{data: d, judge: judge, engine: e, folds: folds, seeds: seeds, notes: n,
+		consensus: table != ""}
+	report := compareReport{Examples: d.N, Folds: folds, Seeds: seeds, JudgedBy: cmp.Or(table, c.String("confusion")),
 		Failed: []failure{}, Device: e.Device()}
 	if err := x.tryAll(c.Context, list, &report); err != nil {
 		return err
@@ -164,6 +180,27 @@ func compare(c *cli.Context) (err error) {
 		return printJSON(c.App.Writer, report)
 	}
 	return report.print(c)
+}
+
+// judgeOf returns the matrix to judge by, nil for none. With --annotators it is that of their consensus,
+// which d's labels become, and those ways learn from the annotators' labels that can.
+func judgeOf(
+	c *cli.Context, d *dataset.Dataset, list []candidate, noiseOf func([]string) (*confusion.Matrix, error),
+) (*confusion.Matrix, error) {
+	t := &training{annotators: c.String("annotators"), notes: newNotes(c)}
+	if t.annotators == "" {
+		return noiseOf(d.Classes)
+	}
+	t.Seed = c.Uint64("seed")
+	if err := t.readAnnotations(d); err != nil {
+		return nil, err
+	}
+	for _, way := range list {
+		if way.confusion == "" && way.Learner.Definition().Annotations {
+			way.Annotations, way.annotators = t.Annotations, t.annotators
+		}
+	}
+	return t.judgeByConsensus(d)
 }
 
 // print prints the table for people, and the command that trains in the best way.
@@ -193,10 +230,23 @@ func (r compareReport) print(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintln(w)
+	if c.String("annotators") != "" && r.Tried[0].way.annotators == "" {
+		fmt.Fprintf(w, "first: uma-gpu confusion estimate --annotators %s --out estimate.csv --write-labels consensus.csv\n",
+			c.String("annotators"))
+	}
 	if m := r.Tried[0].estimates; m != "" {
 		fmt.Fprintf(w, "first: uma-gpu confusion estimate --data %s --method %s --out estimate.csv\n", c.String("data"), m)
 	}
 	best := r.Tried[0].train
+	switch {
+	case r.Tried[0].way.annotators != "" && c.Bool("no-labels"):
+		best += " --no-labels"
+	case c.String("annotators") != "" && r.Tried[0].way.annotators == "":
+		best += " --labels consensus.csv --label-column label"
+		if !c.Bool("no-labels") {
+			best += " --ignore-columns " + cmp.Or(c.String("label-column"), "last")
+		}
+	}
 	if c.IsSet("seed") {
 		best += fmt.Sprintf(" --seed %d", c.Uint64("seed"))
 	}
@@ -205,7 +255,7 @@ func (r compareReport) print(c *cli.Context) error {
 	return err
 }
 
-// trainFlags are the flags by which train learns in a way, where compare has this --confusion.
+// trainFlags are the flags by which train learns in a way, where compare has this --confusion or --annotators.
 func (way candidate) trainFlags(given string) string {
 	var words []string
 	for _, w := range strings.Fields(way.flags) {
@@ -217,6 +267,9 @@ func (way candidate) trainFlags(given string) string {
 		case of:
 			words = words[:before]
 		}
+	}
+	if way.annotators != "" {
+		return strings.Join(append(words, "--annotators", way.annotators), " ")
 	}
 	file := way.confusion
 	switch {

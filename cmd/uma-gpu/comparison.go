@@ -27,6 +27,8 @@ type comparison struct {
 	folds  int
 	seeds  int
 	notes  notes
+
+	consensus bool // the labels are that of annotators, and judge is its matrix
 }
 
 // tryAll tries all candidates, and enters those into the report. Its error is that of a cancelled ctx.
@@ -59,7 +61,11 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 	}
 	for k := range report.Tried {
 		r := &report.Tried[k]
-		r.train, r.estimates = r.way.trainFlags(report.JudgedBy), r.way.estimates()
+		given := report.JudgedBy
+		if x.consensus {
+			given = "estimate.csv"
+		}
+		r.train, r.estimates = r.way.trainFlags(given), r.way.estimates()
 	}
 	return interrupted(ctx)
 }
@@ -104,7 +110,11 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 			return nil, adviseKernel(adviseMemory(err))
 		}
 		for k, h := range held {
-			r, err := x.judged(h, noise)
+			by := noise
+			if ways[k].Annotations != nil {
+				by = x.judge // the labels held out are the consensus
+			}
+			r, err := x.judged(h, by)
 			if err != nil {
 				return nil, err
 			}
@@ -200,6 +210,8 @@ func (x *comparison) save(ctx context.Context, way candidate, path string) error
 func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options) (*confusion.Matrix, error) {
 	method := way.estimates()
 	switch {
+	case way.Annotations != nil:
+		return nil, nil
 	case way.confusion == "":
 		return x.judge, nil
 	case way.confusion == noConfusion || method == host.NoNoise:
@@ -225,14 +237,14 @@ func (r *triedReport) judge(d *dataset.Dataset, predicted []int32, noise *confus
 	}
 	q := len(d.Classes)
 	inverse := confusion.NoNoise(q)
-	p := inverse.V
+	p, errs := inverse.V, []float64(nil)
 	if noise != nil {
 		if inverse, err = noise.Invert(); err != nil {
 			return err
 		}
-		p = noise.P
+		p, errs = noise.P, noise.Error
 	}
-	corrected, err := metric.Correct(report.Confusion, d.Classes, p, inverse.V)
+	corrected, err := metric.Correct(report.Confusion, d.Classes, p, inverse.V, errs)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func cvCommand() *cli.Command {
-	flags := grouped("Data", noisyDataFlags())
+	flags := grouped("Data", append(noisyDataFlags(), annotatorFlags()...))
 	flags = append(flags, grouped("Learner", foldFlags())...)
 	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
 	flags = append(flags, grouped("Device", deviceFlags())...)
@@ -26,6 +26,8 @@ func cvCommand() *cli.Command {
 			"Preparation and kernel are fitted anew each time. Prints the mean over the parts of each measure and\n" +
 			"its standard error, and then what eval prints, of all examples. With --confusion, by which the labels\n" +
 			"are noisy, the measures are corrected: those of right labels.\n\n" +
+			"With --annotators, labels of several people, the trainings learn from all of these, and are judged by the\n" +
+			"consensus that confusion estimate --annotators finds, and by its matrix.\n\n" +
 			"The same data, flags and seed give the same numbers on every device. Of examples that repeat, copies\n" +
 			"may fall in several parts; then all is better here than elsewhere.\n\n" +
 			"Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10",

@@ -29,7 +29,8 @@ func evalCommand() *cli.Command {
 			"width. All of these take the labels for right.\n\n" +
 			"With --confusion, by which the labels are noisy, it adds what they tell of right ones: the corrected\n" +
 			"accuracy, recall and precision, each with an interval that holds the true value in 95 of 100 cases, and\n" +
-			"the corrected log-loss. No right label is needed for them.\n\n" +
+			"the corrected log-loss. No right label is needed for them. Of a matrix that confusion estimate wrote, the\n" +
+			"intervals have its standard errors in them.\n\n" +
 			"Example: uma-gpu eval --model m.npz --data test.csv --json",
 		Flags:  append(flags, jsonFlag(), quietFlag()),
 		Action: eval,

@@ -69,7 +69,8 @@ type outOfFold struct {
 	device      engine.Device
 }
 
-// newOutOfFold checks the flags of such a command, reads its data and makes its trainings.
+// newOutOfFold checks the flags of such a command, reads its data and makes its trainings. Labels of
+// annotators become their consensus, and the matrix that of it, unless the command estimates C.
 func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfFold, err error) {
 	t, err := newTraining(c, required...)
 	if err != nil {
@@ -85,9 +86,19 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 		o.close()
 		return nil, err
 	}
+	noise := o.noise
+	if t.Annotations != nil && !estimates {
+		if noise, err = t.judgeByConsensus(o.data); err != nil {
+			o.close()
+			return nil, err
+		}
+	}
 	if err := o.train(c.Context, folds); err != nil {
 		o.close()
 		return nil, err
+	}
+	if o.noise == nil {
+		o.noise = noise
 	}
 	return o, nil
 }

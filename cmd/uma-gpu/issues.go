@@ -29,7 +29,7 @@ func issuesCommand() *cli.Command {
 			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
 		jsonFlag(), quietFlag(),
 	}
-	flags := grouped("Data", noisyDataFlags())
+	flags := grouped("Data", append(noisyDataFlags(), annotatorFlags()...))
 	flags = append(flags, grouped("Learner", foldFlags())...)
 	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
 	flags = append(flags, grouped("Device", deviceFlags())...)
@@ -43,11 +43,16 @@ func issuesCommand() *cli.Command {
 			"classes, and the worst 20; the JSON object has all that are wrong.\n\n" +
 			"--out writes every row, the least likely label first, with the columns that cleanlab has, is_label_issue,\n" +
 			"label_quality (the probability that the label is right), given_label, predicted_label (the most likely\n" +
-			"class), and with example, the row's number from 1 in the order read; duplicate_of, that of the first row\n" +
-			"with equal features, 0 for none before it; and conflict, whether equal rows have other labels.\n\n" +
+			"class), and with example, the row's number from 1 in the order read; predicted_quality, the probability\n" +
+			"of the predicted label; duplicate_of, the number of the first row with equal features, 0 for none before\n" +
+			"it; and conflict, whether equal rows have other labels.\n\n" +
+			"With --annotators, labels of several people, the given label is what most of them say, and the predicted\n" +
+			"one the consensus of all, each believed by the matrix that was learned without the row, and the model.\n" +
+			"--clean-by relabel writes that consensus.\n\n" +
 			"Without --confusion C is learned from the labels first, as confusion estimate --method em does.\n\n" +
 			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --kernel rbf --out issues.csv\n" +
-			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel",
+			"Example: uma-gpu issues --data noisy.csv --confusion C.csv --write-clean clean.csv --clean-by relabel\n" +
+			"Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv",
 		Flags:  flags,
 		Action: issues,
 	}
@@ -91,6 +96,7 @@ type issueRow struct {
 	Quality   float64 `json:"label_quality" parquet:"label_quality"`
 	Given     string  `json:"given_label" parquet:"given_label"`
 	Predicted string  `json:"predicted_label" parquet:"predicted_label"`
+	Sure      float64 `json:"predicted_quality" parquet:"predicted_quality"`
 	Duplicate int64   `json:"duplicate_of" parquet:"duplicate_of"` // 0 for none
 	Conflict  bool    `json:"conflict" parquet:"conflict"`
 }
@@ -159,6 +165,12 @@ func (o *outOfFold) issues() (found []confusion.Issue, same []int32, err error) 
 			"or check the confusion matrix", o.training.data, err)
 	}
 	same = o.data.Firsts()
+	if a := o.Annotations; a != nil {
+		found, err = confusion.FindCrowdIssues(p, a, o.data.Y, same, func(i int) []confusion.Annotator {
+			return o.held.Learned[o.held.Fold[i]].Annotators
+		})
+		return found, same, err
+	}
 	found, err = confusion.FindIssues(p, o.data.Y, same, len(o.data.Classes), o.noise)
 	return found, same, err
 }
@@ -175,7 +187,7 @@ func issueRows(d *dataset.Dataset, found []confusion.Issue, same []int32) []issu
 	rows := make([]issueRow, d.N)
 	for i, f := range found {
 		rows[i] = issueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality, Given: d.Classes[d.Y[i]],
-			Predicted: d.Classes[f.Likely], Conflict: conflict[same[i]]}
+			Predicted: d.Classes[f.Likely], Sure: f.Sure, Conflict: conflict[same[i]]}
 		if int(same[i]) != i {
 			rows[i].Duplicate = int64(same[i]) + 1
 		}

@@ -68,7 +68,7 @@ func TestIssues(t *testing.T) {
 	// The table has all rows, those of the report first.
 	table, err := csv.NewReader(strings.NewReader(string(read(t, file("i.csv"))))).ReadAll()
 	if err != nil || len(table) != 501 || strings.Join(table[0], " ") !=
-		"example is_label_issue label_quality given_label predicted_label duplicate_of conflict" {
+		"example is_label_issue label_quality given_label predicted_label predicted_quality duplicate_of conflict" {
 		t.Fatalf("%d rows, %v, %v", len(table), table[0], err)
 	}
 	for k, row := range r.Rows {

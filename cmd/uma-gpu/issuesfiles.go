@@ -50,8 +50,8 @@ func writeIssues(format string, rows []issueRow) func(io.Writer) error {
 // writeIssuesCSV writes a header and the rows; pandas reads True and False as truths.
 func writeIssuesCSV(out io.Writer, rows []issueRow) error {
 	w := csv.NewWriter(out)
-	fields := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label", "duplicate_of",
-		"conflict"}
+	fields := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
+		"predicted_quality", "duplicate_of", "conflict"}
 	if err := w.Write(fields); err != nil {
 		return err
 	}
@@ -60,7 +60,8 @@ func writeIssuesCSV(out io.Writer, rows []issueRow) error {
 		fields[0], fields[1] = strconv.FormatInt(r.Example, 10), truth[r.Wrong]
 		fields[2] = strconv.FormatFloat(r.Quality, 'g', -1, 64)
 		fields[3], fields[4] = r.Given, r.Predicted
-		fields[5], fields[6] = strconv.FormatInt(r.Duplicate, 10), truth[r.Conflict]
+		fields[5] = strconv.FormatFloat(r.Sure, 'g', -1, 64)
+		fields[6], fields[7] = strconv.FormatInt(r.Duplicate, 10), truth[r.Conflict]
 		if err := w.Write(fields); err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func judge(
 	if err != nil {
 		return j, err
 	}
-	corrected, err := metric.Correct(j.Report.Confusion, classes, noise.P, inverse.V)
+	corrected, err := metric.Correct(j.Report.Confusion, classes, noise.P, inverse.V, noise.Error)
 	if err != nil {
 		return j, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -45,6 +46,20 @@ func TestEvalCorrects(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+
+	// An estimated matrix says how uncertain it is, and the interval has that in it.
+	few, pairs := file("estimate.csv"), []string{"noisy,true\n"}
+	for i := range 300 {
+		pairs = append(pairs, fmt.Sprintf("%d,%d\n", (i%10+i/10*2/5%2)%10, i%10))
+	}
+	succeed(t, "confusion", "estimate", "--clean", write(t, dir, "pairs.csv", strings.Join(pairs, "")), "--out", few)
+	known, _ := eval("held.csv", "--confusion", write(t, dir, "known.csv",
+		strings.Split(string(read(t, few)), "\nstandard error,")[0]+"\n"))
+	estimated, _ := eval("held.csv", "--confusion", few)
+	a, b := estimated.Corrected.Accuracy, known.Corrected.Accuracy
+	if wider := (a.High - a.Low) / (b.High - b.Low); a.Value != b.Value || wider < 1.05 || wider > 3 {
+		t.Errorf("found %+v with an estimated matrix, %+v with the same if it is known", a, b)
 	}
 
 	// scikit-learn's orientation.

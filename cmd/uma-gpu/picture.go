@@ -26,8 +26,8 @@ func pictureCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "plot",
 		Usage: "draw the rows of an experiment",
-		Description: "Means with their standard errors; crosses are the paper's values. Of several measures the first is\n" +
-			"drawn. The same rows give the same picture.\n\n" +
+		Description: "Means with their standard errors; crosses are the paper's values. The same rows give the same\n" +
+			"picture.\n\n" +
 			"Example: uma-gpu reproduce plot --rows rows.jsonl --picture figure.svg",
 		Flags: []cli.Flag{
 			inputFlag{&cli.StringFlag{Name: "rows", Usage: "`FILE` that reproduce wrote (required)"}},
@@ -94,8 +94,8 @@ type series struct {
 	paper           plotter.XYs
 }
 
-// picture draws figures as curves of the learners, and tables, whose axis has the learners, as
-// points of the data sets.
+// picture draws figures as curves of the learners, tables, whose axis has the learners, as points of the
+// data sets, and what has several measures, which are its axis, as points of the learners.
 func picture(rows []experiment.Row) (*plot.Plot, error) {
 	known := slices.IndexFunc(experiment.All, func(d *experiment.Definition) bool {
 		return d.Name == rows[0].Experiment
@@ -105,18 +105,25 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	}
 	d := experiment.All[known]
 	all := map[string]*series{}
+	measures := several(rows, func(r experiment.Row) string { return r.Measure })
 	var names, columns []string
 	for _, r := range rows {
-		if r.Measure != rows[0].Measure {
-			continue // an axis has one
+		name, column := r.Learner, ""
+		switch {
+		case d.Axis != "" && several(rows, func(r experiment.Row) string { return r.Data }):
+			name += ", " + r.Data
+		case d.Axis != "" && measures:
+			name += ", " + measureNames.Replace(r.Measure)
+		case measures:
+			column = r.Measure
+		case d.Axis == "":
+			name, column = r.Data, r.Learner
 		}
-		name := r.Learner
-		if d.Sets != nil {
-			name = r.Data
-			if !slices.Contains(columns, r.Learner) {
-				columns = append(columns, r.Learner)
+		if column != "" {
+			if !slices.Contains(columns, column) {
+				columns = append(columns, column)
 			}
-			r.X = float64(slices.Index(columns, r.Learner))
+			r.X = float64(slices.Index(columns, column))
 		}
 		if all[name] == nil {
 			all[name], names = &series{}, append(names, name)
@@ -130,8 +137,11 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	}
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = d.Paper, d.Axis, rows[0].Measure
+	if measures {
+		p.Y.Label.Text = ""
+	}
 	p.Y.Min = 0
-	p.Legend.Top = d.Sets != nil
+	p.Legend.Top = columns != nil
 	if columns != nil {
 		p.NominalX(columns...)
 	}
@@ -141,6 +151,11 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 		}
 	}
 	return p, nil
+}
+
+// several says whether rows differ in what of says.
+func several(rows []experiment.Row, of func(experiment.Row) string) bool {
+	return slices.ContainsFunc(rows, func(r experiment.Row) bool { return of(r) != of(rows[0]) })
 }
 
 // draw adds the series to p, the points joined if so asked.

@@ -16,12 +16,16 @@ const (
 		`"mean":0.1,"standard_error":0.01,"runs":[0.09,0.11],"paper":null}` + "\n"
 )
 
-// TestPlot: rows of figures and of tables become pictures, the same each time.
+// TestPlot: rows of figures, of tables and of several measures become pictures, the same each time.
 func TestPlot(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	second := strings.NewReplacer(`"x":1`, `"x":0.5`, "2.5", "1.5").Replace(figureRow)
-	for name, rows := range map[string]string{"figure": figureRow + second, "table": tableRow} {
+	accuracy := strings.NewReplacer("fig1b", "copa", "frobenius_norm", "accuracy", `"uma"`, `"copa"`).Replace(figureRow)
+	norm := strings.Replace(accuracy, "accuracy", "operator_norm", 1)
+	for name, rows := range map[string]string{
+		"figure": figureRow + second, "table": tableRow, "measures": accuracy + norm,
+	} {
 		if err := os.WriteFile(at(name), []byte(rows), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +36,10 @@ func TestPlot(t *testing.T) {
 		if !bytes.Equal(text, read(t, at(name+"2.svg"))) {
 			t.Errorf("%s: the second picture differs", name)
 		}
-		for _, want := range []string{"Louche", map[string]string{"figure": "uma", "table": "f_y"}[name]} {
+		for _, want := range map[string][]string{
+			"figure": {"Louche", "uma"}, "table": {"Louche", "f_y"},
+			"measures": {"Ralaivola", "copa", "accuracy", "operator_norm"},
+		}[name] {
 			if !strings.Contains(string(text), want) {
 				t.Errorf("%s: the picture lacks %q", name, want)
 			}

@@ -128,7 +128,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	}
 	for _, f := range [][]string{
 		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"}, steps,
-		{"alpha-unit", "weights", "score"}, {"doubt", "0", "1"}, {"correction", "forward", "em", "none"},
+		{"alpha-unit", "weights", "score"}, {"doubt", "0", "1"}, {"correction", "forward", "em", "none", "steps"},
 		{"multiclass", "max", "all", "ovr"},
 	} {
 		name, value := f[0], pick(r, f[1:]...)

@@ -19,6 +19,7 @@ func trainCommand() *cli.Command {
 	data := append(noisyDataFlags(), annotatorFlags()...)
 	data = append(data, &cli.Float64Flag{Name: "validate",
 		Usage: "hold this `SHARE` of the examples out, and judge the model by them"})
+	data = append(data, streamFlags()...)
 	learner := append(learningFlags(),
 		&cli.IntFlag{Name: "temperature-folds",
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
@@ -55,6 +56,10 @@ func trainCommand() *cli.Command {
 			"first; what the data have as labels does not count, and each worker has a matrix, which is learned.\n\n" +
 			"--validate 0.2 learns from four fifths of the examples and judges the model by the others as eval does,\n" +
 			"by their noisy labels through C; cv judges by all of them, in as many trainings as there are folds.\n\n" +
+			"--stream sees each example once and keeps none, so that memory does not grow with their number: for online\n" +
+			"learners, and a preparation that needs no statistics (--normalize bias,l2) or is that of --from.\n\n" +
+			"What speaks against the confusion matrix or the result is a warning, and in the JSON object an element of\n" +
+			"doubts, with a code, a text and an advice.\n\n" +
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
@@ -134,6 +139,9 @@ func train(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.Bool("stream") {
+		return t.stream(c)
+	}
 	ctx := c.Context
 	d, noise, err := t.readAll(c)
 	if d != nil {
@@ -169,7 +177,13 @@ func train(c *cli.Context) (err error) {
 	}
 	p := newProgress(t.notes, t.verbose, d.Classes)
 	t.Engine = e
-	t.Watch = host.Watch{Note: t.notes.say, Step: p.step, Phase: func(p host.Phase) {
+	var passes []map[string]any
+	step := func(r host.Report) {
+		if p.step(r); t.Learner.Definition().Scores { // a step is a pass
+			passes = append(passes, passReport(r))
+		}
+	}
+	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {
 		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
 			d.Examples = dataset.Examples{N: d.N, D: d.D}
 		}
@@ -185,15 +199,9 @@ func train(c *cli.Context) (err error) {
 	if err := trained.Save(t.model); err != nil {
 		return err
 	}
-	t.seconds.Total = time.Since(t.start).Seconds()
-	run, meta := trained.Run, trained.Meta
-	report := trainReport{
-		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, d.N), len(d.Classes)),
-		Classes:            d.Classes, Examples: d.N, Features: d.FeatureCount(), Condition: max(1, meta.Condition),
-		Device: e.Device(), Model: t.model, Seconds: t.seconds,
-	}
-	if held != nil && run.Stop != host.Interrupted {
+	report := t.report(trained, d.N)
+	report.Passes = passes
+	if held != nil && trained.Run.Stop != host.Interrupted {
 		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {
 			return err
 		}
@@ -201,11 +209,23 @@ func train(c *cli.Context) (err error) {
 	if err := report.print(c, t.axes); err != nil {
 		return err
 	}
-	if run.Stop == host.Interrupted {
+	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
-			errInterrupted, run.Steps, t.model, t.model)
+			errInterrupted, trained.Run.Steps, t.model, t.model)
 	}
 	return nil
+}
+
+// report says what was trained from n examples.
+func (t *training) report(trained *host.Trained, n int) trainReport {
+	t.seconds.Total = time.Since(t.start).Seconds()
+	run, meta := trained.Run, trained.Meta
+	return trainReport{
+		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
+		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
+		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
+		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
+	}
 }
 
 // newTraining checks all that can be checked before a data file is read. The flags required
@@ -276,6 +296,9 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	}
 	if t.validate > 0 && t.annotators != "" {
 		return nil, usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
+	}
+	if err := t.streamed(c); err != nil {
+		return nil, err
 	}
 	t.device, err = chooseDevice(c)
 	return t, err

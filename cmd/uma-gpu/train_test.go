@@ -89,6 +89,31 @@ func TestTrain(t *testing.T) {
 	}
 }
 
+// train --json has what it warns of, with codes for programs; an empty list where there is nothing.
+func TestTrainTellsDoubts(t *testing.T) {
+	dir := t.TempDir()
+	data, c := noisy(t, dir, digits)
+	file := func(name string) string { return filepath.Join(dir, name) }
+	much := file("much.csv")
+	succeed(t, "confusion", "inject", "--data", digits, "--pairwise", "0.49", "--out", file("unused.csv"),
+		"--write-confusion", much)
+	args := []string{"train", "--data", data, "--model", file("m.npz"), "--max-steps", "60", "--l2", "0.001", "--json"}
+	stdout, stderr := succeed(t, append(args, "--confusion", c)...)
+	if !strings.Contains(stdout, `"doubts": []`) || strings.Contains(stderr, "warning: ") {
+		t.Errorf("of the right matrix: %s\n%s", stdout, stderr)
+	}
+	stdout, stderr = succeed(t, append(args, "--confusion", much)...)
+	r := decode[trainReport](t, stdout)
+	if len(r.Doubts) != 2 || r.Doubts[0].Code != host.NegativeError || r.Doubts[1].Code != host.UnexplainedLabels {
+		t.Fatalf("found %+v", r.Doubts)
+	}
+	for _, d := range r.Doubts {
+		if !strings.Contains(stderr, "warning: "+d.Text+"; "+d.Advice+"\n") {
+			t.Errorf("stderr lacks %+v:\n%s", d, stderr)
+		}
+	}
+}
+
 func marshal(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -15,6 +17,10 @@ type trainReport struct {
 	Steps          int     `json:"steps"`
 	Stop           string  `json:"stop"`
 	EstimatedError float64 `json:"estimated_error"`
+	// Stream says that the estimates are of the predictions of each example before it was learned from.
+	Stream bool `json:"stream,omitempty"`
+	// Passes are what online learners told of each pass, by the names that --verbose prints.
+	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
 	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
 	Classes            []string      `json:"classes"`
@@ -24,8 +30,18 @@ type trainReport struct {
 	Device             engine.Device `json:"device"`
 	Model              string        `json:"model"`
 	Seconds            trainSeconds  `json:"seconds"`
-	Axes               string        `json:"axes"` // of the matrices
+	Axes               string        `json:"axes"`   // of the matrices
+	Doubts             []host.Doubt  `json:"doubts"` // what was warned of; none is an empty list
 	Validation         *judgement    `json:"validation,omitempty"`
+}
+
+// passReport is what --json says of a pass.
+func passReport(r host.Report) map[string]any {
+	pass := map[string]any{"step": r.Step, "estimated_error": r.EstimatedError}
+	for _, f := range r.Fields {
+		pass[strings.ReplaceAll(f.Name, " ", "_")] = f.Value
+	}
+	return pass
 }
 
 // print prints the report as JSON or for people, as the flags ask, with matrices of these axes.
@@ -46,7 +62,11 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 	fmt.Fprintf(t, "learner\t%s\n", r.Learner)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "steps\t%d (%s)\n", r.Steps, r.Stop)
-	fmt.Fprintf(t, "estimated error\t%.4f\n", r.EstimatedError)
+	before := ""
+	if r.Stream {
+		before = ", of each example before it was learned from"
+	}
+	fmt.Fprintf(t, "estimated error\t%.4f%s\n", r.EstimatedError, before)
 	s := r.Seconds
 	kernel := ""
 	if s.Kernel > 0 {

@@ -26,7 +26,8 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 	if err := inBlocks(rows, n, q, a.look); err != nil {
 		return nil, fmt.Errorf("anchor points: %w", err)
 	}
-	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: "anchor points",
+	m.Error = make([]float64, q*q)
+	e := &Estimate{Matrix: *m, Method: "anchor points",
 		Assumes: "each class has examples that are of it beyond doubt, and the model knows how their labels are spread"}
 	for t, best := range a.best {
 		slices.SortFunc(best, before)

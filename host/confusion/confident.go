@@ -232,7 +232,8 @@ func (j *Confident) calibrate(q, n int) {
 // estimate divides the calibrated joint by its columns' sums.
 func (j *Confident) estimate(m *Matrix) *Estimate {
 	q := m.Q()
-	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: "confident joint",
+	m.Error = make([]float64, q*q)
+	e := &Estimate{Matrix: *m, Method: "confident joint",
 		Assumes: "a model that has not seen an example is sure of its true class, or its label is as likely wrong as " +
 			"those of examples that it is sure of"}
 	for t := range q {

@@ -31,6 +31,10 @@ type Matrix struct {
 	Classes []string  // Q distinct names, in the order of the class indices
 	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
 
+	// Error is the standard error of each entry, Q×Q as P, each in [0, 1]; nil where nothing tells. It is
+	// for whoever judges by C: no learner asks for it.
+	Error []float64
+
 	Inversion Inversion // what stands for C⁻¹
 
 	known *known // nil of matrices made by hand
@@ -66,6 +70,15 @@ func (m *Matrix) check(trueRows bool) error {
 		if !isProbability(v) {
 			return fmt.Errorf("confusion matrix: P(noisy = %q | true = %q) is %v, wanted a number from 0 to 1",
 				m.Classes[i/q], m.Classes[i%q], v)
+		}
+	}
+	if m.Error != nil && len(m.Error) != q*q {
+		return fmt.Errorf("confusion matrix has %d standard errors, wanted %d×%d = %d, or none", len(m.Error), q, q, q*q)
+	}
+	for i, v := range m.Error {
+		if !isProbability(v) {
+			return fmt.Errorf("confusion matrix: the standard error of P(noisy = %q | true = %q) is %v, wanted a number "+
+				"from 0 to 1", m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
 	columns, rows := make([]float64, q), make([]float64, q)

@@ -135,7 +135,8 @@ func (c *Crowd) Of(y []int32) (*Estimate, error) {
 			squares[int(k)*q+t] += float64(v) * float64(v) // exact, so that fused or not is the same
 		}
 	}
-	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: string(c.Method), Assumes: c.assumes()}
+	m.Error = make([]float64, q*q)
+	e := &Estimate{Matrix: *m, Method: string(c.Method), Assumes: c.assumes()}
 	copy(e.P, sums)
 	rare := e.smooth(sums, squares)
 	for _, t := range rare {

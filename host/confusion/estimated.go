@@ -8,10 +8,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Estimate is a confusion matrix that was found in data, and how far to trust it.
+// Estimate is a confusion matrix that was found in data, mostly with standard errors.
 type Estimate struct {
 	Matrix
-	Error   []float64 // the standard error of each entry, Q×Q as P; nil where nothing tells
 	Method  string
 	Assumes string   // what has to be true, a sentence
 	Notes   []string // what the user should know of it, a sentence each
@@ -82,7 +81,8 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 	}
 	before := priorOf(counts, q, prior)
 	s, _ := strength(counts, before, q)
-	e := &Estimate{Matrix: *m, Error: make([]float64, q*q), Method: "counts",
+	m.Error = make([]float64, q*q)
+	e := &Estimate{Matrix: *m, Method: "counts",
 		Assumes: "the examples with both labels are like the others: drawn at random, at least among those of one class"}
 	if prior != nil {
 		e.Method = "counts with a prior"
@@ -99,7 +99,7 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 			spread := float64(w * (1 - w))
 			pull, by := v-counts[p*q+t]/max(n, 1), s/(n+s)
 			moved := max(0, float64(pull*pull)-float64(by*by*spread)/max(n, 1))
-			e.Error[p*q+t] = math.Sqrt(spread/(n+min(s, mostBelieved)+1) + moved)
+			e.Error[p*q+t] = min(1, math.Sqrt(spread/(n+min(s, mostBelieved)+1)+moved))
 		}
 		if n < fewExamples {
 			e.Notes = append(e.Notes, fmt.Sprintf("true class %q has %v examples with both labels: "+
@@ -200,7 +200,11 @@ func NewEstimate(classes []string, l *Learned) (*Estimate, error) {
 		return nil, fmt.Errorf("confusion estimate: found nothing that was learned of %d classes", len(classes))
 	}
 	copy(m.P, l.P)
-	return &Estimate{Matrix: *m, Error: slices.Clone(l.Error)}, m.Check()
+	m.Error = slices.Clone(l.Error)
+	for k, v := range m.Error {
+		m.Error[k] = min(1, v)
+	}
+	return &Estimate{Matrix: *m}, m.Check()
 }
 
 // PriorLoss returns the mean of -log P(noisy label | class) of the examples that are counted, each

@@ -8,6 +8,8 @@ type Issue struct {
 	Quality float64
 	// Likely is the most likely true class, the first of equally likely ones.
 	Likely int32
+	// Sure is the probability that Likely is the true class, in [0, 1].
+	Sure float64
 	// Wrong says that the label is more likely wrong than right.
 	Wrong bool
 }
@@ -22,8 +24,8 @@ type Issue struct {
 // one true class, whose probability is in proportion to the mean of their p[t] times C[y][t] of
 // each of their labels.
 //
-// Without noise, p are the probabilities of noisy labels. Quality is then p[y], Likely the largest
-// of p, and Wrong says that y is another class; same does not count.
+// Without noise, p are the probabilities of noisy labels. Quality is then p[y], Likely the largest, Sure
+// its p, and Wrong says that y is another class; same does not count.
 //
 // Products, sums and divisions are of float64 in order, so that their bits are the same everywhere.
 func FindIssues(p []float32, y, same []int32, q int, noise *Matrix) ([]Issue, error) {
@@ -35,12 +37,64 @@ func FindIssues(p []float32, y, same []int32, q int, noise *Matrix) ([]Issue, er
 		for i, k := range y {
 			row := p[i*q : (i+1)*q]
 			most := largestOf(row)
-			issues[i] = Issue{Quality: float64(row[k]), Likely: int32(most), Wrong: most != int(k)}
+			issues[i] = Issue{Quality: float64(row[k]), Likely: int32(most), Sure: float64(row[most]), Wrong: most != int(k)}
 		}
 		return issues, nil
 	}
-	f := issueFinder{p: p, y: y, q: q, noise: noise.P, belief: make([]float64, q), next: make([]float64, q)}
+	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, of func([]float64)) {
+		of(noise.P[int(y[i])*q : (int(y[i])+1)*q])
+	}}
+	return f.all(same), nil
+}
+
+// FindCrowdIssues is FindIssues where several annotators have labelled the examples, and errs as it
+// does: y are the labels to judge, such as their votes, and all labels of an example count,
+// each by the matrix of its annotator. by(i), for example i, has a matrix for each of a.Names, learned
+// without that example. Likely is then the consensus of the annotators and the model.
+//
+// The annotators err independently of each other and of the features, as far as the true class
+// does not explain it: so says the product.
+func FindCrowdIssues(
+	p []float32, a *Annotations, y, same []int32, by func(i int) []Annotator,
+) ([]Issue, error) {
+	q := len(a.Classes)
+	if err := a.Check(len(y), q); err != nil {
+		return nil, fmt.Errorf("label issues: %w", err)
+	}
+	if err := checkIssues(p, y, same, q, nil); err != nil {
+		return nil, err
+	}
 	for i := range y {
+		if m := by(i); len(m) != len(a.Names) || len(m[0].P) != q*q {
+			return nil, fmt.Errorf("label issues: example %d (counted from 0) has matrices of %d annotators, "+
+				"wanted %d of %d×%d", i, len(m), len(a.Names), q, q)
+		}
+	}
+	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, of func([]float64)) {
+		who, labels := a.Of(i)
+		matrices := by(i)
+		for n, k := range labels {
+			of(matrices[who[n]].P[int(k)*q : (int(k)+1)*q])
+		}
+	}}
+	return f.all(same), nil
+}
+
+// issueFinder is a call of FindIssues or FindCrowdIssues.
+type issueFinder struct {
+	p []float32
+	y []int32
+	q int
+	// evidence hands each label of example i to of: how likely the label is with each true class.
+	evidence     func(i int, of func([]float64))
+	belief, next []float64 // of q classes
+}
+
+// all judges all labels.
+func (f *issueFinder) all(same []int32) []Issue {
+	issues := make([]Issue, len(f.y))
+	f.belief, f.next = make([]float64, f.q), make([]float64, f.q)
+	for i := range f.y {
 		if same == nil || int(same[i]) == i {
 			f.judge(issues, []int{i})
 		}
@@ -48,16 +102,7 @@ func FindIssues(p []float32, y, same []int32, q int, noise *Matrix) ([]Issue, er
 	for _, group := range groupsOf(same) {
 		f.judge(issues, group)
 	}
-	return issues, nil
-}
-
-// issueFinder is a call of FindIssues.
-type issueFinder struct {
-	p            []float32
-	y            []int32
-	q            int
-	noise        []float64
-	belief, next []float64 // of q classes
+	return issues
 }
 
 // judge judges the labels of examples that have one true class.
@@ -69,29 +114,30 @@ func (f *issueFinder) judge(issues []Issue, group []int) {
 		}
 		f.belief[t] = sum / float64(len(group))
 	}
-	impossible := false // a label whose probability is 0 tells nothing of the others
+	possible := false // a label whose probability is 0 tells nothing of the others
 	for _, i := range group {
-		row := f.noise[int(f.y[i])*f.q : (int(f.y[i])+1)*f.q]
-		sum := 0.0
-		for t, v := range f.belief {
-			f.next[t] = float64(v * row[t])
-			sum += f.next[t]
-		}
-		if sum == 0 {
-			impossible = true
-			continue
-		}
-		for t, v := range f.next {
-			f.belief[t] = v / sum
-		}
+		f.evidence(i, func(row []float64) {
+			sum := 0.0
+			for t, v := range f.belief {
+				f.next[t] = float64(v * row[t])
+				sum += f.next[t]
+			}
+			if sum == 0 {
+				return
+			}
+			possible = true
+			for t, v := range f.next {
+				f.belief[t] = v / sum
+			}
+		})
 	}
 	likely := int32(largestOf(f.belief))
 	for _, i := range group {
 		quality := f.belief[f.y[i]]
-		if impossible && len(group) == 1 {
+		if !possible && len(group) == 1 {
 			quality = 0
 		}
-		issues[i] = Issue{Quality: quality, Likely: likely, Wrong: quality < 0.5}
+		issues[i] = Issue{Quality: quality, Likely: likely, Sure: f.belief[likely], Wrong: quality < 0.5}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -17,21 +18,58 @@ func TestFindIssuesByHand(t *testing.T) {
 		0, 0.25, 0.75, // labelled a: cannot be
 		0.25, 0.25, 0.5, // labelled c: 0.05 of b and 0.5 of c
 	}
-	want := []Issue{{0.4 / 0.65, 1, false}, {0.2 / 0.575, 0, true}, {1, 0, false}, {0, 2, true}, {0.5 / 0.55, 2, false}}
+	want := []Issue{{0.4 / 0.65, 1, 0.4 / 0.65, false}, {0.2 / 0.575, 0, 0.375 / 0.575, true}, {1, 0, 1, false},
+		{0, 2, 0.75, true}, {0.5 / 0.55, 2, 0.5 / 0.55, false}}
 	got, err := FindIssues(p, []int32{1, 1, 0, 0, 2}, nil, 3, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range want {
-		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || g.Likely != w.Likely || g.Wrong != w.Wrong {
+		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 ||
+			g.Likely != w.Likely || g.Wrong != w.Wrong {
 			t.Errorf("example %d: found %+v, wanted %+v", i, g, w)
 		}
 	}
 	// Without noise the model's class decides.
 	got, err = FindIssues(p, []int32{1, 1, 0, 0, 2}, nil, 3, nil)
-	if err != nil || got[0] != (Issue{0.5, 0, true}) || got[1] != (Issue{0.25, 0, true}) ||
-		got[4] != (Issue{0.5, 2, false}) {
+	if err != nil || got[0] != (Issue{0.5, 0, 0.5, true}) || got[1] != (Issue{0.25, 0, 0.75, true}) ||
+		got[4] != (Issue{0.5, 2, 0.5, false}) {
 		t.Errorf("found %+v, %v", got, err)
+	}
+}
+
+// By hand: a model that knows nothing, an annotator who is right for eight of ten and one who takes a for b.
+func TestFindCrowdIssuesByHand(t *testing.T) {
+	good, turned := Annotator{P: []float64{0.8, 0.2, 0.2, 0.8}}, Annotator{P: []float64{0.1, 0.9, 0.9, 0.1}}
+	a := &Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"}, Start: []int{0, 2, 4, 5},
+		By: []int32{0, 1, 0, 1, 0}, Label: []int32{0, 1, 0, 0, 1}}
+	p := []float32{0.5, 0.5, 0.5, 0.5, 0.75, 0.25}
+	by := func(i int) []Annotator { return []Annotator{good, turned} }
+	got, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Labels a and b: 0.8·0.9 of a and 0.2·0.1 of b; a and a: 0.8·0.1 and 0.2·0.9; b: 0.75·0.2 and 0.25·0.8.
+	want := []Issue{{0.02 / 0.74, 0, 0.72 / 0.74, true}, {0.08 / 0.26, 1, 0.18 / 0.26, true},
+		{0.2 / 0.35, 1, 0.2 / 0.35, false}}
+	for i, w := range want {
+		if g := got[i]; math.Abs(g.Quality-w.Quality) > 1e-12 || math.Abs(g.Sure-w.Sure) > 1e-12 || g.Likely != w.Likely ||
+			g.Wrong != w.Wrong {
+			t.Errorf("example %d: found %+v, wanted %+v", i, g, w)
+		}
+	}
+	// The first two are one picture.
+	got, err = FindCrowdIssues(p, a, []int32{1, 0, 1}, []int32{0, 0, 2}, by)
+	if one := 0.72 * 0.08 / (0.72*0.08 + 0.02*0.18); err != nil || math.Abs(got[1].Quality-one) > 1e-12 ||
+		math.Abs(got[0].Quality-(1-one)) > 1e-12 || got[1].Likely != 0 {
+		t.Errorf("found %+v, %v, wanted %v", got, err, one)
+	}
+	if _, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, func(int) []Annotator { return by(0)[:1] }); err == nil ||
+		!strings.Contains(err.Error(), "example 0 (counted from 0) has matrices of 1 annotators, wanted 2 of 2×2") {
+		t.Errorf("one matrix of two annotators: %v", err)
+	}
+	if _, err := FindCrowdIssues(p, a, []int32{1, 0}, nil, by); err == nil {
+		t.Error("two labels of three examples: no error")
 	}
 }
 

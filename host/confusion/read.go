@@ -21,6 +21,9 @@ const (
 	cornerTrueRows  = `true\noisy`
 )
 
+// cornerErrors begins the header of the table of standard errors, whose axes are those of the first.
+const cornerErrors = "standard error"
+
 // ReadOptions says what a file is to be read for.
 type ReadOptions struct {
 	Classes  []string // the data's classes in the order of their indices; Read copies them
@@ -32,7 +35,8 @@ type ReadOptions struct {
 //
 //   - a CSV table whose first line is `noisy\true,<class>,...` and whose other
 //     lines are a noisy class and its probabilities. Rows and columns may come in
-//     any order, but the names must be those of o.Classes, character by character;
+//     any order, but the names must be those of o.Classes, character by character.
+//     A second table may follow, whose header begins with `standard error`;
 //   - a bare Q×Q table of numbers in the order of o.Classes, separated by commas,
 //     semicolons, tabs or spaces;
 //   - the same in numpy's .npy: float32, float64 or integers, C or Fortran order.
@@ -92,22 +96,22 @@ func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
 		}
 		data = plain
 	}
-	table, err := parseTable(path, data, o)
+	table, errs, err := parseTable(path, data, o)
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range table {
-		table[i] = math.Abs(v) // -0 is 0; nothing else is negative by now
-	}
 	q := len(o.Classes)
-	m := &Matrix{Classes: slices.Clone(o.Classes), P: table, known: &known{}}
-	if o.TrueRows {
-		for i := range q {
-			for j := range i {
-				table[i*q+j], table[j*q+i] = table[j*q+i], table[i*q+j]
+	for _, values := range [][]float64{table, errs} {
+		for i, v := range values {
+			values[i] = math.Abs(v) // -0 is 0; nothing else is negative by now
+		}
+		for i := range values {
+			if j := i%q*q + i/q; o.TrueRows && j < i {
+				values[i], values[j] = values[j], values[i]
 			}
 		}
 	}
+	m := &Matrix{Classes: slices.Clone(o.Classes), P: table, Error: errs, known: &known{}}
 	if err := m.check(o.TrueRows); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -128,29 +132,33 @@ func gunzip(data []byte, limit int64) ([]byte, error) {
 }
 
 // parseTable finds the kind of table by its first bytes and returns its Q·Q
-// entries, row-major as in the file, rows and columns in the order of o.Classes.
-func parseTable(path string, data []byte, o ReadOptions) ([]float64, error) {
+// entries, row-major as in the file, rows and columns in the order of o.Classes, and
+// their standard errors, nil if it has none.
+func parseTable(path string, data []byte, o ReadOptions) (table, errs []float64, err error) {
 	if bytes.HasPrefix(data, []byte(npyMagic)) {
-		return parseNPY(path, data, len(o.Classes))
+		table, err = parseNPY(path, data, len(o.Classes))
+		return table, nil, err
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
-		return nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy array; "+
+		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted CSV or one .npy array; "+
 			"save the matrix by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
 	line, first := firstLine(text)
 	if first == "" {
-		return nil, fmt.Errorf("%s:1: found no text, wanted a %d×%d confusion matrix", path, len(o.Classes), len(o.Classes))
+		return nil, nil, fmt.Errorf("%s:1: found no text, wanted a %d×%d confusion matrix",
+			path, len(o.Classes), len(o.Classes))
 	}
 	corner := strings.TrimPrefix(first, `"`)
 	if strings.HasPrefix(corner, cornerNoisyRows) || strings.HasPrefix(corner, cornerTrueRows) {
 		return parseNamed(path, text, o)
 	}
 	if f, _ := splitFields(first); !isNumber(f[0]) {
-		return nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class names, or a number",
+		return nil, nil, fmt.Errorf("%s:%d: the first field is %.40q, wanted %s and a header of class names, or a number",
 			path, line, f[0], corners(o.TrueRows))
 	}
-	return parseBare(path, text, o.Classes)
+	table, err = parseBare(path, text, o.Classes)
+	return table, nil, err
 }
 
 // corners returns the corner that a header must have.

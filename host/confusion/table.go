@@ -135,6 +135,10 @@ func gridOf(path string, data []byte) (*grid, error) {
 			"save the table by itself", path)
 	}
 	text := string(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if strings.HasPrefix(text, cornerNoisyRows) { // as Matrix.Write writes it: standard errors are no counts
+		header, _, _ := strings.Cut(text, "\n")
+		text, _, _ = strings.Cut(text, "\n"+cornerErrors+header[len(cornerNoisyRows):]+"\n")
+	}
 	cells, err := cellsOf(path, text)
 	if err != nil {
 		return nil, err

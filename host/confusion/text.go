@@ -10,65 +10,82 @@ import (
 )
 
 // parseNamed reads a CSV table (RFC 4180) whose header begins with one of the
-// corners. text has no byte order mark.
-func parseNamed(path, text string, o ReadOptions) ([]float64, error) {
+// corners, and the table of standard errors, nil if none follows. text has no byte order mark.
+func parseNamed(path, text string, o ReadOptions) (table, errs []float64, err error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord = -1 // counted here, for a message that says what is wanted
 	header, line, err := record(path, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := checkCorner(header[0], o.TrueRows); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", path, line, err)
+		return nil, nil, fmt.Errorf("%s:%d: %w", path, line, err)
 	}
-	column, err := indices(header[1:], o.Classes)
+	table, header, line, err = namedRows(path, r, header, line, o.Classes)
+	if err != nil || header == nil {
+		return table, nil, err
+	}
+	errs, _, _, err = namedRows(path, r, header, line, o.Classes)
+	return table, errs, err
+}
+
+// namedRows reads the rows below a header in the line given, and the header of a table of standard
+// errors behind them, nil for none, with its line.
+func namedRows(
+	path string, r *csv.Reader, header []string, line int, classes []string,
+) (table []float64, next []string, nextLine int, err error) {
+	column, err := indices(header[1:], classes)
 	if err != nil {
-		return nil, fmt.Errorf("%s:%d: the header %w", path, line, err)
+		return nil, nil, 0, fmt.Errorf("%s:%d: the header %w", path, line, err)
 	}
-	if missing := absent(column, o.Classes); missing != "" {
-		return nil, fmt.Errorf("%s:%d: the header lacks classes of the data: %s", path, line, missing)
+	if missing := absent(column, classes); missing != "" {
+		return nil, nil, 0, fmt.Errorf("%s:%d: the header lacks classes of the data: %s", path, line, missing)
 	}
-	q := len(o.Classes)
-	table := make([]float64, q*q)
+	q := len(classes)
+	table = make([]float64, q*q)
 	rowOf := make(map[int]int, q) // class index -> its line
 	row := make([]int, 0, q)      // class indices in the order of the rows
 	for {
-		fields, next, err := record(path, r)
+		fields, at, err := record(path, r)
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, 0, err
 		}
-		line = next
-		one, err := indices(fields[:1], o.Classes)
+		if len(row) == q && fields[0] == cornerErrors && header[0] != cornerErrors {
+			return table, fields, at, nil
+		}
+		line = at
+		one, err := indices(fields[:1], classes)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: the row %w", path, line, err)
+			return nil, nil, 0, fmt.Errorf("%s:%d: the row %w", path, line, err)
 		}
 		p := one[0]
 		if before, ok := rowOf[p]; ok {
-			return nil, fmt.Errorf("%s:%d: the row of class %q is here and in line %d, wanted once",
+			return nil, nil, 0, fmt.Errorf("%s:%d: the row of class %q is here and in line %d, wanted once",
 				path, line, fields[0], before)
 		}
 		rowOf[p] = line
 		row = append(row, p)
 		if len(fields) != 1+q {
-			return nil, fmt.Errorf("%s:%d: found %d fields, wanted %d: a class name and %d numbers",
+			return nil, nil, 0, fmt.Errorf("%s:%d: found %d fields, wanted %d: a class name and %d numbers",
 				path, line, len(fields), 1+q, q)
 		}
 		for i, field := range fields[1:] {
 			v, err := parseProbability(field)
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d: found %w in the column of class %q, wanted a number from 0 to 1",
+				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %q, wanted a number from 0 to 1",
 					path, line, err, header[1+i])
 			}
 			table[p*q+column[i]] = v
 		}
 	}
-	if missing := absent(row, o.Classes); missing != "" {
-		return nil, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the data: %s", path, line, missing)
+	if missing := absent(row, classes); missing != "" {
+		return nil, nil, 0, fmt.Errorf("%s:%d: the file ends without the rows of these classes of the data: %s",
+			path, line, missing)
 	}
-	return table, nil
+	return table, nil, 0, nil
 }
 
 // record returns the next record and its line, io.EOF bare at the end, and any

@@ -14,8 +14,9 @@ import (
 // Write writes m to the file as the CSV table that Read takes: the header
 // `noisy\true,<class>,...`, then a row per noisy class. Numbers are the shortest
 // that read back as the same float64; names are quoted where RFC 4180 asks for
-// it. The file appears whole or not at all, in place of one that was there, by
-// the rules of package atomicfile.
+// it. Standard errors are a second such table, behind the first. The file appears
+// whole or not at all, in place of one that was there, by the rules of package
+// atomicfile.
 //
 // The error begins with path. It is that of Check, or about a name with a
 // carriage return, which CSV readers do not keep, or about the file.
@@ -40,15 +41,24 @@ func (m *Matrix) csv() ([]byte, error) {
 	q := m.Q()
 	// Writing to memory cannot fail; w.Error would tell it below.
 	w.Write(append([]string{cornerNoisyRows}, m.Classes...))
-	for p, name := range m.Classes {
+	for _, name := range m.Classes {
 		if strings.Contains(name, "\r") {
 			return nil, fmt.Errorf("class %q has a carriage return in its name, wanted a name that CSV can hold", name)
 		}
-		row := []string{name}
-		for _, v := range m.P[p*q : (p+1)*q] {
-			row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	rows := func(of []float64) {
+		for p, name := range m.Classes {
+			row := []string{name}
+			for _, v := range of[p*q : (p+1)*q] {
+				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
+			}
+			w.Write(row)
 		}
-		w.Write(row)
+	}
+	rows(m.P)
+	if m.Error != nil {
+		w.Write(append([]string{cornerErrors}, m.Classes...))
+		rows(m.Error)
 	}
 	w.Flush()
 	return text.Bytes(), w.Error()

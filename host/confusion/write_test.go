@@ -65,6 +65,47 @@ func TestWriteReadsBack(t *testing.T) {
 	}
 }
 
+// Standard errors are kept, whatever the order of the classes; other tables of the file are not.
+func TestWriteReadsErrorsBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.csv")
+	m, err := FromCounts([]string{"a", cornerErrors, "c"}, []float64{8, 1, 0, 2, 30, 5, 0, 0, 40}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Read(path, ReadOptions{Classes: []string{"c", "a", cornerErrors}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		for j := range 3 {
+			if at := (i+1)%3*3 + (j+1)%3; back.P[at] != m.P[i*3+j] || back.Error[at] != m.Error[i*3+j] {
+				t.Errorf("%d, %d: found %v ± %v, wanted %v ± %v", i, j, back.P[at], back.Error[at], m.P[i*3+j], m.Error[i*3+j])
+			}
+		}
+	}
+	table, err := ReadTable(path, TableOptions{})
+	if err != nil || table.Kind != Shares || len(table.V) != 9 {
+		t.Errorf("as a table: %+v, %v", table, err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := text[:len(text)-60]
+	if err := os.WriteFile(path, cut, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Read(path, ReadOptions{Classes: m.Classes}); err == nil {
+		t.Errorf("half a table of standard errors is read: %s", cut)
+	}
+	m.Error[4] = 1.5
+	wantError(t, m.Write(path), path+`: cannot write the confusion matrix: confusion matrix: the standard error of `+
+		`P(noisy = "standard error" | true = "standard error") is 1.5, wanted a number from 0 to 1`)
+}
+
 func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	m, err := Identity([]string{"a", "b"})

@@ -35,6 +35,9 @@ type builder struct {
 
 	segments []segment
 	stored   int // values in segments whose bits are not those of +0
+
+	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
+	settled bool           // a block was given away, whose width, storage and classes the next ones have
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
@@ -65,7 +68,7 @@ func (b *builder) accept(place int) error {
 		b.rowFrom = len(b.x)
 		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
 			b.sealDense()
-			return b.checkGrowth()
+			return b.sealed()
 		}
 		return nil
 	}
@@ -73,9 +76,17 @@ func (b *builder) accept(place int) error {
 	b.rowFrom = len(b.values)
 	if len(b.values) >= segmentValues || len(b.counts) >= segmentRows {
 		b.sealSparse()
-		return b.checkGrowth()
+		return b.sealed()
 	}
 	return nil
+}
+
+// sealed gives away what is a block, of a stream, and else looks at the memory.
+func (b *builder) sealed() error {
+	if b.o.block != nil {
+		return b.giveAway(false)
+	}
+	return b.checkGrowth()
 }
 
 // checkGrowth ends reading, once in a while, where memory would not hold much more. It is
@@ -167,7 +178,7 @@ func (b *builder) finish() (*Dataset, error) {
 	if b.external != nil && b.seen < len(b.external.codes) {
 		return nil, b.external.tooMany(b.src.path, b.seen)
 	}
-	if b.n == 0 {
+	if b.n == 0 && !b.settled {
 		if len(b.skipped.At) > 0 {
 			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; the first: %w",
 				b.src.path, len(b.skipped.At), b.skipped.First[0])
@@ -180,6 +191,14 @@ func (b *builder) finish() (*Dataset, error) {
 		b.sealSparse()
 	}
 	b.x, b.counts, b.columns, b.values = nil, nil, nil, nil
+	if b.o.block != nil {
+		return nil, b.giveAway(true)
+	}
+	return b.dataset()
+}
+
+// dataset makes the data set of the examples in segments.
+func (b *builder) dataset() (*Dataset, error) {
 	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}
 	var err error
 	if d.Examples, err = b.examples(); err != nil {
@@ -187,6 +206,9 @@ func (b *builder) finish() (*Dataset, error) {
 	}
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
+	}
+	if b.about != nil {
+		b.about(d)
 	}
 	return d, nil
 }

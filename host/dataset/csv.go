@@ -35,6 +35,9 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 	if err := r.resolve(); err != nil {
 		return nil, err
 	}
+	b.about = func(d *Dataset) {
+		d.Features, d.Label, d.LabelColumn = r.columns.featureNames(), r.columns.labelName(), r.columns.label+1
+	}
 	if r.header {
 		err = r.next()
 	}
@@ -58,12 +61,7 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 	if r.header && b.seen == 0 {
 		return nil, emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
 	}
-	d, err := b.finish()
-	if err != nil {
-		return nil, err
-	}
-	d.Features, d.Label, d.LabelColumn = r.columns.featureNames(), r.columns.labelName(), r.columns.label+1
-	return d, nil
+	return b.finish()
 }
 
 // row enters the current record.

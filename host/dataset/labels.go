@@ -14,6 +14,7 @@ import (
 // finish orders the classes.
 type labels struct {
 	fixed   bool // the class list was given and may not grow
+	first   bool // fixed by the first block of a stream
 	index   map[string]int32
 	names   []string
 	pending int32 // what commit pushes
@@ -51,6 +52,10 @@ func (l *labels) set(text []byte) string {
 		}
 		if fault := classNameFault(name); fault != "" {
 			return "label " + quote(name) + " " + fault
+		}
+		if l.first {
+			return fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all classes (--classes)",
+				quote(name), len(l.names), quoteList(l.names))
 		}
 		if l.fixed {
 			return fmt.Sprintf("label %s is not one of the %d known classes %s",

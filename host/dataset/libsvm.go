@@ -58,6 +58,9 @@ func readLIBSVM(s *source, o Options) (*Dataset, error) {
 		} else if err := b.accept(s.line); err != nil {
 			return nil, err
 		}
+		if b.settled {
+			r.most = min(r.most, b.width)
+		}
 	}
 	if o.Features > 0 {
 		if b.width == 0 {
@@ -178,6 +181,10 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 		return r.src.errorfAt(start, "found feature index %d twice, wanted increasing indices", index)
 	case column < last:
 		return r.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index, last+r.base)
+	}
+	if r.settled && r.o.Features == 0 {
+		return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the largest in what was read first; "+
+			"say how many features there are (--features)", index, r.most-1+r.base)
 	}
 	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
 		index, r.most-1+r.base)

@@ -90,8 +90,9 @@ type Options struct {
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 
-	given   *external // the labels that Labels or a reader found
-	remarks *remarks  // what the choice of columns has to say
+	given   *external            // the labels that Labels or a reader found
+	block   func(*Dataset) error // takes the examples of a stream, a block at a time
+	remarks *remarks             // what the choice of columns has to say
 }
 
 // check refuses choices that no reader knows.

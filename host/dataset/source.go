@@ -38,10 +38,12 @@ type limits struct {
 	// rows and columns are the most that an example set may have: engines and
 	// sparse storage count in 32 bits.
 	rows, columns int
+	// first is how many segments the first block of a stream has, which tell classes and width.
+	first int
 }
 
 var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perByte: 512,
-	whole: 1 << 32, page: 1 << 26, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32}
+	whole: 1 << 32, page: 1 << 26, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32, first: 16}
 
 // source gives the bytes of a file, unpacked, or its lines, and knows their
 // numbers. All formats read from one.

@@ -24,7 +24,9 @@ type Definition struct {
 }
 
 // All are the experiments. One more is a line here.
-var All = []*Definition{figure1a, figure1b, table1, kernelMean, kernelMeanAtoms}
+var All = []*Definition{
+	figure1a, figure1b, table1, figure3, figure4, figure5, copa, kernelMean, kernelMeanAtoms,
+}
 
 // Options of Run. Engine is required.
 type Options struct {
@@ -58,8 +60,11 @@ type Row struct {
 
 // The measures.
 const (
-	ErrorRate = "error_rate"     // share of test examples predicted wrong
-	Frobenius = "frobenius_norm" // ‖Ĉ‖_F of the predictions' confusion matrix without its diagonal, 0 to √Q
+	ErrorRate     = "error_rate"     // share of test examples predicted wrong
+	Accuracy      = "accuracy"       // share of them predicted right
+	Frobenius     = "frobenius_norm" // ‖Ĉ‖_F of the predictions' confusion matrix without its diagonal, 0 to √Q
+	ConfusionRate = "confusion_rate" // the same over √Q, 0 to 1
+	OperatorNorm  = "operator_norm"  // the largest singular value of the same matrix, 0 to √Q
 )
 
 // run is an experiment under way.

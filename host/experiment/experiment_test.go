@@ -97,7 +97,7 @@ func TestToy(t *testing.T) {
 // TestTable: of digits of the repository, right labels teach most, and the paper's numbers are beside.
 func TestTable(t *testing.T) {
 	s := set{name: "small", train: "digits.csv.gz", first: 1000, perClass: 5, components: 60,
-		paper: paperRow(0.25, 0.21, 0.04, 0.16)}
+		paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)}
 	found := map[string]Row{}
 	r := &run{Options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
 		Note: func(string, ...any) {}}, "table1", func(row Row) error {
@@ -107,8 +107,8 @@ func TestTable(t *testing.T) {
 	if err := r.tableRows(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 6 || *found[umaWay.name].Paper != 0.16 || found[rough].Paper != nil {
-		t.Errorf("found %d columns, wanted 6, and the paper's numbers", len(found))
+	if len(found) != 7 || *found[umaWay.name].Paper != 0.16 || found[rough].Paper != nil {
+		t.Errorf("found %d columns, wanted 7, and the paper's numbers", len(found))
 	}
 	for name, row := range found {
 		if name != ofFull && row.Mean <= found[ofFull].Mean || row.Mean > 0.5 || len(row.Runs) != 2 {
@@ -117,12 +117,94 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// smallRun is a run on digits of the repository that keeps its rows.
+func smallRun(t *testing.T, rows *[]Row) (*run, set) {
+	s := set{name: "small", train: "digits.csv.gz", first: 1000, perClass: 5, components: 60,
+		paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)}
+	return &run{Options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
+		Note: func(string, ...any) {}}, "small", func(row Row) error {
+		*rows = append(*rows, row)
+		return nil
+	}}, s
+}
+
+// TestSizes: more right labels help all; the paper's numbers are beside those of 5 %.
+func TestSizes(t *testing.T) {
+	var rows []Row
+	r, s := smallRun(t, &rows)
+	if err := r.sizeRows(t.Context(), s, []string{umaWay.name, ofConf, ofS3VM}, []float64{confShare, 0.3}); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 6 || rows[0].X != 50 || rows[5].X != 300 || *rows[2].Paper != 0.15 || rows[5].Paper != nil {
+		t.Fatalf("found %+v", rows)
+	}
+	for k, few := range rows[:3] {
+		if many := rows[k+3]; many.Learner != few.Learner || few.Mean > 0.5 || k > 0 && many.Mean >= few.Mean {
+			t.Errorf("found %+v with few and %+v with many right labels", few, many)
+		}
+	}
+	if rows[2].Mean > rows[1].Mean {
+		t.Errorf("found %+v, wanted less than of the labelled examples alone, %+v", rows[2], rows[1])
+	}
+}
+
+// TestSelections: steps help, and each choice makes others.
+func TestSelections(t *testing.T) {
+	var rows []Row
+	r, s := smallRun(t, &rows)
+	if err := r.selectionRows(t.Context(), s, []int{1, 60}); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 12 || rows[1].Measure != ConfusionRate || rows[11].X != 60 {
+		t.Fatalf("found %+v", rows)
+	}
+	for k, first := range rows[:6] {
+		if last := rows[k+6]; last.Mean >= first.Mean || last.Mean > 0.5 {
+			t.Errorf("found %+v and then %+v", first, last)
+		}
+	}
+	if rows[6].Mean == rows[8].Mean && rows[7].Mean == rows[9].Mean || rows[6].Mean == rows[10].Mean {
+		t.Errorf("two choices have the same rows: %+v", rows[6:])
+	}
+}
+
+// TestS3VM: two clouds, one label each: the others tell where the boundary is not.
+func TestS3VM(t *testing.T) {
+	r, _ := smallRun(t, new([]Row))
+	d := &dataset.Dataset{Classes: []string{"a", "b"}, Examples: dataset.Examples{N: 41, D: 2}}
+	y := make([]int32, 41)
+	for i := range 41 {
+		// Points of the unit circle at the sides of a gap above; the labelled ones are the lowest of a and the highest of b.
+		at := 0.2 + 0.06*float64(i)
+		if i > 20 {
+			at = 1.7 + 0.005*float64(i-21)
+		}
+		d.X = append(d.X, float32(math.Cos(at)), float32(math.Sin(at)))
+		y[i] = -1
+		d.Y = append(d.Y, int32(i/21))
+	}
+	y[0], y[21] = 0, 1
+	off := func(shares []float64) float64 {
+		predicted, err := r.s3vmLearn(t.Context(), d.Examples, y, 2, 1e-3, shares, d.Examples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wrong(predicted, d.Y)
+	}
+	if with, without := off(s3vmShares), off(s3vmShares[:1]); 2*with > without {
+		t.Errorf("found %v wrong with the examples without a label, %v without", with, without)
+	}
+	if _, err := newS3VM(r.Engine, d.Examples, slices.Repeat([]int32{-1}, 41), 2); err == nil {
+		t.Error("no label: no error")
+	}
+}
+
 func TestDraw(t *testing.T) {
 	y, err := newToy(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := draw(y.train, 3, 1)
+	l := draw(y.train, 3, confShare, 1)
 	both := slices.Sorted(slices.Values(slices.Concat(l.rough, l.conf)))
 	if n := len(both); len(l.conf) != toyTrain/20 || len(l.rough) > 3*toyClasses || len(slices.Compact(both)) != n {
 		t.Errorf("found %d and %d examples, wanted %d, at most %d, and none twice", len(l.rough), len(l.conf), toyTrain/20,
@@ -135,7 +217,7 @@ func TestDraw(t *testing.T) {
 	}
 	found := 0
 	for seed := range uint64(20) {
-		for _, i := range draw(rare, 100, seed).conf {
+		for _, i := range draw(rare, 100, confShare, seed).conf {
 			found += int(rare.Y[i])
 		}
 	}

@@ -21,16 +21,26 @@ type way struct {
 	blind  bool          // is not told C
 	rule   learners.Rule // "" for the learner's default
 	steps  int           // at most; 0 for the learner's default
+	note   string
 }
 
 var (
 	umaWay     = way{name: "uma", params: func() learners.Params { return uma.Defaults() }}
+	umaSure    = way{name: umaWay.name, params: sure}
 	umaPair    = way{name: "uma, a pair a step", params: pairs, rule: learners.Last, steps: 5000}
 	roughWay   = way{name: "rough", params: pairs, rule: learners.Last, steps: 5000, blind: true}
 	umaBlind   = way{name: "uma, C = I", params: umaWay.params, blind: true}
 	perceptron = way{name: "perceptron", params: regular, blind: true}
 	forward    = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
 )
+
+// sure are the parameters of UMA that doubts no update vector: labels that a classifier gave are no random
+// ones, as doubts presume.
+func sure() learners.Params {
+	p := uma.Defaults()
+	p.Doubt = 0
+	return p
+}
 
 // pairs are the parameters of the paper's Algorithm 2 to the letter, with α = 0.
 func pairs() learners.Params {

@@ -9,7 +9,8 @@ import (
 const quantile = 1.959963984540054
 
 // Estimate is a share that noisy labels tell of, with the interval that holds the true one in 95
-// of 100 cases, if the confusion matrix is right. An estimate may leave [0, 1].
+// of 100 cases, if the confusion matrix is right, or as nearly right as it says of itself. An estimate
+// may leave [0, 1].
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -51,11 +52,15 @@ func (c *Corrected) Impossible() bool { return c.Accuracy.Low > 1 || c.Accuracy.
 // two. Its interval is by the variance that they have in the sample (delta method), after four
 // examples (the squared quantile) were added, half of them predicted right: where labels are
 // right it is that of Agresti and Coull (The American Statistician 52, 1998), which keeps its
-// promise for few examples too. That c itself may be an estimate is not in it.
+// promise for few examples too. errs are the standard errors of c, if that was estimated from other
+// labels than these, and widen the intervals; nil if c is known.
 //
 // The error is about no example, or tables of other sizes than Q = len(classes) asks for.
-func Correct(counts [][]int64, classes []string, c, inverse []float64) (Corrected, error) {
+func Correct(counts [][]int64, classes []string, c, inverse, errs []float64) (Corrected, error) {
 	q := len(classes)
+	if errs != nil && len(errs) != q*q {
+		return Corrected{}, fmt.Errorf("evaluate: found %d standard errors for %d classes, wanted %d×%d", len(errs), q, q, q)
+	}
 	if len(c) != q*q || len(inverse) != q*q {
 		return Corrected{}, fmt.Errorf("evaluate: found matrices of %d and %d entries for %d classes, wanted %d×%d",
 			len(c), len(inverse), q, q, q)
@@ -66,6 +71,7 @@ func Correct(counts [][]int64, classes []string, c, inverse []float64) (Correcte
 	}
 	s := correction{q: q, n: float64(n), counts: counts, inverse: inverse, joint: jointOf(counts, inverse, q),
 		squares: squaresOf(c, inverse, q)}
+	s.drift = newDrift(errs, q)
 	predicted, truly := sums(s.joint, q)
 	means := meansOf(s.joint, predicted, truly)
 	r := Corrected{MacroF1: means.macroF1, BalancedAccuracy: means.balanced, Kappa: means.kappa}
@@ -73,17 +79,19 @@ func Correct(counts [][]int64, classes []string, c, inverse []float64) (Correcte
 	for k, name := range classes {
 		class := CorrectedClass{Class: name, Share: truly[k] / s.n, F1: means.f1[k]}
 		if truly[k] > 0 {
-			class.Recall = s.recall(k, truly[k])
+			class.Recall = s.recall(k, truly)
 		}
 		if one := s.predicted(k); one.n > 0 {
 			all.add(one)
-			e := one.estimate()
+			e := one.estimate(s.drift.variance(func(i, j int) float64 {
+				return float64(s.inverse[k*q+i]*s.joint[k*q+j]) / one.n
+			}))
 			class.Precision = &e
 		}
 		r.PerClass = append(r.PerClass, class)
 		r.Confusion = append(r.Confusion, s.joint[k*q:(k+1)*q:(k+1)*q])
 	}
-	r.Accuracy = all.estimate()
+	r.Accuracy = all.estimate(s.drift.variance(s.moves()))
 	return r, nil
 }
 
@@ -114,6 +122,7 @@ type correction struct {
 	inverse []float64
 	joint   []float64 // [p*q+t]: the examples that count as predicted p, truly t
 	squares []float64 // [p*q+t]: mean of inverse[p][k]² over the noisy labels k of true class t
+	drift   *drift
 }
 
 // jointOf returns Σ_k counts[p][k]·inverse[t][k] at [p*q+t].
@@ -182,19 +191,19 @@ func (s *correction) predicted(k int) sample {
 	return r
 }
 
-// estimate returns the mean of the values.
-func (s *sample) estimate() Estimate {
+// estimate returns the mean of the values, to whose variance that by the errors of c is added.
+func (s *sample) estimate(drift float64) Estimate {
 	const half = quantile * quantile / 2 // of the examples added
 	n := s.n + 2*half
 	centre := (s.sum + half) / n
 	square := (s.square + half*(s.right+s.wrong)/s.n) / n
-	return interval(s.sum/s.n, centre, math.Sqrt(max(0, square-centre*centre)/n))
+	return interval(s.sum/s.n, centre, math.Sqrt(max(0, square-centre*centre)/n+drift))
 }
 
-// recall returns that of class k, as which so many examples count.
-func (s *correction) recall(k int, truly float64) *Estimate {
+// recall returns that of class k, where so many examples count as of each class.
+func (s *correction) recall(k int, truly []float64) *Estimate {
 	const half = quantile * quantile / 2
-	n := truly + 2*half
+	n := truly[k] + 2*half
 	centre := (s.joint[k*s.q+k] + half) / n
 	hit, miss := (1-centre)*(1-centre), centre*centre
 	square := half * s.squares[k*s.q+k] * (hit + miss)
@@ -208,7 +217,11 @@ func (s *correction) recall(k int, truly float64) *Estimate {
 			square += float64(float64(v) * float64(value*value) * of)
 		}
 	}
-	e := interval(s.joint[k*s.q+k]/truly, centre, math.Sqrt(square)/n)
+	right := s.joint[k*s.q+k] / truly[k]
+	drift := s.drift.variance(func(i, j int) float64 {
+		return float64(s.inverse[k*s.q+i]*(s.joint[k*s.q+j]-float64(right*truly[j]))) / truly[k]
+	})
+	e := interval(right, centre, math.Sqrt(float64(square/n/n)+drift))
 	return &e
 }
 

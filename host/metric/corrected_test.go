@@ -41,7 +41,7 @@ func TestCorrectWithoutNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		one := identity(len(classes))
-		c, err := Correct(r.Confusion, classes, one, one)
+		c, err := Correct(r.Confusion, classes, one, one, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestIntervalsCover(t *testing.T) {
 		}
 		inside, insideClass, wide := 0, 0, 0.0
 		for range sets {
-			r, err := Correct(simulated(rng, joint, c, q, world.n), make([]string, q), c, inverse)
+			r, err := Correct(simulated(rng, joint, c, q, world.n), make([]string, q), c, inverse, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func covers(e Estimate, truth float64) int {
 // By hand: two classes, C = (0.8 0.1; 0.2 0.9), C⁻¹ = (9 -1; -2 8)/7.
 func TestCorrectByHand(t *testing.T) {
 	c, inverse := []float64{0.8, 0.1, 0.2, 0.9}, []float64{9. / 7, -1. / 7, -2. / 7, 8. / 7}
-	r, err := Correct([][]int64{{40, 20}, {10, 30}}, []string{"a", "b"}, c, inverse)
+	r, err := Correct([][]int64{{40, 20}, {10, 30}}, []string{"a", "b"}, c, inverse, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestCorrectByHand(t *testing.T) {
 	}
 	// A matrix that claims far more noise than there is: nobody is right so often.
 	c, inverse = pairwise(3, 0.45)
-	r, err = Correct([][]int64{{100, 0, 0}, {0, 100, 0}, {0, 0, 100}}, make([]string, 3), c, inverse)
+	r, err = Correct([][]int64{{100, 0, 0}, {0, 100, 0}, {0, 0, 100}}, make([]string, 3), c, inverse, nil)
 	if err != nil || !r.Impossible() || r.Accuracy.Value < 1 {
 		t.Errorf("found %+v, %v", r.Accuracy, err)
 	}
@@ -205,7 +205,7 @@ func TestCorrectErrors(t *testing.T) {
 		{[][]int64{{1}, {0, 1}}, identity(2), "evaluate: found a row of 1 counts for 2 classes, wanted 2×2"},
 		{[][]int64{{0, 0}, {0, 0}}, identity(2), "evaluate: no example, wanted 1 or more"},
 	} {
-		if _, err := Correct(c.counts, []string{"a", "b"}, c.matrix, c.matrix); err == nil || err.Error() != c.want {
+		if _, err := Correct(c.counts, []string{"a", "b"}, c.matrix, c.matrix, nil); err == nil || err.Error() != c.want {
 			t.Errorf("got %v\nwant %s", err, c.want)
 		}
 	}

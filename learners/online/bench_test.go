@@ -31,7 +31,7 @@ func BenchmarkPass(b *testing.B) {
 		"perceptron": errorSet{StepMax}, "pa1": newPassive(Max, slack{most: 0.1}), "copa": &confused{aggressiveness: 0.1},
 	} {
 		b.Run(name, func(b *testing.B) {
-			l, err := start(p, Options{}, Balanced, c)
+			l, err := start(p, anyMember{weights: Balanced, policy: c})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -101,7 +101,7 @@ func TestMistakeBounds(t *testing.T) {
 		} {
 			w := &watcher{policy: c.policy}
 			p := apart(seed, q, theta)
-			l, err := start(p, Options{}, Equal, w)
+			l, err := start(p, anyMember{policy: w})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -19,7 +20,7 @@ type Copa struct {
 }
 
 // NewCopa returns the default parameters.
-func NewCopa() *Copa { return &Copa{Aggressiveness: 1} }
+func NewCopa() *Copa { return &Copa{Options: standard, Aggressiveness: 1} }
 
 var copa = define("copa",
 	"confusion-based passive-aggressive: aims at few errors in each class, however few examples it has",
@@ -27,7 +28,7 @@ var copa = define("copa",
 	func() learners.Params { return NewCopa() })
 
 // Definition implements learners.Params.
-func (*Copa) Definition() *learners.Definition { return copa }
+func (p *Copa) Definition() *learners.Definition { return p.of(copa) }
 
 // Flags implements learners.Params.
 func (p *Copa) Flags(fs *flag.FlagSet) {
@@ -41,15 +42,21 @@ func (p *Copa) Check() error {
 	if !positive(p.Aggressiveness) {
 		return fmt.Errorf("copa: aggressiveness is %v; it must be a number above 0", p.Aggressiveness)
 	}
-	return nil
+	return p.Correction.check("copa")
 }
 
 // Start implements learners.Params.
 func (p *Copa) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	return start(problem, p.Options, Balanced, &confused{aggressiveness: p.Aggressiveness})
+	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Copa) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
+}
+
+func (p *Copa) parts() (Options, ClassWeights, policy) {
+	return p.Options, Balanced, &confused{aggressiveness: p.Aggressiveness}
 }
 
 // confused is COPA: with c the worth of the example it minimises (Theorem 3)
@@ -74,7 +81,6 @@ func (p *confused) steps(tau, s []float32, e *example) bool {
 		}
 		p.losses = append(p.losses, loss)
 	}
-	p.add(e.y, p.losses)
 	kappa := 1/(p.aggressiveness*e.weight*e.weight) + norm2
 	p.sorted = append(p.sorted[:0], p.losses...)
 	sortDown(p.sorted)
@@ -96,3 +102,6 @@ func (p *confused) steps(tau, s []float32, e *example) bool {
 	}
 	return true
 }
+
+// unbounded implements unbounded.
+func (*confused) unbounded() bool { return true }

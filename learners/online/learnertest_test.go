@@ -22,6 +22,9 @@ func TestOtherParameters(t *testing.T) {
 		"random step": func() learners.Params {
 			return &online.Ultraconservative{ClassWeights: online.Equal, Step: online.StepRandom}
 		},
+		"copa corrected": func() learners.Params {
+			return &online.Copa{Options: online.Options{Correction: online.CorrectSteps}, Aggressiveness: 0.01}
+		},
 		"pa1 all": func() learners.Params {
 			p := online.NewPA1()
 			p.ClassWeights, p.Multiclass = online.Balanced, online.All

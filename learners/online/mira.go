@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -20,7 +21,7 @@ type Mira struct {
 }
 
 // NewMira returns the default parameters.
-func NewMira() *Mira { return &Mira{ClassWeights: Equal, Margin: 0.1} }
+func NewMira() *Mira { return &Mira{Options: standard, ClassWeights: Equal, Margin: 0.1} }
 
 var mira = define("mira",
 	"an ultraconservative algorithm whose steps are those after which W would be shortest",
@@ -28,7 +29,7 @@ var mira = define("mira",
 	func() learners.Params { return NewMira() })
 
 // Definition implements learners.Params.
-func (*Mira) Definition() *learners.Definition { return mira }
+func (p *Mira) Definition() *learners.Definition { return p.of(mira) }
 
 // Flags implements learners.Params.
 func (p *Mira) Flags(fs *flag.FlagSet) {
@@ -43,15 +44,21 @@ func (p *Mira) Check() error {
 	if !positive(p.Margin) {
 		return fmt.Errorf("mira: margin is %v; it must be a number above 0", p.Margin)
 	}
-	return p.ClassWeights.check("mira")
+	return p.check("mira", p.ClassWeights)
 }
 
 // Start implements learners.Params.
 func (p *Mira) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	return start(problem, p.Options, p.ClassWeights, &shortest{margin: p.Margin})
+	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Mira) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
+}
+
+func (p *Mira) parts() (Options, ClassWeights, policy) {
+	return p.Options, p.ClassWeights, &shortest{margin: p.Margin}
 }
 
 // shortest is MIRA with a margin β: it minimises ½‖W + τ·xᵀ‖² - β·‖x‖²·τ_y where τ_y ≤ 1,

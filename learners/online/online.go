@@ -31,7 +31,8 @@ type policy interface {
 
 // teller is a policy that has something to tell of each pass.
 type teller interface {
-	begin(q int) // a pass
+	begin(inverse []float64, q int) // a pass over q classes; C⁻¹ is nil if labels are right
+	see(y int, s []float32)         // the label and the scores of an example, when it is its turn
 	fields() []learners.Field
 }
 
@@ -47,6 +48,8 @@ type example struct {
 type run struct {
 	Options
 	policy  policy
+	tells   teller    // nil if the policy is none
+	inverse []float64 // C⁻¹, Q×Q; nil without C
 	problem *learners.Problem
 	weights []float64 // of examples by label
 	norms2  []float32 // ‖x‖² of each example
@@ -55,6 +58,7 @@ type run struct {
 
 	predicted []int32
 	order     []int32 // of the examples in a pass
+	before    int     // examples of a stream before those of the problem
 	state     state   // between two passes
 	next      state   // in the middle of one
 }
@@ -63,22 +67,40 @@ type run struct {
 // same seed.
 const stream = 0x6f6e6c696e65 // "online"
 
+// member are the parameters of a learner of the family.
+type member interface {
+	Check() error
+	// parts returns what the learner is made of, which is not shared.
+	parts() (Options, ClassWeights, policy)
+}
+
 // start loads the problem's examples and begins a run.
-func start(problem *learners.Problem, o Options, c ClassWeights, p policy) (learners.Learner, error) {
+func start(problem *learners.Problem, m member) (learners.Learner, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
 	scorer, err := problem.Load()
 	if err != nil {
 		return nil, err
 	}
-	norms2, err := norms2(problem.X)
+	l, err := newRun(problem, m)
 	if err != nil {
 		return nil, errors.Join(err, scorer.Close())
 	}
-	l := &run{
-		Options: o, policy: p, problem: problem, weights: c.of(problem), norms2: norms2, scorer: scorer,
-		predicted: make([]int32, problem.X.N), order: make([]int32, problem.X.N),
+	if l.norms2, err = norms2(problem.X); err != nil {
+		return nil, errors.Join(err, scorer.Close())
 	}
-	l.state.random = *rand.NewPCG(problem.Seed, stream)
+	l.scorer, l.predicted = scorer, make([]int32, problem.X.N)
 	return l, nil
+}
+
+// newRun begins a run on examples that are not loaded.
+func newRun(problem *learners.Problem, m member) (*run, error) {
+	o, classWeights, p := m.parts()
+	l := &run{Options: o, policy: p, problem: problem, order: make([]int32, problem.X.N)}
+	l.tells, _ = p.(teller)
+	l.state.random = *rand.NewPCG(problem.Seed, stream)
+	return l, l.correct(classWeights)
 }
 
 // Count implements learners.Learner.

@@ -11,8 +11,29 @@ import (
 
 // Options are the parameters that all learners of the family have.
 type Options struct {
-	NoShuffle bool `json:"no_shuffle"` // passes take the examples in their order, else in a random one each
-	NoAverage bool `json:"no_average"` // W is what the last example left, else the mean of all that were left so far
+	NoShuffle  bool       `json:"no_shuffle"` // passes take the examples in their order, else in a random one each
+	NoAverage  bool       `json:"no_average"` // W is what the last example left, else the mean of all that were left
+	Correction Correction `json:"correction"` // what C corrects; "" is none
+}
+
+// standard are the defaults.
+var standard = Options{Correction: Uncorrected}
+
+func (o *Options) check(learner string, c ClassWeights) error {
+	if err := o.Correction.check(learner); err != nil {
+		return err
+	}
+	return c.check(learner)
+}
+
+// of returns what there is to know of the learner d with these options.
+func (o *Options) of(d *learners.Definition) *learners.Definition {
+	if o.Correction != CorrectSteps {
+		return d
+	}
+	corrected := *d
+	corrected.IgnoresNoise = false
+	return &corrected
 }
 
 func (o *Options) flags(fs *flag.FlagSet) {
@@ -20,6 +41,8 @@ func (o *Options) flags(fs *flag.FlagSet) {
 		"each pass")
 	fs.BoolVar(&o.NoAverage, "no-average", o.NoAverage, "keep the weights that the last example left, not the mean of "+
 		"those that all left")
+	fs.StringVar((*string)(&o.Correction), "correction", string(o.Correction), "`WHAT` a confusion matrix "+
+		"corrects: steps, or none (all labels are taken to be right)")
 }
 
 // ClassWeights says how much examples count by their label.
@@ -42,15 +65,13 @@ func (c ClassWeights) check(learner string) error {
 	return nil
 }
 
-// of returns what an example counts for, by its label.
-func (c ClassWeights) of(p *learners.Problem) []float64 {
-	weights, counts := slices.Repeat([]float64{1}, p.Q), make([]int, p.Q)
-	for _, y := range p.Y {
-		counts[y]++
-	}
-	for k, n := range counts {
-		if c == Balanced && n > 0 {
-			weights[k] = float64(len(p.Y)) / float64(p.Q*n)
+// of returns what an example of each class counts for, of n examples of which so many are of it. Of a class that
+// is estimated to have less than one example, it is as if it had one.
+func (c ClassWeights) of(n float64, counts []float64) []float64 {
+	weights := slices.Repeat([]float64{1}, len(counts))
+	for k, count := range counts {
+		if c == Balanced && count != 0 {
+			weights[k] = n / float64(float64(len(counts))*max(1, count))
 		}
 	}
 	return weights

@@ -16,10 +16,10 @@ import (
 // pass is a run in the middle of one.
 type pass struct {
 	*run
-	tells             teller // nil if the policy is none
-	example           example
-	tau, scores       []float32
-	mistakes, updates int
+	example     example
+	tau, scores []float32
+	counts      []int64 // Q×Q: of examples by prediction and label, before each was learned from
+	updates     int
 }
 
 // begin begins a pass from the weights w.
@@ -30,9 +30,10 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 	l.next.begin(&l.state, w, !l.NoAverage)
 	random := rand.New(&l.next.random)
 	l.arrange(random)
-	p := &pass{run: l, example: example{random: random}, tau: make([]float32, w.Q), scores: make([]float32, w.Q)}
-	if p.tells, _ = l.policy.(teller); p.tells != nil {
-		p.tells.begin(w.Q)
+	p := &pass{run: l, example: example{random: random}, tau: make([]float32, w.Q), scores: make([]float32, w.Q),
+		counts: make([]int64, w.Q*w.Q)}
+	if l.tells != nil {
+		l.tells.begin(l.inverse, w.Q)
 	}
 	return p, nil
 }
@@ -51,10 +52,11 @@ func (p *pass) learn(from, to int) error {
 		s.w.Scores(p.scores, x)
 		if !finite(p.scores) {
 			return fmt.Errorf("online: found scores that are too large for float32 at example %d of the data; normalise "+
-				"the features", i+1)
+				"the features", p.before+int(i)+1)
 		}
-		if predicted(p.scores) != e.y {
-			p.mistakes++
+		p.counts[predicted(p.scores)*len(p.scores)+e.y]++
+		if p.tells != nil {
+			p.tells.see(e.y, p.scores)
 		}
 		clear(p.tau)
 		if p.policy.steps(p.tau, p.scores, e) && finite(p.tau) {
@@ -75,7 +77,13 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 		return learners.Step{}, err
 	}
 	p.state, p.next = p.next, p.state
-	fields := []learners.Field{{Name: "mistakes", Value: p.mistakes}, {Name: "updates", Value: p.updates}}
+	mistakes := 0
+	for k, count := range p.counts {
+		if k/w.Q != k%w.Q {
+			mistakes += int(count)
+		}
+	}
+	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates", Value: p.updates}}
 	if p.tells != nil {
 		fields = append(fields, p.tells.fields()...)
 	}

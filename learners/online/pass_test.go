@@ -3,6 +3,7 @@ package online
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -11,11 +12,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
+// anyMember is a learner of any policy.
+type anyMember struct {
+	Options
+	weights ClassWeights
+	policy
+}
+
+func (anyMember) Check() error { return nil }
+
+func (m anyMember) parts() (Options, ClassWeights, policy) { return m.Options, m.weights, m.policy }
+
 // begun begins a run of each policy on p.
 func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learners.Learner, w []engine.Weights) {
 	t.Helper()
 	for k, c := range policies {
-		l, err := start(p, Options{NoAverage: k%2 == 1, NoShuffle: k%3 == 2}, Equal, c)
+		l, err := start(p, anyMember{Options: Options{NoAverage: k%2 == 1, NoShuffle: k%3 == 2}, policy: c})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +85,39 @@ func TestStepAllRefuses(t *testing.T) {
 		_, err := stepAll(t.Context(), []learners.Learner{all[0], l}, w)
 		if err == nil || !strings.Contains(err.Error(), fragment) {
 			t.Errorf("found %v, wanted %s", err, fragment)
+		}
+	}
+}
+
+// The mean of a corrected step over the labels that C gives an example is the step for its right label.
+func TestCorrectedStepsAreRightOnAverage(t *testing.T) {
+	const q = 3
+	noise := [q][q]float64{{0.6, 0, 0.3}, {0.4, 0.8, 0}, {0, 0.2, 0.7}} // row: the label
+	inverse := []float64{0.56, 0.06, -0.24, -0.28, 0.42, 0.12, 0.08, -0.12, 0.48}
+	det := noise[0][0]*inverse[0] + noise[0][2]*inverse[6]
+	for i := range inverse {
+		inverse[i] /= det
+	}
+	weights, s := []float64{1, 2, 3}, []float32{0.3, -0.2, 0.7}
+	for name, policy := range map[string]policy{
+		"copa": &confused{aggressiveness: 0.5}, "perceptron": errorSet{StepMax}, "pa1": newPassive(All, slack{most: 0.5}),
+	} {
+		c := &corrected{policy: policy, most: math.Inf(1), weights: weights, inverse: inverse}
+		for right := range q {
+			mean, tau, want := [q]float64{}, make([]float32, q), make([]float32, q)
+			for y := range q {
+				clear(tau)
+				c.steps(tau, s, &example{y: y, norm2: 0.9, weight: 1})
+				for r, v := range tau {
+					mean[r] += noise[y][right] * float64(v)
+				}
+			}
+			policy.steps(want, s, &example{y: right, norm2: 0.9, weight: weights[right]})
+			for r, v := range want {
+				if d := mean[r] - float64(v); d > 1e-6 || d < -1e-6 {
+					t.Errorf("%s: class %d of label %d: mean step %v, wanted %v", name, r, right, mean[r], v)
+				}
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -17,7 +18,9 @@ type PassiveAggressive struct {
 }
 
 // NewPassiveAggressive returns the default parameters.
-func NewPassiveAggressive() *PassiveAggressive { return &PassiveAggressive{Multiclass: Max} }
+func NewPassiveAggressive() *PassiveAggressive {
+	return &PassiveAggressive{Options: standard, Multiclass: Max}
+}
 
 // Soft are the parameters of PA-I and PA-II, in which a part of the margin may be left missing
 // that costs Aggressiveness times itself, or its square.
@@ -31,11 +34,13 @@ type Soft struct {
 }
 
 // NewPA1 returns the default parameters of PA-I.
-func NewPA1() *Soft { return &Soft{ClassWeights: Equal, Multiclass: Max, Aggressiveness: 1} }
+func NewPA1() *Soft {
+	return &Soft{Options: standard, ClassWeights: Equal, Multiclass: Max, Aggressiveness: 1}
+}
 
 // NewPA2 returns the default parameters of PA-II.
 func NewPA2() *Soft {
-	return &Soft{ClassWeights: Equal, Multiclass: Max, Aggressiveness: 1, squared: true}
+	return &Soft{Options: standard, ClassWeights: Equal, Multiclass: Max, Aggressiveness: 1, squared: true}
 }
 
 const paPaper = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online passive-aggressive algorithms, JMLR 7 (2006)"
@@ -52,14 +57,14 @@ var (
 )
 
 // Definition implements learners.Params.
-func (*PassiveAggressive) Definition() *learners.Definition { return pa }
+func (p *PassiveAggressive) Definition() *learners.Definition { return p.of(pa) }
 
 // Definition implements learners.Params.
 func (p *Soft) Definition() *learners.Definition {
 	if p.squared {
-		return pa2
+		return p.of(pa2)
 	}
-	return pa1
+	return p.of(pa1)
 }
 
 func (m *Multiclass) flags(fs *flag.FlagSet) {
@@ -83,7 +88,12 @@ func (p *Soft) Flags(fs *flag.FlagSet) {
 }
 
 // Check implements learners.Params.
-func (p *PassiveAggressive) Check() error { return p.Multiclass.check("pa", Max, All, OVR) }
+func (p *PassiveAggressive) Check() error {
+	if err := p.Correction.check("pa"); err != nil {
+		return err
+	}
+	return p.Multiclass.check("pa", Max, All, OVR)
+}
 
 // Check implements learners.Params.
 func (p *Soft) Check() error {
@@ -91,7 +101,7 @@ func (p *Soft) Check() error {
 	if !positive(p.Aggressiveness) {
 		return fmt.Errorf("%s: aggressiveness is %v; it must be a number above 0", name, p.Aggressiveness)
 	}
-	if err := p.ClassWeights.check(name); err != nil {
+	if err := p.check(name, p.ClassWeights); err != nil {
 		return err
 	}
 	return p.Multiclass.check(name, Max, All, OVR)
@@ -99,18 +109,30 @@ func (p *Soft) Check() error {
 
 // Start implements learners.Params.
 func (p *PassiveAggressive) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	return start(problem, p.Options, Equal, newPassive(p.Multiclass, slack{most: math.Inf(1)}))
+	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *PassiveAggressive) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
+}
+
+func (p *PassiveAggressive) parts() (Options, ClassWeights, policy) {
+	return p.Options, Equal, newPassive(p.Multiclass, slack{most: math.Inf(1)})
 }
 
 // Start implements learners.Params.
 func (p *Soft) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	return start(problem, p.Options, p.ClassWeights, newPassive(p.Multiclass, slack{p.Aggressiveness, p.squared}))
+	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Soft) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
+}
+
+func (p *Soft) parts() (Options, ClassWeights, policy) {
+	return p.Options, p.ClassWeights, newPassive(p.Multiclass, slack{p.Aggressiveness, p.squared})
 }
 
 // newPassive returns the policy of W that moves as little as it takes.
@@ -143,6 +165,9 @@ func (s slack) cap(e *example) float64 {
 	}
 	return s.most * e.weight
 }
+
+// unbounded implements unbounded.
+func (s slack) unbounded() bool { return s.squared || math.IsInf(s.most, 1) }
 
 // passiveOVR has each class by itself: of the loss ℓ = 1 - s_y, or 1 + s_r for the other classes,
 // the step is ℓ/‖x‖², as the cost allows (Figure 1 of Crammer et al.).

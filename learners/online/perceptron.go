@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -15,7 +16,9 @@ type Perceptron struct {
 }
 
 // NewPerceptron returns the default parameters.
-func NewPerceptron() *Perceptron { return &Perceptron{ClassWeights: Equal, Multiclass: Max} }
+func NewPerceptron() *Perceptron {
+	return &Perceptron{Options: standard, ClassWeights: Equal, Multiclass: Max}
+}
 
 var perceptron = define("perceptron",
 	"the averaged perceptron: an example that is taken for another class is added to its own, and taken off that one",
@@ -24,7 +27,7 @@ var perceptron = define("perceptron",
 	func() learners.Params { return NewPerceptron() })
 
 // Definition implements learners.Params.
-func (*Perceptron) Definition() *learners.Definition { return perceptron }
+func (p *Perceptron) Definition() *learners.Definition { return p.of(perceptron) }
 
 // Flags implements learners.Params.
 func (p *Perceptron) Flags(fs *flag.FlagSet) {
@@ -36,7 +39,7 @@ func (p *Perceptron) Flags(fs *flag.FlagSet) {
 
 // Check implements learners.Params.
 func (p *Perceptron) Check() error {
-	if err := p.ClassWeights.check("perceptron"); err != nil {
+	if err := p.check("perceptron", p.ClassWeights); err != nil {
 		return err
 	}
 	return p.Multiclass.check("perceptron", Max, OVR)
@@ -44,13 +47,19 @@ func (p *Perceptron) Check() error {
 
 // Start implements learners.Params.
 func (p *Perceptron) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
+	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Perceptron) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
+}
+
+func (p *Perceptron) parts() (Options, ClassWeights, policy) {
 	if p.Multiclass == OVR {
-		return start(problem, p.Options, p.ClassWeights, perceptrons{})
+		return p.Options, p.ClassWeights, perceptrons{}
 	}
-	return start(problem, p.Options, p.ClassWeights, errorSet{step: StepMax})
+	return p.Options, p.ClassWeights, errorSet{step: StepMax}
 }
 
 // perceptrons are one for each class, to whom the examples of the class are 1 and the others

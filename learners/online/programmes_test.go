@@ -153,7 +153,7 @@ func TestCopaIsLeast(t *testing.T) {
 	for range 600 {
 		s, e := draw(rng)
 		p := &confused{aggressiveness: math.Exp(2 * rng.NormFloat64())}
-		p.begin(len(s))
+		p.begin(nil, len(s))
 		tau := make([]float32, len(s))
 		if p.steps(tau, s, e) {
 			steps++

@@ -7,47 +7,63 @@ import (
 )
 
 // risk is the empirical online confusion risk of a pass (Definition 4 of Ralaivola): entry (y,r) is
-// the mean, over the examples of class y, of the loss by which r was favoured when it was its turn.
+// the mean, over the examples of class y, of the loss max(0, s_r + 1/(Q-1)) by which r was favoured when it was
+// their turn. Of noisy labels C⁻¹ takes the sums apart by right label, as UMA does with its own.
 type risk struct {
-	counts []float64 // T_y
-	sums   []float64 // of losses, Q×Q: row y, column r
-	most   float64   // of the losses
+	inverse []float64 // C⁻¹, Q×Q; nil if labels are right
+	counts  []float64 // of examples by label
+	sums    []float64 // of losses, Q×Q: row label, column r
+	most    float64   // of the losses
 }
 
 // begin implements teller.
-func (k *risk) begin(q int) { *k = risk{counts: make([]float64, q), sums: make([]float64, q*q)} }
+func (k *risk) begin(inverse []float64, q int) {
+	*k = risk{inverse: inverse, counts: make([]float64, q), sums: make([]float64, q*q)}
+}
 
-// add takes note of the losses of an example of class y; those below 0 count as 0.
-func (k *risk) add(y int, losses []float64) {
+// see implements teller.
+func (k *risk) see(y int, s []float32) {
 	k.counts[y]++
-	for r, loss := range losses {
-		k.sums[y*len(losses)+r] += max(0, loss)
-		k.most = max(k.most, loss)
+	margin := 1 / float64(len(s)-1)
+	for r, score := range s {
+		if r != y || k.inverse != nil {
+			loss := max(0, float64(score)+margin)
+			k.sums[y*len(s)+r] += loss
+			k.most = max(k.most, loss)
+		}
 	}
 }
 
 // certainty is 1 - δ of the bound on the risk.
 const certainty = 0.95
 
-// fields implements teller: the operator norm of the risk, and by how much that of the mean of all W on the
-// way may be larger, with the probability certainty, if examples are drawn by chance and the pass
-// is the first: M·√(2Q·Σ 1/T_y·ln(Q/δ)) with M the largest loss seen (Theorem 2).
+// fields implements teller: the operator norm of the risk, and below what that of the mean of all W on the
+// way stays, with the probability certainty, if examples are drawn by chance and the pass is the first. Beyond
+// the norm that is M·√(2Q·Σ_i ‖b_i‖²·ln(2Q/δ)), M the largest loss seen and b_i what example i adds to the
+// rows of the risk, 1/T_y to its own if labels are right (Theorem 2; its text has Q/δ, its proof 2Q/δ).
 func (k *risk) fields() []learners.Field {
 	q := len(k.counts)
-	matrix, inverses := make([]float64, q*q), 0.0
-	for y, count := range k.counts {
-		if count == 0 {
+	of := trueCounts(k.inverse, k.counts)
+	matrix, squares := make([]float64, q*q), 0.0
+	for t, total := range of {
+		if total <= 0 {
 			continue
 		}
-		inverses += 1 / count
+		for y, count := range k.counts {
+			b := share(k.inverse, q, t, y) / total
+			squares += float64(count * float64(b*b))
+			for r := range q {
+				matrix[t*q+r] += float64(b * k.sums[y*q+r])
+			}
+		}
+		matrix[t*q+t] = 0
 		for r := range q {
-			matrix[y*q+r] = k.sums[y*q+r] / count
+			matrix[t*q+r] = max(0, matrix[t*q+r])
 		}
 	}
-	slack := k.most * math.Sqrt(float64(2*float64(q)*inverses*math.Log(float64(q)/(1-certainty))))
-	return []learners.Field{
-		{Name: "‖confusion risk‖", Value: operatorNorm(matrix, q)}, {Name: "±", Value: slack},
-	}
+	norm := operatorNorm(matrix, q)
+	slack := k.most * math.Sqrt(float64(2*float64(q)*squares*math.Log(2*float64(q)/(1-certainty))))
+	return []learners.Field{{Name: "confusion risk", Value: norm}, {Name: "bound", Value: norm + slack}}
 }
 
 // operatorNorm returns the largest singular value of the q×q matrix a, whose entries are not

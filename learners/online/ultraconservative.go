@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -30,7 +31,7 @@ type Ultraconservative struct {
 
 // NewUltraconservative returns the default parameters.
 func NewUltraconservative() *Ultraconservative {
-	return &Ultraconservative{ClassWeights: Equal, Step: StepUniform}
+	return &Ultraconservative{Options: standard, ClassWeights: Equal, Step: StepUniform}
 }
 
 var ultraconservative = define("ultraconservative",
@@ -39,7 +40,7 @@ var ultraconservative = define("ultraconservative",
 	func() learners.Params { return NewUltraconservative() })
 
 // Definition implements learners.Params.
-func (*Ultraconservative) Definition() *learners.Definition { return ultraconservative }
+func (p *Ultraconservative) Definition() *learners.Definition { return p.of(ultraconservative) }
 
 // Flags implements learners.Params.
 func (p *Ultraconservative) Flags(fs *flag.FlagSet) {
@@ -54,15 +55,21 @@ func (p *Ultraconservative) Check() error {
 	if !slices.Contains([]Steps{StepMax, StepUniform, StepProportional, StepRandom}, p.Step) {
 		return fmt.Errorf("ultraconservative: step %q is not known; use max, uniform, proportional or random", p.Step)
 	}
-	return p.ClassWeights.check("ultraconservative")
+	return p.check("ultraconservative", p.ClassWeights)
 }
 
 // Start implements learners.Params.
 func (p *Ultraconservative) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	return start(problem, p.Options, p.ClassWeights, errorSet{step: p.Step})
+	return start(problem, p)
+}
+
+// Stream implements learners.Streamer.
+func (p *Ultraconservative) Stream(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
+	return newStream(problem, w, p)
+}
+
+func (p *Ultraconservative) parts() (Options, ClassWeights, policy) {
+	return p.Options, p.ClassWeights, errorSet{step: p.Step}
 }
 
 // errorSet is an ultraconservative additive algorithm (Algorithm 1 of the paper of UMA): the

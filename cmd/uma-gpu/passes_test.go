@@ -1,0 +1,29 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+)
+
+// train --json has what an online learner tells of each pass.
+func TestPassesInJSON(t *testing.T) {
+	printed, _ := succeed(t, "train", "--data", digits, "--learner", "copa", "--epochs", "3", "--json", "--quiet",
+		"--model", filepath.Join(t.TempDir(), "m.npz"))
+	var report struct {
+		Steps  int
+		Passes []map[string]float64
+	}
+	if err := json.Unmarshal([]byte(printed), &report); err != nil {
+		t.Fatal(err)
+	}
+	if report.Steps != 3 || len(report.Passes) != 3 {
+		t.Fatalf("found %d passes of %d steps, wanted 3", len(report.Passes), report.Steps)
+	}
+	for k, p := range report.Passes {
+		if p["step"] != float64(k+1) || p["updates"] == 0 || p["mistakes"] == 0 || p["confusion_risk"] == 0 ||
+			p["bound"] <= p["confusion_risk"] {
+			t.Errorf("pass %d is %v, wanted its mistakes, updates, risk and a bound above that", k+1, p)
+		}
+	}
+}

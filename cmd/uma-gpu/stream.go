@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// streamFlags say that examples are seen once, and what cannot be known before the last.
+func streamFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "stream", Usage: "see each example once and keep none: online learners, CSV or LIBSVM"},
+		&cli.StringFlag{Name: "classes", DefaultText: "those read first", Usage: "comma `LIST` of all classes of a stream"},
+		&cli.IntFlag{Name: "features", DefaultText: "as many as those read first",
+			Usage: "number `D` of features of a LIBSVM stream"},
+	}
+}
+
+// streamed takes over the flags of a stream, and refuses those of what takes more than one look
+// at the examples.
+func (t *training) streamed(c *cli.Context) error {
+	if !c.Bool("stream") {
+		for _, name := range []string{"classes", "features"} {
+			if c.IsSet(name) && visible(c, name) {
+				return usagef(c, "--%s is given without --stream", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range []string{
+		"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume", "kernel", "dry-run", "verify",
+	} {
+		if c.IsSet(name) {
+			return usagef(c, "--%s is given with --stream, which sees each example once and keeps none", name)
+		}
+	}
+	about := t.Learner.Definition()
+	if _, ok := t.Learner.(learners.Streamer); !ok {
+		return usagef(c, "--stream is given with learner %s, which needs all examples at once; take an online learner, "+
+			"such as --learner pa1", about.Name)
+	}
+	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
+		return usagef(c, "--max-steps and --weights are given with --stream, which is one pass and keeps its last weights")
+	}
+	if err := flagsOf(t.Learner).Set("no-shuffle", "true"); err != nil {
+		return err
+	}
+	if t.read.Features = c.Int("features"); t.read.Features < 0 {
+		return usagef(c, "--features is %d, wanted at least 1", t.read.Features)
+	}
+	if list := c.String("classes"); list != "" {
+		t.read.Classes = strings.Split(list, ",")
+	}
+	return nil
+}
+
+// openStream begins to read, for a training that begins with a model so that they match.
+func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
+	o := t.read
+	if base := t.From; base != nil {
+		how, err := oneOf(c, "match-features", "name", "position")
+		if err != nil {
+			return nil, err
+		}
+		o.Classes, o.Features = base.Meta.Classes, base.Meta.Features.Count
+		if how == "name" && len(base.Meta.Features.Names) > 0 {
+			o.FeatureNames = base.Meta.Features.Names
+		}
+		if base.Meta.Preparation.Steps.NeedsDense() {
+			o.Storage = "dense"
+		}
+	}
+	return dataset.OpenStream(c.Context, t.data, o)
+}
+
+// stream is train for examples that are seen once.
+func (t *training) stream(c *cli.Context) (err error) {
+	ctx := c.Context
+	s, err := t.openStream(c)
+	if err != nil {
+		if ctx.Err() != nil {
+			return interrupted(ctx)
+		}
+		return err
+	}
+	defer s.Close()
+	first := s.First
+	t.notes.say("data: %s, a stream of examples × %d features%s", t.data, first.D, classesOf(first))
+	for _, note := range first.Notes {
+		t.notes.say("data: %s", note)
+	}
+	for _, warning := range first.Warnings {
+		t.notes.warn("%s", warning)
+	}
+	noise, err := t.readNoise(first.Classes)
+	if err != nil {
+		return err
+	}
+	t.mark(&t.seconds.Read)
+	if t.Engine, err = t.device.open(t.notes, work{}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Engine.Close()) }()
+	t.mark(&t.seconds.Open)
+	p := newProgress(t.notes, t.verbose, first.Classes)
+	if t.From == nil {
+		t.Preparation = t.steps
+	}
+	var passes []map[string]any
+	t.Watch = host.Watch{Note: t.notes.say, Phase: t.phase, Step: func(r host.Report) {
+		p.step(r)
+		passes = append(passes, passReport(r))
+	}}
+	trained, err := host.TrainStream(ctx, s, noise, t.Options)
+	p.done()
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.data, err)
+	}
+	if err := trained.Save(t.model); err != nil {
+		return err
+	}
+	n := int64(0)
+	for _, count := range trained.Run.Counts {
+		n += count
+	}
+	report := t.report(trained, int(n))
+	report.Passes, report.Stream = passes, true
+	if err := report.print(c, t.axes); err != nil {
+		return err
+	}
+	if trained.Run.Stop == host.Interrupted {
+		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on with the next ones",
+			errInterrupted, n, t.model, t.model)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A stream of a table gives the weights of the table, and a model to begin with gives its preparation.
+func TestStreamOfATable(t *testing.T) {
+	dir := t.TempDir()
+	base, whole, parts := filepath.Join(dir, "b.npz"), filepath.Join(dir, "w.npz"), filepath.Join(dir, "p.npz")
+	succeed(t, "train", "--data", digits, "--learner", "perceptron", "--model", base, "--epochs", "1", "--quiet")
+	for _, how := range [][]string{{"--normalize", "bias,l2"}, {"--from", base}} {
+		args := append([]string{"train", "--data", digits, "--learner", "pa1", "--no-average", "--json"}, how...)
+		succeed(t, append(args, "--epochs", "1", "--no-shuffle", "--model", whole)...)
+		printed, _ := succeed(t, append(args, "--stream", "--model", parts)...)
+		if !bytes.Equal(member(t, whole, "W.npy"), member(t, parts, "W.npy")) {
+			t.Errorf("%v: a stream gave other weights than the file", how)
+		}
+		report := decode[trainReport](t, printed)
+		if !report.Stream || report.Examples != load(t, parts).Meta.Steps*1797 || len(report.Passes) != 1 {
+			t.Errorf("%v: found %+v, wanted a pass over all examples", how, report)
+		}
+	}
+	printed, said := succeed(t, "train", "--data", digits, "--learner", "pa1", "--stream", "--normalize", "l2",
+		"--model", parts)
+	if !strings.Contains(printed, "of each example before it was learned from") ||
+		!strings.Contains(said, "a stream of examples × 64 features, 10 classes") {
+		t.Errorf("printed %s, said %s", printed, said)
+	}
+}
+
+func TestStreamUsage(t *testing.T) {
+	m := filepath.Join(t.TempDir(), "m.npz")
+	train := []string{"train", "--data", digits, "--model", m}
+	fail(t, exitUsage, "--classes is given without --stream", append(train, "--classes", "0,1")...)
+	stream := append(train, "--stream", "--learner")
+	for said, args := range map[string][]string{
+		"--validate is given with --stream":               {"pa1", "--validate", "0.2"},
+		"--checkpoint is given with --stream":             {"pa1", "--checkpoint", m + "k"},
+		"needs all examples at once":                      {"softmax"},
+		"--max-steps and --weights are given with":        {"pa1", "--epochs", "2"},
+		"--max-steps and --weights are given with --stre": {"pa1", "--weights", "best"},
+		"--features is -1, wanted at least 1":             {"pa1", "--features", "-1"},
+	} {
+		fail(t, exitUsage, said, append(stream, args...)...)
+	}
+	fail(t, exitFailure, "standardize,bias,l2 takes statistics of all examples", append(stream, "pa1")...)
+	fail(t, exitFailure, "the sizes of all classes have to be known", append(stream, "copa", "--normalize", "l2")...)
+}

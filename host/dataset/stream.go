@@ -1,0 +1,150 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Stream reads examples that are seen once, in blocks, so that it takes the memory of a block however many
+// there are: CSV or LIBSVM, plain or packed, from a file or a pipe.
+type Stream struct {
+	// First is the first block, which Next gives too. All blocks have its width, storage,
+	// feature names and classes: those of Options, or those that it has itself.
+	First *Dataset
+
+	next func() (*Dataset, error, bool)
+	stop func()
+	read bool // First is given
+}
+
+// errStopped ends a reader whose blocks nobody wants any more.
+var errStopped = errors.New("nobody reads on")
+
+// OpenStream opens a stream, which the caller closes, and reads its first block: 16 times a mebibyte of values,
+// or 65536 examples of few. Options mean what they do to Read; Labels, NoLabels and other
+// formats are errors, as is a later label or LIBSVM index that the first block did not have, if
+// Classes and Features do not tell them. What Read would find in all examples, such as a column that
+// numbers them, is looked for in the first block.
+func OpenStream(ctx context.Context, path string, o Options) (*Stream, error) {
+	switch {
+	case o.Labels != "" || o.NoLabels:
+		return nil, fmt.Errorf("%s: asked for a stream without labels or with those of another file, "+
+			"wanted them beside the features", path)
+	case o.check() != nil:
+		return nil, o.check()
+	}
+	return openStream(func(yield func(*Dataset, error) bool) {
+		s, done, err := openSource(ctx, path, o.Stdin)
+		if err == nil {
+			defer done()
+			err = readBlocks(s, o, yield)
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, cancelled(ctx, path, err))
+		}
+	})
+}
+
+// openStream reads the first of the blocks, of which an error is the last.
+func openStream(blocks iter.Seq2[*Dataset, error]) (*Stream, error) {
+	s := &Stream{}
+	s.next, s.stop = iter.Pull2(blocks)
+	first, err, more := s.next()
+	if !more || err != nil {
+		s.stop()
+		return nil, err
+	}
+	s.First = first
+	return s, nil
+}
+
+// Next returns the next block, which becomes the caller's; nil after the last.
+func (s *Stream) Next() (*Dataset, error) {
+	if !s.read {
+		s.read = true
+		return s.First, nil
+	}
+	d, err, _ := s.next()
+	return d, err
+}
+
+// Close ends the reading.
+func (s *Stream) Close() { s.stop() }
+
+// readBlocks reads a stream.
+func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
+	name := o.Format
+	if name == "" || name == "auto" {
+		name = detectFormat(s, false)
+	}
+	if name != "csv" && name != "libsvm" {
+		return fmt.Errorf("%s: found the format %s, wanted CSV or LIBSVM to read as a stream; convert it, or read all of it",
+			s.path, name)
+	}
+	f, err := formatNamed(name, false)
+	if err != nil {
+		return err
+	}
+	if o.FeatureNames != nil {
+		o.Features = len(o.FeatureNames)
+	}
+	o.remarks = &remarks{}
+	first, leading := true, false
+	o.block = func(d *Dataset) error {
+		d.Path, d.Format = s.path, f.name
+		width := d.D
+		if first {
+			if err := d.remark(o.remarks, o); err != nil {
+				return err
+			}
+			first, leading = false, d.D < width
+		} else if leading {
+			d.Examples, d.Features = d.dropFirst(), d.Features[1:]
+		}
+		if err := d.MatchFeatures(o.FeatureNames); err != nil {
+			return err
+		}
+		if !yield(d, nil) {
+			return errStopped
+		}
+		return s.ctx.Err()
+	}
+	_, err = f.read(s, o)
+	return err
+}
+
+// giveAway gives a block of a stream to who reads it, unless the first one is still to
+// grow. Width, storage and classes of the first block hold from then on.
+func (b *builder) giveAway(last bool) error {
+	if b.n == 0 || !b.settled && !last && len(b.segments) < b.src.limits.first {
+		return nil
+	}
+	if b.o.Features > 0 {
+		b.width = b.o.Features
+	}
+	d, err := b.dataset()
+	if err != nil {
+		return err
+	}
+	if !b.settled {
+		if !b.labels.fixed && len(d.Classes) == 1 {
+			return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least two; "+
+				"name all classes (--classes)", b.src.path, quote(d.Classes[0]), d.N)
+		}
+		given := b.labels.fixed
+		if b.labels, err = newLabels(d.Classes); err != nil {
+			return err
+		}
+		b.labels.first = !given
+		b.o.Storage = "dense"
+		if d.Sparse() {
+			b.o.Storage = "sparse"
+		}
+		b.settled = true
+	}
+	b.n, b.stored, b.segments = 0, 0, nil
+	b.subnormals, b.flushed = 0, 0
+	return b.o.block(d)
+}

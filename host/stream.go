@@ -1,0 +1,130 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// TrainStream is Train for examples that come once: a pass over them in their order, in memory that does
+// not grow with their number. W has the bits that Train gives it in one step. The learner has to be a
+// learners.Streamer, and the preparation one that needs no other example than the one prepared, unless Options.From
+// brings one. Kernel, Annotations, Resume, Checkpoint, TemperatureFolds and other rules than
+// learners.Last are errors.
+//
+// The model has no estimated error, no hash of the data and no temperature: these take a second
+// look at the examples. Counts and EstimatedError of the result are of the predictions of each example
+// before it was learned from. If ctx is cancelled TrainStream returns the model so far.
+func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix, o Options) (*Trained, error) {
+	if err := checkStream(o); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	o.MaxSteps = 1
+	first, err := s.Next()
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTraining(first, noise, o)
+	if err != nil {
+		return nil, err
+	}
+	t.model.Meta.DataSHA256 = "" // it was that of the first block
+	if err := t.checkRowWise(); err != nil {
+		return nil, err
+	}
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	if err := t.model.Meta.Check(); err != nil {
+		return nil, err
+	}
+	t.phase(Prepared)
+	w := engine.NewWeights(t.problem.Q, t.problem.X.D)
+	if o.From != nil {
+		copy(w.W, o.From.W)
+	}
+	run, err := o.Learner.(learners.Streamer).Stream(t.problem, w)
+	if err != nil {
+		return nil, err
+	}
+	t.phase(Loaded)
+	result := Result{W: w, Stop: MaxSteps, Inverse: t.inverse}
+	for d := &t.data; d != nil; {
+		if err := run.Learn(d.Examples, d.Y); err != nil {
+			return nil, err
+		}
+		if d, err = s.Next(); err == nil && d != nil {
+			err = d.PrepareBy(t.data.Prepared)
+		}
+		if ctx.Err() != nil {
+			result.Stop = Interrupted
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	step, err := run.Result(w)
+	if err != nil {
+		return nil, err
+	}
+	if step.Done && result.Stop != Interrupted {
+		result.Stop = Converged
+	} else if !step.Done {
+		result.Steps = 1
+	}
+	n := int64(0)
+	result.Counts = run.Counts()
+	for _, count := range result.Counts {
+		n += count
+	}
+	result.EstimatedError = t.inverse.EstimatedError(result.Counts, int(n))
+	if t.Watch.Step != nil && !step.Done {
+		t.Watch.Step(Report{Step: 1, EstimatedError: result.EstimatedError, Fields: step.Fields})
+	}
+	t.phase(Learned)
+	return &Trained{Model: t.with(w, nil, result.Steps, string(result.Stop)), Run: result}, nil
+}
+
+// checkStream refuses options that need an example more than once.
+func checkStream(o Options) error {
+	learner, ok := o.Learner.(learners.Streamer)
+	switch {
+	case !ok:
+		return errors.New("found a learner that needs all examples at once, wanted one that sees one after another, " +
+			"such as online.NewPA1()")
+	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
+		return errors.New("found a kernel map for examples that come once, wanted none")
+	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.TemperatureFolds > 0:
+		return errors.New("found annotations, a training to go on with, a checkpoint or folds for examples " +
+			"that come once, wanted none of these")
+	case o.MaxSteps < 0 || o.MaxSteps > 1:
+		return fmt.Errorf("found %d passes over examples that come once, wanted 1", o.MaxSteps)
+	}
+	if rule, err := learner.Definition().Rule(string(o.Weights)); err != nil || rule != learners.Last {
+		return fmt.Errorf("found the rule %s for weights of a single pass, wanted %s", o.Weights, learners.Last)
+	}
+	return nil
+}
+
+// checkRowWise refuses a preparation that is yet to be fitted to all examples.
+func (t *training) checkRowWise() error {
+	text := t.Preparation
+	if t.From != nil {
+		return nil
+	}
+	if text == "" || text == "auto" {
+		text = dataset.DefaultStepsFor(t.data.Examples)
+	}
+	steps, err := dataset.ParseSteps(text)
+	if err == nil && (steps.Standardize || steps.MaxAbs) {
+		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; ask for one that "+
+			"needs none (--normalize bias,l2), or begin with a model that has it (--from)", steps)
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package host_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+const streamed = "../testdata/digits.csv.gz"
+
+// inOrder is PA-I as a stream can have it.
+func inOrder() *online.Soft {
+	p := online.NewPA1()
+	p.NoShuffle, p.Correction = true, online.CorrectSteps
+	return p
+}
+
+// A stream makes the model that one step makes of all examples, but for what takes a second look at them.
+func TestTrainStream(t *testing.T) {
+	open := func() *dataset.Stream {
+		s, err := dataset.OpenStream(t.Context(), streamed, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		return s
+	}
+	data := func() *dataset.Dataset {
+		d, err := dataset.Read(t.Context(), streamed, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	noise, err := confusion.Pairwise(data().Classes, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := host.Options{Engine: cpuref.New(), Learner: inOrder(), Preparation: "bias,l2", MaxSteps: 1, Seed: 3}
+	base, err := host.Train(t.Context(), data(), noise, host.Options{Engine: o.Engine, Learner: online.NewPerceptron()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []bool{false, true} {
+		if from { // whose preparation standardizes
+			o.From, o.Preparation = base.Model, ""
+		}
+		want, err := host.Train(t.Context(), data(), noise, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := host.TrainStream(t.Context(), open(), noise, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.W, want.W) || got.Run.Steps != 1 || got.Run.Stop != host.MaxSteps {
+			t.Errorf("from a model %v: other weights, or %d steps (%s)", from, got.Run.Steps, got.Run.Stop)
+		}
+		if e := got.Run.EstimatedError; e == 0 || got.Run.Counts == nil {
+			t.Errorf("from a model %v: estimated error %v", from, e)
+		}
+		was, is := want.Meta, got.Meta
+		if is.DataSHA256 != "" || is.EstimatedError != nil || is.Temperature != 0 {
+			t.Errorf("found %+v, wanted no hash, estimate or temperature", is)
+		}
+		if is.From != was.From || is.Preparation.Steps != was.Preparation.Steps || is.MaxSteps != 1 || is.Steps != 1 {
+			t.Errorf("found %+v, wanted %+v", is, was)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := open()
+	cancel()
+	got, err := host.TrainStream(ctx, s, noise, o)
+	if err != nil || got.Run.Stop != host.Interrupted || got.Meta.Stop != "interrupted" {
+		t.Errorf("cancelled: found %v, wanted a model of what was read", err)
+	}
+}
+
+func TestTrainStreamRefuses(t *testing.T) {
+	for said, change := range map[string]func(*host.Options){
+		"found a learner that needs all examples at once": func(o *host.Options) { o.Learner = uma.Defaults() },
+		"found a kernel map for examples that come once":  func(o *host.Options) { o.Kernel = &host.Kernel{} },
+		"a checkpoint or folds for examples that come":    func(o *host.Options) { o.TemperatureFolds = 3 },
+		"found 2 passes over examples that come once":     func(o *host.Options) { o.MaxSteps = 2 },
+		"found the rule best for weights of a single":     func(o *host.Options) { o.Weights = learners.Best },
+		"standardize,bias,l2 takes statistics of all":     func(o *host.Options) { o.Preparation = "" },
+		"maxabs takes statistics of all examples":         func(o *host.Options) { o.Preparation = "maxabs" },
+		"examples to shuffle":                             func(o *host.Options) { o.Learner = online.NewPA2() },
+	} {
+		s, err := dataset.OpenStream(t.Context(), streamed, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := host.Options{Engine: cpuref.New(), Learner: inOrder(), Preparation: "l2"}
+		change(&o)
+		if _, err := host.TrainStream(t.Context(), s, nil, o); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("found %v, wanted %s", err, said)
+		}
+		s.Close()
+	}
+}

@@ -1,0 +1,100 @@
+package online_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online"
+)
+
+// However a stream is cut, it leaves the weights, counts and reports of a pass over all examples, also from weights
+// to begin with, with an average and without.
+func TestStream(t *testing.T) {
+	for _, last := range []bool{false, true} {
+		o := online.Options{NoShuffle: true, NoAverage: last, Correction: online.CorrectSteps}
+		for _, params := range []learners.Streamer{
+			&online.Perceptron{Options: o, ClassWeights: online.Equal, Multiclass: online.Max},
+			&online.Ultraconservative{Options: o, ClassWeights: online.Equal, Step: online.StepRandom},
+			&online.Mira{Options: o, ClassWeights: online.Equal, Margin: 0.2},
+			&online.PassiveAggressive{Options: o, Multiclass: online.All},
+			&online.Soft{Options: o, ClassWeights: online.Equal, Multiclass: online.OVR, Aggressiveness: 0.1},
+		} {
+			p := clouds(300, 40, 4)
+			noisy(t, p, 0.3)
+			from := make([]float32, 4*40)
+			for k := range from {
+				from[k] = float32(k%5) / 50
+			}
+			var told []learners.Field
+			want, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 1, From: from,
+				OnStep: func(r host.Report) { told = r.Fields }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, cuts := range [][]int{{0, 300}, {0, 1, 2, 130, 131, 300}} {
+				begun := p.On(p.X.Part(0, 0), nil)
+				w := engine.Weights{Q: 4, D: 40, W: slices.Clone(from)}
+				s, err := params.Stream(begun, w)
+				for k := 1; k < len(cuts) && err == nil; k++ {
+					x := p.X.Part(cuts[k-1], cuts[k])
+					if k%2 == 0 {
+						x = x.Compressed()
+					}
+					err = s.Learn(x, p.Y[cuts[k-1]:cuts[k]])
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				step, err := s.Result(w)
+				mistakes := 0
+				for k, count := range s.Counts() {
+					if k/4 != k%4 {
+						mistakes += int(count)
+					}
+				}
+				if err != nil || !slices.Equal(w.W, want.W.W) || !slices.Equal(step.Fields, told) || told[0].Value != mistakes {
+					t.Errorf("%T, cut at %v: other weights than of a pass, or %v and %d mistakes, %v; wanted %v", params, cuts,
+						step.Fields, mistakes, err, told)
+				}
+			}
+		}
+	}
+}
+
+func TestStreamRefuses(t *testing.T) {
+	p := clouds(10, 4, 3)
+	w := engine.NewWeights(3, 4)
+	plain := online.Options{NoShuffle: true}
+	balanced := &online.Mira{Options: plain, Margin: 1, ClassWeights: online.Balanced}
+	for said, params := range map[string]learners.Streamer{
+		"examples to shuffle that come one after another":  online.NewPA1(),
+		"the sizes of all classes have to be known before": &online.Copa{Options: plain, Aggressiveness: 1},
+		"aggressiveness is 0; it must be a number above 0": &online.Copa{Options: plain},
+		"found weights of classes, for which":              balanced,
+	} {
+		if _, err := params.Stream(p, w); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("found %v, wanted %s", err, said)
+		}
+	}
+	for said, learn := range map[string]struct {
+		x dataset.Examples
+		y []int32
+	}{
+		"found 2 labels of 10 examples of 4 columns": {p.X, p.Y[:2]},
+		"of 10 examples of 7 columns":                {clouds(10, 7, 3).X, p.Y},
+		"example 1 has label 3, wanted 0..2":         {p.X.Part(0, 2), []int32{0, 3}},
+	} {
+		s, err := (&online.Mira{Options: plain, Margin: 1, ClassWeights: online.Equal}).Stream(p, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Learn(learn.x, learn.y); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("found %v, wanted %s", err, said)
+		}
+	}
+}

@@ -112,6 +112,9 @@ func (p *Params) FitMap(
 	}
 	o := kernelmean.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Seed: problem.Seed}
 	o.Atoms, _ = p.atoms()
+	if advice := adviseAtoms(problem.X.N, o.Atoms); advice != "" {
+		note("%s", advice)
+	}
 	m, err := kernelmean.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
 	if err != nil {
 		return engine.Projection{}, err
@@ -120,6 +123,22 @@ func (p *Params) FitMap(
 		note("%s", line)
 	}
 	return m.Projection, nil
+}
+
+// hour is how many kernel values are computed in an hour at 10⁸ a second, about what two cores make of 784
+// features.
+const hour = 3600 * 1e8
+
+// adviseAtoms says that all of n examples are too many to be atoms, "" if they are not: as many examples
+// again, of the training or to classify, take n² kernel values.
+func adviseAtoms(n, atoms int) string {
+	hours := float64(n) * float64(n) / hour
+	if atoms != 0 || hours < 1 {
+		return ""
+	}
+	return fmt.Sprintf("all %d examples are atoms: %.2g kernel values, about %.2g hours at 10⁸ a second, and as "+
+		"much again for as many to classify; --atoms 4000 takes %.2g of that, --atoms auto chooses a number", n,
+		hours*hour, hours, 4000/float64(n))
 }
 
 // Start implements learners.Params.

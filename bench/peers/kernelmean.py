@@ -52,7 +52,7 @@ def main(uma, n=60000, m=10000, d=784, k=0):
         np.savez(f"{f}/one.npz", X=xt[:1], y=np.zeros(1, np.int64))
         train = [uma, "train", "--data", f"{f}/x.npz", "--normalize", "none", "--learner", "kernelmean", "--kernel", "rbf",
                  "--gamma", repr(gamma), "--device", "cpu", "--quiet", "--model", f"{f}/m.npz"]
-        # Training maps its own examples, n² kernel values, so the model is one of m examples where it takes K atoms.
+        # Training maps its own examples too: n² kernel values, or n·K.
         found["train_seconds"], found["train_mib"] = peak(train + (["--atoms", str(k), "--atom-choice", "clusters",
                                                           "--atom-weights", "own"] if k else []))
         predict = [uma, "predict", "--model", f"{f}/m.npz", "--no-labels", "--scores", "--device", "cpu", "--quiet", "--out",

@@ -4,7 +4,7 @@
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
 # make mutants each broken kernel has to fail the conformance suite, which make test leaves out
-# make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints
+# make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
@@ -76,15 +76,15 @@ tuner: deps
 mutants: deps
 	go test -timeout 20m -run '$(MUTANTS)' ./gpu
 
-# Random, by a seed that is printed and given again with SEED.
+# Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
 kills: deps
-	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
+	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 stream: deps
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
 
 metamorphic: deps
-	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED)
+	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 lint:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }

@@ -19,6 +19,9 @@ import (
 // randomSeed is for who wants to see a random test once more.
 var randomSeed = flag.Uint64("random-seed", 0, "seed of tests with random runs; 0 for one by the time")
 
+// randomLearners are those that are drawn.
+var randomLearners = flag.String("random-learners", "", "comma list of learners in tests with random runs; all if empty")
+
 // newRandom returns the source of a test's random choices, whose seed the test tells.
 func newRandom(t *testing.T) *rand.Rand {
 	t.Helper()
@@ -115,7 +118,9 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 		t.Fatal(err)
 	}
 	c.dense = preparation.NeedsDense()
-	d := pick(r, catalog.All()...)
+	d := pick(r, slices.DeleteFunc(slices.Clone(catalog.All()), func(d *learners.Definition) bool {
+		return *randomLearners != "" && !slices.Contains(strings.Split(*randomLearners, ","), d.Name)
+	})...)
 	c.args = []string{"--max-steps", fmt.Sprint(c.steps),
 		"--learner", d.Name, "--weights", string(pick(r, d.Weights...)),
 		"--normalize", normalize, "--seed", fmt.Sprint(r.IntN(3))}

@@ -20,7 +20,7 @@ import (
 var randomSeed = flag.Uint64("random-seed", 0, "seed of tests with random runs; 0 for one by the time")
 
 // randomLearners are those that are drawn.
-var randomLearners = flag.String("random-learners", "", "comma list of learners in tests with random runs; all if empty")
+var randomLearners = flag.String("random-learners", "", "comma list of learners in random runs; all if empty")
 
 // newRandom returns the source of a test's random choices, whose seed the test tells.
 func newRandom(t *testing.T) *rand.Rand {

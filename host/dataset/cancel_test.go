@@ -100,7 +100,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	for path, o := range files {
 		name, whole := filepath.Base(path), false
 		looks := 0
-		for ; !whole; looks += 1 + looks/2 {
+		for ; !whole; looks += 1 + looks {
 			ctx, cancel := context.WithCancel(t.Context())
 			d, err := Read(&ending{ctx, cancel, looks}, path, o)
 			if whole = err == nil; whole {
@@ -175,7 +175,7 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		looks := 0
-		for ; ; looks += 1 + looks/2 {
+		for ; ; looks += 1 + looks {
 			ctx, cancel := context.WithCancel(t.Context())
 			err := Write(&ending{ctx, cancel, looks}, path, d, WriteOptions{})
 			cancel()

@@ -303,13 +303,20 @@ func TestTiny(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, b := range []build{{style: "gpu", bounds: "at once"}, {style: "cpu", bounds: "at once"}} {
 			b.guard = noGuard
-			small, large := openTest(t, i, Options{MaxAlloc: 18000}, b), openTest(t, i, Options{MaxAlloc: 70000}, b)
+			if i.PlatformName == "Oclgrind" {
+				// It rounds 64-bit integers twice on their way to float32, which these cases do not meet:
+				// made of integers, as the probe would have it, float32 takes it many minutes.
+				b.arithmetic = own
+			}
 			for _, c := range enginetest.TinyCases() {
-				e := small
+				o := Options{MaxAlloc: 18000}
 				if strings.HasPrefix(c.Name, "project") { // a chunk of a panel alone takes 65536
-					e = large
+					o.MaxAlloc = 70000
 				}
-				if err := c.Check(e); err != nil {
+				// A buffer in the place of a smaller one is half uninitialised to oclgrind, so each case has an
+				// engine of its own.
+				e := openTest(t, i, o, b)
+				if err := errors.Join(c.Check(e), e.Close()); err != nil {
 					t.Errorf("%s, as on a %s: %s: %v", i.ID(), b.style, c.Name, err)
 				}
 			}

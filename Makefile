@@ -4,6 +4,7 @@
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
 # make mutants each broken kernel has to fail the conformance suite, which make test leaves out
+# make every    every learner, and float32 made of integers, in each form: make test leaves most out
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
@@ -41,7 +42,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online confusion reproduce-quick weights clean
+.PHONY: help deps build run test tuner mutants every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -66,7 +67,7 @@ MUTANTS := ^TestMutantsAreCaught$$
 # with little memory and small work groups.
 test: deps
 	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl' ./...
-	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|tiles)|MoreThanFits|Twin|Devices' ./gpu ./cmd/uma-gpu
+	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
 
 # Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
 tuner: deps
@@ -75,6 +76,11 @@ tuner: deps
 # Change a kernel, a case of the conformance suite or the mutants: run these.
 mutants: deps
 	go test -timeout 20m -run '$(MUTANTS)' ./gpu
+
+# Change a learner, or how float32 is made of integers: run these.
+every: deps
+	go test -vet=off -run '^TestConformance$$/./of_integers$$' ./gpu -every
+	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
 
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
 kills: deps
@@ -106,7 +112,7 @@ portable:
 	@.ci/install-deps libopenblas-dev
 	CGO_LDFLAGS=-lopenblas go vet -tags openblas ./internal/openblas ./cmd/uma-gpu
 	GOAMD64=v3 CGO_ENABLED=0 go test -vet=off -short -skip '$(FILES)' ./cpuref/... ./host/...
-	CGO_ENABLED=0 go test -vet=off -short -tags purego ./cpuref/simd
+	CGO_ENABLED=0 go test -vet=off -tags purego ./cpuref/simd
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 
 # The detector makes all slower by 5 to 20 times, and looks for nothing but goroutines that meet: here are the
@@ -114,7 +120,7 @@ portable:
 RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|CrossValidate$$|Compare$$|TestIssues$$|TrainValidates
 race: deps
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
-	go test -vet=off -race -short -run '$(RACES)' ./host/... ./cpuref/... ./learners/... ./cmd/...
+	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' ./host/... ./cpuref/... ./learners/... ./cmd/...
 	go test -vet=off -race -short -run '^TestEveryLearner$$/^(softmax|uma|pa1)$$/^two_runs_at_once$$' ./learners/catalog
 	go test -vet=off -race -short -run 'Conformance/.*/as_opened|Scratch|Together|TestFailed|CloseUnderWay' ./gpu
 

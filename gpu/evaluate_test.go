@@ -122,7 +122,7 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 	}
 	sparse := v.x.Compressed()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{}, {style: "gpu", copies: true}, {apart: true}} {
+		for _, b := range []build{{}, {copies: true}, {style: "gpu", copies: true}, {apart: true}} {
 			fitted := 0
 			for _, o := range []Options{
 				{}, {MaxAlloc: 200000}, {MaxAlloc: 92160}, {MaxAlloc: 92159}, {MemoryLimit: 700000}, {MemoryLimit: 400000},

@@ -33,14 +33,6 @@ func tuneProblem(n, d, q int) Problem {
 	return p
 }
 
-// frozen marks a test that searches for a tuning: two minutes of compiling, of what nobody changes.
-func frozen(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("not with -short: the tuner is frozen, and a search compiles all kernels for each candidate")
-	}
-}
-
 // only returns the parameters of these names.
 func only(names ...string) (some []parameter) {
 	for _, p := range parameters {
@@ -54,7 +46,6 @@ func only(names ...string) (some []parameter) {
 // A candidate whose kernels are wrong is rejected, also if they pass the self-test,
 // and one that does not compile has failed; neither ends the search or is the best.
 func TestTuneRejects(t *testing.T) {
-	frozen(t)
 	eachDevice(t, func(i Info) {
 		for _, c := range []struct {
 			style, parameter string
@@ -111,7 +102,6 @@ func TestTuneRejects(t *testing.T) {
 // A search, dense and sparse, finds nothing wrong, frees all memory, and its best can
 // be opened.
 func TestTune(t *testing.T) {
-	frozen(t)
 	eachDevice(t, func(i Info) {
 		sources, err := kernels.Sources()
 		if err != nil {
@@ -208,7 +198,6 @@ func TestTuningCheck(t *testing.T) {
 // Where all kernels but those of one tuning waste time, that one is found, and found
 // once more.
 func TestTuneFinds(t *testing.T) {
-	frozen(t)
 	eachDevice(t, func(i Info) {
 		sources, err := kernels.Sources()
 		if err != nil {

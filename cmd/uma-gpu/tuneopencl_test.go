@@ -14,9 +14,6 @@ import (
 )
 
 func TestTuneOnOpenCL(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not with -short: the tuner is frozen, and a search compiles all kernels for each candidate")
-	}
 	for _, i := range openCL(t) {
 		path := filepath.Join(t.TempDir(), "cache", "t.json")
 		t.Setenv(tuned.PathVariable, path)
@@ -76,7 +73,8 @@ func TestStoredTuningIsUsed(t *testing.T) {
 		}
 		plain, _ := train("default")
 		for _, change := range []func(*tuned.Key){
-			func(k *tuned.Key) { k.Kernels = "those of yesterday" }, func(k *tuned.Key) { k.Shape = "another" },
+			func(k *tuned.Key) { k.Kernels = "those of yesterday" }, func(k *tuned.Key) { k.Driver = "that of yesterday" },
+			func(k *tuned.Key) { k.Device = "another" }, func(k *tuned.Key) { k.Shape = "another" },
 		} {
 			other := entry
 			change(&other.Key)

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"flag"
 	"reflect"
 	"testing"
 
@@ -12,6 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 	"github.com/uma-gpu/uma-gpu/learners/learnertest"
 )
+
+// every is for who changes a learner that is not the first of its package.
+var every = flag.Bool("every", false, "every learner on every engine, not the first of each package alone")
 
 // TestEveryLearner has every learner judged, the first of each package on every engine of this
 // machine, the others, which ask the engine for the same things, on the fast one for processors.
@@ -38,7 +42,7 @@ func TestEveryLearner(t *testing.T) {
 	var first, others []*learners.Definition
 	seen := map[string]bool{}
 	for _, d := range catalog.All() {
-		if of := reflect.TypeOf(d.New()).Elem().PkgPath(); seen[of] {
+		if of := reflect.TypeOf(d.New()).Elem().PkgPath(); seen[of] && !*every {
 			others = append(others, d)
 		} else {
 			first, seen[of] = append(first, d), true

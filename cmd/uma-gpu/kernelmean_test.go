@@ -55,3 +55,31 @@ func TestKernelMeanTable(t *testing.T) {
 	}
 	fail(t, exitUsage, "a command is missing", "kernelmean")
 }
+
+// TestCombineModels: the models of two halves are that of the whole.
+func TestCombineModels(t *testing.T) {
+	dir := t.TempDir()
+	data := ringsFile(t, dir, "train.csv", 1)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "split", "--data", data, "--fractions", "0.3,0.7", "--out", at("a.csv"), "--out", at("b.csv"))
+	for _, name := range []string{"train", "a", "b"} {
+		succeed(t, "train", "--data", at(name+".csv"), "--model", at(name+".npz"), "--learner", "kernelmean", "--kernel", "rbf",
+			"--gamma", "2", "--normalize", "none")
+	}
+	_, said := succeed(t, "kernelmean", "combine", "--model", at("a.npz"), "--model", at("b.npz"), "--out", at("all.npz"))
+	if !strings.Contains(said, "300 atoms, the means of 300 examples") {
+		t.Errorf("said %s", said)
+	}
+	var predicted [2]string
+	for k, name := range []string{"train", "all"} {
+		predicted[k], _ = succeed(t, "predict", "--model", at(name+".npz"), "--data", data)
+	}
+	if predicted[0] != predicted[1] || predicted[0] == "" {
+		t.Error("the parts predict otherwise than the whole")
+	}
+	fail(t, exitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model", at("a.npz"), "--out", at("a.npz"))
+	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean", "--kernel", "rbf",
+		"--gamma", "1", "--normalize", "none")
+	fail(t, exitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine", "--model", at("a.npz"),
+		"--model", at("b.npz"), "--out", at("all.npz"))
+}

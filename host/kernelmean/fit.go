@@ -58,8 +58,8 @@ const errorRows = 4096
 
 // Fit finds means of the q classes of examples x with labels y: all examples, or as few as o says. If
 // o.Atoms is Auto, they are as few of some thousands as let the sum of Statistical and Error stop
-// falling (Corollary 23): it is within a twentieth of that with all of the thousands. A cancelled ctx ends
-// it with ctx's error. Other errors: ErrOptions, those of Exact, and those of Engine.Project.
+// falling (Corollary 23): it is within a twentieth of that with all of the thousands; if o.Within is set, as few
+// as are that near. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, those of Exact, and those of Engine.Project.
 func Fit(
 	ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
 ) (*Means, error) {
@@ -79,7 +79,7 @@ func Fit(
 	for k, n := range sizes {
 		m.Statistical[k] = s.deviation(math.Sqrt(s.radius2()), n)
 	}
-	if o.Atoms == 0 {
+	if o.Atoms == 0 && o.Within == 0 {
 		m.Rows = make([]int, x.N)
 		for i := range m.Rows {
 			m.Rows[i] = i
@@ -92,7 +92,7 @@ func Fit(
 	if o.Weights == Optimal {
 		err = s.optimal(m)
 	} else {
-		m.Error, err = s.errors(m.Projection)
+		m.Error, err = s.errors(m.Projection, nil)
 	}
 	return m, err
 }
@@ -147,13 +147,15 @@ func (s *sample) project(x dataset.Examples, p engine.Projection) ([]float32, er
 	return dst, b.Project(s.ctx, s.e, dst, x)
 }
 
-// errors returns how far the means of p are from the exact ones. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of
-// which the first is the mean of r over the class, and the second Σ β_l·r(a_l).
-func (s *sample) errors(p engine.Projection) ([]float64, error) {
+// errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks are exact, or
+// nil for errors to compute. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over
+// the class, and the second Σ β_l·r(a_l).
+func (s *sample) errors(p engine.Projection, exact []float32) (_ []float64, err error) {
 	q := p.Axes.Q
-	exact, err := s.project(p.Landmarks, s.exact)
-	if err != nil {
-		return nil, err
+	if exact == nil {
+		if exact, err = s.project(p.Landmarks, s.exact); err != nil {
+			return nil, err
+		}
 	}
 	own, err := s.project(p.Landmarks, p)
 	if err != nil {

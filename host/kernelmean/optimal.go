@@ -3,6 +3,8 @@ package kernelmean
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -49,18 +51,23 @@ func (s *sample) optimal(m *Means) error {
 	all, rows := m.Landmarks, m.Rows
 	keep := func(n int) (err error) {
 		m.Landmarks, m.Rows = all.Pick(order[:n]), make([]int, n)
+		exact := make([]float32, 0, n*q)
 		for t, at := range order[:n] {
 			m.Rows[t] = rows[at]
+			exact = append(exact, means[at*q:(at+1)*q]...)
 		}
 		m.Axes = engine.NewWeights(q, n)
 		for k := range q {
 			l.backward(m.Axes.Row(k), solved[k][:n])
 		}
-		m.Error, err = s.errors(m.Projection)
+		m.Error, err = s.errors(m.Projection, exact)
 		return err
 	}
-	if err := keep(len(order)); err != nil || s.o.Atoms != Auto {
+	if err := keep(len(order)); err != nil || s.o.Atoms != Auto && s.o.Within == 0 {
 		return err
+	}
+	if s.o.Within > 0 {
+		return s.fewest(m, len(order), keep)
 	}
 	best := *m
 	most := stops * s.sum(m)
@@ -85,4 +92,19 @@ func (s *sample) sum(m *Means) float64 {
 		sum += float64(float64(n) * (m.Statistical[k] + m.Error[k]))
 	}
 	return sum / float64(len(s.y))
+}
+
+// fewest keeps as few of n atoms as are within Options.Within, or all.
+func (s *sample) fewest(m *Means, n int, keep func(n int) error) error {
+	var failed error
+	least := 1 + sort.Search(n-1, func(i int) bool {
+		if failed == nil {
+			failed = keep(i + 1)
+		}
+		return failed != nil || slices.Max(m.Error) <= s.o.Within
+	})
+	if failed != nil {
+		return failed
+	}
+	return keep(least)
 }

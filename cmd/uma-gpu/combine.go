@@ -27,8 +27,11 @@ func combineCommand() *cli.Command {
 }
 
 func combine(c *cli.Context) error {
-	if err := checkUsage(c, "model", "out"); err != nil {
+	if err := checkUsage(c, "out"); err != nil {
 		return err
+	}
+	if len(c.StringSlice("model")) == 0 {
+		return usagef(c, "--model is missing")
 	}
 	var parts []*model.Model
 	for _, path := range c.StringSlice("model") {

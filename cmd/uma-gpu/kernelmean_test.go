@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host"
 )
 
 // TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a landmark.
@@ -77,9 +79,42 @@ func TestCombineModels(t *testing.T) {
 	if predicted[0] != predicted[1] || predicted[0] == "" {
 		t.Error("the parts predict otherwise than the whole")
 	}
+	fail(t, exitUsage, "--model is missing", "kernelmean", "combine", "--out", at("x.npz"))
 	fail(t, exitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model", at("a.npz"), "--out", at("a.npz"))
 	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean", "--kernel", "rbf",
 		"--gamma", "1", "--normalize", "none")
 	fail(t, exitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine", "--model", at("a.npz"),
 		"--model", at("b.npz"), "--out", at("all.npz"))
+}
+
+// TestMargin: a model stands more where more may be lost, and no less where it is asked of its own predictions.
+func TestMargin(t *testing.T) {
+	dir := t.TempDir()
+	data := ringsFile(t, dir, "train.csv", 1)
+	model := filepath.Join(dir, "m.npz")
+	train := []string{"train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "2"}
+	succeed(t, append(train, "--learner", "kernelmean")...)
+	margin := []string{"kernelmean", "margin", "--model", model, "--data", data}
+	stdout, _ := succeed(t, append(margin, "--json")...)
+	r := decode[[]host.Margin](t, stdout)
+	for k, m := range r {
+		if m.Share != host.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error || m.Landmarks < 1 ||
+			k > 0 && (m.Error < r[k-1].Error || m.Noise < r[k-1].Noise || m.Landmarks > r[k-1].Landmarks) {
+			t.Errorf("%d: %+v behind %+v", k, m, r[max(0, k-1)])
+		}
+	}
+	if len(r) != len(host.MarginShares) || r[len(r)-1].Labels == 0 {
+		t.Errorf("found %+v", r)
+	}
+	text, _ := succeed(t, append(margin, "--landmarks", "2", "--ignore-columns", "last", "--no-labels")...)
+	if !strings.Contains(text, "more than 2") || !strings.Contains(text, "of other classes than now") {
+		t.Errorf("printed %s", text)
+	}
+	succeed(t, append(train, "--components", "20")...)
+	if text, _ = succeed(t, margin...); strings.Contains(text, "labels") || !strings.Contains(text, "landmarks") {
+		t.Errorf("of another learner: %s", text)
+	}
+	succeed(t, train[:5]...)
+	fail(t, exitFailure, "linear in its features", margin...)
+	fail(t, exitUsage, "--landmarks is 0", append(margin, "--landmarks", "0")...)
 }

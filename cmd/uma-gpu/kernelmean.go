@@ -23,7 +23,7 @@ func kernelmeanCommand() *cli.Command {
 				"Example: uma-gpu kernelmean table",
 			Flags:  []cli.Flag{jsonFlag()},
 			Action: lossTable,
-		}, combineCommand(), marginCommand()},
+		}, atomsCommand(), combineCommand(), marginCommand()},
 	}
 }
 

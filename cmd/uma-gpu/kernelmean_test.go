@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"encoding/csv"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -117,4 +121,50 @@ func TestMargin(t *testing.T) {
 	succeed(t, train[:5]...)
 	fail(t, exitFailure, "linear in its features", margin...)
 	fail(t, exitUsage, "--landmarks is 0", append(margin, "--landmarks", "0")...)
+}
+
+// TestAtomsCommand: atoms are different examples whose weights sum to 1, few are near, and a dry run chooses none.
+func TestAtomsCommand(t *testing.T) {
+	dir := t.TempDir()
+	data, out := ringsFile(t, dir, "train.csv", 1), filepath.Join(dir, "atoms.csv")
+	atoms := []string{"kernelmean", "atoms", "--data", data, "--out", out}
+	text, _ := succeed(t, append(atoms, "--atoms", "50", "--dry-run")...)
+	if _, err := os.Stat(out); err == nil || !strings.Contains(text, "memory beside") || strings.Contains(text, "error") {
+		t.Errorf("%v, printed %s", err, text)
+	}
+	far := map[string]float64{}
+	for _, choice := range []string{"herding", "clusters", "uniform"} {
+		stdout, _ := succeed(t, append(atoms, "--atoms", "50", "--atom-choice", choice, "--json")...)
+		far[choice] = decode[atomsReport](t, stdout).Error
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil || len(rows) > 51 || len(rows) < 40 || rows[0][0] != "example" {
+			t.Fatalf("%s: %d rows, %v", choice, len(rows), err)
+		}
+		sum, last := 0.0, 0
+		for _, row := range rows[1:] {
+			i, errI := strconv.Atoi(row[0])
+			w, errW := strconv.ParseFloat(row[1], 64)
+			if errI != nil || errW != nil || i <= last || i > 300 {
+				t.Fatalf("%s: row %v behind example %d", choice, row, last)
+			}
+			sum, last = sum+w, i
+		}
+		if sum < 0.9999 || sum > 1.0001 {
+			t.Errorf("%s: weights sum to %v", choice, sum)
+		}
+	}
+	if 2*far["herding"] > far["uniform"] {
+		t.Errorf("errors %v", far)
+	}
+	stdout, _ := succeed(t, append(atoms, "--atom-error", "0.05", "--atom-weights", "optimal", "--json")...)
+	if r := decode[atomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 50 {
+		t.Errorf("within 0.05: %+v", r)
+	}
+	fail(t, exitUsage, "wanted --atoms or --atom-error", atoms...)
+	fail(t, exitUsage, "wanted --atoms or --atom-error", append(atoms, "--atoms", "5", "--atom-error", "1")...)
+	fail(t, exitFailure, "wanted 1 to 300", append(atoms, "--atoms", "301")...)
 }

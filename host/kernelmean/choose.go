@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // candidates is how many atoms Auto chooses among.
@@ -106,6 +108,14 @@ func (s *sample) shares(n int) ([]int, error) {
 	return shares, nil
 }
 
+// of returns the examples of a class, which are all if there is no other.
+func (s *sample) of(rows []int) dataset.Examples {
+	if len(rows) == s.exact.Landmarks.N {
+		return s.exact.Landmarks
+	}
+	return s.exact.Landmarks.Pick(rows)
+}
+
 // draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of 100.
 func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 	radius := math.Sqrt(s.radius2())
@@ -126,7 +136,7 @@ func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 // traversal cut the examples in parts, and one atom of each part, drawn at random, has the weight of all.
 // With Options.Within it is Algorithm 2: the traversal ends where the bound is within that.
 func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, error) {
-	x := s.exact.Landmarks.Pick(rows)
+	x := s.of(rows)
 	near := func(c *kernelpca.Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
 	cover, err := kernelpca.GrowCover(s.ctx, s.e, x, s.o.Function, k, kernelpca.Farthest, rng.Uint64(), near)
 	if err != nil {
@@ -170,7 +180,11 @@ func drawBound(c *kernelpca.Cover) float64 {
 // ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k atoms v is no
 // longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of spaces of endless dimension.
 func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
-	x := s.exact.Landmarks.Pick(rows)
+	x := s.of(rows)
+	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
+	if err := memory.Check(memory.Sum(kernelpca.KernelRowsBytes(len(rows)), memory.Product(len(rows), 32)), what); err != nil {
+		return nil, 0, err
+	}
 	mean := engine.Projection{Function: s.o.Function, Landmarks: x, Axes: engine.NewWeights(1, len(rows))}
 	for l := range rows {
 		mean.Axes.W[l] = float32(1 / float64(len(rows)))
@@ -182,11 +196,11 @@ func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
 	h := newHerd(target)
 	for values := kernelpca.NewKernelRows(x, s.o.Function); h.size < k; {
 		at := h.next()
-		row, stride, err := values.Row(s.ctx, s.e, at, h.gains)
+		row, err := values.Row(s.ctx, s.e, at, h.gains)
 		if err != nil {
 			return nil, 0, err
 		}
-		h.take(at, row, stride)
+		h.take(at, row)
 		if s.o.Within > 0 && h.squaredError() <= s.o.Within*s.o.Within {
 			break
 		}

@@ -38,12 +38,12 @@ func (h *herd) next() int {
 	return best
 }
 
-// take makes example at an atom, whose kernel values with all are every stride-th of values.
-func (h *herd) take(at int, values []float32, stride int) {
-	h.own += float64(2*h.sums[at]) + float64(values[at*stride])
+// take makes example at an atom, whose kernel values with all are given.
+func (h *herd) take(at int, values []float32) {
+	h.own += float64(2*h.sums[at]) + float64(values[at])
 	h.cross += float64(h.target[at])
 	for i := range h.sums {
-		h.sums[i] += float64(values[i*stride])
+		h.sums[i] += float64(values[i])
 	}
 	h.taken[at]++
 	h.size++

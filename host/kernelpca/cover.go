@@ -36,7 +36,7 @@ func GrowCover(
 ) (*Cover, error) {
 	rows := NewKernelRows(x, f)
 	what := "the distances of the examples from centres"
-	if err := memory.Check(memory.Sum(rows.Bytes(), memory.Product(x.N, 20)), what); err != nil {
+	if err := memory.Check(memory.Sum(KernelRowsBytes(x.N), memory.Product(x.N, 20)), what); err != nil {
 		return nil, err
 	}
 	c := &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}
@@ -48,13 +48,13 @@ func GrowCover(
 		if choice == KMeans || len(c.Rows) == 0 {
 			soon = nil
 		}
-		values, stride, err := rows.Row(ctx, e, next, soon)
+		values, err := rows.Row(ctx, e, next, soon)
 		if err != nil {
 			return nil, err
 		}
 		total, farthest := 0.0, 0
 		for i := range x.N {
-			distance := max(0, self[i]+self[next]-2*float64(values[i*stride]))
+			distance := max(0, self[i]+self[next]-2*float64(values[i]))
 			if len(c.Rows) == 0 || distance < c.Distances[i] {
 				c.Distances[i], c.Nearest[i] = distance, int32(len(c.Rows))
 			}

@@ -71,8 +71,8 @@ func meanModel(m *model.Model) (*means.Params, error) {
 		return nil, fmt.Errorf("found one of learner %s, kernel map %v, wanted learner kernelmean and a kernel map",
 			m.Meta.Learner, m.Projection != nil)
 	case m.Meta.Kernel.Examples == nil:
-		return nil, errors.New("found one that does not say of how many examples its means are: it was compressed, or is of " +
-			"an older version; train it again, and compress what was combined")
+		return nil, errors.New("found one that does not say of how many examples its means are: it was compressed, or is " +
+			"of an older version; train it again, and compress what was combined")
 	case m.State != nil:
 		return nil, errors.New("found a training that had not ended; go on with train --resume")
 	}

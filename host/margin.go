@@ -30,8 +30,8 @@ type Margin struct {
 var MarginShares = []float64{0, 0.001, 0.01, 0.05, 0.1}
 
 // Margins returns what m stands for each of MarginShares that leaves right predictions, judged by the labels y of
-// prepared examples x; nil for what m itself predicts. Fewer landmarks are looked for up to most of them. Errors: model.ErrFold, and those of
-// Engine.Project and kernelmean.Compress.
+// prepared examples x; nil for what m itself predicts. Fewer landmarks are looked for up to most of them. Errors:
+// model.ErrFold, and those of Engine.Project and kernelmean.Compress.
 func Margins(
 	ctx context.Context, e engine.Engine, m *model.Model, x dataset.Examples, y []int32, most int,
 ) ([]Margin, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 func atomsCommand() *cli.Command {
@@ -34,11 +35,11 @@ func atomsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
-		Description: "The mean of the atoms in feature space, as they are weighed, comes near to that of all examples (maximum\n" +
-			"mean discrepancy); how near is printed, measured on up to 4096 examples. herding takes them one by one,\n" +
-			"each where it brings the mean nearer; clusters one of each part into which farthest-first traversal cuts\n" +
-			"the examples; uniform at random. train --learner kernelmean does so in each class. Herding computes a\n" +
-			"kernel value of each pair of examples once, in tiles, and keeps none of them.\n\n" +
+		Description: "The mean of the atoms in feature space, as they are weighed, comes near to that of all examples\n" +
+			"(maximum mean discrepancy); how near is printed, measured on up to 4096 examples. herding takes them\n" +
+			"one by one, each where it brings the mean nearer; clusters one of each part into which farthest-first\n" +
+			"traversal cuts the examples; uniform at random. train --learner kernelmean does so in each class.\n" +
+			"Herding computes a kernel value of each pair of examples once, in tiles, and keeps none of them.\n\n" +
 			"Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv",
 		Flags:  append(flags, jsonFlag(), quietFlag()),
 		Action: chooseAtoms,
@@ -53,11 +54,14 @@ type atomsReport struct {
 	Features int             `json:"features"` // of the prepared examples
 	Plan     kernelmean.Plan `json:"plan"`
 	Data     int64           `json:"data_bytes"` // of the prepared examples
-	Gamma    float32         `json:"gamma"`
-	Atoms    int             `json:"atoms"`           // different examples; 0 of a dry run
-	Error    float64         `json:"error"`           // distance of the means in feature space
-	Bound    float64         `json:"bound,omitempty"` // what that is below, always or in 95 draws of 100
-	Seconds  float64         `json:"seconds"`         // of the choice
+	// Memory is what the process takes at most, about: twice what is there at once, the examples, the plan and the
+	// copy that an engine makes, as garbage is collected no sooner.
+	Memory  int64   `json:"memory_bytes"`
+	Gamma   float32 `json:"gamma"`
+	Atoms   int     `json:"atoms"`           // different examples; 0 of a dry run
+	Error   float64 `json:"error"`           // distance of the means in feature space
+	Bound   float64 `json:"bound,omitempty"` // what that is below, always or in 95 draws of 100
+	Seconds float64 `json:"seconds"`         // of the choice
 }
 
 // atomsOptions checks the flags that say which atoms.
@@ -129,6 +133,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r := atomsReport{Out: c.String("out"), Device: e.Device(), Examples: d.N, Features: d.D, Plan: plan,
 		Data: 4 * int64(d.Stored())}
+	r.Memory = 2 * memory.Sum(r.Data, r.Data, plan.Total())
 	if c.Bool("dry-run") {
 		return r.print(c)
 	}
@@ -183,8 +188,8 @@ func (r atomsReport) print(c *cli.Context) error {
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
 	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features, smallBytesText(r.Data))
-	fmt.Fprintf(t, "memory beside\t%s, %s of it while atoms are chosen\n", smallBytesText(r.Plan.Total()),
-		smallBytesText(r.Plan.Choice))
+	fmt.Fprintf(t, "memory\t%s at most, about; while atoms are chosen %s beside the data\n", smallBytesText(r.Memory),
+		smallBytesText(r.Plan.Total()))
 	fmt.Fprintf(t, "kernel values\t%.3g\n", float64(r.Plan.Values))
 	if r.Atoms == 0 {
 		return t.Flush()

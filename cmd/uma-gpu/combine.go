@@ -11,11 +11,11 @@ func combineCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "combine",
 		Usage: "make one model of the mean classifiers of parts of the examples",
-		Description: "Say --model once for each part, in the order of the examples. The models have to be those of learner\n" +
-			"kernelmean with the same kernel function, preparation (none, or files that convert prepared) and C. The\n" +
-			"result of exact models is that of all examples to the bit; with fewer atoms a mean is no farther from\n" +
-			"the exact one than those of the parts are, weighed as they have examples. The atoms of all are kept:\n" +
-			"uma-gpu compress makes them fewer.\n\n" +
+		Description: "Say --model once for each part, in the order of the examples. The models have to be those of\n" +
+			"learner kernelmean with the same kernel function, preparation (none, or files that convert prepared)\n" +
+			"and C. The result of exact models is that of all examples to the bit; with fewer atoms a mean is no\n" +
+			"farther from the exact one than those of the parts are, weighed as they have examples. The atoms of\n" +
+			"all are kept: uma-gpu compress makes them fewer.\n\n" +
 			"Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz",
 		Flags: []cli.Flag{
 			inputsFlag{&cli.StringSliceFlag{Name: "model", Usage: "model of a part, `FILE`.npz (required, once for each)"}},

@@ -182,7 +182,8 @@ func drawBound(c *kernelpca.Cover) float64 {
 func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
 	x := s.of(rows)
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	if err := memory.Check(memory.Sum(kernelpca.KernelRowsBytes(len(rows)), memory.Product(len(rows), 32)), what); err != nil {
+	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows)), memory.Product(len(rows), 32))
+	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
 	mean := engine.Projection{Function: s.o.Function, Landmarks: x, Axes: engine.NewWeights(1, len(rows))}

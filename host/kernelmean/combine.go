@@ -28,8 +28,8 @@ func Combine(parts []engine.Projection, sizes [][]int64) (engine.Projection, []i
 	for p, part := range parts {
 		isOffset := slices.ContainsFunc(part.Offset, func(v float32) bool { return v != 0 })
 		if part.Function != parts[0].Function || part.Axes.Q != q || len(sizes[p]) != q || q == 0 || isOffset {
-			return none, nil, fmt.Errorf("kernel mean: %w: found %+v, %d means and %d sizes in part %d, wanted %+v and %d of each, "+
-				"without an offset", engine.ErrShape, part.Function, part.Axes.Q, len(sizes[p]), p+1, parts[0].Function, q)
+			return none, nil, fmt.Errorf("kernel mean: %w: found %+v, %d means and %d sizes in part %d, wanted %+v, %d of "+
+				"each and no offset", engine.ErrShape, part.Function, part.Axes.Q, len(sizes[p]), p+1, parts[0].Function, q)
 		}
 		for k, n := range sizes[p] {
 			all[k] += n
@@ -58,7 +58,8 @@ func Combine(parts []engine.Projection, sizes [][]int64) (engine.Projection, []i
 	return whole, all, nil
 }
 
-// share returns weight·n/all, rounded once. A weight that may stand for a whole number of n examples is taken for that.
+// share returns weight·n/all, rounded once. A weight that may stand for a whole number of n examples is taken for
+// that.
 func share(weight float32, n, all int64) float32 {
 	if weight == 0 || all == 0 {
 		return 0

@@ -59,7 +59,8 @@ const errorRows = 4096
 // Fit finds means of the q classes of examples x with labels y: all examples, or as few as o says. If
 // o.Atoms is Auto, they are as few of some thousands as let the sum of Statistical and Error stop
 // falling (Corollary 23): it is within a twentieth of that with all of the thousands; if o.Within is set, as few
-// as are that near. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, those of Exact, and those of Engine.Project.
+// as are that near. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, those of Exact, and those
+// of Engine.Project.
 func Fit(
 	ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
 ) (*Means, error) {

@@ -60,6 +60,7 @@ type atomsReport struct {
 	Gamma   float32 `json:"gamma"`
 	Atoms   int     `json:"atoms"`           // different examples; 0 of a dry run
 	Error   float64 `json:"error"`           // distance of the means in feature space
+	Length  float64 `json:"length"`          // of the mean of all
 	Bound   float64 `json:"bound,omitempty"` // what that is below, always or in 95 draws of 100
 	Seconds float64 `json:"seconds"`         // of the choice
 }
@@ -156,6 +157,9 @@ func chooseAtoms(c *cli.Context) (err error) {
 		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
 	}
 	r.Gamma, r.Atoms, r.Error, r.Seconds = o.Function.Gamma, m.Landmarks.N, m.Error[0], time.Since(start).Seconds()
+	if m.Length != nil {
+		r.Length = m.Length[0]
+	}
 	if m.Bound != nil {
 		r.Bound = m.Bound[0]
 	}
@@ -196,7 +200,7 @@ func (r atomsReport) print(c *cli.Context) error {
 	}
 	fmt.Fprintf(t, "gamma\t%v\n", r.Gamma)
 	fmt.Fprintf(t, "atoms\t%d, in %s\n", r.Atoms, r.Out)
-	fmt.Fprintf(t, "error\t%.4g in feature space", r.Error)
+	fmt.Fprintf(t, "error\t%.4g in feature space, where the mean is %.4g long", r.Error, r.Length)
 	if r.Bound > 0 {
 		fmt.Fprintf(t, " (bound %.3g)", r.Bound)
 	}

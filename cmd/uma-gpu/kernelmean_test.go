@@ -163,7 +163,7 @@ func TestAtomsCommand(t *testing.T) {
 		t.Errorf("errors %v", far)
 	}
 	stdout, _ := succeed(t, append(atoms, "--atom-error", "0.05", "--atom-weights", "optimal", "--json")...)
-	if r := decode[atomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 50 {
+	if r := decode[atomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 100 {
 		t.Errorf("within 0.05: %+v", r)
 	}
 	fail(t, exitUsage, "wanted --atoms or --atom-error", atoms...)

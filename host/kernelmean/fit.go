@@ -22,6 +22,8 @@ type Means struct {
 	// mean over examples x of the class, up to errorRows of them, of ⟨ω_k - ω̂_k, φ(x) - ω̂_k⟩. What is
 	// left of float32 sums, some 0.0003 of the largest length, cannot be told from 0.
 	Error []float64
+	// Length is ‖ω_k‖, measured as Error is, which means little if it is as long; nil if the means are exact.
+	Length []float64
 	// Bound is what Error is below in 95 draws of 100, of each class; nil of Optimal weights, whose
 	// Error is no larger than with any other weights of the same atoms.
 	Bound []float64
@@ -45,6 +47,9 @@ func (m *Means) Notes() []string {
 		text += fmt.Sprintf(", at most %.2g from those of all examples", far)
 	default:
 		text += fmt.Sprintf(", at most %.2g from those of all examples (bound %.2g)", far, bound)
+	}
+	if m.Length != nil {
+		text += fmt.Sprintf(", which are %.2g to %.2g long", slices.Min(m.Length), slices.Max(m.Length))
 	}
 	notes := []string{text + fmt.Sprintf("; these are within %.2g of the true ones, in 95 samples of 100", statistical)}
 	if m.Dropped > 0 {
@@ -95,6 +100,7 @@ func Fit(
 	} else {
 		m.Error, err = s.errors(m.Projection, nil)
 	}
+	m.Length = s.lengths
 	return m, err
 }
 
@@ -107,8 +113,9 @@ type sample struct {
 	sizes []int // examples of each class
 	o     Options
 
-	rows []int     // on which errors are measured
-	at   []float32 // the exact means at these
+	rows    []int     // on which errors are measured
+	at      []float32 // the exact means at these
+	lengths []float64 // of the exact means
 }
 
 // Bounds hold in 95 draws of 100; logarithm is that of 1/0.05, as a number, since math.Log differs from
@@ -193,14 +200,17 @@ func (s *sample) residuals(p engine.Projection) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, count := make([]float64, q), make([]int, q)
+	sums, count, squares := make([]float64, q), make([]int, q), make([]float64, q)
 	for at, i := range s.rows {
 		k := int(s.y[i])
 		sums[k] += float64(s.at[at*q+k]) - float64(near[at*q+k])
+		squares[k] += float64(s.at[at*q+k])
 		count[k]++
 	}
+	s.lengths = make([]float64, q)
 	for k, n := range count {
 		sums[k] /= float64(max(1, n))
+		s.lengths[k] = math.Sqrt(max(0, squares[k]/float64(max(1, n))))
 	}
 	return sums, nil
 }

@@ -3,8 +3,6 @@ package kernelmean
 import (
 	"fmt"
 	"math"
-	"slices"
-	"sort"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -63,11 +61,8 @@ func (s *sample) optimal(m *Means) error {
 		m.Error, err = s.errors(m.Projection, exact)
 		return err
 	}
-	if err := keep(len(order)); err != nil || s.o.Atoms != Auto && s.o.Within == 0 {
+	if err := keep(len(order)); err != nil || s.o.Atoms != Auto {
 		return err
-	}
-	if s.o.Within > 0 {
-		return s.fewest(m, len(order), keep)
 	}
 	best := *m
 	most := stops * s.sum(m)
@@ -92,19 +87,4 @@ func (s *sample) sum(m *Means) float64 {
 		sum += float64(float64(n) * (m.Statistical[k] + m.Error[k]))
 	}
 	return sum / float64(len(s.y))
-}
-
-// fewest keeps as few of n atoms as are within Options.Within, or all.
-func (s *sample) fewest(m *Means, n int, keep func(n int) error) error {
-	var failed error
-	least := 1 + sort.Search(n-1, func(i int) bool {
-		if failed == nil {
-			failed = keep(i + 1)
-		}
-		return failed != nil || slices.Max(m.Error) <= s.o.Within
-	})
-	if failed != nil {
-		return failed
-	}
-	return keep(least)
 }

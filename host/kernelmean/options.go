@@ -37,7 +37,7 @@ type Options struct {
 	Atoms    int // k, of all classes together; Auto; or 0 for every example, which is exact
 	// Within asks, in the place of Atoms, for as few atoms of each class as Choice brings within that length
 	// of its mean in feature space: by the bound that 95 draws of 100 keep where it draws (Algorithm 2), by the
-	// distance itself where it herds. Optimal weights take as few of those. 0 for Atoms to say.
+	// distance itself where it herds. Optimal weights of the same atoms are nearer still. 0 for Atoms to say.
 	Within  float64
 	Choice  string // Uniform (also ""), Clusters or Herding
 	Weights string // Optimal (also "") or Own

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Kernel herding beside numpy and chance: herding.py UMA_GPU IMAGES.idx LABELS.idx [N [K [REPEAT]]]
+"""Few examples for all beside numpy and chance: atoms.py UMA_GPU IMAGES.idx LABELS.idx [N [K [REPEAT [CHOICE]]]]
 
 Chooses K (1000) of the first N (60000) images that stand for all, whatever their labels: `uma-gpu kernelmean atoms` (time of
 the choice, peak memory of the process) and a herding twin in numpy, float32, as one would write it: the means by matrix
 products in pieces of 2000 rows, then a row of kernel values an atom. Then the distance in feature space from the mean of
 all, in float64 from the float32 kernel values: of both, of K drawn at random (mean of 100), and of the first √N atoms beside
-1/√N, the rate of Compress++ (Shetty, Dwivedi and Mackey 2022: √N atoms at an error of the order of 1/√N). Features are divided by their
-largest value, gamma is 1 / the median squared distance that uma-gpu found. REPEAT is how often the program is run (1). Prints JSON.
+1/√N, the rate of Compress++ (Shetty, Dwivedi and Mackey 2022: √N atoms at an error of the order of 1/√N). Features are
+divided by their largest value, gamma is 1 / the median squared distance that uma-gpu found. REPEAT is how often
+the program is run (1). With CHOICE clusters it is farthest-first traversal (Gonzalez) of K examples whose time is compared, in numpy by a row of kernel values each.
+Prints JSON.
 """
 import csv
 import gzip
@@ -45,22 +47,34 @@ def herd(x, gamma, k):
     return chosen, target, seconds + [time.perf_counter() - start - seconds[0]]
 
 
+def farthest(x, gamma, k):
+    """Gonzalez' traversal, and one of each part that it cuts; returns seconds."""
+    start, square = time.perf_counter(), (x * x).sum(1)
+    nearest, part, centre = np.full(len(x), np.inf, np.float32), np.zeros(len(x), np.int64), 0
+    for t in range(k):
+        d = 2 - 2 * np.exp(-gamma * np.maximum(0, square + square[centre] - 2 * (x @ x[centre])))
+        closer = d < nearest
+        part[closer], nearest[closer] = t, d[closer]
+        centre = int(nearest.argmax())
+    order = np.random.default_rng(1).permutation(len(x))
+    np.unique(part[order], return_index=True)
+    return time.perf_counter() - start
+
+
 def distance(x, target, gamma, rows, weights):
     inner = weights @ values(x[rows], x[rows], gamma).astype(np.float64) @ weights
     return float(np.sqrt(max(0, target.mean() - 2 * (weights @ target[rows]) + inner)))
 
 
-def program(uma, data, labels, n, k):
+def program(uma, data, labels, n, k, choice):
     """Runs the program; returns its report, peak memory in MiB, and the atoms."""
     with tempfile.TemporaryDirectory() as f:
+        where = ["--data", data, "--labels", labels]
         if n < 60000:
-            subprocess.run([uma, "split", "--data", data, "--labels", labels, "--counts", f"{n}", "--out", f"{f}/x.npz",
-                            "--quiet"], check=True)
-            where = ["--data", f"{f}/x.npz"]
-        else:
-            where = ["--data", data, "--labels", labels]
+            np.savez(f"{f}/x.npz", X=images(data, n), y=np.zeros(n, np.int64))
+            where = ["--data", f"{f}/x.npz", "--no-labels"]
         command = [uma, "kernelmean", "atoms", *where, "--atoms", str(k), "--out", f"{f}/atoms.csv", "--device", "cpu",
-                   "--json", "--quiet"]
+                   "--atom-choice", choice, "--json", "--quiet"]
         plan = json.loads(subprocess.run(command + ["--dry-run"], stdout=subprocess.PIPE, check=True).stdout)
         with open(f"{f}/report.json", "w") as out:
             p = subprocess.Popen(command, stdout=out)
@@ -74,23 +88,26 @@ def program(uma, data, labels, n, k):
     return report, used.ru_maxrss / 1024, [int(r[0]) - 1 for r in rows], np.array([float(r[1]) for r in rows])
 
 
-def main(uma, data, labels, n=60000, k=1000, repeat=1):
+def main(uma, data, labels, n=60000, k=1000, repeat=1, choice="herding"):
     n, k = int(n), int(k)
-    runs = [program(uma, data, labels, n, k) for _ in range(int(repeat))]
+    runs = [program(uma, data, labels, n, k, choice) for _ in range(int(repeat))]
     report, mib, rows, weights = min(runs, key=lambda r: r[0]["seconds"])
     x, gamma = images(data, n), report["gamma"]
-    chosen, target, seconds = herd(x, gamma, k)
+    found = {"n": n, "k": k, "gamma": gamma, "uma_seconds": [r[0]["seconds"] for r in runs], "uma_mib": mib,
+             "uma_planned_mib": report["planned_mib"], "uma_cpu_seconds": report["cpu_seconds"], "uma_says": report["error"]}
+    if choice == "clusters":
+        found["numpy_seconds"] = farthest(x, gamma, k)
+        print(json.dumps(found))
+        return
+    chosen, target, found["numpy_seconds"] = herd(x, gamma, k)
     few, rng = int(np.sqrt(n)), np.random.default_rng(1)
     even = lambda count: np.full(count, 1 / count)
     chance = lambda count: float(np.mean([distance(x, target, gamma, rng.permutation(n)[:count], even(count))
                                           for _ in range(100)]))
-    print(json.dumps({
-        "n": n, "k": k, "gamma": gamma, "uma_seconds": [r[0]["seconds"] for r in runs], "uma_mib": mib,
-        "uma_planned_mib": report["planned_mib"], "uma_cpu_seconds": report["cpu_seconds"], "numpy_seconds": seconds,
-        "same_atoms": len(set(chosen) & set(rows)), "uma_says": report["error"],
-        "uma": distance(x, target, gamma, rows, weights), "numpy": distance(x, target, gamma, chosen, even(k)),
-        "chance": chance(k), "root": few, "numpy_root": distance(x, target, gamma, chosen[:few], even(few)),
-        "chance_root": chance(few), "rate": n ** -0.5}))
+    print(json.dumps(found | {
+        "same_atoms": len(set(chosen) & set(rows)), "uma": distance(x, target, gamma, rows, weights),
+        "numpy": distance(x, target, gamma, chosen, even(k)), "chance": chance(k), "root": few,
+        "numpy_root": distance(x, target, gamma, chosen[:few], even(few)), "chance_root": chance(few), "rate": n ** -0.5}))
 
 
 if __name__ == "__main__":

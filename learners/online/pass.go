@@ -65,6 +65,10 @@ func (p *pass) learn(from, to int) error {
 		}
 		s.seen++
 	}
+	s.w.Flush() // while the examples are in a cache
+	if s.late != nil {
+		s.late.Flush()
+	}
 	return nil
 }
 
@@ -113,6 +117,9 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([
 		if n, want := len(one.order), len(all[0].(*run).order); n != want {
 			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted those of one problem",
 				want, n)
+		}
+		if err := one.measure(all[0].(*run)); err != nil {
+			return nil, err
 		}
 		var err error
 		if passes[k], err = one.begin(w[k]); err != nil {

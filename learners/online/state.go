@@ -20,8 +20,8 @@ type state struct {
 	w      *lanes.Weights // nil before the first pass
 	// late is what the average of W over the examples seen falls short of W, times their
 	// number, row-major: an update that comes after t examples is missing t times from the sum
-	// of all W. Only the updates themselves touch it. Nil without an average.
-	late []float64
+	// of all W. Only the updates themselves touch it. Nil without an average; whoever adds flushes it.
+	late *lanes.Late
 }
 
 // begin makes s the state before a pass, that of from. w are the host's weights: those of from
@@ -32,15 +32,17 @@ func (s *state) begin(from *state, w engine.Weights, average bool) {
 		s.w = lanes.New(w.Q, w.D)
 	}
 	if average && s.late == nil {
-		s.late = make([]float64, w.Q*w.D)
+		s.late = lanes.NewLate(w.Q, w.D)
 	}
 	if average && from.seen > 0 {
 		s.w.Copy(from.w)
-		copy(s.late, from.late)
+		s.late.Set(from.late)
 		return
 	}
 	s.w.Set(w.W)
-	clear(s.late)
+	if s.late != nil {
+		s.late.Set(nil)
+	}
 }
 
 // add adds τ_r times the example x to each row of W.
@@ -49,10 +51,9 @@ func (s *state) add(tau []float32, x lanes.Row) {
 	if s.late == nil || s.seen == 0 {
 		return
 	}
-	d := len(s.late) / len(tau)
 	for r, t := range tau {
 		if t != 0 {
-			lanes.AddLate(s.late[r*d:(r+1)*d], float64(s.seen)*float64(t), x)
+			s.late.Add(r, float64(s.seen)*float64(t), x)
 		}
 	}
 }
@@ -61,8 +62,10 @@ func (s *state) add(tau []float32, x lanes.Row) {
 func (s *state) result(w engine.Weights) error {
 	next := make([]float32, len(w.W))
 	s.w.Get(next)
-	for i, late := range s.late {
-		next[i] = float32(float64(next[i]) - late/float64(s.seen))
+	if s.late != nil {
+		for i, late := range s.late.Sums {
+			next[i] = float32(float64(next[i]) - late/float64(s.seen))
+		}
 	}
 	if !finite(next) {
 		return errors.New("online: found weights too large for float32; normalise the features")
@@ -88,10 +91,10 @@ func (l *run) Save() ([]byte, error) {
 	copy(h.Random[:], random)
 	saved, err := binary.Append(nil, binary.LittleEndian, h)
 	if err == nil && l.averages(h.Seen) {
-		w := make([]float32, len(l.state.late))
+		w := make([]float32, len(l.state.late.Sums))
 		l.state.w.Get(w)
 		if saved, err = binary.Append(saved, binary.LittleEndian, w); err == nil {
-			saved, err = binary.Append(saved, binary.LittleEndian, l.state.late)
+			saved, err = binary.Append(saved, binary.LittleEndian, l.state.late.Sums)
 		}
 	}
 	sum := sha256.Sum256(saved)
@@ -130,13 +133,13 @@ func (l *run) Restore(saved []byte) error {
 	}
 	if wanted > 0 {
 		w := make([]float32, size)
-		s.w, s.late = lanes.New(l.problem.Q, l.problem.X.D), make([]float64, size)
+		s.w, s.late = lanes.New(l.problem.Q, l.problem.X.D), lanes.NewLate(l.problem.Q, l.problem.X.D)
 		read, err := binary.Decode(rest, binary.LittleEndian, w)
 		if err == nil {
-			_, err = binary.Decode(rest[read:], binary.LittleEndian, s.late)
+			_, err = binary.Decode(rest[read:], binary.LittleEndian, s.late.Sums)
 		}
 		s.w.Set(w)
-		if err != nil || !finite(w) || slices.ContainsFunc(s.late, func(v float64) bool { return v-v != 0 }) {
+		if err != nil || !finite(w) || slices.ContainsFunc(s.late.Sums, func(v float64) bool { return v-v != 0 }) {
 			return fmt.Errorf("%w: found weights that are no numbers", damaged)
 		}
 	}

@@ -41,7 +41,7 @@ func stored(rng *rand.Rand, row []float32) Row {
 func TestLanes(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.level, func(t *testing.T) {
-			for _, q := range []int{1, 2, 4, 5, 8, 9, 16, 17, 40} {
+			for _, q := range []int{1, 2, 4, 5, 8, 9, 12, 13, 17, 40} {
 				for _, d := range []int{1, 3, 4, 7, 8, 31, 255, 256, 257, 511, 512, 784, 1023, 1024, 1025, 1300, 2100} {
 					judge(t, k, q, d)
 				}
@@ -58,7 +58,7 @@ func judge(t *testing.T, k *kernels, q, d int) {
 	dense, sparse := newWeights(q, d, k), newWeights(q, d, k)
 	dense.Set(rows)
 	sparse.Copy(dense)
-	for step := range 4 {
+	for step := range 6 {
 		row := values(rng, d)
 		x, s := Row{Values: row}, stored(rng, row)
 		want, got, gotSparse := make([]float32, q), make([]float32, q), make([]float32, q)
@@ -70,6 +70,9 @@ func judge(t *testing.T, k *kernels, q, d int) {
 		same(t, fmt.Sprint("scores ", step), q, d, got, want)
 		same(t, fmt.Sprint("scores of stored values ", step), q, d, gotSparse, want)
 		tau := values(rng, q)
+		if step == 3 {
+			clear(tau[:min(q, most)])
+		}
 		dense.Add(tau, x)
 		sparse.Add(tau, s)
 		for r, t := range tau {
@@ -80,31 +83,42 @@ func judge(t *testing.T, k *kernels, q, d int) {
 				}
 			}
 		}
+		judgeLate(t, k, x, s, rng)
+		if step%3 == 0 { // the next scores find an example that waits
+			continue
+		}
 		after, afterSparse := make([]float32, q*d), make([]float32, q*d)
 		dense.Get(after)
 		sparse.Get(afterSparse)
 		same(t, fmt.Sprint("weights ", step), q, d, after, rows)
 		same(t, fmt.Sprint("weights by stored values ", step), q, d, afterSparse, rows)
-		judgeLate(t, k, x, s, rng)
 	}
 }
 
-// judgeLate compares the sums of one class.
+// judgeLate compares the sums of three classes, of which one takes more terms than may wait, one some, one none.
 func judgeLate(t *testing.T, k *kernels, x, s Row, rng *rand.Rand) {
 	t.Helper()
+	const q = 3
 	d := len(x.Values)
-	want, got, gotSparse := make([]float64, d), make([]float64, d), make([]float64, d)
-	for range 2 {
-		by := rng.NormFloat64() * 1e6
-		for j, v := range x.Values {
-			want[j] += float64(by * float64(v))
+	want, dense, sparse := make([]float64, q*d), newLate(q, d, k), newLate(q, d, k)
+	for step := range mostTerms + 3 {
+		for r := range 2 {
+			if r == 1 && step%30 != 1 {
+				continue
+			}
+			by := rng.NormFloat64() * 1e6
+			for j, v := range x.Values {
+				want[r*d+j] += float64(by * float64(v))
+			}
+			dense.Add(r, by, x)
+			sparse.Add(r, by, s)
 		}
-		k.addLate(got, by, x)
-		k.addLate(gotSparse, by, s)
 	}
+	dense.Flush()
+	sparse.Flush()
 	for j, v := range want {
-		if got[j] != v || gotSparse[j] != v {
-			t.Fatalf("d = %d: sum %d is %v, of stored values %v, wanted %v", d, j, got[j], gotSparse[j], v)
+		if dense.Sums[j] != v || sparse.Sums[j] != v {
+			t.Fatalf("d = %d: sum %d is %v, of stored values %v, wanted %v", d, j, dense.Sums[j], sparse.Sums[j], v)
 		}
 	}
 }

@@ -8,8 +8,8 @@ Passes per second are those of PASSES (10) passes after reading and preparation:
 belongs to a training, such as counting predictions after each pass. The share of the fma peak (peak.c, one
 thread) is that of the scores alone.
 
-The grid is one of 100 fits of PA-I: twenty aggressivenesses, each learned in five passes without each fifth
-of the examples in turn, and judged by it. Of a folder the first ROWS (5000) are taken. Seconds are
+The grid is one of 100 fits of PA-I: twenty aggressivenesses, each learned in ten passes without each fifth
+of the examples in turn, and judged by it. Of a folder the first ROWS (3000) are taken. Seconds are
 of processor time: of uma-gpu from its start, with reading and preparation, of GridSearchCV without these.
 """
 import csv
@@ -56,12 +56,12 @@ def grid(uma, x, y, flags, how, folder):
 
     table = folder + "/table.csv"
     start = os.times()
-    output(uma, "compare", "--quiet", "--device", "cpu", *flags, "--try", f"--learner pa1 --epochs 5 --multiclass ovr {how}",
+    output(uma, "compare", "--quiet", "--device", "cpu", *flags, "--try", f"--learner pa1 --epochs 10 --multiclass ovr {how}",
            "--grid", "aggressiveness=0.001..1:log20", "--folds", "5", "--out", table)
     seconds = sum(os.times()[2:4]) - sum(start[2:4])  # those of children
     with open(table) as f:
         best = next(csv.DictReader(f))
-    learner = PassiveAggressiveClassifier(max_iter=5, tol=None, average=True, fit_intercept=False, random_state=1)
+    learner = PassiveAggressiveClassifier(max_iter=10, tol=None, average=True, fit_intercept=False, random_state=1)
     peer = GridSearchCV(learner, {"C": np.geomspace(0.001, 1, 20)}, cv=5, refit=False)
     start = time.process_time()
     peer.fit(x, y)
@@ -69,7 +69,7 @@ def grid(uma, x, y, flags, how, folder):
             "accuracy": float(best["accuracy"]), "sklearn_accuracy": peer.best_score_}
 
 
-def main(uma, data, passes="10", most="5000"):
+def main(uma, data, passes="10", most="3000"):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # before numpy counts cores
     import numpy as np
     from sklearn import linear_model

@@ -27,7 +27,7 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 	if l.closed {
 		return nil, fmt.Errorf("online: %w", engine.ErrClosed)
 	}
-	l.next.begin(&l.state, w, !l.NoAverage)
+	l.next.begin(&l.state, w, !l.NoAverage, l.problem.X.Sparse())
 	random := rand.New(&l.next.random)
 	l.arrange(random)
 	p := &pass{run: l, example: example{random: random}, tau: make([]float32, w.Q), scores: make([]float32, w.Q),

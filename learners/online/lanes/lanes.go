@@ -62,9 +62,9 @@ func (w *Weights) groups(f func(v []float32, from, to int)) {
 func (w *Weights) Set(rows []float32) {
 	w.waiting = nil
 	w.groups(func(v []float32, from, to int) {
-		for r := from; r < to; r++ {
-			for j, x := range rows[r*w.d : (r+1)*w.d] {
-				v[j*w.lanes+r-from] = x + 0
+		for j := range w.d { // by columns, as v lies
+			for r := from; r < to; r++ {
+				v[j*w.lanes+r-from] = rows[r*w.d+j] + 0
 			}
 		}
 	})
@@ -74,8 +74,8 @@ func (w *Weights) Set(rows []float32) {
 func (w *Weights) Get(rows []float32) {
 	w.Flush()
 	w.groups(func(v []float32, from, to int) {
-		for r := from; r < to; r++ {
-			for j := range w.d {
+		for j := range w.d {
+			for r := from; r < to; r++ {
 				rows[r*w.d+j] = v[j*w.lanes+r-from]
 			}
 		}

@@ -46,6 +46,9 @@ func TestLanes(t *testing.T) {
 					judge(t, k, q, d)
 				}
 			}
+			for _, d := range []int{1, 7, 63, 64, 65, 200, 785} {
+				judgeLate(t, k, d)
+			}
 		})
 	}
 }
@@ -83,7 +86,6 @@ func judge(t *testing.T, k *kernels, q, d int) {
 				}
 			}
 		}
-		judgeLate(t, k, x, s, rng)
 		if step%3 == 0 { // the next scores find an example that waits
 			continue
 		}
@@ -95,31 +97,50 @@ func judge(t *testing.T, k *kernels, q, d int) {
 	}
 }
 
-// judgeLate compares the sums of three classes, of which one takes more terms than may wait, one some, one none.
-func judgeLate(t *testing.T, k *kernels, x, s Row, rng *rand.Rand) {
+// judgeLate compares the sums of three classes, of which one takes more terms than may wait, one some, one none, of
+// dense, sparse and both sorts of examples, by rows and by columns.
+func judgeLate(t *testing.T, k *kernels, d int) {
 	t.Helper()
 	const q = 3
-	d := len(x.Values)
-	want, dense, sparse := make([]float64, q*d), newLate(q, d, k), newLate(q, d, k)
-	for step := range mostTerms + 3 {
-		for r := range 2 {
-			if r == 1 && step%30 != 1 {
-				continue
+	rng := rand.New(rand.NewPCG(5, uint64(d)))
+	x := Row{Values: values(rng, d)}
+	s := stored(rng, x.Values)
+	sums := make([]float64, q*d)
+	want := func(byColumns, dense, sparse bool) {
+		t.Helper()
+		clear(sums)
+		late := newLate(q, d, byColumns, k)
+		for step := range mostTerms + 3 {
+			seen, tau := float64(step*1000), []float32{float32(rng.NormFloat64()), 0, 0}
+			if step%30 == 1 {
+				tau[1] = 0.3
 			}
-			by := rng.NormFloat64() * 1e6
-			for j, v := range x.Values {
-				want[r*d+j] += float64(by * float64(v))
+			for r, v := range tau {
+				for j, f := range x.Values {
+					sums[r*d+j] += float64(float64(seen*float64(v)) * float64(f))
+				}
 			}
-			dense.Add(r, by, x)
-			sparse.Add(r, by, s)
+			if sparse && (!dense || step%7 == 5) {
+				late.Add(seen, tau, s)
+			} else {
+				late.Add(seen, tau, x)
+			}
+		}
+		got, again, copied := make([]float64, q*d), make([]float64, q*d), newLate(q, d, byColumns, k)
+		copied.Copy(late)
+		copied.Get(got)
+		late.Set(got)
+		late.Get(again)
+		for j, v := range sums {
+			if got[j] != v || again[j] != v {
+				t.Fatalf("d = %d, by columns %v: sum %d is %v and %v, wanted %v", d, byColumns, j, got[j], again[j], v)
+			}
 		}
 	}
-	dense.Flush()
-	sparse.Flush()
-	for j, v := range want {
-		if dense.Sums[j] != v || sparse.Sums[j] != v {
-			t.Fatalf("d = %d: sum %d is %v, of stored values %v, wanted %v", d, j, dense.Sums[j], sparse.Sums[j], v)
-		}
+	for _, byColumns := range []bool{false, true} {
+		want(byColumns, true, false)
+		want(byColumns, false, true)
+		want(byColumns, true, true)
 	}
 }
 

@@ -132,7 +132,8 @@ func add16AVX512(x *float32, columns int, w *float32, tau *[most]float32)
 func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int, acc *[chains * most]float32, tau *[most]float32)
+func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
+	tau *[most]float32)
 
 //go:noescape
 func late32AVX2(sums *float64, terms *term, n, from int)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -24,6 +25,9 @@ type set struct {
 	paper       map[string]*float64 // of each column
 	note        string
 }
+
+// An IDX file of images has its labels in one beside it.
+const imagesFile, labelsFile = "images-idx3", "labels-idx1"
 
 // The columns of Table 1 of the paper. "rough" is the classifier whose predictions are the labels.
 const (
@@ -66,8 +70,23 @@ func setNames() []string {
 // read returns the examples to train and to test on, with right labels, as a learner sees them:
 // components of the kernel are fitted to all that train, which takes no label.
 func (s set) read(ctx context.Context, r *run) (train, test *dataset.Dataset, err error) {
+	if train, test, err = s.readFiles(ctx, r); err != nil || s.components == 0 {
+		return train, test, err
+	}
+	return s.mapped(ctx, r, train, test)
+}
+
+// readFiles returns what the files have.
+func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Dataset, err error) {
 	o := s.options
-	if train, err = dataset.Read(ctx, filepath.Join(r.DataDir, s.train), o); err != nil {
+	read := func(name string) (*dataset.Dataset, error) {
+		path := filepath.Join(r.DataDir, name)
+		if strings.Contains(name, imagesFile) {
+			o.Labels = strings.Replace(path, imagesFile, labelsFile, 1)
+		}
+		return dataset.Read(ctx, path, o)
+	}
+	if train, err = read(s.train); err != nil {
 		return nil, nil, err
 	}
 	if s.test == "" {
@@ -77,14 +96,11 @@ func (s set) read(ctx context.Context, r *run) (train, test *dataset.Dataset, er
 		train, test = part(train, 0, s.first), part(train, s.first, train.N)
 	} else {
 		o.Features, o.Classes = train.D, train.Classes
-		if test, err = dataset.Read(ctx, filepath.Join(r.DataDir, s.test), o); err != nil {
+		if test, err = read(s.test); err != nil {
 			return nil, nil, err
 		}
 	}
-	if s.components == 0 {
-		return train, test, nil
-	}
-	return s.mapped(ctx, r, train, test)
+	return train, test, nil
 }
 
 func part(d *dataset.Dataset, from, to int) *dataset.Dataset {

@@ -19,6 +19,7 @@ type way struct {
 	name   string
 	params func() learners.Params
 	blind  bool          // is not told C
+	kernel *host.Kernel  // nil to be linear in what there is
 	rule   learners.Rule // "" for the learner's default
 	steps  int           // at most; 0 for the learner's default
 	note   string
@@ -64,15 +65,17 @@ type trial struct {
 	seed        uint64
 }
 
-// learn trains in a way, without C if the way is blind, and judges by the test examples.
+// learn trains in a way and judges by the test examples.
 func (r *run) learn(ctx context.Context, w way, t trial) (metric.Report, error) {
-	if w.blind {
-		t.noise = nil
-	}
 	trained, err := r.fit(ctx, w, t)
 	if err != nil {
 		return metric.Report{}, err
 	}
+	return r.judge(ctx, trained, t)
+}
+
+// judge counts what a model predicts of the test examples.
+func (r *run) judge(ctx context.Context, trained *host.Trained, t trial) (metric.Report, error) {
 	predicted, err := trained.Predict(ctx, r.Engine, t.test.Examples)
 	if err != nil {
 		return metric.Report{}, err
@@ -80,11 +83,14 @@ func (r *run) learn(ctx context.Context, w way, t trial) (metric.Report, error) 
 	return metric.Evaluate(t.test.Y, predicted, t.test.Classes)
 }
 
-// fit trains in a way.
+// fit trains in a way, without C if the way is blind.
 func (r *run) fit(ctx context.Context, w way, t trial) (*host.Trained, error) {
+	if w.blind {
+		t.noise = nil
+	}
 	trained, err := host.Train(ctx, t.train, t.noise, host.Options{
 		Engine: r.Engine, Learner: w.params(), Preparation: t.preparation, Seed: t.seed,
-		Weights: w.rule, MaxSteps: w.steps})
+		Kernel: w.kernel, Weights: w.rule, MaxSteps: w.steps})
 	if err == nil {
 		err = ctx.Err() // an interrupted run has a model too, but not the one that is measured here
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/svm"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -32,6 +33,7 @@ func All() []*learners.Definition {
 		online.NewCopa().Definition(),
 		noisyperceptron.NewBylander().Definition(),
 		noisyperceptron.NewBlum().Definition(),
+		svm.Defaults().Definition(),
 	}
 }
 

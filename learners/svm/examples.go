@@ -2,6 +2,7 @@ package svm
 
 import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
 // examples are what the machines of a run share, and do not write to.
@@ -78,4 +79,14 @@ func (e *examples) add(w []float64, i int, step float64) {
 	for k, j := range columns {
 		w[j] += float64(step * float64(values[k]))
 	}
+}
+
+// expect has the row of example i brought near to the processor, which will ask for it next.
+func (e *examples) expect(i int32) {
+	if !e.x.Sparse() {
+		lanes.Prefetch(lanes.Row{Values: e.x.Row(int(i))})
+		return
+	}
+	columns, values := e.x.SparseRow(int(i))
+	lanes.Prefetch(lanes.Row{Columns: columns, Values: values})
 }

@@ -53,11 +53,15 @@ func newOVR(e *examples, class int, mirrored bool, p *Params, seed uint64) *ovr 
 const negligible = 1e-12
 
 // pass implements machine (Algorithm 3 of Hsieh et al.).
-func (o *ovr) pass() {
+func (o *ovr) pass() (visited int64) {
 	o.order.shuffle(rand.New(&o.random))
 	high, low := math.Inf(-1), math.Inf(1)
 	for s := int64(0); s < o.order.active; s++ {
+		visited++
 		i := int(o.order.of[s])
+		if s+1 < o.order.active {
+			o.expect(o.order.of[s+1])
+		}
 		k := o.y[i]
 		sign := -1.0
 		if k == o.class {
@@ -82,6 +86,7 @@ func (o *ovr) pass() {
 		o.add(o.w, i, float64(sign*(o.alpha[i]-a)))
 	}
 	o.judge(high, low)
+	return visited
 }
 
 // judge decides from the largest and the smallest slope of a pass what the next one leaves out.

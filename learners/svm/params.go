@@ -52,7 +52,7 @@ var definition = &learners.Definition{
 	Summary: "linear support vector machine: keeps a margin between classes, for right labels",
 	Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, Algorithms 1 and 3; " +
 		"all classes at once: Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008",
-	Step:     "a pass over all examples that are not known to stay at a bound",
+	Step:     "passes, until as many examples were looked at as there are",
 	MaxSteps: 1000,
 	Weights:  []learners.Rule{learners.Last, learners.Best},
 	New:      func() learners.Params { return Defaults() },
@@ -66,8 +66,8 @@ func (*Params) Definition() *learners.Definition { return definition }
 
 // Flags implements learners.Params.
 func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.Float64Var(&p.Cost, "cost", p.Cost, "`C` of what an example misses of its margin, against the size of the weights; "+
-		"above 0")
+	fs.Float64Var(&p.Cost, "cost", p.Cost, "`C` of what an example misses of its margin, against the size of the "+
+		"weights; above 0")
 	fs.StringVar((*string)(&p.Loss), "loss", string(p.Loss), "what `PART` of the margin costs that is missing: hinge "+
 		"(itself) or squared")
 	fs.StringVar((*string)(&p.Multiclass), "multiclass", string(p.Multiclass), "`HOW` more than two classes are told "+

@@ -6,8 +6,8 @@
 //	½‖W‖²   + C·Σ_i max_r(⟨w_r,x_i⟩ - ⟨w_y,x_i⟩ + [r ≠ y])
 //
 // Both are solved by descent in the dual, one example after another in an order by chance (Hsieh et al. 2008, Keerthi
-// et al. 2008), as LIBLINEAR's -s 3, 1 and 4 do: the weights are sums of examples, w_r = Σ_i α_ir·x_i, and α_i is made the
-// best one for what the others are. Examples that have stayed at a bound of α are left out until the rest are done.
+// et al. 2008), as LIBLINEAR's -s 3, 1 and 4 do: the weights are sums of examples, w_r = Σ_i α_ir·x_i, and α_i is
+// made the best one for what the others are. Examples that have stayed at a bound of α are left out until the rest are done.
 // The solution is the only one, so it depends neither on the order nor on the weights that a run is given to
 // begin with: every run begins at α = 0.
 //
@@ -42,8 +42,8 @@ type run struct {
 
 // machine is one of the problems into which a run falls, in the middle of its solution.
 type machine interface {
-	// pass improves α of all examples that are not left out, once each.
-	pass()
+	// pass improves α of all examples that are not left out, once each. It returns how many it has looked at.
+	pass() (visited int64)
 
 	// told returns how far the conditions of the solution are from being met, and whether that is
 	// near enough, for all examples.
@@ -132,8 +132,8 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	return predicted, nil
 }
 
-// Step implements learners.Learner: a pass of each machine that is not done, over the examples that it does
-// not leave out.
+// Step implements learners.Learner: passes of each machine that is not done, until it has looked at as many
+// examples as there are.
 func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if l.closed {
 		return s, fmt.Errorf("svm: %w", engine.ErrClosed)
@@ -150,7 +150,14 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 	if len(left) == 0 {
 		return learners.Step{Done: true}, nil
 	}
-	parallel.Tasks(len(left), func(k int) { left[k].pass() })
+	n := int64(l.problem.X.N)
+	parallel.Tasks(len(left), func(k int) {
+		visited, done := int64(0), false
+		for visited < n && !done { // late passes are short: the loop counts predictions once for several of them
+			visited += left[k].pass()
+			_, done = left[k].told()
+		}
+	})
 	most, unfinished := 0.0, 0
 	for _, m := range left {
 		violation, done := m.told()
@@ -164,8 +171,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return s, errors.New("svm: found weights too large for float32; normalise the features, or take a lower cost")
 	}
 	if unfinished > 0 {
-		s.Note = fmt.Sprintf("svm: ended before the solution: the conditions are met to %.2g, wanted %.2g; allow more steps, "+
-			"or take a lower cost", most, l.Tolerance)
+		s.Note = fmt.Sprintf("svm: ended before the solution: the conditions are met to %.2g, wanted %.2g; allow more "+
+			"steps, or take a lower cost", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most}, {Name: "unfinished", Value: unfinished}}
 	return s, nil

@@ -1,7 +1,9 @@
 package svm
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -278,6 +280,31 @@ func TestMirrored(t *testing.T) {
 	for j, v := range w.Row(1) {
 		if v == 0 || w.Row(0)[j] != -v {
 			t.Errorf("weights %d are %v and %v", j, w.Row(0)[j], v)
+		}
+	}
+}
+
+// The bits of W, which are the same on every processor.
+func TestBits(t *testing.T) {
+	params := func(loss Loss) *Params { return &Params{Loss: loss, Tolerance: 0.01} }
+	for _, c := range []struct {
+		name string
+		m    machine
+		want uint64
+	}{
+		{"hinge", newOVR(clouds(200, 30, 3), 1, false, params(Hinge), 4), 0x99000b5fe4e21b44},
+		{"squared", newOVR(clouds(200, 30, 3), 1, false, params(Squared), 4), 0x386b4329e95d4e69},
+		{"all", newTogether(clouds(200, 30, 3), 3, params(Hinge), 4), 0xaa2523f0f2279d5d},
+	} {
+		solve(t, c.m)
+		w := engine.NewWeights(3, 30)
+		c.m.weights(w)
+		hash := fnv.New64()
+		if err := binary.Write(hash, binary.LittleEndian, w.W); err != nil {
+			t.Fatal(err)
+		}
+		if got := hash.Sum64(); got != c.want {
+			t.Errorf("%s: the weights have the hash %#x, wanted %#x", c.name, got, c.want)
 		}
 	}
 }

@@ -62,11 +62,15 @@ func (t *together) all() {
 }
 
 // pass implements machine.
-func (t *together) pass() {
+func (t *together) pass() (visited int64) {
 	t.order.shuffle(rand.New(&t.random))
 	t.violation = 0
 	for s := int64(0); s < t.order.active; s++ {
+		visited++
 		i := int(t.order.of[s])
+		if s+1 < t.order.active {
+			t.expect(t.order.of[s+1])
+		}
 		if t.norms2[i] == 0 {
 			continue
 		}
@@ -85,6 +89,7 @@ func (t *together) pass() {
 		t.apply(i)
 	}
 	t.judge()
+	return visited
 }
 
 // judge decides what the next pass leaves out.
@@ -111,27 +116,47 @@ func (t *together) slopes(i int) {
 			slope[m] = 0
 		}
 	}
+	var four [4]int
+	for from := 0; from < len(classes); from += len(four) {
+		for k := range four { // of the last, again, where there are not as many
+			four[k] = int(classes[min(from+k, len(classes)-1)])
+		}
+		sums := t.scores(i, four)
+		for k := range min(len(four), len(classes)-from) {
+			slope[from+k] += sums[k]
+		}
+	}
+}
+
+// scores returns ⟨w_r,x_i⟩ of four classes, each summed in increasing order of the columns: four sums that do not
+// wait for each other.
+func (t *together) scores(i int, of [4]int) [4]float64 {
+	var a, b, c, d float64
+	w, q := t.w, t.q
+	r0, r1, r2, r3 := of[0], of[1], of[2], of[3]
 	if !t.x.Sparse() {
 		for j, v := range t.x.Row(i) {
-			gather(slope, t.column(j), classes, float64(v))
+			at, x := j*q, float64(v)
+			a += float64(w[at+r0] * x)
+			b += float64(w[at+r1] * x)
+			c += float64(w[at+r2] * x)
+			d += float64(w[at+r3] * x)
 		}
-		return
+		return [4]float64{a, b, c, d}
 	}
 	columns, values := t.x.SparseRow(i)
 	for k, j := range columns {
-		gather(slope, t.column(int(j)), classes, float64(values[k]))
+		at, x := int(j)*q, float64(values[k])
+		a += float64(w[at+r0] * x)
+		b += float64(w[at+r1] * x)
+		c += float64(w[at+r2] * x)
+		d += float64(w[at+r3] * x)
 	}
+	return [4]float64{a, b, c, d}
 }
 
 // column returns the weights of all classes in column j.
 func (t *together) column(j int) []float64 { return t.w[j*t.q : (j+1)*t.q] }
-
-// gather adds v times the weights of some classes, in one column, to their slopes.
-func gather(slope, w []float64, classes []int32, v float64) {
-	for m, r := range classes {
-		slope[m] += float64(w[r] * v)
-	}
-}
 
 // scatter adds v times what classes have moved to their weights in one column.
 func scatter(w, moved []float64, movers []int32, v float64) {

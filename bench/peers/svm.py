@@ -5,7 +5,7 @@ DATA holds 20news/20news.train.svm.gz, learned from at cost 1, and mnist/train-i
 whose pixels are divided by 255, at cost 0.01; neither is prepared further. Both programs have one processor and
 the same tolerance, and so do no less than each other. Seconds are those of the processor: LIBLINEAR's less those
 of a run that stops after one pass, which takes a pass too much off it; uma-gpu's less the reading. The least of
-three runs. Prints a line of Markdown for each. Wants Debian's liblinear-tools.
+RUNS runs, of which there are three. Prints a line of Markdown for each. Wants Debian's liblinear-tools.
 """
 import gzip
 import json
@@ -25,7 +25,7 @@ SOLVERS = [
     ("ovr, hinge", 3, ["--loss", "hinge"]),
     ("all, hinge", 4, ["--loss", "hinge", "--multiclass", "all"]),
 ]
-RUNS = 3
+RUNS = int(os.environ.get("RUNS", "3"))
 COSTS = {"20news": "1", "mnist": "0.01"}
 
 

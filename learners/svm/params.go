@@ -52,8 +52,8 @@ var definition = &learners.Definition{
 	Summary: "linear support vector machine: keeps a margin between classes, for right labels",
 	Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, Algorithms 1 and 3; " +
 		"all classes at once: Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008",
-	Step:     "passes, until as many examples were looked at as there are",
-	MaxSteps: 1000,
+	Step:     "passes that look at four times as many examples as there are",
+	MaxSteps: 250,
 	Weights:  []learners.Rule{learners.Last, learners.Best},
 	New:      func() learners.Params { return Defaults() },
 

@@ -132,8 +132,11 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	return predicted, nil
 }
 
-// Step implements learners.Learner: passes of each machine that is not done, until it has looked at as many
-// examples as there are.
+// looks is how often a step may look at each example: the loop counts predictions of all of them after it, and
+// most passes look at few.
+const looks = 4
+
+// Step implements learners.Learner: passes of each machine that is not done.
 func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if l.closed {
 		return s, fmt.Errorf("svm: %w", engine.ErrClosed)
@@ -150,10 +153,10 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 	if len(left) == 0 {
 		return learners.Step{Done: true}, nil
 	}
-	n := int64(l.problem.X.N)
+	enough := looks * int64(l.problem.X.N)
 	parallel.Tasks(len(left), func(k int) {
 		visited, done := int64(0), false
-		for visited < n && !done { // late passes are short: the loop counts predictions once for several of them
+		for visited < enough && !done {
 			visited += left[k].pass()
 			_, done = left[k].told()
 		}

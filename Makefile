@@ -4,7 +4,7 @@
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
 # make mutants each broken kernel has to fail the conformance suite, which make test leaves out
-# make every    every learner, and float32 made of integers, in each form: make test leaves most out
+# make every    every learner on every engine, and float32 made of integers: make test leaves most out
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
@@ -64,10 +64,13 @@ TUNER := ^TestTune(Rejects|Finds|OnOpenCL)?$$
 # A mutant is a program to compile, and there are more than 150: three minutes with an empty cache.
 MUTANTS := ^TestMutantsAreCaught$$
 
+# float32 made of integers is the largest kernel there is to compile; make rusticl has it on a device that needs it.
+OF_INTEGERS := ^TestConformance$$/./^of_integers
+
 # go test vets each package unless told not to: lint does, and more of it. The second run has devices
 # with little memory and small work groups.
 test: deps
-	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl' ./...
+	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl|$(OF_INTEGERS)' ./...
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
 
 # Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
@@ -80,7 +83,7 @@ mutants: deps
 
 # Change a learner, or how float32 is made of integers: run these.
 every: deps
-	go test -vet=off -run '^TestConformance$$/./of_integers$$' ./gpu -every
+	go test -vet=off -run '$(OF_INTEGERS)' ./gpu -every
 	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
 
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
@@ -117,13 +120,16 @@ portable:
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 
 # The detector makes all slower by 5 to 20 times, and looks for nothing but goroutines that meet: here are the
-# tests where some do. make race RACES=. has all of them.
-RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|CrossValidate$$|Compare$$|TestIssues$$|TrainValidates
+# tests where some do; the program has none of its own but for signals. make race RACES=. RACES_GPU=. RACES_CMD=. has all.
+RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll
+RACES_GPU := Conformance/.*/streamed$$|Conformance/.*/as_opened/project|Scratch|Together|TestFailed|CloseUnderWay
+RACES_CMD := Interrupt|ClosedPipe
 race: deps
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
-	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' ./host/... ./cpuref/... ./learners/... ./cmd/...
+	go test -vet=off -race -short -run '$(RACES)' ./host/... ./cpuref/... ./learners/...
 	go test -vet=off -race -short -run '^TestEveryLearner$$/^(softmax|uma|pa1)$$/^two_runs_at_once$$' ./learners/catalog
-	go test -vet=off -race -short -run 'Conformance/.*/as_opened|Scratch|Together|TestFailed|CloseUnderWay' ./gpu
+	go test -vet=off -race -short -run '$(RACES_GPU)' -skip '$(TUNER)|$(MUTANTS)' ./gpu
+	go test -vet=off -race -short -run '$(RACES_CMD)' -skip '$(TUNER)' ./cmd/...
 
 # oclgrind exits with 0 whatever it finds, and looks for bad accesses always. Its search for uninitialised values
 # knows no freeze instruction, which the optimiser makes.

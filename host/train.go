@@ -366,6 +366,7 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if result.Noise != nil {
 		m.Learned = learnedOf(result.Noise)
 	}
+	m.Meta.CompressionSet = result.CompressionSet
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
+	"github.com/uma-gpu/uma-gpu/learners/localisation"
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -34,6 +35,7 @@ func All() []*learners.Definition {
 		noisyperceptron.NewBylander().Definition(),
 		noisyperceptron.NewBlum().Definition(),
 		svm.Defaults().Definition(),
+		localisation.Defaults().Definition(),
 	}
 }
 

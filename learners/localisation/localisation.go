@@ -1,8 +1,8 @@
-// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's thesis), for right labels. Of
-// all weights those that make no mistake are a convex set, the version space, cut out by a plane for each example and
-// each class that is not its own: ⟨w_y - w_r, x⟩ > 0. An oracle finds one plane that the weights so far are on the wrong side
-// of, and the perceptron goes on from these until they are on the right side of all planes that were found; until the
-// oracle finds none.
+// Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's thesis), for right labels.
+// Of all weights those that make no mistake are a convex set, the version space, cut out by a plane for each example
+// and each class that is not its own: ⟨w_y - w_r, x⟩ > 0. An oracle finds one plane that the weights so far are on the
+// wrong side of, and the perceptron goes on from these until they are on the right side of all planes that were found;
+// until the oracle finds none.
 //
 // The updates are those of a perceptron that was shown a part of the examples, so of two classes there are no more than
 // R²/γ², R being the longest example and γ the margin that is possible (Theorem 6.2). The planes are a
@@ -116,8 +116,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 	}, nil
 }
 
-// ask is the oracle: it returns the plane that it chooses, of how many mistakes. Each example has one plane at most, that
-// of the class which comes nearest to its own.
+// ask is the oracle: it returns the plane that it chooses, of how many mistakes. Each example has one plane at most,
+// that of the class which comes nearest to its own.
 func (l *run) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 	const block = 4096
 	n, q := l.problem.X.N, l.problem.Q

@@ -44,7 +44,8 @@ func (s *planes) cuts(p plane) bool {
 
 // add adds a plane.
 func (s *planes) add(p plane) error {
-	if err := memory.Check(memory.Product(len(s.all)+1, 8), "the products of cutting planes with each other"); err != nil {
+	need := memory.Product(len(s.all)+1, 8)
+	if err := memory.Check(need, "the products of cutting planes with each other"); err != nil {
 		return err
 	}
 	s.before = slices.Clone(s.times)
@@ -104,8 +105,8 @@ func (s *planes) sign(a, b plane) (sum int) {
 // product returns that of the planes a and b.
 func (s *planes) product(a, b int) float64 { return s.gram[max(a, b)][min(a, b)] }
 
-// satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all planes hold or so many were
-// made.
+// satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all planes hold or so many
+// were made.
 func (s *planes) satisfy(ctx context.Context, most int) (updates int, holds bool, err error) {
 	margins := make([]float64, len(s.all))
 	for a := range margins {

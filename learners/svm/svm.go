@@ -7,8 +7,8 @@
 //
 // Both are solved by descent in the dual, one example after another in an order by chance (Hsieh et al. 2008, Keerthi
 // et al. 2008), as LIBLINEAR's -s 3, 1 and 4 do: the weights are sums of examples, w_r = Σ_i α_ir·x_i, and α_i is
-// made the best one for what the others are. Examples that have stayed at a bound of α are left out until the rest are done.
-// The solution is the only one, so it depends neither on the order nor on the weights that a run is given to
+// made the best one for what the others are. Examples that have stayed at a bound of α are left out until the rest are
+// done. The solution is the only one, so it depends neither on the order nor on the weights that a run is given to
 // begin with: every run begins at α = 0.
 //
 // The constant feature (learners.Problem.Bias) has a penalty like any other, as in LIBLINEAR.

@@ -13,8 +13,8 @@ import (
 
 const (
 	thesis       = "Louche, From confusion noise to active learning (2016), "
-	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, without those nearer to it than\n" +
-		"the margin. "
+	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, without those\n" +
+		"nearer to it than the margin. "
 )
 
 var figure63 = &Definition{
@@ -77,7 +77,8 @@ func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
 }
 
 // localise runs the learner, and returns the updates after each plane.
-func (r *run) localise(ctx context.Context, o localisation.Oracle, margin float64, seed uint64) (updates []float64, err error) {
+func (r *run) localise(ctx context.Context, o localisation.Oracle, margin float64, seed uint64,
+) (updates []float64, err error) {
 	x, y := newSquare(margin, seed)
 	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
 	_, err = host.Run(ctx, &localisation.Params{Oracle: o, Updates: math.MaxInt32}, p, host.RunOptions{

@@ -6,8 +6,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 )
 
-// TestFigure6: who asks for the largest mistake needs few planes, who asks for the smallest few updates a plane, as the
-// thesis has it; a wider margin leaves less to do.
+// TestFigure6: who asks for the largest mistake needs few planes, who asks for the smallest few updates a plane, as
+// the thesis has it; a wider margin leaves less to do.
 func TestFigure6(t *testing.T) {
 	e := open(t, simd.New())
 	found := map[string]map[string]map[int]float64{}

@@ -4,9 +4,10 @@
 // wrong side of, and the perceptron goes on from these until they are on the right side of all planes that were found;
 // until the oracle finds none.
 //
-// The updates are those of a perceptron that was shown a part of the examples, so of two classes there are no more than
-// R²/γ², R being the longest example and γ the margin that is possible (Theorem 6.2). The planes are a
-// compression set: the weights are a sum of their examples alone.
+// The updates are those of a perceptron that was shown a part of the examples, so of two classes there are no more
+// than R²/γ², R being the longest example and γ the margin that is possible (Theorem 6.2). The planes are a
+// compression set: the weights are a sum of their examples alone, from which the oracles largest and smallest make the
+// same weights again.
 //
 // The oracle is one product on the engine, of all examples with the weights. Everything else is small, and the host's,
 // in float64: the planes' products with each other, in increasing order of the columns, each product rounded before it

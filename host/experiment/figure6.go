@@ -14,24 +14,24 @@ import (
 const (
 	thesis       = "Louche, From confusion noise to active learning (2016), "
 	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, without those\n" +
-		"nearer to it than the margin. "
+		"nearer to it than the margin.\n"
 )
 
 var figure63 = &Definition{
 	Name: "fig6.3", Usage: "cutting planes that three oracles ask for (figure 6.3 of Louche's thesis)",
 	Paper: thesis + "Figure 6.3",
-	About: figure6About + "The margin is 0.1. Of each oracle the share of runs with so many planes or more, and the\n" +
-		"updates of the perceptron after so many planes, 0 in runs that have less. Of the shares the thesis tells\n" +
-		"two, of the oracle that asks for the largest mistake. It has 1000 runs.",
+	About: figure6About + "The margin is 0.1. Of each oracle the share of runs with so many planes or more, and\n" +
+		"the updates of the perceptron after so many planes, 0 in runs that have less. Of the shares the thesis\n" +
+		"tells two, of the oracle that asks for the largest mistake. It has 1000 runs.",
 	Axis: "planes", run: runFigure63,
 }
 
 var figure64 = &Definition{
 	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
 	Paper: thesis + "Figure 6.4",
-	About: figure6About + "Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of the\n" +
-		"perceptron that sees all examples, each by the one of the lowest margin. The thesis has 1000 runs, and its\n" +
-		"text no numbers.",
+	About: figure6About + "Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\n" +
+		"the perceptron that sees all examples, each by the one of the lowest margin. The thesis has 1000 runs,\n" +
+		"and its text no numbers.",
 	Axis: "margin", run: runFigure64,
 }
 

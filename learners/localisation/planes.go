@@ -33,13 +33,9 @@ func (s *planes) cuts(p plane) bool {
 	if s.known[p] {
 		return false
 	}
-	values := s.x.Values
-	if s.x.Sparse() {
-		_, values = s.x.SparseRow(int(p.Example))
-	} else {
-		values = s.x.Row(int(p.Example))
-	}
-	return slices.ContainsFunc(values, func(v float32) bool { return v != 0 })
+	zero := true
+	s.each(p.Example, func(_ int, v float64) { zero = zero && v == 0 })
+	return !zero
 }
 
 // add adds a plane.

@@ -45,6 +45,12 @@ func TestQuick(t *testing.T) {
 	if again, err := os.ReadFile(page); err != nil || !bytes.Equal(first, again) || out.Len() != 0 {
 		t.Errorf("the second page differs: %v, stdout %q", err, out.String())
 	}
+	if code := run(t.Context(), append(args, "-held", "-sets", "digits"), &out, &said); code != 0 {
+		t.Fatalf("held out: code %d: %s", code, said.String())
+	}
+	if again, err := os.ReadFile(page); err != nil || !strings.Contains(string(again), "| digits, pairwise 40 %, 1 | softmax") {
+		t.Errorf("held out: %v, the page does not say what is chosen:\n%s", err, again)
+	}
 	r, err := openResults(kept)
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ func (t table) markdown() string {
 			b.WriteString(r.line(r.set.name))
 		}
 	}
+	t.chosen(&b)
 	t.failures(&b)
 	t.times(&b)
 	t.about(&b)

@@ -18,6 +18,7 @@ import (
 type job struct {
 	plan
 	engine   engine.Engine
+	folds    bool // hold out parts as well
 	dir      string
 	results  *results
 	progress io.Writer
@@ -60,7 +61,7 @@ func (j job) missing(s set, seed int) (noises []noise, ways map[string][]choice)
 	for _, o := range s.noises {
 		for _, w := range j.ways {
 			k := j.key(s, o, w, seed)
-			if _, found := j.results.found[k]; found || seen[k] {
+			if v, found := j.results.found[k]; seen[k] || found && (!j.folds || o.name == right.name || v.whole()) {
 				continue
 			}
 			seen[k] = true
@@ -91,13 +92,26 @@ func (j job) set(ctx context.Context, s set, seed int) error {
 		noisy := *train
 		noisy.Y = y // its hash says otherwise, and no model is kept that has it
 		for _, w := range ways[o.name] {
-			r := result{key: j.key(s, o, w, seed), Wrong: share(train.Y, y)}
 			told := c
 			if w.blind {
 				told = nil
 			}
-			if err := j.train(ctx, &r, w, &noisy, told, test); err != nil {
-				return fmt.Errorf("%s, %s: %w", o.name, w.name, err)
+			r, found := j.results.found[j.key(s, o, w, seed)]
+			if !found {
+				r = result{key: j.key(s, o, w, seed), Wrong: share(train.Y, y)}
+				if err := j.train(ctx, &r, w, &noisy, told, test); err != nil {
+					return fmt.Errorf("%s, %s: %w", o.name, w.name, err)
+				}
+			}
+			if j.folds && c != nil && r.Failed == "" {
+				held, err := j.held(ctx, w, &noisy, told, c, seed)
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if err != nil { // nothing can be learned without one part, so compare would not choose it
+					fmt.Fprintf(j.progress, "%s, %s, seed %d, %s, held out: %v\n", s.name, o.name, seed, w.name, err)
+				}
+				r.Held = &held
 			}
 			if err := j.results.add(r); err != nil {
 				return err

@@ -26,7 +26,12 @@ type result struct {
 	Seconds float64 `json:"seconds"`          // of processor time, to learn
 	Steps   int     `json:"steps"`            // made
 	Failed  string  `json:"failed,omitempty"` // why there is no error rate
+
+	Held *float64 `json:"held_out,omitempty"` // accuracy on examples held out, of their noisy labels through C
 }
+
+// whole says whether parts have been held out too, or nothing was learned.
+func (r result) whole() bool { return r.Held != nil || r.Failed != "" }
 
 // shape is that of a set.
 type shape struct {
@@ -43,7 +48,7 @@ type results struct {
 	found map[key]result
 }
 
-// openResults reads the file at path, which need not exist yet; "" is no file. A last line
+// openResults reads the file at path, of whose results of one key the last counts,, which need not exist yet; "" is no file. A last line
 // that was cut off is measured again.
 func openResults(path string) (*results, error) {
 	r := &results{found: map[key]result{}}

@@ -95,7 +95,7 @@ class Measurement:
         }
         for name, fit in (("logistic", lambda k: self.logistic("cpu", k)), ("sklearn logistic", self.sklearn_logistic)):
             found[name + " final"] = final = fit(MOST)["error"]
-            found[name] = least(range(20, MOST, 5), NEAR * final, fit)
+            found[name] = least(range(6, MOST, 2), NEAR * final, fit)
         # SGDClassifier's error after one pass.
         found["sgd"] = run(os.path.join(HERE, "sklearn_linear.py"), self.dir, "y", "1")["SGDClassifier"]["error"]
         found["logistic to sgd"] = least(range(1, MOST), found["sgd"], lambda k: self.logistic("cpu", k))

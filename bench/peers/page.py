@@ -214,7 +214,7 @@ put off work to a later call, so the step is the figure to trust.
 ## Logistic regression with right labels
 
 Seconds of training alone, as below, on the same examples and with the same penalty, λ = 1/60,000, which is scikit-learn's own; both by L-BFGS. Near its minimum is a test error at most
-{number(100 * (self.r['near'] - 1))} % above that of the program's own minimum, and the iterations are the least, in steps of five, that get there. SGDClassifier makes one pass with all processors.
+{number(100 * (self.r['near'] - 1))} % above that of the program's own minimum, and the iterations are the least, by two, that get there, uma-gpu's first of which goes through samples. SGDClassifier makes one pass with all processors.
 
 {self.logistic()}
 

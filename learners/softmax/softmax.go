@@ -57,6 +57,8 @@ type state struct {
 	Crossing crossing
 	Noise    learnedNoise
 	Cleaned  cleaned
+
+	HeadStart bool // w comes from a sample
 }
 
 // stage is the kind of fit under way.
@@ -204,10 +206,13 @@ func (l *run) rescore(w []float32) error {
 	return l.eval.Rescore(engine.Weights{Q: l.loss.q, D: l.loss.d, W: w}, learners.AllClasses(l.loss.q))
 }
 
-// Step implements learners.Learner: an iteration of the fit under way, or the first of the next.
+// Step implements learners.Learner: an iteration of the fit under way, or the first of the next, or its head start.
 func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	for l.state.Stage != done {
 		if l.min == nil {
+			if l.wantsHeadStart(w.W) {
+				return l.headStart(ctx, w)
+			}
 			if err := l.beginFit(w.W); err != nil {
 				return learners.Step{}, err
 			}

@@ -73,7 +73,8 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 		if d.Name == "localisation" { // a step of which is one more example
 			steps = "100"
 		}
-		args := []string{"cv", "--json", "--quiet", "--data", noisy, "--folds", "2", "--max-steps", steps, "--learner", d.Name}
+		args := []string{"cv", "--json", "--quiet", "--data", noisy, "--folds", "2", "--max-steps", steps,
+			"--learner", d.Name}
 		if k == 0 {
 			args = append(args, "--kernel", "rbf", "--components", "20", "--axes", "true-rows")
 		}

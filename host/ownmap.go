@@ -69,6 +69,21 @@ func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*kernelmap
 	return kernelmap.New(ctx, t.Engine, basis, t.data.Examples, dataset.Steps{})
 }
 
+// behindMeans returns how many examples each number of a learner's own map is the mean of; nil of kernel PCA.
+func (t *training) behindMeans() []int64 {
+	if base := t.base(); base != nil {
+		return base.Meta.Kernel.Examples
+	}
+	if !hasOwnMap(t.Learner) {
+		return nil
+	}
+	counts := make([]int64, t.problem.Q)
+	for _, k := range t.problem.Y {
+		counts[k]++
+	}
+	return counts
+}
+
 // fitBasis fits what maps the examples of p, prepared and nothing else, for the learner: a map of its
 // own, or kernel PCA. note is told what the user should know of the former; it may be nil.
 func fitBasis(

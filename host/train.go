@@ -334,6 +334,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 		return err
 	}
 	t.model.SetMap(k)
+	t.model.Meta.Kernel.Examples = t.behindMeans()
 	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations

@@ -15,7 +15,9 @@ const heldFolds = 5
 
 // held returns what compare would judge a way by: the accuracy on examples held out, of their noisy
 // labels through C.
-func (j job) held(ctx context.Context, w choice, noisy *dataset.Dataset, told, c *confusion.Matrix, seed int) (float64, error) {
+func (j job) held(
+	ctx context.Context, w choice, noisy *dataset.Dataset, told, c *confusion.Matrix, seed int,
+) (float64, error) {
 	h, err := host.OutOfFold(ctx, noisy, told, host.Options{Engine: j.engine, Learner: w.params, Weights: w.rule,
 		MaxSteps: w.steps, Seed: uint64(seed)}, heldFolds)
 	if err != nil {
@@ -53,8 +55,9 @@ func (t table) chosen(b *strings.Builder) {
 	if n == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## Does compare choose right?\n\nBy %d parts held out in turn, of noisy labels through C. Of the %d ways above the one chosen "+
-		"has the mean rank %.2f by the error on right test labels, which is %s %% above the least in the mean.\n\n"+
+	fmt.Fprintf(b, "\n## Does compare choose right?\n\nBy %d parts held out in turn, of noisy labels through C. Of the "+
+		"%d ways above the one chosen has the mean rank %.2f by the error on right test labels, which is %s %% above the least in "+
+		"the mean.\n\n"+
 		"| set, labels, seed | chosen | its error, %% | least error, %% | of | rank |\n|---|---|--:|--:|---|--:|\n%s",
 		heldFolds, len(t.ways), ranks/float64(n), percent(excess/float64(n)), lines)
 }
@@ -86,6 +89,7 @@ func (t table) choice(r row, seed int) (line string, rank, excess float64) {
 		}
 	}
 	excess = all[best].Error - all[least].Error
-	return fmt.Sprintf("| %s, %s, %d | %s | %s | %s | %s | %.0f |\n", r.set.name, r.noise.name, seed, t.ways[best].name,
-		percent(all[best].Error), percent(all[least].Error), t.ways[least].name, rank), rank, excess
+	line = fmt.Sprintf("| %s, %s, %d | %s | %s | %s | %s | %.0f |\n", r.set.name, r.noise.name, seed,
+		t.ways[best].name, percent(all[best].Error), percent(all[least].Error), t.ways[least].name, rank)
+	return line, rank, excess
 }

@@ -48,7 +48,8 @@ func TestQuick(t *testing.T) {
 	if code := run(t.Context(), append(args, "-held", "-sets", "digits"), &out, &said); code != 0 {
 		t.Fatalf("held out: code %d: %s", code, said.String())
 	}
-	if again, err := os.ReadFile(page); err != nil || !strings.Contains(string(again), "| digits, pairwise 40 %, 1 | softmax") {
+	chosen := "| digits, pairwise 40 %, 1 | softmax"
+	if again, err := os.ReadFile(page); err != nil || !strings.Contains(string(again), chosen) {
 		t.Errorf("held out: %v, the page does not say what is chosen:\n%s", err, again)
 	}
 	r, err := openResults(kept)

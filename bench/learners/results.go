@@ -48,8 +48,8 @@ type results struct {
 	found map[key]result
 }
 
-// openResults reads the file at path, of whose results of one key the last counts,, which need not exist yet; "" is no file. A last line
-// that was cut off is measured again.
+// openResults reads the file at path, which need not exist yet; "" is no file. Of results of one key
+// the last counts. A last line that was cut off is measured again.
 func openResults(path string) (*results, error) {
 	r := &results{found: map[key]result{}}
 	if path == "" {

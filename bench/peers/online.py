@@ -1,12 +1,18 @@
 #!/usr/bin/python3
-"""Passes per second of online learners beside scikit-learn's: online.py UMA_GPU DATA [PASSES]
+"""Online learners beside scikit-learn's: online.py UMA_GPU DATA [PASSES [ROWS]]
 
 DATA is a folder with x.npy and y.npy as prepare.py writes them, or a LIBSVM file, whose rows both
-programs scale to length 1. One core is used, the last that there is. Seconds are those of PASSES (10)
-passes after reading and preparation: of uma-gpu with what belongs to a training, such as counting
-predictions after each pass. The share of the fma peak (peak.c, one thread) is that of the scores
-alone. Prints one JSON object.
+programs scale to length 1. One core is used, the last that there is. Prints one JSON object.
+
+All seconds are of processor time. A pass takes that of PASSES (10) passes less that of one, by PASSES - 1: of
+uma-gpu with the counting of predictions after it. The share of the fma peak (peak.c, one thread) is that of
+the scores alone.
+
+The grid is one of 100 fits of PA-I: twenty aggressivenesses, each learned in ten passes without each fifth
+of the examples in turn, and judged by it. Of a folder the first ROWS (3000) are taken. uma-gpu's
+time is that from its start, with reading and preparation, GridSearchCV's without these.
 """
+import csv
 import json
 import os
 import subprocess
@@ -25,45 +31,88 @@ PEERS = [  # uma-gpu's flags, scikit-learn's learner
 
 
 def load(data):
-    """Returns x, y and uma-gpu's flags for them."""
+    """Returns x, y, and uma-gpu's flags for them: which data, and how to prepare these."""
     if os.path.isdir(data):
         import numpy as np
 
         x, y = f"{data}/x.npy", f"{data}/y.npy"
-        return np.load(x).astype(np.float64), np.load(y), ["--data", x, "--labels", y, "--normalize", "none"]
+        return np.load(x).astype(np.float64), np.load(y), ["--data", x, "--labels", y], "--normalize none"
     from sklearn.datasets import load_svmlight_file
     from sklearn.preprocessing import normalize
 
     x, y = load_svmlight_file(data)
-    return normalize(x), y, ["--data", data, "--format", "libsvm", "--normalize", "l2"]
+    return normalize(x), y, ["--data", data, "--format", "libsvm"], "--normalize l2"
 
 
 def output(*args):
     return subprocess.run(args, check=True, capture_output=True, text=True).stdout
 
 
-def main(uma, data, passes="10"):
+def seconds(*args):
+    """Processor time of a command."""
+    before = os.times()
+    output(*args)
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])  # of children
+
+
+def pass_of(run, passes):
+    """Seconds of a pass of what run does, which takes the number of passes and returns seconds."""
+    return (run(passes) - run(1)) / (passes - 1)
+
+
+def grid(uma, x, y, flags, how, folder):
+    """Seconds of a grid of both programs, and the accuracy of the best fit of each."""
+    import numpy as np
+    from sklearn.linear_model import PassiveAggressiveClassifier
+    from sklearn.model_selection import GridSearchCV
+
+    table = folder + "/table.csv"
+    ours = seconds(uma, "compare", "--quiet", "--device", "cpu", *flags, "--try", f"--learner pa1 --epochs 10 --multiclass ovr {how}",
+                   "--grid", "aggressiveness=0.001..1:log20", "--folds", "5", "--out", table)
+    with open(table) as f:
+        best = next(csv.DictReader(f))
+    learner = PassiveAggressiveClassifier(max_iter=10, tol=None, average=True, fit_intercept=False, random_state=1)
+    peer = GridSearchCV(learner, {"C": np.geomspace(0.001, 1, 20)}, cv=5, refit=False)
+    start = time.process_time()
+    peer.fit(x, y)
+    return {"rows": x.shape[0], "seconds": ours, "sklearn_seconds": time.process_time() - start,
+            "accuracy": float(best["accuracy"]), "sklearn_accuracy": peer.best_score_}
+
+
+def main(uma, data, passes="10", most="3000"):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # before numpy counts cores
+    import numpy as np
     from sklearn import linear_model
 
     warnings.filterwarnings("ignore")
-    x, y, flags = load(data)
+    x, y, flags, how = load(data)
     classes, rows = len(set(y.tolist())), []
     terms = (x.nnz if hasattr(x, "nnz") else x.size) * classes
     with tempfile.TemporaryDirectory() as folder:
         output("cc", "-O3", "-pthread", "-o", folder + "/peak", os.path.join(os.path.dirname(os.path.abspath(__file__)), "peak.c"))
         peak = 1e9 * float(output(folder + "/peak", "1").split()[0])
         for name, words, peer, options in PEERS:
-            r = json.loads(output(uma, "train", "--json", "--quiet", "--device", "cpu", "--epochs", passes, *words.split(), *flags,
-                                  "--model", folder + "/m.npz"))
-            rate, other = r["steps"] / r["seconds"]["train"], None
-            if peer:
-                learner = getattr(linear_model, peer)(max_iter=int(passes), tol=None, random_state=1, fit_intercept=False, **options)
-                start = time.perf_counter()
+            def ours(n):
+                return seconds(uma, "train", "--quiet", "--device", "cpu", "--epochs", str(n), *words.split(), *how.split(), *flags,
+                               "--model", folder + "/m.npz")
+
+            def theirs(n):
+                learner = getattr(linear_model, peer)(max_iter=n, tol=None, random_state=1, fit_intercept=False, **options)
+                start = time.process_time()
                 learner.fit(x, y)
-                other = int(passes) / (time.perf_counter() - start)
+                return time.process_time() - start
+
+            rate, other = 1 / pass_of(ours, int(passes)), None
+            if peer:
+                other = 1 / pass_of(theirs, int(passes))
             rows.append({"learner": name, "passes_per_s": rate, "sklearn_passes_per_s": other, "fma_share": 2 * terms * rate / peak})
-    return {"gflop_per_s": peak / 1e9, "rows": rows}
+        if os.path.isdir(data):
+            x, y = x[: int(most)], y[: int(most)]
+            np.save(folder + "/x.npy", x.astype(np.float32))
+            np.save(folder + "/y.npy", y)
+            flags = ["--data", folder + "/x.npy", "--labels", folder + "/y.npy"]
+        return {"gflop_per_s": peak / 1e9, "rows": rows, "grid": grid(uma, x, y, flags, how, folder)}
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ func compareCommand() *cli.Command {
 		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
 		seedFlag("all random choices"),
 		outputFlag{&cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
+		outputFlag{&cli.StringFlag{Name: "picture",
+			Usage: "also draw accuracies over the numbers of the grid: `FILE`, .svg or .png"}},
 		outputFlag{&cli.StringFlag{Name: "model",
 			Usage: "also train in the best way on all examples, and write `FILE`.npz"}})
 	flags = append(append(flags, deviceFlags()...), jsonFlag(), quietFlag())
@@ -107,6 +109,10 @@ func compare(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	axis, err := pictureAxis(c, list)
+	if err != nil {
+		return err
+	}
 	folds := c.Int("folds")
 	if folds < 2 || folds > host.MostFolds {
 		return usagef(c, "--folds is %d, wanted 2 to %d", folds, host.MostFolds)
@@ -171,6 +177,15 @@ func compare(c *cli.Context) (err error) {
 			return err
 		}
 	}
+	if axis != "" {
+		p, err := report.picture(axis)
+		if err != nil {
+			return err
+		}
+		if err := savePicture(c, p); err != nil {
+			return err
+		}
+	}
 	if path := c.String("model"); path != "" {
 		if err := x.save(c.Context, report.Tried[0].way, path); err != nil {
 			return err
@@ -207,11 +222,7 @@ func judgeOf(
 func (r compareReport) print(c *cli.Context) error {
 	w := c.App.Writer
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	what := "accuracy"
-	if r.JudgedBy != "" {
-		what = "corrected accuracy"
-	}
-	fmt.Fprintf(t, "%s\tbehind\t\tnoisy log-loss\tflags\n", what)
+	fmt.Fprintf(t, "%s\tbehind\t\tnoisy log-loss\tflags\n", r.measure())
 	for k, one := range r.Tried {
 		behind, mark := "-", ""
 		if k > 0 {

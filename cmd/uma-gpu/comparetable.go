@@ -10,13 +10,27 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
+// measure names what the ways are ranked by.
+func (r compareReport) measure() string {
+	if r.JudgedBy != "" {
+		return "corrected accuracy"
+	}
+	return "accuracy"
+}
+
 // write writes the table to a CSV file: the ways to train, the best first, with a column for each
 // parameter of the grid, and behind them those that failed.
 func (r *compareReport) write(path string, grid []string) error {
 	var names []string
 	for _, text := range grid {
-		name, _, _ := strings.Cut(text, "=")
-		names = append(names, strings.TrimLeft(strings.TrimSpace(name), "-"))
+		name, _ := flagOf(text)
+		names = append(names, name)
+	}
+	values := func(flags string) (all []string) {
+		for _, name := range names {
+			all = append(all, flagIn(flags, name))
+		}
+		return all
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	return atomicfile.Write(path, func(w io.Writer) error {
@@ -29,25 +43,29 @@ func (r *compareReport) write(path string, grid []string) error {
 				loss = number(*one.NoisyLogLoss)
 			}
 			a := one.Accuracy
-			rows = append(rows, slices.Concat([]string{one.Flags}, gridValues(one.Flags, names), []string{number(a.Value),
+			rows = append(rows, slices.Concat([]string{one.Flags}, values(one.Flags), []string{number(a.Value),
 				number(a.Low), number(a.High), number(one.Behind), number(one.BehindError), loss, ""}))
 		}
 		for _, f := range r.Failed {
-			rows = append(rows, slices.Concat([]string{f.Flags}, gridValues(f.Flags, names),
+			rows = append(rows, slices.Concat([]string{f.Flags}, values(f.Flags),
 				[]string{"", "", "", "", "", "", f.Error}))
 		}
 		return out.WriteAll(rows)
 	})
 }
 
-// gridValues are those that flags give the flags of these names.
-func gridValues(flags string, names []string) []string {
-	values := make([]string, len(names))
+// flagOf cuts name=value, as --grid has it and as the flags of a candidate do, at whose name are dashes.
+func flagOf(text string) (name, value string) {
+	name, value, _ = strings.Cut(text, "=")
+	return strings.TrimLeft(strings.TrimSpace(name), "-"), value
+}
+
+// flagIn returns what flags give the one of this name behind a =, "" for nothing.
+func flagIn(flags, name string) (value string) {
 	for _, word := range strings.Fields(flags) {
-		name, value, _ := strings.Cut(word, "=")
-		if k := slices.Index(names, strings.TrimLeft(name, "-")); k >= 0 {
-			values[k] = value
+		if n, v := flagOf(word); n == name {
+			value = v
 		}
 	}
-	return values
+	return value
 }

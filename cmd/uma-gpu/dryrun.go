@@ -143,27 +143,21 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 	if r.Landmarks == 0 {
 		r.Landmarks = d.N
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
-	}
-	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
-	line("device", "%s %s", where.ID, where.Name)
-	line("data", "%d examples × %d features", r.Examples, r.Features)
 	components := strconv.Itoa(r.Components)
 	if r.Components == 0 {
 		components = fmt.Sprintf("as many as have %v of the variance", o.Variance)
 	}
-	line("kernel PCA", "%d landmarks, components: %s", r.Landmarks, components)
 	kept := "kept"
 	if !plan.Kept {
 		kept = "computed for each product"
 	}
-	line("kernel values", "%s, %s", smallBytesText(plan.Kernel), kept)
-	line("vectors", "about %s", smallBytesText(plan.Vectors))
-	line("basis", "%s", smallBytesText(plan.Basis))
-	line("components", "%s, twice while they are prepared", smallBytesText(r.Bytes))
-	return w.Flush()
+	return r.print(c, [][2]string{
+		{"kernel PCA", fmt.Sprintf("%d landmarks, components: %s", r.Landmarks, components)},
+		{"kernel values", smallBytesText(plan.Kernel) + ", " + kept},
+		{"vectors", "about " + smallBytesText(plan.Vectors)},
+		{"basis", smallBytesText(plan.Basis)},
+		{"components", smallBytesText(r.Bytes) + ", twice while they are prepared"},
+	})
 }
 
 // ownMapDryRun prints what the kernel map of the learner's own would take.
@@ -171,15 +165,23 @@ func (t *training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.
 	q := len(d.Classes)
 	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: d.N, Components: q,
 		Plan: kernelpca.Plan{Basis: 4 * int64(d.N) * int64(q)}, Bytes: 4 * int64(d.N) * int64(q)}
+	return r.print(c, [][2]string{
+		{"kernel means", fmt.Sprintf("%d means of %d atoms", r.Components, r.Landmarks)},
+		{"weights of atoms", smallBytesText(r.Plan.Basis)},
+		{"means at examples", smallBytesText(r.Bytes) + ", twice while they are prepared"},
+	})
+}
+
+// print prints the plan, for people with these lines, each a name and a text.
+func (r kernelPlan) print(c *cli.Context, lines [][2]string) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, r)
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(w, name+"\t"+format+"\n", args...) }
-	line("device", "%s %s", where.ID, where.Name)
-	line("data", "%d examples × %d features", r.Examples, r.Features)
-	line("kernel means", "%d means of %d atoms", r.Components, r.Landmarks)
-	line("weights of atoms", "%s", smallBytesText(r.Plan.Basis))
-	line("means at examples", "%s, twice while they are prepared", smallBytesText(r.Bytes))
+	fmt.Fprintf(w, "device\t%s %s\n", r.Device.ID, r.Device.Name)
+	fmt.Fprintf(w, "data\t%d examples × %d features\n", r.Examples, r.Features)
+	for _, line := range lines {
+		fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
+	}
 	return w.Flush()
 }

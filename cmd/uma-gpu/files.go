@@ -13,6 +13,7 @@ import (
 // with the file. checkFiles then protects it; no command has to.
 type (
 	inputFlag   struct{ *cli.StringFlag }      // a file to read; - is standard input
+	inputsFlag  struct{ *cli.StringSliceFlag } // files to read
 	outputFlag  struct{ *cli.StringFlag }      // a file to write; - is standard output where it is the default
 	outputsFlag struct{ *cli.StringSliceFlag } // files to write
 )
@@ -25,10 +26,12 @@ type fileFlag interface {
 }
 
 func (inputFlag) written() bool   { return false }
+func (inputsFlag) written() bool  { return false }
 func (outputFlag) written() bool  { return true }
 func (outputsFlag) written() bool { return true }
 
 func (f inputFlag) paths(c *cli.Context) []string   { return []string{c.String(f.Name)} }
+func (f inputsFlag) paths(c *cli.Context) []string  { return c.StringSlice(f.Name) }
 func (f outputsFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
 func (f outputFlag) paths(c *cli.Context) []string {
 	if f.Value == "-" && c.String(f.Name) == "-" {

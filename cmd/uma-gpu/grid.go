@@ -18,8 +18,8 @@ import (
 func gridTries(c *cli.Context) (tries []string, err error) {
 	flags, names := "", []string(nil)
 	for _, text := range c.StringSlice("grid") {
-		name, values, found := strings.Cut(text, "=")
-		if name = strings.TrimLeft(strings.TrimSpace(name), "-"); !found || name == "" || values == "" {
+		name, values := flagOf(text)
+		if name == "" || values == "" {
 			return nil, usagef(c, "--grid is %q, wanted NAME=VALUES, such as aggressiveness=0.01..10:log7", text)
 		}
 		if slices.Contains(names, name) {

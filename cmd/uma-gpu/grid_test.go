@@ -10,14 +10,16 @@ import (
 )
 
 // A grid ranks all combinations of its parameters, each with the numbers that it has alone, writes
-// the table, and saves the model that train makes by the command that is named.
+// the table and the picture, and saves the model that train makes by the command that is named.
 func TestCompareGrid(t *testing.T) {
 	dir := t.TempDir()
 	noisy, matrix := smallNoisy(t, dir)
 	best, table := filepath.Join(dir, "best.npz"), filepath.Join(dir, "table.csv")
+	picture := filepath.Join(dir, "grid.svg")
 	judge := []string{"compare", "--data", noisy, "--confusion", matrix, "--folds", "2", "--seed", "4", "--quiet"}
 	args := append(slices.Clone(judge), "--try", "--learner {pa1|copa} --epochs 2", "--grid",
-		"aggressiveness=0.01..1:log3", "--grid", "no-average=true|false", "--seeds", "2", "--out", table, "--model", best)
+		"aggressiveness=0.01..1:log3", "--grid", "no-average=true|false", "--seeds", "2", "--out", table, "--picture",
+		picture, "--model", best)
 	stdout, _ := succeed(t, append(args, "--json")...)
 	r := decode[compareReport](t, stdout)
 	if len(r.Tried) != 12 || r.Seeds != 2 || len(r.Failed) != 0 {
@@ -39,6 +41,14 @@ func TestCompareGrid(t *testing.T) {
 	}
 	if !seen["--learner pa1 --epochs 2 --aggressiveness=0.1 --no-average=true"] || len(seen) != 12 {
 		t.Errorf("found %v", seen)
+	}
+
+	drawn := string(read(t, picture))
+	for _, want := range []string{">aggressiveness<", ">corrected accuracy<", ">0.1<",
+		">--learner pa1 --epochs 2 --no-average=true<", ">--learner copa --epochs 2 --no-average=false<"} {
+		if strings.Count(drawn, want) != 1 {
+			t.Errorf("the picture has %q %d times, wanted once", want, strings.Count(drawn, want))
+		}
 	}
 
 	// Alone, each seed by itself.
@@ -116,6 +126,9 @@ func TestCompareGridUsage(t *testing.T) {
 		{`--grid names a twice`, []string{"--grid", "a=1", "--grid", "--a=2"}},
 		{`--grid: no learner has all of aggressiveness, l2`, []string{"--grid", "aggressiveness=1", "--grid", "l2=1"}},
 		{`found range "0..1:log3", wanted numbers above 0`, []string{"--grid", "aggressiveness=0..1:log3"}},
+		{`--picture is "p.gif", wanted a name that ends in .svg`, []string{"--picture", "p.gif"}},
+		{`--picture is given without numbers to draw over`, []string{"--picture", "p.svg"}},
+		{`--picture is given without numbers to draw over`, []string{"--picture", "p.svg", "--grid", "multiclass=max|ovr"}},
 		{`--seeds is 0, wanted 1 to 1000`, []string{"--seeds", "0"}},
 	} {
 		fail(t, exitUsage, c.fragment, append([]string{"compare", "--data", "d.csv"}, c.args...)...)

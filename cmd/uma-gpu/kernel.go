@@ -18,20 +18,25 @@ import (
 // cosine is the kernel function that is mercer.Linear on rows of length 1.
 const cosine = "cosine"
 
-// kernelFlags say what kernel PCA to fit.
-func kernelFlags() []cli.Flag {
+// functionFlags say what --kernel names.
+func functionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "gamma", Value: "median", Usage: "`G` of rbf and poly: a number above 0, or median"},
 		&cli.Float64Flag{Name: "coef0", Value: 1, Usage: "constant `C` of poly"},
 		&cli.IntFlag{Name: "degree", Value: 3, Usage: "`DEGREE` of poly, at least 1"},
+	}
+}
+
+// kernelFlags say what kernel PCA to fit.
+func kernelFlags() []cli.Flag {
+	return append(functionFlags(),
 		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Usage: "number `D` of components"},
 		&cli.Float64Flag{Name: "variance", Usage: "as many components as have this `SHARE` of the variance"},
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Usage: "number `M` of examples that stand for all; all, or auto"},
 		&cli.StringFlag{Name: "landmark-choice", Value: kernelpca.Uniform,
 			Usage: "`HOW` to choose landmarks: uniform, kmeans++ or farthest"},
 		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
-			Usage: "`SIZE` of the memory for the fit, such as 2G"},
-	}
+			Usage: "`SIZE` of the memory for the fit, such as 2G"})
 }
 
 // trainKernelFlags are those of train that make it nonlinear.
@@ -73,41 +78,11 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 		}
 		return nil, nil
 	}
-	if _, err := oneOf(c, "kernel", mercer.RBF, mercer.Poly, mercer.Linear, cosine); err != nil {
-		return nil, err
-	}
 	k := &host.Kernel{
-		Function:   mercer.Function{Kind: kind},
 		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"),
 	}
-	for flag, kinds := range map[string][]string{"gamma": {mercer.RBF, mercer.Poly}, "coef0": {mercer.Poly},
-		"degree": {mercer.Poly}} {
-		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
-			return nil, usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind,
-				strings.Join(kinds, " and "))
-		}
-	}
-	f := &k.Function
-	if kind == cosine {
-		f.Kind, k.Cosine = mercer.Linear, true
-	}
-	if kind == mercer.Poly {
-		f.Coef0, f.Degree = float32(c.Float64("coef0")), c.Int("degree")
-	}
-	trial := *f // with some γ, if it is to be found
-	if f.Kind != mercer.Linear {
-		text := c.String("gamma")
-		if g, err := strconv.ParseFloat(text, 32); err == nil {
-			f.Gamma, trial.Gamma = float32(g), float32(g)
-		} else if k.Search, k.Mean = text == "search", text == "mean"; text == "median" || search && (k.Search || k.Mean) {
-			trial.Gamma = 1
-		} else {
-			return nil, usagef(c, "--gamma is %q, wanted a number above 0, %s", text,
-				map[bool]string{true: "median, search or mean", false: "or median"}[search])
-		}
-	}
-	if err := trial.Check(); err != nil {
-		return nil, usagef(c, "%v", err)
+	if err := setFunction(c, k, search); err != nil {
+		return nil, err
 	}
 	switch text := c.String("landmarks"); text {
 	case "auto":
@@ -134,6 +109,45 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 		return nil, usagef(c, "--kernel-memory: %v", err)
 	}
 	return k, nil
+}
+
+// setFunction checks the flags of functionFlags, for the kernel function that --kernel names, and sets it.
+func setFunction(c *cli.Context, k *host.Kernel, search bool) error {
+	kind := c.String("kernel")
+	if _, err := oneOf(c, "kernel", mercer.RBF, mercer.Poly, mercer.Linear, cosine); err != nil {
+		return err
+	}
+	k.Function.Kind = kind
+	for flag, kinds := range map[string][]string{"gamma": {mercer.RBF, mercer.Poly}, "coef0": {mercer.Poly},
+		"degree": {mercer.Poly}} {
+		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
+			return usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind,
+				strings.Join(kinds, " and "))
+		}
+	}
+	f := &k.Function
+	if kind == cosine {
+		f.Kind, k.Cosine = mercer.Linear, true
+	}
+	if kind == mercer.Poly {
+		f.Coef0, f.Degree = float32(c.Float64("coef0")), c.Int("degree")
+	}
+	trial := *f // with some γ, if it is to be found
+	if f.Kind != mercer.Linear {
+		text := c.String("gamma")
+		if g, err := strconv.ParseFloat(text, 32); err == nil {
+			f.Gamma, trial.Gamma = float32(g), float32(g)
+		} else if k.Search, k.Mean = text == "search", text == "mean"; text == "median" || search && (k.Search || k.Mean) {
+			trial.Gamma = 1
+		} else {
+			return usagef(c, "--gamma is %q, wanted a number above 0, %s", text,
+				map[bool]string{true: "median, search or mean", false: "or median"}[search])
+		}
+	}
+	if err := trial.Check(); err != nil {
+		return usagef(c, "%v", err)
+	}
+	return nil
 }
 
 // flagNames are the first names of flags.

@@ -12,7 +12,7 @@ import (
 func kernelmeanCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "kernelmean",
-		Usage: "what the mean classifier rests on",
+		Usage: "what the mean classifier rests on, and its models",
 		Subcommands: []*cli.Command{{
 			Name:  "table",
 			Usage: "which losses are immune to symmetric label noise, and why",
@@ -23,7 +23,7 @@ func kernelmeanCommand() *cli.Command {
 				"Example: uma-gpu kernelmean table",
 			Flags:  []cli.Flag{jsonFlag()},
 			Action: lossTable,
-		}},
+		}, atomsCommand(), combineCommand(), marginCommand()},
 	}
 }
 

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/csv"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host"
 )
 
 // TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a landmark.
@@ -54,4 +60,113 @@ func TestKernelMeanTable(t *testing.T) {
 		t.Errorf("%d convex losses are immune, wanted the linear one", immune)
 	}
 	fail(t, exitUsage, "a command is missing", "kernelmean")
+}
+
+// TestCombineModels: the models of two halves are that of the whole.
+func TestCombineModels(t *testing.T) {
+	dir := t.TempDir()
+	data := ringsFile(t, dir, "train.csv", 1)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "split", "--data", data, "--fractions", "0.3,0.7", "--out", at("a.csv"), "--out", at("b.csv"))
+	for _, name := range []string{"train", "a", "b"} {
+		succeed(t, "train", "--data", at(name+".csv"), "--model", at(name+".npz"), "--learner", "kernelmean",
+			"--kernel", "rbf", "--gamma", "2", "--normalize", "none")
+	}
+	_, said := succeed(t, "kernelmean", "combine", "--model", at("a.npz"), "--model", at("b.npz"), "--out", at("all.npz"))
+	if !strings.Contains(said, "300 atoms, the means of 300 examples") {
+		t.Errorf("said %s", said)
+	}
+	var predicted [2]string
+	for k, name := range []string{"train", "all"} {
+		predicted[k], _ = succeed(t, "predict", "--model", at(name+".npz"), "--data", data)
+	}
+	if predicted[0] != predicted[1] || predicted[0] == "" {
+		t.Error("the parts predict otherwise than the whole")
+	}
+	fail(t, exitUsage, "--model is missing", "kernelmean", "combine", "--out", at("x.npz"))
+	fail(t, exitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model", at("a.npz"), "--out",
+		at("a.npz"))
+	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean", "--kernel", "rbf",
+		"--gamma", "1", "--normalize", "none")
+	fail(t, exitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine", "--model", at("a.npz"),
+		"--model", at("b.npz"), "--out", at("all.npz"))
+}
+
+// TestMargin: a model stands more where more may be lost, and no less where it is asked of its own predictions.
+func TestMargin(t *testing.T) {
+	dir := t.TempDir()
+	data := ringsFile(t, dir, "train.csv", 1)
+	model := filepath.Join(dir, "m.npz")
+	train := []string{"train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "2"}
+	succeed(t, append(train, "--learner", "kernelmean")...)
+	margin := []string{"kernelmean", "margin", "--model", model, "--data", data}
+	stdout, _ := succeed(t, append(margin, "--json")...)
+	r := decode[[]host.Margin](t, stdout)
+	for k, m := range r {
+		if m.Share != host.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error || m.Landmarks < 1 ||
+			k > 0 && (m.Error < r[k-1].Error || m.Noise < r[k-1].Noise || m.Landmarks > r[k-1].Landmarks) {
+			t.Errorf("%d: %+v behind %+v", k, m, r[max(0, k-1)])
+		}
+	}
+	if len(r) != len(host.MarginShares) || r[len(r)-1].Labels == 0 {
+		t.Errorf("found %+v", r)
+	}
+	text, _ := succeed(t, append(margin, "--landmarks", "2", "--ignore-columns", "last", "--no-labels")...)
+	if !strings.Contains(text, "more than 2") || !strings.Contains(text, "of other classes than now") {
+		t.Errorf("printed %s", text)
+	}
+	succeed(t, append(train, "--components", "20")...)
+	if text, _ = succeed(t, margin...); strings.Contains(text, "labels") || !strings.Contains(text, "landmarks") {
+		t.Errorf("of another learner: %s", text)
+	}
+	succeed(t, train[:5]...)
+	fail(t, exitFailure, "linear in its features", margin...)
+	fail(t, exitUsage, "--landmarks is 0", append(margin, "--landmarks", "0")...)
+}
+
+// TestAtomsCommand: atoms are different examples whose weights sum to 1, few are near, and a dry run chooses none.
+func TestAtomsCommand(t *testing.T) {
+	dir := t.TempDir()
+	data, out := ringsFile(t, dir, "train.csv", 1), filepath.Join(dir, "atoms.csv")
+	atoms := []string{"kernelmean", "atoms", "--data", data, "--out", out}
+	text, _ := succeed(t, append(atoms, "--atoms", "50", "--dry-run")...)
+	_, err := os.Stat(out)
+	if err == nil || !strings.Contains(text, "at most, about") || strings.Contains(text, "error") {
+		t.Errorf("%v, printed %s", err, text)
+	}
+	far := map[string]float64{}
+	for _, choice := range []string{"herding", "clusters", "uniform"} {
+		stdout, _ := succeed(t, append(atoms, "--atoms", "50", "--atom-choice", choice, "--json")...)
+		far[choice] = decode[atomsReport](t, stdout).Error
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil || len(rows) > 51 || len(rows) < 40 || rows[0][0] != "example" {
+			t.Fatalf("%s: %d rows, %v", choice, len(rows), err)
+		}
+		sum, last := 0.0, 0
+		for _, row := range rows[1:] {
+			i, errI := strconv.Atoi(row[0])
+			w, errW := strconv.ParseFloat(row[1], 64)
+			if errI != nil || errW != nil || i <= last || i > 300 {
+				t.Fatalf("%s: row %v behind example %d", choice, row, last)
+			}
+			sum, last = sum+w, i
+		}
+		if sum < 0.9999 || sum > 1.0001 {
+			t.Errorf("%s: weights sum to %v", choice, sum)
+		}
+	}
+	if 2*far["herding"] > far["uniform"] {
+		t.Errorf("errors %v", far)
+	}
+	stdout, _ := succeed(t, append(atoms, "--atom-error", "0.05", "--atom-weights", "optimal", "--json")...)
+	if r := decode[atomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 100 {
+		t.Errorf("within 0.05: %+v", r)
+	}
+	fail(t, exitUsage, "wanted --atoms or --atom-error", atoms...)
+	fail(t, exitUsage, "wanted --atoms or --atom-error", append(atoms, "--atoms", "5", "--atom-error", "1")...)
+	fail(t, exitFailure, "wanted 1 to 300", append(atoms, "--atoms", "301")...)
 }

@@ -41,10 +41,8 @@ func drawRows(c *cli.Context) error {
 	if err := checkUsage(c, "rows", "picture"); err != nil {
 		return err
 	}
-	out := c.String("picture")
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
-	if format != "svg" && format != "png" {
-		return usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
+	if _, err := pictureFormat(c); err != nil {
+		return err
 	}
 	rows, err := readRows(c.String("rows"))
 	if err != nil {
@@ -53,6 +51,26 @@ func drawRows(c *cli.Context) error {
 	p, err := picture(rows)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.String("rows"), err)
+	}
+	return savePicture(c, p)
+}
+
+// pictureFormat returns the format that the name of --picture asks for.
+func pictureFormat(c *cli.Context) (string, error) {
+	out := c.String("picture")
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
+	if format != "svg" && format != "png" {
+		return "", usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
+	}
+	return format, nil
+}
+
+// savePicture writes p to the file of --picture.
+func savePicture(c *cli.Context, p *plot.Plot) error {
+	out := c.String("picture")
+	format, err := pictureFormat(c)
+	if err != nil {
+		return err
 	}
 	w, err := p.WriterTo(16*vg.Centimeter, 11*vg.Centimeter, format)
 	if err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -20,21 +21,29 @@ func MaxAbs(x dataset.Examples) (float32, error) {
 	if x.Sparse() {
 		values = x.Values
 	}
-	// Bits without the sign are ordered as the absolute values are, NaN and ±Inf
-	// last; integers are compared four times as fast.
+	// Bits without the sign are ordered as the absolute values are, NaN and ±Inf last. Four maxima at
+	// a time, none of which waits for another, take half the time of one.
 	const sign = 1 << 31
-	largest := uint32(0)
-	for at, v := range values {
-		a := math.Float32bits(v) &^ sign
-		if largest = max(largest, a); a > math.MaxUint32&^sign-1<<23 {
-			i, j := at/x.D, at%x.D
-			if x.Sparse() {
-				i, j = sort.Search(x.N, func(i int) bool { return x.Starts[i+1] > int64(at) }), int(x.Columns[at])
-			}
-			return 0, fmt.Errorf("%w: row %d has %v in column %d", ErrValue, i, v, j)
-		}
+	var a, b, c, d uint32
+	left := values
+	for ; len(left) >= 4; left = left[4:] {
+		a = max(a, math.Float32bits(left[0])&^sign)
+		b = max(b, math.Float32bits(left[1])&^sign)
+		c = max(c, math.Float32bits(left[2])&^sign)
+		d = max(d, math.Float32bits(left[3])&^sign)
 	}
-	return math.Float32frombits(largest), nil
+	for _, v := range left {
+		a = max(a, math.Float32bits(v)&^sign)
+	}
+	if largest := max(a, b, c, d); largest <= math.MaxUint32&^sign-1<<23 {
+		return math.Float32frombits(largest), nil
+	}
+	at := slices.IndexFunc(values, func(v float32) bool { return math.Float32bits(v)&^sign > math.MaxUint32&^sign-1<<23 })
+	i, j := at/x.D, at%x.D
+	if x.Sparse() {
+		i, j = sort.Search(x.N, func(i int) bool { return x.Starts[i+1] > int64(at) }), int(x.Columns[at])
+	}
+	return 0, fmt.Errorf("%w: row %d has %v in column %d", ErrValue, i, values[at], j)
 }
 
 // UpdateVector writes z_pq, d values, to dst (clause 6). sums is Γ[p], Q×d row-major, inverse

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // candidates is how many atoms Auto chooses among.
@@ -22,15 +24,11 @@ type atom struct {
 // choose sets the atoms of m, in the order of the examples, with the weights of the choice, and Bound.
 func (s *sample) choose(m *Means) error {
 	rng := rand.New(rand.NewPCG(s.o.Seed, 0x61746f6d)) // "atom"
-	n := s.o.Atoms
-	if n == Auto {
-		n = min(candidates, len(s.y))
-	}
 	members := make([][]int, len(s.sizes))
 	for i, k := range s.y {
 		members[k] = append(members[k], i)
 	}
-	shares, err := s.shares(n)
+	shares, err := s.most()
 	if err != nil {
 		return err
 	}
@@ -47,10 +45,7 @@ func (s *sample) choose(m *Means) error {
 		case Herding:
 			atoms, m.Bound[k], err = s.herd(rows, shares[k])
 		default:
-			m.Bound[k] = s.deviation(math.Sqrt(s.radius2()), shares[k])
-			for _, at := range rng.Perm(len(rows))[:shares[k]] {
-				atoms = append(atoms, atom{rows[at], 1 / float64(shares[k])})
-			}
+			atoms, m.Bound[k] = s.draw(rows, shares[k], rng)
 		}
 		if err != nil {
 			return err
@@ -70,6 +65,19 @@ func (s *sample) choose(m *Means) error {
 		m.Axes.Row(int(s.y[row]))[l] = float32(weights[row])
 	}
 	return nil
+}
+
+// most returns how many atoms each class may have: its share of Options.Atoms, or all of its examples where
+// Options.Within says how many it has.
+func (s *sample) most() ([]int, error) {
+	switch n := s.o.Atoms; {
+	case s.o.Within > 0:
+		return s.sizes, nil
+	case n == Auto:
+		return s.shares(min(candidates, len(s.y)))
+	default:
+		return s.shares(n)
+	}
 }
 
 // shares returns how many of n atoms each class has: as its share of the examples, at least one.
@@ -100,41 +108,84 @@ func (s *sample) shares(n int) ([]int, error) {
 	return shares, nil
 }
 
+// of returns the examples of a class, which are all if there is no other.
+func (s *sample) of(rows []int) dataset.Examples {
+	if len(rows) == s.exact.Landmarks.N {
+		return s.exact.Landmarks
+	}
+	return s.exact.Landmarks.Pick(rows)
+}
+
+// draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of 100.
+func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
+	radius := math.Sqrt(s.radius2())
+	if root := s.deviation(radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
+		k = max(1, int(math.Ceil(float64(root*root))))
+	}
+	var atoms []atom
+	for _, at := range rng.Perm(len(rows))[:k] {
+		atoms = append(atoms, atom{rows[at], 1 / float64(k)})
+	}
+	if k == len(rows) {
+		return atoms, 0
+	}
+	return atoms, s.deviation(radius, k)
+}
+
 // clusters draws k atoms from examples of a class by Algorithm 1: as many centres of a farthest-first
 // traversal cut the examples in parts, and one atom of each part, drawn at random, has the weight of all.
-//
-// The bound is that of Theorem 21's proof, without taking the largest part for all: an atom drawn anew
-// moves the mean by w·D at most, w the share of the examples that the part has and D its diameter, and is
-// D/√2 from the part's mean on average at most.
+// With Options.Within it is Algorithm 2: the traversal ends where the bound is within that.
 func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, error) {
-	x := s.exact.Landmarks.Pick(rows)
-	cover, err := kernelpca.NewCover(s.ctx, s.e, x, s.o.Function, k, kernelpca.Farthest, rng.Uint64())
+	x := s.of(rows)
+	near := func(c *kernelpca.Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
+	cover, err := kernelpca.GrowCover(s.ctx, s.e, x, s.o.Function, k, kernelpca.Farthest, rng.Uint64(), near)
 	if err != nil {
 		return nil, 0, err
 	}
-	parts, radius := make([][]int, len(cover.Rows)), make([]float64, len(cover.Rows))
+	parts := make([][]int, len(cover.Rows))
 	for i, c := range cover.Nearest {
 		parts[c] = append(parts[c], rows[i])
-		radius[c] = max(radius[c], math.Sqrt(cover.Distances[i]))
 	}
 	var atoms []atom
-	moves := 0.0
-	for c, part := range parts {
+	for _, part := range parts {
 		w := float64(len(part)) / float64(len(rows))
 		atoms = append(atoms, atom{part[rng.IntN(len(part))], w})
-		moves += float64(w * 2 * radius[c] * w * 2 * radius[c])
 	}
-	return atoms, math.Sqrt(moves/2) + math.Sqrt(logarithm*moves/2), nil
+	return atoms, drawBound(cover), nil
+}
+
+// drawBound is how far from the mean of all examples that of one drawn of each part is, in 95 draws of 100 at
+// most: the bound of Theorem 21's proof, without taking the largest part for all. An example drawn anew
+// moves the mean by w·D at most, w the share of the examples that the part has and D its diameter, and is
+// D/√2 from the part's mean on average at most.
+func drawBound(c *kernelpca.Cover) float64 {
+	sizes, far := make([]int, len(c.Rows)), make([]float64, len(c.Rows))
+	for i, part := range c.Nearest {
+		sizes[part]++
+		far[part] = max(far[part], c.Distances[i])
+	}
+	moves := 0.0
+	for part, size := range sizes {
+		w, radius := float64(size)/float64(len(c.Nearest)), math.Sqrt(far[part])
+		moves += float64(w * 2 * radius * w * 2 * radius)
+	}
+	return math.Sqrt(moves/2) + math.Sqrt(logarithm*moves/2)
 }
 
 // herd chooses k atoms of a class, each where the class's mean exceeds that of the atoms so far most,
-// with a further atom in it (Chen, Welling and Smola, Super-samples from kernel herding, 2010).
+// with a further atom in it (Chen, Welling and Smola, Super-samples from kernel herding, 2010). With
+// Options.Within it stops at the first mean that is as near, or takes all examples where none is.
 //
 // The bound holds always: v = (t+1)·ω - Σ φ(atom) begins as ω, and a further atom, which has the largest
 // ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k atoms v is no
 // longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of spaces of endless dimension.
 func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
-	x := s.exact.Landmarks.Pick(rows)
+	x := s.of(rows)
+	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
+	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows)), memory.Product(len(rows), 32))
+	if err := memory.Check(need, what); err != nil {
+		return nil, 0, err
+	}
 	mean := engine.Projection{Function: s.o.Function, Landmarks: x, Axes: engine.NewWeights(1, len(rows))}
 	for l := range rows {
 		mean.Axes.W[l] = float32(1 / float64(len(rows)))
@@ -143,28 +194,29 @@ func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	sums, taken := make([]float64, len(rows)), make([]int, len(rows))
-	for t := range k {
-		best, most := 0, math.Inf(-1)
-		for i, v := range target {
-			if gain := float64(v) - sums[i]/float64(t+1); gain > most {
-				best, most = i, gain
-			}
-		}
-		taken[best]++
-		row, err := s.project(x, engine.Projection{Function: s.o.Function, Landmarks: x.Pick([]int{best})})
+	h := newHerd(target)
+	for values := kernelpca.NewKernelRows(x, s.o.Function); h.size < k; {
+		at := h.next()
+		row, err := values.Row(s.ctx, s.e, at, h.gains)
 		if err != nil {
 			return nil, 0, err
 		}
-		for i, v := range row {
-			sums[i] += float64(v)
+		h.take(at, row)
+		if s.o.Within > 0 && h.squaredError() <= s.o.Within*s.o.Within {
+			break
 		}
 	}
 	var atoms []atom
-	for i, times := range taken {
+	if s.o.Within > 0 && h.squaredError() > s.o.Within*s.o.Within {
+		for _, row := range rows {
+			atoms = append(atoms, atom{row, 1 / float64(len(rows))})
+		}
+		return atoms, 0, nil
+	}
+	for i, times := range h.taken {
 		if times > 0 {
-			atoms = append(atoms, atom{rows[i], float64(times) / float64(k)})
+			atoms = append(atoms, atom{rows[i], float64(times) / float64(h.size)})
 		}
 	}
-	return atoms, math.Sqrt(s.radius2()) * (math.Sqrt(float64(1+4*k)) + 1) / float64(k), nil
+	return atoms, math.Sqrt(s.radius2()) * (math.Sqrt(float64(1+4*h.size)) + 1) / float64(h.size), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -56,7 +57,7 @@ func factor(ctx context.Context, values []float32, n int) (lower, []int, error) 
 			if !(rest[best] > tolerance*largest) {
 				return l, order[:l.n], nil
 			}
-			l.swap(j, best)
+			kernelpca.SwapLower(l.a, n, j, best)
 			order[j], order[best], rest[j], rest[best] = order[best], order[j], rest[best], rest[j]
 			l.column(j, at, rest)
 			l.n++
@@ -64,24 +65,6 @@ func factor(ctx context.Context, values []float32, n int) (lower, []int, error) 
 		l.update(at, to)
 	}
 	return l, order, nil
-}
-
-// swap exchanges rows and columns i and j, i ≤ j, of the symmetric matrix of which l has the lower half.
-func (l lower) swap(i, j int) {
-	if i == j {
-		return
-	}
-	a, n := l.a, l.stride
-	for c := range i {
-		a[i*n+c], a[j*n+c] = a[j*n+c], a[i*n+c]
-	}
-	a[i*n+i], a[j*n+j] = a[j*n+j], a[i*n+i]
-	for c := i + 1; c < j; c++ {
-		a[c*n+i], a[j*n+c] = a[j*n+c], a[c*n+i]
-	}
-	for r := j + 1; r < n; r++ {
-		a[r*n+i], a[r*n+j] = a[r*n+j], a[r*n+i]
-	}
 }
 
 // column makes column j that of the factor, given those from column at on, and takes its squares from rest.

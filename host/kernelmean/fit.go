@@ -22,6 +22,8 @@ type Means struct {
 	// mean over examples x of the class, up to errorRows of them, of ⟨ω_k - ω̂_k, φ(x) - ω̂_k⟩. What is
 	// left of float32 sums, some 0.0003 of the largest length, cannot be told from 0.
 	Error []float64
+	// Length is ‖ω_k‖, measured as Error is, which means little if it is as long; nil if the means are exact.
+	Length []float64
 	// Bound is what Error is below in 95 draws of 100, of each class; nil of Optimal weights, whose
 	// Error is no larger than with any other weights of the same atoms.
 	Bound []float64
@@ -46,6 +48,9 @@ func (m *Means) Notes() []string {
 	default:
 		text += fmt.Sprintf(", at most %.2g from those of all examples (bound %.2g)", far, bound)
 	}
+	if m.Length != nil {
+		text += fmt.Sprintf(", which are %.2g to %.2g long", slices.Min(m.Length), slices.Max(m.Length))
+	}
 	notes := []string{text + fmt.Sprintf("; these are within %.2g of the true ones, in 95 samples of 100", statistical)}
 	if m.Dropped > 0 {
 		notes = append(notes, fmt.Sprintf("%d atoms were dropped: in feature space the others stand for them", m.Dropped))
@@ -58,8 +63,9 @@ const errorRows = 4096
 
 // Fit finds means of the q classes of examples x with labels y: all examples, or as few as o says. If
 // o.Atoms is Auto, they are as few of some thousands as let the sum of Statistical and Error stop
-// falling (Corollary 23): it is within a twentieth of that with all of the thousands. A cancelled ctx ends
-// it with ctx's error. Other errors: ErrOptions, those of Exact, and those of Engine.Project.
+// falling (Corollary 23): it is within a twentieth of that with all of the thousands; if o.Within is set, as few
+// as are that near. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, those of Exact, and those
+// of Engine.Project.
 func Fit(
 	ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
 ) (*Means, error) {
@@ -79,7 +85,7 @@ func Fit(
 	for k, n := range sizes {
 		m.Statistical[k] = s.deviation(math.Sqrt(s.radius2()), n)
 	}
-	if o.Atoms == 0 {
+	if o.Atoms == 0 && o.Within == 0 {
 		m.Rows = make([]int, x.N)
 		for i := range m.Rows {
 			m.Rows[i] = i
@@ -92,8 +98,9 @@ func Fit(
 	if o.Weights == Optimal {
 		err = s.optimal(m)
 	} else {
-		m.Error, err = s.errors(m.Projection)
+		m.Error, err = s.errors(m.Projection, nil)
 	}
+	m.Length = s.lengths
 	return m, err
 }
 
@@ -106,8 +113,9 @@ type sample struct {
 	sizes []int // examples of each class
 	o     Options
 
-	rows []int     // on which errors are measured
-	at   []float32 // the exact means at these
+	rows    []int     // on which errors are measured
+	at      []float32 // the exact means at these
+	lengths []float64 // of the exact means
 }
 
 // Bounds hold in 95 draws of 100; logarithm is that of 1/0.05, as a number, since math.Log differs from
@@ -147,13 +155,15 @@ func (s *sample) project(x dataset.Examples, p engine.Projection) ([]float32, er
 	return dst, b.Project(s.ctx, s.e, dst, x)
 }
 
-// errors returns how far the means of p are from the exact ones. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of
-// which the first is the mean of r over the class, and the second Σ β_l·r(a_l).
-func (s *sample) errors(p engine.Projection) ([]float64, error) {
+// errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks are exact, or
+// nil for errors to compute. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over
+// the class, and the second Σ β_l·r(a_l).
+func (s *sample) errors(p engine.Projection, exact []float32) (_ []float64, err error) {
 	q := p.Axes.Q
-	exact, err := s.project(p.Landmarks, s.exact)
-	if err != nil {
-		return nil, err
+	if exact == nil {
+		if exact, err = s.project(p.Landmarks, s.exact); err != nil {
+			return nil, err
+		}
 	}
 	own, err := s.project(p.Landmarks, p)
 	if err != nil {
@@ -190,14 +200,17 @@ func (s *sample) residuals(p engine.Projection) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, count := make([]float64, q), make([]int, q)
+	sums, count, squares := make([]float64, q), make([]int, q), make([]float64, q)
 	for at, i := range s.rows {
 		k := int(s.y[i])
 		sums[k] += float64(s.at[at*q+k]) - float64(near[at*q+k])
+		squares[k] += float64(s.at[at*q+k])
 		count[k]++
 	}
+	s.lengths = make([]float64, q)
 	for k, n := range count {
 		sums[k] /= float64(max(1, n))
+		s.lengths[k] = math.Sqrt(max(0, squares[k]/float64(max(1, n))))
 	}
 	return sums, nil
 }

@@ -97,6 +97,11 @@ func TestError(t *testing.T) {
 				t.Errorf("%s, %s: %d atoms, %d dropped", choice, weights, m.Landmarks.N, m.Dropped)
 			}
 			for k, got := range m.Error {
+				none := *m
+				none.Axes = engine.NewWeights(2, m.Landmarks.N)
+				if want := math.Sqrt(squared(x, y, &none, k)); math.Abs(m.Length[k]-want) > 1e-3 {
+					t.Errorf("%s, %s: class %d is %v long, %v by the twin", choice, weights, k, m.Length[k], want)
+				}
 				if want := math.Sqrt(squared(x, y, m, k)); math.Abs(got-want) > 0.02*want+1e-3 {
 					t.Errorf("%s, %s: error of class %d is %v, %v by the twin", choice, weights, k, got, want)
 				}
@@ -141,6 +146,43 @@ func TestSixteenSpots(t *testing.T) {
 	}
 	if 4*off[kernelmean.Clusters] > off[kernelmean.Uniform] {
 		t.Errorf("errors %v", off)
+	}
+}
+
+// TestWithin asks for means that are so near: they are, by the twin, also by the bound where there is one, and
+// nearer ones take more atoms. Where chance alone is to be bounded, all examples are taken.
+func TestWithin(t *testing.T) {
+	x, y := spots(480, 1)
+	for _, choice := range []string{kernelmean.Uniform, kernelmean.Clusters, kernelmean.Herding} {
+		for _, weights := range []string{kernelmean.Own, kernelmean.Optimal} {
+			last := 0
+			for _, within := range []float64{0.3, 0.1, 0.03} {
+				m := fit(t, simd.New(), x, y, kernelmean.Options{Function: narrow, Within: within, Choice: choice,
+					Weights: weights, Seed: 7})
+				for k, got := range m.Error {
+					if want := math.Sqrt(max(0, squared(x, y, m, k))); got > within || want > 1.02*within {
+						t.Errorf("%s, %s: error of class %d is %v, %v by the twin, wanted %v", choice, weights, k, got, want, within)
+					}
+					if m.Bound != nil && choice != kernelmean.Herding && m.Bound[k] > within {
+						t.Errorf("%s, %s: bound %v, wanted %v", choice, weights, m.Bound, within)
+					}
+				}
+				if n := m.Landmarks.N; n < last || n < 2 {
+					t.Errorf("%s, %s: %d atoms are within %v, %d within more", choice, weights, n, within, last)
+				}
+				last = m.Landmarks.N
+			}
+			if choice == kernelmean.Uniform && weights == kernelmean.Own && last != x.N {
+				t.Errorf("%d of %d atoms, though chance is to be bounded by little", last, x.N)
+			}
+		}
+	}
+	// One atom fewer of a herd is farther.
+	o := kernelmean.Options{Function: narrow, Within: 0.05, Choice: kernelmean.Herding, Weights: kernelmean.Own}
+	m := fit(t, simd.New(), x, make([]int32, x.N), o)
+	o.Within, o.Atoms = 0, m.Landmarks.N-1
+	if fewer := fit(t, simd.New(), x, make([]int32, x.N), o); fewer.Error[0] <= 0.05 || m.Error[0] > 0.05 {
+		t.Errorf("%d atoms are %v off, one fewer %v", m.Landmarks.N, m.Error, fewer.Error)
 	}
 }
 
@@ -204,6 +246,9 @@ func TestFitErrors(t *testing.T) {
 		{"an unknown choice", x, y, kernelmean.Options{Choice: "best"}, kernelmean.ErrOptions},
 		{"unknown weights", x, y, kernelmean.Options{Weights: "best"}, kernelmean.ErrOptions},
 		{"no number, own weights", x, y, kernelmean.Options{Atoms: kernelmean.Auto, Weights: kernelmean.Own}, kernelmean.ErrOptions},
+		{"a number of atoms and an error", x, y, kernelmean.Options{Atoms: 4, Within: 0.1}, kernelmean.ErrOptions},
+		{"an error below 0", x, y, kernelmean.Options{Within: -0.1}, kernelmean.ErrOptions},
+		{"an error that is no number", x, y, kernelmean.Options{Within: math.NaN()}, kernelmean.ErrOptions},
 		{"too few labels", x, y[1:], kernelmean.Options{Atoms: 4}, engine.ErrShape},
 	} {
 		c.o.Function = narrow

@@ -49,14 +49,16 @@ func (s *sample) optimal(m *Means) error {
 	all, rows := m.Landmarks, m.Rows
 	keep := func(n int) (err error) {
 		m.Landmarks, m.Rows = all.Pick(order[:n]), make([]int, n)
+		exact := make([]float32, 0, n*q)
 		for t, at := range order[:n] {
 			m.Rows[t] = rows[at]
+			exact = append(exact, means[at*q:(at+1)*q]...)
 		}
 		m.Axes = engine.NewWeights(q, n)
 		for k := range q {
 			l.backward(m.Axes.Row(k), solved[k][:n])
 		}
-		m.Error, err = s.errors(m.Projection)
+		m.Error, err = s.errors(m.Projection, exact)
 		return err
 	}
 	if err := keep(len(order)); err != nil || s.o.Atoms != Auto {

@@ -32,7 +32,7 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 			if !(rest[best] > least) {
 				return j, nil
 			}
-			l.swap(j, best)
+			SwapLower(l.a, l.m, j, best)
 			order[j], order[best] = order[best], order[j]
 			rest[j], rest[best] = rest[best], rest[j]
 			l.column(j, at, rest)
@@ -47,22 +47,21 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 	return l.m, nil
 }
 
-// swap exchanges rows and columns i and j, i ≤ j, of a symmetric matrix whose lower triangle
-// is in l.
-func (l lower) swap(i, j int) {
+// SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower triangle
+// is in a, row-major.
+func SwapLower(a []float64, n, i, j int) {
 	if i == j {
 		return
 	}
-	a, m := l.a, l.m
 	for c := range i {
-		a[i*m+c], a[j*m+c] = a[j*m+c], a[i*m+c]
+		a[i*n+c], a[j*n+c] = a[j*n+c], a[i*n+c]
 	}
-	a[i*m+i], a[j*m+j] = a[j*m+j], a[i*m+i]
+	a[i*n+i], a[j*n+j] = a[j*n+j], a[i*n+i]
 	for c := i + 1; c < j; c++ {
-		a[c*m+i], a[j*m+c] = a[j*m+c], a[c*m+i]
+		a[c*n+i], a[j*n+c] = a[j*n+c], a[c*n+i]
 	}
-	for r := j + 1; r < m; r++ {
-		a[r*m+i], a[r*m+j] = a[r*m+j], a[r*m+i]
+	for r := j + 1; r < n; r++ {
+		a[r*n+i], a[r*n+j] = a[r*n+j], a[r*n+i]
 	}
 }
 

@@ -62,7 +62,7 @@ func (m *Model) Fold() (*Model, error) {
 		folded.W[r*q+r] = 1
 	}
 	kernel := *k
-	kernel.Components, kernel.Preparation = q, dataset.Preparation{D: q}
+	kernel.Components, kernel.Preparation, kernel.Examples = q, dataset.Preparation{D: q}, nil
 	folded.Meta.Kernel, folded.Meta.EstimatedError = &kernel, nil
 	folded.Projection = &Projection{Landmarks: p.Landmarks, Axes: axes, Offset: offset}
 	if k.Preparation.Steps.L2 {

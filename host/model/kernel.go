@@ -26,6 +26,8 @@ type Kernel struct {
 	Explained float64 `json:"explained"`
 	// Preparation is what is applied to the components, of which it takes D.
 	Preparation dataset.Preparation `json:"preparation"`
+	// Examples is, of components that are means of classes, how many examples each is the mean of; none of others.
+	Examples []int64 `json:"examples,omitempty"`
 }
 
 func (k *Kernel) check() error {
@@ -35,6 +37,9 @@ func (k *Kernel) check() error {
 	if k.Landmarks < 1 || k.Components < 1 {
 		return fmt.Errorf("found %d landmarks and %d components, wanted at least 1 of each", k.Landmarks, k.Components)
 	}
+	if n := len(k.Examples); n != 0 && n != k.Components || slices.ContainsFunc(k.Examples, negative) {
+		return fmt.Errorf("examples: found %d, wanted those of %d means or none", k.Examples, k.Components)
+	}
 	if !finite(k.Explained) {
 		return fmt.Errorf("explained: found %v, wanted a share of variance", k.Explained)
 	}
@@ -43,6 +48,8 @@ func (k *Kernel) check() error {
 	}
 	return nil
 }
+
+func negative(n int64) bool { return n < 0 }
 
 // Projection is the numbers of a kernel PCA: component t of a prepared example x is
 // Σ_l κ(x, landmark_l)·Axes[t*m+l] + Offset[t].

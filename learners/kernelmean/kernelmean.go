@@ -19,8 +19,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"strconv"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelmean"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
@@ -36,6 +38,8 @@ type Params struct {
 	Atoms       string `json:"atoms"`        // a number, All or Auto
 	AtomChoice  string `json:"atom_choice"`  // kernelmean.Uniform, Clusters or Herding
 	AtomWeights string `json:"atom_weights"` // kernelmean.Optimal or Own
+	// AtomError asks for as few atoms as are that near to the means; 0 for as many as Atoms says.
+	AtomError float64 `json:"atom_error,omitempty"`
 }
 
 // Values of Atoms beside numbers.
@@ -70,6 +74,8 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&p.AtomChoice, "atom-choice", p.AtomChoice, "`HOW` to choose them: uniform, clusters or herding")
 	fs.StringVar(&p.AtomWeights, "atom-weights", p.AtomWeights,
 		"`WEIGHTS` of them: optimal, the nearest to all examples, or own, those of the choice")
+	fs.Float64Var(&p.AtomError, "atom-error", p.AtomError,
+		"as few atoms as bring each mean within `LENGTH` of that of all examples, in feature space; 0: --atoms says")
 }
 
 // Check implements learners.Params.
@@ -83,6 +89,12 @@ func (p *Params) Check() error {
 	}
 	if w := p.AtomWeights; w != kernelmean.Optimal && w != kernelmean.Own {
 		return fmt.Errorf("atom-weights are %q, wanted %s or %s", w, kernelmean.Optimal, kernelmean.Own)
+	}
+	switch e := p.AtomError; {
+	case !(e >= 0) || math.IsInf(e, 0):
+		return fmt.Errorf("atom-error is %v, wanted a length above 0, or 0 for none", e)
+	case e > 0 && p.Atoms != All:
+		return fmt.Errorf("atoms are %s and atom-error is %v, wanted one of both", p.Atoms, e)
 	}
 	return nil
 }
@@ -110,9 +122,10 @@ func (p *Params) FitMap(
 	if err := errors.Join(p.Check(), problem.Check()); err != nil {
 		return engine.Projection{}, err
 	}
-	o := kernelmean.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Seed: problem.Seed}
+	o := kernelmean.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Within: p.AtomError,
+		Seed: problem.Seed}
 	o.Atoms, _ = p.atoms()
-	if advice := adviseAtoms(problem.X.N, o.Atoms); advice != "" {
+	if advice := adviseAtoms(problem.X.N, o.Atoms); advice != "" && o.Within == 0 {
 		note("%s", advice)
 	}
 	m, err := kernelmean.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
@@ -150,27 +163,29 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the mean of each class",
 			engine.ErrShape, problem.X.D, problem.Q)
 	}
-	if !problem.OwnMap && p.Atoms != All {
-		return nil, fmt.Errorf("kernelmean: found %s atoms and no kernel function, wanted one, or %s atoms: without one "+
-			"there are as many weights as features", p.Atoms, All)
+	if !problem.OwnMap && (p.Atoms != All || p.AtomError > 0) {
+		return nil, fmt.Errorf("kernelmean: found %s atoms, an atom-error of %v and no kernel function, wanted one, or %s "+
+			"atoms and 0: without one there are as many weights as features", p.Atoms, p.AtomError, All)
 	}
-	weights := sums
-	if problem.OwnMap {
-		weights = mapped
-	}
-	balanced := p.Balanced
 	return classmean.Begin(problem, definition.Name, func(s *classmean.Sums, w engine.Weights) error {
-		if err := weights(s, w); err != nil || !balanced {
-			return err
+		if problem.OwnMap {
+			copy(w.W, p.Unmix(s.Inverse, s.Labels).W)
+			return nil
 		}
-		for q, prior := range s.Priors() {
-			scale := float32(1 / prior)
-			for j := range w.Row(q) {
-				w.Row(q)[j] *= scale
-			}
-		}
-		return nil
+		err := sums(s, w)
+		p.balance(w, s.Priors())
+		return err
 	})
+}
+
+// balance makes rows of sums over n those of means, if all classes are to weigh alike.
+func (p *Params) balance(w engine.Weights, priors []float64) {
+	for q := 0; p.Balanced && q < w.Q; q++ {
+		scale := float32(1 / priors[q])
+		for j := range w.Row(q) {
+			w.Row(q)[j] *= scale
+		}
+	}
 }
 
 // sums makes row q the sum over n of the examples of true class q.
@@ -185,17 +200,19 @@ func sums(s *classmean.Sums, w engine.Weights) error {
 	return nil
 }
 
-// mapped makes rows that do with the means of noisy labels what sums does with examples: W[q][k] is
-// C⁻¹[q][k]·(n_k/n).
-func mapped(s *classmean.Sums, w engine.Weights) error {
+// Unmix returns W for examples mapped to the means of noisy labels, of which labels has the counts: what the sums
+// do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes; inverse is C⁻¹.
+func (p *Params) Unmix(inverse *confusion.Inverse, labels []int64) engine.Weights {
 	n := int64(0)
-	for _, count := range s.Labels {
+	for _, count := range labels {
 		n += count
 	}
+	w := engine.NewWeights(inverse.Q, inverse.Q)
 	for q := range w.Q {
-		for k, count := range s.Labels {
-			w.Row(q)[k] = float32(s.Inverse.V[q*w.Q+k] * (float64(count) / float64(n)))
+		for k, count := range labels {
+			w.Row(q)[k] = float32(inverse.V[q*w.Q+k] * (float64(count) / float64(n)))
 		}
 	}
-	return nil
+	p.balance(w, inverse.Priors(labels, int(n)))
+	return w
 }

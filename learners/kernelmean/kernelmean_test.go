@@ -244,6 +244,11 @@ func TestOwnMapIsJudged(t *testing.T) {
 			t.Errorf("%q atoms are taken without a kernel function", atoms)
 		}
 	}
+	near := kernelmean.Defaults()
+	near.AtomError = 0.1
+	if _, err := near.Start(t.Context(), &p); err == nil {
+		t.Error("an error of atoms is taken without a kernel function")
+	}
 }
 
 // TestAtoms: few atoms of herding, weighed optimally, predict almost as all examples do.
@@ -254,9 +259,12 @@ func TestAtoms(t *testing.T) {
 	}
 	data, truth := copies(t, 80, 10, noise)
 	want := predict(t, data, truth, nil, false)
-	for _, atoms := range []string{"40", "auto"} {
+	for _, atoms := range []string{"40", "auto", "error"} {
 		p := kernelmean.Defaults()
 		p.Atoms, p.AtomChoice = atoms, "herding"
+		if atoms == "error" {
+			p.Atoms, p.AtomError = kernelmean.All, 0.05
+		}
 		var said []string
 		m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
 			Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 1}},
@@ -276,7 +284,9 @@ func TestAtoms(t *testing.T) {
 		}
 	}
 	for _, wrong := range []kernelmean.Params{{Atoms: "0"}, {Atoms: "all", AtomChoice: "x"},
-		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "x"}} {
+		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "x"},
+		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "own", AtomError: math.Inf(1)},
+		{Atoms: "7", AtomChoice: "uniform", AtomWeights: "own", AtomError: 0.1}} {
 		if wrong.Check() == nil {
 			t.Errorf("%+v passes", wrong)
 		}

@@ -52,7 +52,7 @@ type run struct {
 	inverse []float64 // C⁻¹, Q×Q; nil without C
 	problem *learners.Problem
 	weights []float64 // of examples by label
-	norms2  []float32 // ‖x‖² of each example
+	norms2  []float32 // ‖x‖² of each example; nil before the first pass
 	scorer  engine.Scorer
 	closed  bool
 
@@ -85,9 +85,6 @@ func start(problem *learners.Problem, m member) (learners.Learner, error) {
 	}
 	l, err := newRun(problem, m)
 	if err != nil {
-		return nil, errors.Join(err, scorer.Close())
-	}
-	if l.norms2, err = norms2(problem.X); err != nil {
 		return nil, errors.Join(err, scorer.Close())
 	}
 	l.scorer, l.predicted = scorer, make([]int32, problem.X.N)

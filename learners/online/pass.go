@@ -27,7 +27,7 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 	if l.closed {
 		return nil, fmt.Errorf("online: %w", engine.ErrClosed)
 	}
-	l.next.begin(&l.state, w, !l.NoAverage)
+	l.next.begin(&l.state, w, !l.NoAverage, l.problem.X.Sparse())
 	random := rand.New(&l.next.random)
 	l.arrange(random)
 	p := &pass{run: l, example: example{random: random}, tau: make([]float32, w.Q), scores: make([]float32, w.Q),
@@ -64,6 +64,10 @@ func (p *pass) learn(from, to int) error {
 			s.add(p.tau, x)
 		}
 		s.seen++
+	}
+	s.w.Flush() // while the examples are in a cache
+	if s.late != nil {
+		s.late.Flush()
 	}
 	return nil
 }
@@ -113,6 +117,9 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([
 		if n, want := len(one.order), len(all[0].(*run).order); n != want {
 			return nil, fmt.Errorf("online: found runs on %d and on %d examples to step together, wanted those of one problem",
 				want, n)
+		}
+		if err := one.measure(all[0].(*run)); err != nil {
+			return nil, err
 		}
 		var err error
 		if passes[k], err = one.begin(w[k]); err != nil {

@@ -19,41 +19,37 @@ type state struct {
 	random rand.PCG       // the run's random numbers
 	w      *lanes.Weights // nil before the first pass
 	// late is what the average of W over the examples seen falls short of W, times their
-	// number, row-major: an update that comes after t examples is missing t times from the sum
-	// of all W. Only the updates themselves touch it. Nil without an average.
-	late []float64
+	// number: an update that comes after t examples is missing t times from the sum
+	// of all W. Only the updates themselves touch it. Nil without an average; whoever adds flushes it.
+	late *lanes.Late
 }
 
 // begin makes s the state before a pass, that of from. w are the host's weights: those of from
-// if there is no average, and otherwise where the first pass begins.
-func (s *state) begin(from *state, w engine.Weights, average bool) {
+// if there is no average, and otherwise where the first pass begins. Examples may be sparse.
+func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
 	s.seen, s.random = from.seen, from.random
 	if s.w == nil {
 		s.w = lanes.New(w.Q, w.D)
 	}
 	if average && s.late == nil {
-		s.late = make([]float64, w.Q*w.D)
+		s.late = lanes.NewLate(w.Q, w.D, sparse)
 	}
 	if average && from.seen > 0 {
 		s.w.Copy(from.w)
-		copy(s.late, from.late)
+		s.late.Copy(from.late)
 		return
 	}
 	s.w.Set(w.W)
-	clear(s.late)
+	if s.late != nil {
+		s.late.Copy(nil)
+	}
 }
 
 // add adds τ_r times the example x to each row of W.
 func (s *state) add(tau []float32, x lanes.Row) {
 	s.w.Add(tau, x)
-	if s.late == nil || s.seen == 0 {
-		return
-	}
-	d := len(s.late) / len(tau)
-	for r, t := range tau {
-		if t != 0 {
-			lanes.AddLate(s.late[r*d:(r+1)*d], float64(s.seen)*float64(t), x)
-		}
+	if s.late != nil && s.seen > 0 {
+		s.late.Add(float64(s.seen), tau, x)
 	}
 }
 
@@ -61,8 +57,8 @@ func (s *state) add(tau []float32, x lanes.Row) {
 func (s *state) result(w engine.Weights) error {
 	next := make([]float32, len(w.W))
 	s.w.Get(next)
-	for i, late := range s.late {
-		next[i] = float32(float64(next[i]) - late/float64(s.seen))
+	if s.late != nil {
+		s.late.Average(next, float64(s.seen))
 	}
 	if !finite(next) {
 		return errors.New("online: found weights too large for float32; normalise the features")
@@ -88,10 +84,12 @@ func (l *run) Save() ([]byte, error) {
 	copy(h.Random[:], random)
 	saved, err := binary.Append(nil, binary.LittleEndian, h)
 	if err == nil && l.averages(h.Seen) {
-		w := make([]float32, len(l.state.late))
+		size := l.problem.Q * l.problem.X.D
+		w, late := make([]float32, size), make([]float64, size)
 		l.state.w.Get(w)
+		l.state.late.Get(late)
 		if saved, err = binary.Append(saved, binary.LittleEndian, w); err == nil {
-			saved, err = binary.Append(saved, binary.LittleEndian, l.state.late)
+			saved, err = binary.Append(saved, binary.LittleEndian, late)
 		}
 	}
 	sum := sha256.Sum256(saved)
@@ -129,14 +127,15 @@ func (l *run) Restore(saved []byte) error {
 		return fmt.Errorf("%w: found %d bytes of weights, wanted %d", damaged, len(rest), wanted)
 	}
 	if wanted > 0 {
-		w := make([]float32, size)
-		s.w, s.late = lanes.New(l.problem.Q, l.problem.X.D), make([]float64, size)
+		w, late := make([]float32, size), make([]float64, size)
+		s.w, s.late = lanes.New(l.problem.Q, l.problem.X.D), lanes.NewLate(l.problem.Q, l.problem.X.D, l.problem.X.Sparse())
 		read, err := binary.Decode(rest, binary.LittleEndian, w)
 		if err == nil {
-			_, err = binary.Decode(rest[read:], binary.LittleEndian, s.late)
+			_, err = binary.Decode(rest[read:], binary.LittleEndian, late)
 		}
 		s.w.Set(w)
-		if err != nil || !finite(w) || slices.ContainsFunc(s.late, func(v float64) bool { return v-v != 0 }) {
+		s.late.Set(late)
+		if err != nil || !finite(w) || slices.ContainsFunc(late, func(v float64) bool { return v-v != 0 }) {
 			return fmt.Errorf("%w: found weights that are no numbers", damaged)
 		}
 	}

@@ -12,8 +12,13 @@ type kernels struct {
 	sparse    func(lanes int, columns []int32, values, w []float32, out *[most]float32)
 	add       func(lanes int, x, w []float32, tau *[most]float32)
 	addSparse func(lanes int, columns []int32, values, w []float32, tau *[most]float32)
-	late      func(sums []float64, x []float32, t float64)
+	late      func(sums []float64, terms []term, from int)
 	prefetch  func(x Row)
+
+	// addDots is add of y and then dots of x, of 16 lanes, but for each column at once, and of the first
+	// chains alone that are present. Nil where it is no faster.
+	addDots func(x, y, w []float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
+		tau *[most]float32)
 }
 
 // available lists the levels that this processor and this build can use, slowest first.
@@ -75,10 +80,12 @@ func addSparseGo(lanes int, columns []int32, values, w []float32, tau *[most]flo
 	}
 }
 
-// lateGo adds t·x to sums, each product rounded before it is added.
-func lateGo(sums []float64, x []float32, t float64) {
-	sums = sums[:len(x)]
-	for j, v := range x {
-		sums[j] += float64(t * float64(v))
+// lateGo adds terms, of which there are some, to the sums of the columns from from on, one after another, each product
+// rounded before it is added.
+func lateGo(sums []float64, terms []term, from int) {
+	for j := range sums {
+		for _, e := range terms {
+			sums[j] += float64(e.t * float64(e.x[from+j]))
+		}
 	}
 }

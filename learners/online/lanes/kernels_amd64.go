@@ -14,10 +14,15 @@ func assembly() []*kernels {
 	var all []*kernels
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
 		short := wide{dots16AVX2, sparse16AVX2, add16AVX2, addSparse16AVX2}
-		all = append(all, level("AVX2", short, lateAVX2, 4))
+		all = append(all, level("AVX2", short, sums{late32AVX2, 32}, sums{late4AVX2, 4}))
 		if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
 			long := wide{dots16AVX512, sparse16AVX512, add16AVX512, addSparse16AVX512}
-			all = append(all, level("AVX-512", long, lateAVX512, 8))
+			k := level("AVX-512", long, sums{late64AVX512, 64}, sums{late8AVX512, 8})
+			k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
+				tau *[most]float32) {
+				addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present, columns, acc, tau)
+			}
+			all = append(all, k)
 		}
 	}
 	return all
@@ -31,8 +36,14 @@ type wide struct {
 	addSparse func(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
 }
 
-// level returns kernels with those for 16 lanes given, and the sums of n numbers at once.
-func level(name string, sixteen wide, late func(*float64, *float32, int, float64), n int) *kernels {
+// sums is a function that adds n terms to so many sums at once.
+type sums struct {
+	late    func(sums *float64, terms *term, n, from int)
+	columns int
+}
+
+// level returns kernels with those for 16 lanes given, and those for many sums and for few.
+func level(name string, sixteen wide, late ...sums) *kernels {
 	of := func(lanes int) wide {
 		switch lanes {
 		case 4:
@@ -56,10 +67,14 @@ func level(name string, sixteen wide, late func(*float64, *float32, int, float64
 		addSparse: func(lanes int, columns []int32, values, w []float32, tau *[most]float32) {
 			of(lanes).addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(w), tau)
 		},
-		late: func(sums []float64, x []float32, t float64) {
-			whole := len(x) / n * n
-			late(unsafe.SliceData(sums), unsafe.SliceData(x), whole/n, t)
-			lateGo(sums[whole:], x[whole:], t)
+		late: func(sums []float64, terms []term, from int) {
+			for _, some := range late {
+				for ; len(sums) >= some.columns; from += some.columns {
+					some.late(unsafe.SliceData(sums), unsafe.SliceData(terms), len(terms), from)
+					sums = sums[some.columns:]
+				}
+			}
+			lateGo(sums, terms, from)
 		},
 		prefetch: func(x Row) {
 			prefetch(unsafe.Pointer(unsafe.SliceData(x.Values)), (len(x.Values)+15)/16)
@@ -117,10 +132,20 @@ func add16AVX512(x *float32, columns int, w *float32, tau *[most]float32)
 func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
 
 //go:noescape
-func lateAVX2(sums *float64, x *float32, groups int, t float64)
+func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
+	tau *[most]float32)
 
 //go:noescape
-func lateAVX512(sums *float64, x *float32, groups int, t float64)
+func late32AVX2(sums *float64, terms *term, n, from int)
+
+//go:noescape
+func late4AVX2(sums *float64, terms *term, n, from int)
+
+//go:noescape
+func late64AVX512(sums *float64, terms *term, n, from int)
+
+//go:noescape
+func late8AVX512(sums *float64, terms *term, n, from int)
 
 //go:noescape
 func prefetch(at unsafe.Pointer, lines int)

@@ -1,5 +1,5 @@
-// The inner loops of package lanes: the same five for groups of 4, 8 and 16 lanes, the last for AVX2
-// and for AVX-512. What each function computes is said by its twin in Go, in kernels.go. No function
+// The inner loops of package lanes: the same four for groups of 4, 8 and 16 lanes, the last for AVX2
+// and for AVX-512, where one does two at once, and sums. What each function computes is said by its twin in Go, in kernels.go. No function
 // reads or writes outside the slices it is given, but for prefetch, which does neither.
 
 //go:build amd64 && !purego
@@ -639,49 +639,291 @@ done:
 	VZEROUPPER
 	RET
 
-// func lateAVX2(sums *float64, x *float32, groups int, t float64)
-TEXT ·lateAVX2(SB), NOSPLIT, $0-32
-	MOVQ sums+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ groups+16(FP), CX
-	VBROADCASTSD t+24(FP), Y0
+// func addDots16AVX512(x, y, w *float32, at *[4]int, present, columns int, acc *[64]float32, tau *[16]float32)
+TEXT ·addDots16AVX512(SB), NOSPLIT, $0-64
+	MOVQ at+24(FP), AX
+	MOVQ 0(AX), R8
+	MOVQ R8, R12
+	SHLQ $6, R12
+	SHLQ $2, R8
+	MOVQ 8(AX), R9
+	MOVQ R9, R13
+	SHLQ $6, R13
+	SHLQ $2, R9
+	MOVQ 16(AX), R10
+	MOVQ R10, R15
+	SHLQ $6, R15
+	SHLQ $2, R10
+	MOVQ 24(AX), R11
+	MOVQ R11, BX
+	SHLQ $6, BX
+	SHLQ $2, R11
+	MOVQ acc+48(FP), DX
+	VMOVUPS 0(DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	MOVQ tau+56(FP), AX
+	VMOVUPS (AX), Z12
+	VPXORQ Z13, Z13, Z13
+	MOVQ x+0(FP), SI
+	MOVQ y+8(FP), AX
+	MOVQ w+16(FP), DI
+	MOVQ columns+40(FP), CX
 	TESTQ CX, CX
-	JZ   done
+	JZ   store
+	MOVQ present+32(FP), DX
+	CMPQ DX, $2
+	JLT  one
+	JEQ  two
+	CMPQ DX, $3
+	JEQ  three
 
-group:
-	VCVTPS2PD (SI), Y1
-	VMULPD Y0, Y1, Y1
-	VADDPD (DI), Y1, Y1
-	VMOVUPD Y1, (DI)
-	ADDQ $16, SI
-	ADDQ $32, DI
+four:
+	VMOVUPS (DI)(R12*1), Z4
+	VMOVUPS (DI)(R13*1), Z5
+	VMOVUPS (DI)(R15*1), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VFMADD231PS.BCST (AX)(R8*1), Z12, Z4
+	VFMADD231PS.BCST (AX)(R9*1), Z12, Z5
+	VFMADD231PS.BCST (AX)(R10*1), Z12, Z6
+	VFMADD231PS.BCST (AX)(R11*1), Z12, Z7
+	VADDPS Z13, Z4, Z4
+	VADDPS Z13, Z5, Z5
+	VADDPS Z13, Z6, Z6
+	VADDPS Z13, Z7, Z7
+	VMOVUPS Z4, (DI)(R12*1)
+	VMOVUPS Z5, (DI)(R13*1)
+	VMOVUPS Z6, (DI)(R15*1)
+	VMOVUPS Z7, (DI)(BX*1)
+	VFMADD231PS.BCST (SI)(R8*1), Z4, Z0
+	VFMADD231PS.BCST (SI)(R9*1), Z5, Z1
+	VFMADD231PS.BCST (SI)(R10*1), Z6, Z2
+	VFMADD231PS.BCST (SI)(R11*1), Z7, Z3
+	ADDQ $4, SI
+	ADDQ $4, AX
+	ADDQ $64, DI
 	DECQ CX
-	JNZ  group
+	JNZ  four
+	JMP  store
 
-done:
+three:
+	VMOVUPS (DI)(R12*1), Z4
+	VMOVUPS (DI)(R13*1), Z5
+	VMOVUPS (DI)(R15*1), Z6
+	VFMADD231PS.BCST (AX)(R8*1), Z12, Z4
+	VFMADD231PS.BCST (AX)(R9*1), Z12, Z5
+	VFMADD231PS.BCST (AX)(R10*1), Z12, Z6
+	VADDPS Z13, Z4, Z4
+	VADDPS Z13, Z5, Z5
+	VADDPS Z13, Z6, Z6
+	VMOVUPS Z4, (DI)(R12*1)
+	VMOVUPS Z5, (DI)(R13*1)
+	VMOVUPS Z6, (DI)(R15*1)
+	VFMADD231PS.BCST (SI)(R8*1), Z4, Z0
+	VFMADD231PS.BCST (SI)(R9*1), Z5, Z1
+	VFMADD231PS.BCST (SI)(R10*1), Z6, Z2
+	ADDQ $4, SI
+	ADDQ $4, AX
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  three
+	JMP  store
+
+two:
+	VMOVUPS (DI)(R12*1), Z4
+	VMOVUPS (DI)(R13*1), Z5
+	VFMADD231PS.BCST (AX)(R8*1), Z12, Z4
+	VFMADD231PS.BCST (AX)(R9*1), Z12, Z5
+	VADDPS Z13, Z4, Z4
+	VADDPS Z13, Z5, Z5
+	VMOVUPS Z4, (DI)(R12*1)
+	VMOVUPS Z5, (DI)(R13*1)
+	VFMADD231PS.BCST (SI)(R8*1), Z4, Z0
+	VFMADD231PS.BCST (SI)(R9*1), Z5, Z1
+	ADDQ $4, SI
+	ADDQ $4, AX
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  two
+	JMP  store
+
+one:
+	VMOVUPS (DI)(R12*1), Z4
+	VFMADD231PS.BCST (AX)(R8*1), Z12, Z4
+	VADDPS Z13, Z4, Z4
+	VMOVUPS Z4, (DI)(R12*1)
+	VFMADD231PS.BCST (SI)(R8*1), Z4, Z0
+	ADDQ $4, SI
+	ADDQ $4, AX
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  one
+
+store:
+	MOVQ acc+48(FP), DX
+	VMOVUPS Z0, 0(DX)
+	VMOVUPS Z1, 64(DX)
+	VMOVUPS Z2, 128(DX)
+	VMOVUPS Z3, 192(DX)
 	VZEROUPPER
 	RET
 
-// func lateAVX512(sums *float64, x *float32, groups int, t float64)
-TEXT ·lateAVX512(SB), NOSPLIT, $0-32
+// func late32AVX2(sums *float64, terms *term, n, from int)
+TEXT ·late32AVX2(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
-	MOVQ x+8(FP), SI
-	MOVQ groups+16(FP), CX
-	VBROADCASTSD t+24(FP), Z0
-	TESTQ CX, CX
-	JZ   done
+	MOVQ terms+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ from+24(FP), DX
+	VMOVUPD 0(DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD 64(DI), Y2
+	VMOVUPD 96(DI), Y3
+	VMOVUPD 128(DI), Y4
+	VMOVUPD 160(DI), Y5
+	VMOVUPD 192(DI), Y6
+	VMOVUPD 224(DI), Y7
 
-group:
-	VCVTPS2PD (SI), Z1
-	VMULPD Z0, Z1, Z1
-	VADDPD (DI), Z1, Z1
-	VMOVUPD Z1, (DI)
+term:
+	VBROADCASTSD (SI), Y8
+	MOVQ 8(SI), R8
+	VCVTPS2PD 0(R8)(DX*4), Y9
+	VCVTPS2PD 16(R8)(DX*4), Y10
+	VCVTPS2PD 32(R8)(DX*4), Y11
+	VCVTPS2PD 48(R8)(DX*4), Y12
+	VMULPD Y8, Y9, Y9
+	VMULPD Y8, Y10, Y10
+	VMULPD Y8, Y11, Y11
+	VMULPD Y8, Y12, Y12
+	VADDPD Y9, Y0, Y0
+	VADDPD Y10, Y1, Y1
+	VADDPD Y11, Y2, Y2
+	VADDPD Y12, Y3, Y3
+	VCVTPS2PD 64(R8)(DX*4), Y9
+	VCVTPS2PD 80(R8)(DX*4), Y10
+	VCVTPS2PD 96(R8)(DX*4), Y11
+	VCVTPS2PD 112(R8)(DX*4), Y12
+	VMULPD Y8, Y9, Y9
+	VMULPD Y8, Y10, Y10
+	VMULPD Y8, Y11, Y11
+	VMULPD Y8, Y12, Y12
+	VADDPD Y9, Y4, Y4
+	VADDPD Y10, Y5, Y5
+	VADDPD Y11, Y6, Y6
+	VADDPD Y12, Y7, Y7
 	ADDQ $32, SI
-	ADDQ $64, DI
 	DECQ CX
-	JNZ  group
+	JNZ  term
 
-done:
+	VMOVUPD Y0, 0(DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
+	VMOVUPD Y4, 128(DI)
+	VMOVUPD Y5, 160(DI)
+	VMOVUPD Y6, 192(DI)
+	VMOVUPD Y7, 224(DI)
+	VZEROUPPER
+	RET
+
+// func late4AVX2(sums *float64, terms *term, n, from int)
+TEXT ·late4AVX2(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), DI
+	MOVQ terms+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ from+24(FP), DX
+	VMOVUPD 0(DI), Y0
+
+term:
+	VBROADCASTSD (SI), Y1
+	MOVQ 8(SI), R8
+	VCVTPS2PD 0(R8)(DX*4), Y2
+	VMULPD Y1, Y2, Y2
+	VADDPD Y2, Y0, Y0
+	ADDQ $32, SI
+	DECQ CX
+	JNZ  term
+
+	VMOVUPD Y0, 0(DI)
+	VZEROUPPER
+	RET
+
+// func late64AVX512(sums *float64, terms *term, n, from int)
+TEXT ·late64AVX512(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), DI
+	MOVQ terms+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ from+24(FP), DX
+	VMOVUPD 0(DI), Z0
+	VMOVUPD 64(DI), Z1
+	VMOVUPD 128(DI), Z2
+	VMOVUPD 192(DI), Z3
+	VMOVUPD 256(DI), Z4
+	VMOVUPD 320(DI), Z5
+	VMOVUPD 384(DI), Z6
+	VMOVUPD 448(DI), Z7
+
+term:
+	VBROADCASTSD (SI), Z8
+	MOVQ 8(SI), R8
+	VCVTPS2PD 0(R8)(DX*4), Z9
+	VCVTPS2PD 32(R8)(DX*4), Z10
+	VCVTPS2PD 64(R8)(DX*4), Z11
+	VCVTPS2PD 96(R8)(DX*4), Z12
+	VMULPD Z8, Z9, Z9
+	VMULPD Z8, Z10, Z10
+	VMULPD Z8, Z11, Z11
+	VMULPD Z8, Z12, Z12
+	VADDPD Z9, Z0, Z0
+	VADDPD Z10, Z1, Z1
+	VADDPD Z11, Z2, Z2
+	VADDPD Z12, Z3, Z3
+	VCVTPS2PD 128(R8)(DX*4), Z9
+	VCVTPS2PD 160(R8)(DX*4), Z10
+	VCVTPS2PD 192(R8)(DX*4), Z11
+	VCVTPS2PD 224(R8)(DX*4), Z12
+	VMULPD Z8, Z9, Z9
+	VMULPD Z8, Z10, Z10
+	VMULPD Z8, Z11, Z11
+	VMULPD Z8, Z12, Z12
+	VADDPD Z9, Z4, Z4
+	VADDPD Z10, Z5, Z5
+	VADDPD Z11, Z6, Z6
+	VADDPD Z12, Z7, Z7
+	ADDQ $32, SI
+	DECQ CX
+	JNZ  term
+
+	VMOVUPD Z0, 0(DI)
+	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z3, 192(DI)
+	VMOVUPD Z4, 256(DI)
+	VMOVUPD Z5, 320(DI)
+	VMOVUPD Z6, 384(DI)
+	VMOVUPD Z7, 448(DI)
+	VZEROUPPER
+	RET
+
+// func late8AVX512(sums *float64, terms *term, n, from int)
+TEXT ·late8AVX512(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), DI
+	MOVQ terms+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ from+24(FP), DX
+	VMOVUPD 0(DI), Z0
+
+term:
+	VBROADCASTSD (SI), Z1
+	MOVQ 8(SI), R8
+	VCVTPS2PD 0(R8)(DX*4), Z2
+	VMULPD Z1, Z2, Z2
+	VADDPD Z2, Z0, Z0
+	ADDQ $32, SI
+	DECQ CX
+	JNZ  term
+
+	VMOVUPD Z0, 0(DI)
 	VZEROUPPER
 	RET
 

@@ -31,6 +31,9 @@ type Weights struct {
 	k     *kernels
 	acc   [chains * most]float32
 	line  [most]float32
+
+	waiting []float32 // a dense row that Add was given and nobody has added; nil for none
+	tau     []float32 // with it
 }
 
 // New returns weights that are 0.
@@ -57,10 +60,11 @@ func (w *Weights) groups(f func(v []float32, from, to int)) {
 
 // Set takes Q×D weights, row-major. A -0 becomes +0.
 func (w *Weights) Set(rows []float32) {
+	w.waiting = nil
 	w.groups(func(v []float32, from, to int) {
-		for r := from; r < to; r++ {
-			for j, x := range rows[r*w.d : (r+1)*w.d] {
-				v[j*w.lanes+r-from] = x + 0
+		for j := range w.d { // by columns, as v lies
+			for r := from; r < to; r++ {
+				v[j*w.lanes+r-from] = rows[r*w.d+j] + 0
 			}
 		}
 	})
@@ -68,9 +72,10 @@ func (w *Weights) Set(rows []float32) {
 
 // Get writes the weights to rows, row-major.
 func (w *Weights) Get(rows []float32) {
+	w.Flush()
 	w.groups(func(v []float32, from, to int) {
-		for r := from; r < to; r++ {
-			for j := range w.d {
+		for j := range w.d {
+			for r := from; r < to; r++ {
 				rows[r*w.d+j] = v[j*w.lanes+r-from]
 			}
 		}
@@ -78,27 +83,55 @@ func (w *Weights) Get(rows []float32) {
 }
 
 // Copy takes the weights of other, which has the same sizes.
-func (w *Weights) Copy(other *Weights) { copy(w.v, other.v) }
+func (w *Weights) Copy(other *Weights) {
+	other.Flush()
+	w.waiting = nil
+	copy(w.v, other.v)
+}
 
 // Scores writes the Q scores of x (clause 1).
 func (w *Weights) Scores(dst []float32, x Row) {
+	if x.Columns != nil || w.k.addDots == nil || w.lanes != most {
+		w.Flush()
+	}
 	for from := 0; from < w.q; from += w.lanes {
 		v, out := w.v[from*w.d:(from+w.lanes)*w.d], dst[from:min(w.q, from+w.lanes)]
 		if x.Columns == nil {
-			w.dense(out, v, x.Values)
+			w.dense(out, v, x.Values, w.waitingFor(from))
 			continue
 		}
 		w.k.sparse(w.lanes, x.Columns, x.Values, v, &w.line)
 		copy(out, w.line[:])
 	}
+	w.waiting = nil
 }
 
-// dense writes the scores of a dense row for one group.
-func (w *Weights) dense(dst, v, x []float32) {
+// waitingFor returns the row that has to be added to the group whose first class is from, nil for none, and
+// has its τ in line.
+func (w *Weights) waitingFor(from int) []float32 {
+	if w.waiting == nil {
+		return nil
+	}
+	part := w.tau[from:min(w.q, from+w.lanes)]
+	if !slices.ContainsFunc(part, func(t float32) bool { return t != 0 }) {
+		return nil
+	}
+	w.line = [most]float32{}
+	copy(w.line[:], part)
+	return w.waiting
+}
+
+// dense writes the scores of a dense row x for one group, to which it adds y before if that is not nil.
+func (w *Weights) dense(dst, v, x, y []float32) {
 	clear(dst)
 	for len(x) > 0 {
 		here := x[:min(len(x), chains*chunk)]
-		w.chunks(dst, v, here)
+		if y == nil {
+			w.chunks(dst, v, here, nil)
+		} else {
+			w.chunks(dst, v, here, y[:len(here)])
+			y = y[len(here):]
+		}
 		x, v = x[len(here):], v[len(here)*w.lanes:]
 	}
 }
@@ -106,21 +139,26 @@ func (w *Weights) dense(dst, v, x []float32) {
 // chunks adds the results of up to four chunks, the last of which may be shorter, to dst. All
 // run side by side: first as far as the last one goes, then without it. The kernel has four
 // chains always; where there are less chunks, the first one is run again, for nothing.
-func (w *Weights) chunks(dst, v, x []float32) {
+func (w *Weights) chunks(dst, v, x, y []float32) {
 	full, rest := len(x)/chunk, len(x)%chunk
 	var at [chains]int
+	var last [most]float32 // of the shorter chunk
 	run := func(present, from, columns int) {
 		for c := range at {
 			if at[c] = from; c < present {
 				at[c] += c * chunk
 			}
 		}
+		if y != nil {
+			w.k.addDots(x, y, v, &at, present, columns, &w.acc, &w.line)
+			return
+		}
 		w.k.dots(w.lanes, x, v, &at, columns, &w.acc)
 	}
 	w.acc = [chains * most]float32{}
 	if rest > 0 {
 		run(full+1, 0, rest)
-		copy(w.line[:], w.acc[full*most:])
+		copy(last[:], w.acc[full*most:])
 	}
 	if full > 0 {
 		run(full, rest, chunk-rest)
@@ -132,42 +170,36 @@ func (w *Weights) chunks(dst, v, x []float32) {
 	}
 	if rest > 0 {
 		for r := range dst {
-			dst[r] += w.line[r]
+			dst[r] += last[r]
 		}
 	}
 }
 
 // Add adds τ_r·x to the weights of each class r, by one fma each; a result of -0 becomes +0, so
-// that zeros of x and of τ change nothing.
+// that zeros of x and of τ change nothing. A dense x has to stay as it is until the next call, which adds it
+// where it reads the weights anyway, or Flush.
 func (w *Weights) Add(tau []float32, x Row) {
+	w.Flush()
+	if x.Columns == nil {
+		w.waiting, w.tau = x.Values, append(w.tau[:0], tau...)
+		return
+	}
 	for from := 0; from < w.q; from += w.lanes {
-		part := tau[from:min(w.q, from+w.lanes)]
-		if !slices.ContainsFunc(part, func(t float32) bool { return t != 0 }) {
-			continue
-		}
 		w.line = [most]float32{}
-		copy(w.line[:], part)
-		v := w.v[from*w.d : (from+w.lanes)*w.d]
-		if x.Columns == nil {
-			w.k.add(w.lanes, x.Values, v, &w.line)
-		} else {
-			w.k.addSparse(w.lanes, x.Columns, x.Values, v, &w.line)
+		copy(w.line[:], tau[from:min(w.q, from+w.lanes)])
+		w.k.addSparse(w.lanes, x.Columns, x.Values, w.v[from*w.d:(from+w.lanes)*w.d], &w.line)
+	}
+}
+
+// Flush adds what waits to be added.
+func (w *Weights) Flush() {
+	for from := 0; w.waiting != nil && from < w.q; from += w.lanes {
+		if y := w.waitingFor(from); y != nil {
+			w.k.add(w.lanes, y, w.v[from*w.d:(from+w.lanes)*w.d], &w.line)
 		}
 	}
+	w.waiting = nil
 }
 
 // Prefetch says that x will be needed soon.
 func Prefetch(x Row) { fastest.prefetch(x) }
-
-// AddLate adds t·x to sums, one for each column, each product rounded before it is added.
-func AddLate(sums []float64, t float64, x Row) { fastest.addLate(sums, t, x) }
-
-func (k *kernels) addLate(sums []float64, t float64, x Row) {
-	if x.Columns == nil {
-		k.late(sums, x.Values, t)
-		return
-	}
-	for i, j := range x.Columns {
-		sums[j] += float64(t * float64(x.Values[i]))
-	}
-}

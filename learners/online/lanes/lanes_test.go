@@ -41,10 +41,13 @@ func stored(rng *rand.Rand, row []float32) Row {
 func TestLanes(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.level, func(t *testing.T) {
-			for _, q := range []int{1, 2, 4, 5, 8, 9, 16, 17, 40} {
+			for _, q := range []int{1, 2, 4, 5, 8, 9, 12, 13, 17, 40} {
 				for _, d := range []int{1, 3, 4, 7, 8, 31, 255, 256, 257, 511, 512, 784, 1023, 1024, 1025, 1300, 2100} {
 					judge(t, k, q, d)
 				}
+			}
+			for _, d := range []int{1, 7, 63, 64, 65, 200, 785} {
+				judgeLate(t, k, d)
 			}
 		})
 	}
@@ -58,7 +61,7 @@ func judge(t *testing.T, k *kernels, q, d int) {
 	dense, sparse := newWeights(q, d, k), newWeights(q, d, k)
 	dense.Set(rows)
 	sparse.Copy(dense)
-	for step := range 4 {
+	for step := range 6 {
 		row := values(rng, d)
 		x, s := Row{Values: row}, stored(rng, row)
 		want, got, gotSparse := make([]float32, q), make([]float32, q), make([]float32, q)
@@ -70,6 +73,9 @@ func judge(t *testing.T, k *kernels, q, d int) {
 		same(t, fmt.Sprint("scores ", step), q, d, got, want)
 		same(t, fmt.Sprint("scores of stored values ", step), q, d, gotSparse, want)
 		tau := values(rng, q)
+		if step == 3 {
+			clear(tau[:min(q, most)])
+		}
 		dense.Add(tau, x)
 		sparse.Add(tau, s)
 		for r, t := range tau {
@@ -80,32 +86,61 @@ func judge(t *testing.T, k *kernels, q, d int) {
 				}
 			}
 		}
+		if step%3 == 0 { // the next scores find an example that waits
+			continue
+		}
 		after, afterSparse := make([]float32, q*d), make([]float32, q*d)
 		dense.Get(after)
 		sparse.Get(afterSparse)
 		same(t, fmt.Sprint("weights ", step), q, d, after, rows)
 		same(t, fmt.Sprint("weights by stored values ", step), q, d, afterSparse, rows)
-		judgeLate(t, k, x, s, rng)
 	}
 }
 
-// judgeLate compares the sums of one class.
-func judgeLate(t *testing.T, k *kernels, x, s Row, rng *rand.Rand) {
+// judgeLate compares the sums of three classes, of which one takes more terms than may wait, one some, one none, of
+// dense, sparse and both sorts of examples, by rows and by columns.
+func judgeLate(t *testing.T, k *kernels, d int) {
 	t.Helper()
-	d := len(x.Values)
-	want, got, gotSparse := make([]float64, d), make([]float64, d), make([]float64, d)
-	for range 2 {
-		by := rng.NormFloat64() * 1e6
-		for j, v := range x.Values {
-			want[j] += float64(by * float64(v))
+	const q = 3
+	rng := rand.New(rand.NewPCG(5, uint64(d)))
+	x := Row{Values: values(rng, d)}
+	s := stored(rng, x.Values)
+	sums := make([]float64, q*d)
+	want := func(byColumns, dense, sparse bool) {
+		t.Helper()
+		clear(sums)
+		late := newLate(q, d, byColumns, k)
+		for step := range mostTerms + 3 {
+			seen, tau := float64(step*1000), []float32{float32(rng.NormFloat64()), 0, 0}
+			if step%30 == 1 {
+				tau[1] = 0.3
+			}
+			for r, v := range tau {
+				for j, f := range x.Values {
+					sums[r*d+j] += float64(float64(seen*float64(v)) * float64(f))
+				}
+			}
+			if sparse && (!dense || step%7 == 5) {
+				late.Add(seen, tau, s)
+			} else {
+				late.Add(seen, tau, x)
+			}
 		}
-		k.addLate(got, by, x)
-		k.addLate(gotSparse, by, s)
+		got, again, copied := make([]float64, q*d), make([]float64, q*d), newLate(q, d, byColumns, k)
+		copied.Copy(late)
+		copied.Get(got)
+		late.Set(got)
+		late.Get(again)
+		for j, v := range sums {
+			if got[j] != v || again[j] != v {
+				t.Fatalf("d = %d, by columns %v: sum %d is %v and %v, wanted %v", d, byColumns, j, got[j], again[j], v)
+			}
+		}
 	}
-	for j, v := range want {
-		if got[j] != v || gotSparse[j] != v {
-			t.Fatalf("d = %d: sum %d is %v, of stored values %v, wanted %v", d, j, got[j], gotSparse[j], v)
-		}
+	for _, byColumns := range []bool{false, true} {
+		want(byColumns, true, false)
+		want(byColumns, false, true)
+		want(byColumns, true, true)
 	}
 }
 

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+func combineCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "combine",
+		Usage: "make one model of the mean classifiers of parts of the examples",
+		Description: "Say --model once for each part, in the order of the examples. The models have to be those of\n" +
+			"learner kernelmean with the same kernel function, preparation (none, or files that convert prepared)\n" +
+			"and C. The result of exact models is that of all examples to the bit; with fewer atoms a mean is no\n" +
+			"farther from the exact one than those of the parts are, weighed as they have examples. The atoms of\n" +
+			"all are kept: uma-gpu compress makes them fewer.\n\n" +
+			"Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz",
+		Flags: []cli.Flag{
+			inputsFlag{&cli.StringSliceFlag{Name: "model", Usage: "model of a part, `FILE`.npz (required, once for each)"}},
+			outputFlag{&cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
+			quietFlag(),
+		},
+		Action: combine,
+	}
+}
+
+func combine(c *cli.Context) error {
+	if err := checkUsage(c, "out"); err != nil {
+		return err
+	}
+	if len(c.StringSlice("model")) == 0 {
+		return usagef(c, "--model is missing")
+	}
+	var parts []*model.Model
+	for _, path := range c.StringSlice("model") {
+		m, err := model.Load(path)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, m)
+	}
+	m, err := host.Combine(parts)
+	if err != nil {
+		return err
+	}
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	if err := m.Save(c.String("out")); err != nil {
+		return err
+	}
+	examples := int64(0)
+	for _, n := range m.Meta.Kernel.Examples {
+		examples += n
+	}
+	newNotes(c).say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu calibrate", c.String("out"),
+		m.Projection.Landmarks.N, examples)
+	return nil
+}

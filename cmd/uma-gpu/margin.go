@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+func marginCommand() *cli.Command {
+	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples with right labels")...)
+	flags = append(flags, noLabelsFlag(), matchFlag(),
+		&cli.IntFlag{Name: "landmarks", Value: 1024, Usage: "try up to `K` landmarks"})
+	return &cli.Command{
+		Name:  "margin",
+		Usage: "how much a kernel model stands: scores off, fewer landmarks, wrong labels",
+		Description: "The margin for error of a classifier is how far each of its scores may be off and no more than a\n" +
+			"share of the examples becomes wrong (van Rooyen et al., Section 4.1). From it follow, for that share:\n" +
+			"to how few landmarks uma-gpu compress may bring the model, powers of 2 being tried; and, of the mean\n" +
+			"classifier of right labels, which rate of symmetric noise its labels could have had (Lemma 9, 95 times of\n" +
+			"100) and which part of them may be wrong in the worst way (Corollary 8). These are promises: what a\n" +
+			"model really stands is more, and often far more. With --no-labels the classes are those it predicts.\n\n" +
+			"Example: uma-gpu kernelmean margin --model m.npz --data train.csv",
+		Flags:  append(append(flags, deviceFlags()...), jsonFlag(), quietFlag()),
+		Action: margin,
+	}
+}
+
+func margin(c *cli.Context) (err error) {
+	if err := checkUsage(c, "model", "data"); err != nil {
+		return err
+	}
+	most := c.Int("landmarks")
+	if most < 1 {
+		return usagef(c, "--landmarks is %d, wanted at least 1", most)
+	}
+	where, err := chooseDevice(c)
+	if err != nil {
+		return err
+	}
+	path := c.String("model")
+	m, err := model.Load(path)
+	if err != nil {
+		return err
+	}
+	if _, err := m.Fold(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	n := newNotes(c)
+	d, err := dataToCompare(c, m, n)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	e, err := where.open(n, workOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	found, err := host.Margins(c.Context, e, m, d.Examples, d.Y, most)
+	if c.Context.Err() != nil {
+		return interrupted(c.Context)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, adviseMemory(err))
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, found)
+	}
+	return printMargins(c, found, d.Y == nil, most)
+}
+
+func printMargins(c *cli.Context, found []host.Margin, own bool, most int) error {
+	lost := "more wrong"
+	if own {
+		lost = "of other classes than now"
+	}
+	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	labels := len(found) > 0 && found[0].Labels > 0
+	fmt.Fprintf(t, "%s\tscores off by less than\tlandmarks", lost)
+	if labels {
+		fmt.Fprint(t, "\tlabels wrong by chance\tlabels wrong in the worst way")
+	}
+	fmt.Fprintln(t)
+	for _, m := range found {
+		landmarks := fmt.Sprint(m.Landmarks)
+		if m.Landmarks == 0 {
+			landmarks = fmt.Sprintf("more than %d", most)
+		}
+		fmt.Fprintf(t, "%.4g %%\t%.3g\t%s", 100*m.Share, m.Error, landmarks)
+		if labels {
+			fmt.Fprintf(t, "\t%.3g %%\t%.3g %%", 100*m.Noise, 100*m.Labels)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}

@@ -23,6 +23,7 @@
 # make fuzz-short each fuzz target for 1s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
 # make online    the tables of docs/online.md on wrong labels and on classes of different sizes; DATA as for weights
+# make svm       the table of docs/svm.md: objective and time beside LIBLINEAR; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
 # make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -42,7 +43,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online confusion reproduce-quick weights clean
+.PHONY: help deps build run test tuner mutants every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -232,6 +233,10 @@ online: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make online DATA=DIR"; exit 1; }
 	python3 bench/online.py build/uma-gpu "$(DATA)" noise
 	python3 bench/online.py build/uma-gpu "$(DATA)" imbalance
+
+svm: build
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make svm DATA=DIR"; exit 1; }
+	/usr/bin/python3 bench/peers/svm.py build/uma-gpu "$(DATA)"
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }

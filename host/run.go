@@ -53,9 +53,12 @@ type Result struct {
 	Counts         []int64 // Q×Q, examples by W's prediction (row) and noisy label
 	// Noise is what the learner found out of the noise, nil if nothing. EstimatedError is
 	// then by that, unless its matrix has no inverse.
-	Noise    *confusion.Learned
-	Inverse  *confusion.Inverse // C⁻¹ of EstimatedError
-	Snapshot *Snapshot          // where an interrupted run stands; nil of others
+	Noise   *confusion.Learned
+	Inverse *confusion.Inverse // C⁻¹ of EstimatedError
+	// CompressionSet are the examples of which the last weights of a learners.Compressor are a sum, in
+	// increasing order; nil of other learners.
+	CompressionSet []int
+	Snapshot       *Snapshot // where an interrupted run stands; nil of others
 }
 
 // Snapshot is a run between two steps: the weights that its result would be, and what it
@@ -244,6 +247,9 @@ func (r *run) finish(ctx context.Context, res Result) (Result, error) {
 				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
 			}
 		}
+	}
+	if l, ok := r.learner.(learners.Compressor); ok {
+		res.CompressionSet = l.CompressionSet()
 	}
 	return res, nil
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -189,8 +190,8 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		return nil, err
 	}
 	if noise != nil && about.IgnoresNoise {
-		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none, "+
-			"unless its steps are corrected (--correction steps)", about.Name)
+		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none%s",
+			about.Name, insteadOf(o.Learner))
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil {
 		t.data.SHA256 = t.data.Hash()
@@ -366,6 +367,7 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if result.Noise != nil {
 		m.Learned = learnedOf(result.Noise)
 	}
+	m.Meta.CompressionSet = result.CompressionSet
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}
@@ -412,6 +414,16 @@ func (t *training) note(format string, args ...any) {
 	if t.Watch.Note != nil {
 		t.Watch.Note(format, args...)
 	}
+}
+
+// insteadOf says what the user of a learner that takes labels to be right can do about wrong ones.
+func insteadOf(p learners.Params) string {
+	fs := flag.NewFlagSet("", flag.ContinueOnError)
+	p.Flags(fs)
+	if fs.Lookup("correction") != nil {
+		return ", unless its steps are corrected (--correction steps)"
+	}
+	return "; learn from what uma-gpu issues --write-clean makes of the data, or with another learner, such as softmax"
 }
 
 // learnedOf is what a model keeps of n. It shares n's numbers.

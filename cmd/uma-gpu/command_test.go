@@ -187,7 +187,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--seed", "-1"), `invalid value "-1" for flag -seed`},
 		{append(train, "--learner", "uma", "--select", "worst"), `selection "worst" is not known`},
 		{append(train, "--learner", "uma", "--weights", "first"), `weights "first" make no sense for learner uma; use best-average, best, average or last`},
-		{append(train, "--learner", "svm"), `learner "svm" is not known; use `},
+		{append(train, "--learner", "knn"), `learner "knn" is not known; use `},
 		{append(train, "--normalize", "l3"), `found "l3"`},
 		{append(train, "--format", "xml"), `--format is "xml", wanted auto, csv, libsvm, npy, npz, idx, parquet, arff or binary`},
 		{append(train, "--header", "maybe"), `--header is "maybe"`},

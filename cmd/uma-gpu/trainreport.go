@@ -33,6 +33,8 @@ type trainReport struct {
 	Axes               string        `json:"axes"`   // of the matrices
 	Doubts             []host.Doubt  `json:"doubts"` // what was warned of; none is an empty list
 	Validation         *judgement    `json:"validation,omitempty"`
+	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
+	CompressionSet []int `json:"compression_set,omitempty"`
 }
 
 // passReport is what --json says of a pass.

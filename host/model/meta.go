@@ -62,6 +62,9 @@ type Meta struct {
 	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
 	// Annotators are those of Model.Learned, while the model is written or read; else none.
 	Annotators []Annotator `json:"annotators,omitempty"`
+	// CompressionSet are the training examples, counted from 0, of which the weights that the training ended with are
+	// a sum, in increasing order; empty if the learner does not tell.
+	CompressionSet []int `json:"compression_set,omitempty"`
 	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is
 	// not known, or if there is no matrix.
 	Condition float64 `json:"condition_number"`
@@ -147,6 +150,12 @@ func (m *Meta) check() error {
 		"annotations_sha256": m.AnnotationsSHA256} {
 		if hash != "" && !isHash(hash) {
 			return fmt.Errorf("%s: found %q, wanted 64 hexadecimal digits in lower case, or none", field, hash)
+		}
+	}
+	for k, i := range m.CompressionSet {
+		if i < 0 || k > 0 && i <= m.CompressionSet[k-1] {
+			return fmt.Errorf("compression_set: found example %d at place %d, wanted examples from 0 upwards, in increasing "+
+				"order", i, k)
 		}
 	}
 	if !finite(m.Condition) || m.Condition < 0 {

@@ -10,9 +10,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
+	"github.com/uma-gpu/uma-gpu/learners/localisation"
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/svm"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -32,6 +34,8 @@ func All() []*learners.Definition {
 		online.NewCopa().Definition(),
 		noisyperceptron.NewBylander().Definition(),
 		noisyperceptron.NewBlum().Definition(),
+		svm.Defaults().Definition(),
+		localisation.Defaults().Definition(),
 	}
 }
 

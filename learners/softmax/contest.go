@@ -210,15 +210,19 @@ func (c *contest) decide() error {
 
 // compare returns by how much candidate a is better than b, and the standard error of that.
 func (c *contest) compare(a, b int) (mean, deviation float64) {
+	return ahead(len(c.problem.Y), func(i int) float64 { return c.right(a, i) - c.right(b, i) })
+}
+
+// ahead returns the mean of n differences, and the standard error of that.
+func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
 	var squares float64
-	n := float64(len(c.problem.Y))
-	for i := range c.problem.Y {
-		d := c.right(a, i) - c.right(b, i)
+	for i := range n {
+		d := difference(i)
 		mean += d
 		squares += float64(d * d)
 	}
-	mean /= n
-	return mean, math.Sqrt(max(0, squares/n-float64(mean*mean)) / n)
+	mean /= float64(n)
+	return mean, math.Sqrt(max(0, squares/float64(n)-float64(mean*mean)) / float64(n))
 }
 
 // Save implements learners.Learner.

@@ -1,0 +1,92 @@
+package svm
+
+import (
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
+)
+
+// examples are what the machines of a run share, and do not write to.
+type examples struct {
+	x      dataset.Examples
+	y      []int32
+	norms2 []float64 // ‖x‖² of each
+	costs  []float64 // C by label
+}
+
+// newExamples takes examples as they are, or as sparse ones if most values are 0: then the passes take less
+// time, and the same bits come of it.
+func newExamples(x dataset.Examples, y []int32, costs []float64) *examples {
+	e := &examples{x: x, y: y, costs: costs, norms2: make([]float64, x.N)}
+	if !x.Sparse() && mostlyZero(x.X) {
+		e.x = x.Compressed()
+	}
+	for i := range e.norms2 {
+		values := e.values(i)
+		sum := 0.0
+		for _, v := range values {
+			sum += float64(v) * float64(v) // exact
+		}
+		e.norms2[i] = sum
+	}
+	return e
+}
+
+// mostlyZero says whether no more than a third of v are not 0, which is what takes less memory as sparse
+// examples and less time.
+func mostlyZero(v []float32) bool {
+	stored := 0
+	for _, f := range v {
+		if f != 0 {
+			stored++
+		}
+	}
+	return stored <= len(v)/3
+}
+
+// values returns those of example i that are stored.
+func (e *examples) values(i int) []float32 {
+	if !e.x.Sparse() {
+		return e.x.Row(i)
+	}
+	_, values := e.x.SparseRow(i)
+	return values
+}
+
+// dot returns ⟨w,x_i⟩, summed in increasing order of the columns.
+func (e *examples) dot(w []float64, i int) (sum float64) {
+	if !e.x.Sparse() {
+		for j, v := range e.x.Row(i) {
+			sum += float64(w[j] * float64(v))
+		}
+		return sum
+	}
+	columns, values := e.x.SparseRow(i)
+	for k, j := range columns {
+		sum += float64(w[j] * float64(values[k]))
+	}
+	return sum
+}
+
+// add adds step·x_i to w.
+func (e *examples) add(w []float64, i int, step float64) {
+	if !e.x.Sparse() {
+		for j, v := range e.x.Row(i) {
+			w[j] += float64(step * float64(v))
+		}
+		return
+	}
+	columns, values := e.x.SparseRow(i)
+	for k, j := range columns {
+		w[j] += float64(step * float64(values[k]))
+	}
+}
+
+// expect has the row of example i brought near to the processor, which will ask for it next.
+func (e *examples) expect(i int32) {
+	if !e.x.Sparse() {
+		lanes.Prefetch(lanes.Row{Values: e.x.Row(int(i))})
+		return
+	}
+	columns, values := e.x.SparseRow(int(i))
+	lanes.Prefetch(lanes.Row{Columns: columns, Values: values})
+}

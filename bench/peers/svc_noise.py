@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from sklearn.svm import SVC
 
-MOST = 6000  # examples to train on, as the experiment has
+MOST = 4000  # examples to train on, as the experiment has
 
 
 def table(path, label):

@@ -162,6 +162,8 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 	p.Legend.Top = columns != nil
 	if columns != nil {
 		p.NominalX(columns...)
+	} else if c := all[names[0]].XYs; (c[len(c)-1].X-c[0].X)*(c[len(c)-1].Y-c[0].Y) > 0 {
+		p.Legend.Top, p.Legend.Left = true, true // where a rising curve is not
 	}
 	for k, name := range names {
 		if err := all[name].draw(p, name, plotutil.Color(k), columns == nil); err != nil {

@@ -14,12 +14,12 @@ import (
 
 var kernelMeanNoise = &Definition{
 	Name: "kernel-mean-noise", Usage: "the kernel mean and others on real data with symmetric noise",
-	Paper: meanPaper + "Lemma 10, on data of ours",
+	Paper: "Symmetric noise (Lemma 10 of the kernel mean's paper)",
 	About: "Labels that are wrong by chance, all wrong ones alike, up to where they say nothing: of Q classes that\n" +
 		"is a rate of 1 - 1/Q, and noise s is the rate 2s(1 - 1/Q), so that 0.5 is useless, as of two classes.\n" +
 		"Errors on test examples with right labels. The mean has all examples and a Gaussian kernel function,\n" +
 		"whose gamma is found on noisy labels held out; softmax and UMA have 500 kernel principal components of\n" +
-		"1 / the median squared distance. The first 6000 examples train, where there are more.",
+		"1 / the median squared distance. The first 4000 examples train, where there are more.",
 	Axis: "noise, as of two classes: 0.5 is useless", Sets: []string{"digits", "letter", "fashion"},
 	run: runKernelMeanNoise,
 }
@@ -32,7 +32,7 @@ var noiseSets = []set{
 		test: "fashion-mnist/t10k-images-idx3-ubyte.gz", components: 500},
 }
 
-const noiseMost = 6000 // examples to train on
+const noiseMost = 4000 // examples to train on
 
 var noiseShares = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.49}
 

@@ -56,9 +56,9 @@ func (t table) chosen(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "\n## Does compare choose right?\n\nBy %d parts held out in turn, of noisy labels through C. Of the "+
-		"%d ways above the one chosen has the mean rank %.2f by the error on right test labels, which is %s %% above the least in "+
-		"the mean.\n\n"+
-		"| set, labels, seed | chosen | its error, %% | least error, %% | of | rank |\n|---|---|--:|--:|---|--:|\n%s",
+		"%d ways above the one chosen has the mean rank %.2f by the error on right test labels, which is %s %% above the "+
+		"least in the mean.\n\n| set, labels, seed | chosen | its error, %% | least error, %% | of | rank |\n"+
+		"|---|---|--:|--:|---|--:|\n%s",
 		heldFolds, len(t.ways), ranks/float64(n), percent(excess/float64(n)), lines)
 }
 

@@ -128,7 +128,8 @@ func TestCompareGridUsage(t *testing.T) {
 		{`found range "0..1:log3", wanted numbers above 0`, []string{"--grid", "aggressiveness=0..1:log3"}},
 		{`--picture is "p.gif", wanted a name that ends in .svg`, []string{"--picture", "p.gif"}},
 		{`--picture is given without numbers to draw over`, []string{"--picture", "p.svg"}},
-		{`--picture is given without numbers to draw over`, []string{"--picture", "p.svg", "--grid", "multiclass=max|ovr"}},
+		{`--picture is given without numbers to draw over`,
+			[]string{"--picture", "p.svg", "--try", "--learner perceptron", "--grid", "multiclass=max|ovr"}},
 		{`--seeds is 0, wanted 1 to 1000`, []string{"--seeds", "0"}},
 	} {
 		fail(t, exitUsage, c.fragment, append([]string{"compare", "--data", "d.csv"}, c.args...)...)

@@ -39,7 +39,7 @@ type Params struct {
 	AtomChoice  string `json:"atom_choice"`  // kernelmean.Uniform, Clusters or Herding
 	AtomWeights string `json:"atom_weights"` // kernelmean.Optimal or Own
 	// AtomError asks for as few atoms as are that near to the means; 0 for as many as Atoms says.
-	AtomError float64 `json:"atom_error,omitempty"`
+	AtomError float64 `json:"atom_error"`
 }
 
 // Values of Atoms beside numbers.

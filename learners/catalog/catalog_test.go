@@ -14,11 +14,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/learnertest"
 )
 
-// every is for who changes a learner that is not the first of its package.
-var every = flag.Bool("every", false, "every learner on every engine, not the first of each package alone")
+// every is for who changes a learner that is judged on one engine.
+var every = flag.Bool("every", false, "every learner on every engine, not one alone of those that ask for the same")
 
-// TestEveryLearner has every learner judged, the first of each package on every engine of this
-// machine, the others, which ask the engine for the same things, on the fast one for processors.
+// TestEveryLearner has every learner judged, on every engine of this machine the first of each package
+// and of those that ask the engine for scores alone, the others on the fast one for processors.
 func TestEveryLearner(t *testing.T) {
 	engines := everyengine.Open(t)
 	x := dataset.Examples{N: 480, D: 150, X: make([]float32, 480*150)} // as learnertest has them
@@ -42,7 +42,11 @@ func TestEveryLearner(t *testing.T) {
 	var first, others []*learners.Definition
 	seen := map[string]bool{}
 	for _, d := range catalog.All() {
-		if of := reflect.TypeOf(d.New()).Elem().PkgPath(); seen[of] && !*every {
+		of := reflect.TypeOf(d.New()).Elem().PkgPath()
+		if d.Scores {
+			of = "scores"
+		}
+		if seen[of] && !*every {
 			others = append(others, d)
 		} else {
 			first, seen[of] = append(first, d), true

@@ -45,7 +45,8 @@ func (s *Space) Ball() (Ball, error) {
 	}
 	if bound-margin > gapBelow || margin <= 0 {
 		return Ball{}, fmt.Errorf("version space of %d constraints in %d dimensions: found a margin of %g where %g may be "+
-			"possible, wanted a difference of at most %g: constraints that nearly equal each other may be left out",
+			"possible, wanted a difference of at most %g: rounding hides the inside of a space as thin as that, "+
+			"so leave constraints out that nearly touch it, or scale features alike",
 			s.m, s.d, margin, bound, gapBelow)
 	}
 	scale(h.x, 1/float64(bound*(1+margin)))

@@ -12,9 +12,12 @@ import (
 // Options says how a centroid is sampled. Zero values mean the defaults.
 type Options struct {
 	Seed     uint64
-	Chains   int     // that walk side by side, 2 at least; 0: 8
-	Angle    float64 // in radians, that chains may disagree by; 0: one degree
-	MaxSteps int     // bounces of the billiard, or steps of hit-and-run, of each chain; 0: 2^20
+	Chains   int // that walk side by side, 2 at least; 0: 8
+	MaxSteps int // bounces of the billiard, or steps of hit-and-run, of each chain; 0: 2^20
+
+	// Angle is what chains may disagree by, in radians; 0: one degree. In a space that is narrower, chains agree at
+	// once: a share of Ball's Margin fits any space.
+	Angle float64
 }
 
 // Centroid is an estimate of the mean of all points of a version space.

@@ -194,6 +194,28 @@ func TestWhyTheBallTurns(t *testing.T) {
 	}
 }
 
+// ∫‖w‖ over a line is what many small steps on it add up to, on either side of its point nearest to the origin, across
+// it, and through the origin.
+func TestRadiiOfALine(t *testing.T) {
+	for _, c := range []struct{ nearest, from, to float64 }{
+		{0.3, -0.9, 0.8}, {0.3, -0.9, -0.1}, {0.3, 0.1, 0.6}, {0.9, -0.1, 0.4}, {0, -0.5, 1}, {0.5, 0, 0.7}, {0.5, -0.7, 0},
+		{1e-12, -0.5, 0.5}, {1e-4, -1, -0.9}, {0.5, 0.2, 0.2},
+	} {
+		square := c.nearest * c.nearest
+		b := &billiard{since: c.from, wv: c.to, ww: square + c.to*c.to}
+		b.sumRadii()
+		const n = 20000
+		want, step := 0.0, (c.to-c.from)/n
+		for i := range n {
+			s := c.from + (float64(i)+0.5)*step
+			want += math.Sqrt(square+s*s) * step
+		}
+		if math.Abs(b.radii-want) > 1e-7 || b.since != c.to {
+			t.Errorf("%+v: found %g, wanted %g", c, b.radii, want)
+		}
+	}
+}
+
 // No flight leaves the space.
 func TestChainsStayInside(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {3, 2}, {50, 5}, {50, 50}, {200, 20}} {

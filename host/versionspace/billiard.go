@@ -111,7 +111,7 @@ func (b *billiard) settle() {
 func (b *billiard) next() (time float64, wall int) {
 	time, wall = b.untilSphere(), sphere
 	for k, speed := range b.speed {
-		if d := b.distance[k]; speed < 0 && d < float64(time*-speed) {
+		if d := b.distance[k]; d < float64(time*-speed) && speed < 0 {
 			time, wall = d/-speed, k
 		}
 	}
@@ -169,6 +169,7 @@ func (b *billiard) sumRadii() {
 
 // bounce turns the ball round, v' = v − 2⟨v, c⟩c, after it flew for a time to a wall, and returns where it goes
 // then, as next does. The products move in the same reading: those of w with the speeds of before the bounce.
+// The rarer condition comes first: processors foresee it, and the sign of a speed they do not (twice the rate).
 func (b *billiard) bounce(time float64, wall int) (float64, int) {
 	// What each speed loses is twice·other[k]: other are the products with the normal of the wall.
 	var twice float64
@@ -185,7 +186,7 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 			p := distance[k] + float64(time*q)
 			q -= float64(twice * p)
 			distance[k], speed[k] = p, q
-			if q < 0 && p < float64(best*-q) {
+			if p < float64(best*-q) && q < 0 {
 				best, first = p/-q, k
 			}
 		}
@@ -199,7 +200,7 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 		p := distance[k] + float64(time*q)
 		q -= float64(twice * other[k])
 		distance[k], speed[k] = p, q
-		if q < 0 && p < float64(best*-q) {
+		if p < float64(best*-q) && q < 0 {
 			best, first = p/-q, k
 		}
 	}

@@ -20,6 +20,7 @@ var rules = []struct {
 	{"host/dataset", []string{"host/numerics", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
 	{"host/metric", nil, "a leaf"},
+	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/mercer", "host/engine", "host/kernelpca", "host/kernelmap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},

@@ -1,0 +1,322 @@
+package versionspace
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// samplers are the ways to a centroid.
+var samplers = []struct {
+	name string
+	run  func(*Space, Options) (Centroid, error)
+}{{"billiard", (*Space).Billiard}, {"hit-and-run", (*Space).HitAndRun}}
+
+// rejected returns the centroid of s by throwing n points into the ball and keeping those in s, and those.
+func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	centre = make([]float64, s.d)
+	w := make([]float64, s.d)
+	for range n {
+		for j := range w {
+			w[j] = random.NormFloat64()
+		}
+		scale(w, math.Pow(random.Float64(), 1/float64(s.d))/math.Sqrt(dot(w, w)))
+		if s.Contains(w, 0) {
+			in = append(in, slices.Clone(w))
+			addScaled(centre, 1, w)
+		}
+	}
+	scale(centre, 1/float64(len(in)))
+	return centre, in
+}
+
+// The centres of random polytopes are no more than a degree from those of rejection sampling, which has half a
+// degree itself: 300,000 points in the ball, of which 15,000 at least are in the space.
+func TestCentroidsOfRandomPolytopes(t *testing.T) {
+	for d := 2; d <= 5; d++ {
+		for _, m := range []int{2, d + 1} {
+			s := polytope(t, m, d, uint64(10*d+m))
+			want, in := rejected(s, 300000, uint64(d))
+			if len(in) < 15000 {
+				t.Fatalf("%d constraints in %d dimensions: only %d points are in", m, d, len(in))
+			}
+			for _, sampler := range samplers {
+				got, err := sampler.run(s, Options{Seed: uint64(m), Angle: 0.01, MaxSteps: 24000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if far := apart(got.Centre, want); far > math.Pi/180 {
+					t.Errorf("%s: %d constraints in %d dimensions: %.2f degrees from the centroid, wanted at most 1",
+						sampler.name, m, d, far*180/math.Pi)
+				}
+				if r := math.Sqrt(dot(got.Centre, got.Centre) / dot(want, want)); math.Abs(r-1) > 0.02 {
+					t.Errorf("%s: %d constraints in %d dimensions: %.3f of the centroid's length", sampler.name, m, d, r)
+				}
+			}
+		}
+	}
+}
+
+func TestKnownCentroids(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		d    int
+		rows []float64
+		want []float64
+	}{
+		{"half line", 1, []float64{-2}, []float64{-0.5}},
+		{"half disc", 2, []float64{0, 1}, []float64{0, 4 / (3 * math.Pi)}},
+		{"duplicates", 2, []float64{0, 1, 0, 3, 0, 1}, []float64{0, 4 / (3 * math.Pi)}},
+		{"quarter disc", 2, axes(2), []float64{4 / (3 * math.Pi), 4 / (3 * math.Pi)}},
+		{"half ball", 3, []float64{0, 0, 1}, []float64{0, 0, 3. / 8}},
+		{"octant", 3, axes(3), []float64{3. / 8, 3. / 8, 3. / 8}},
+		{"ball", 3, nil, []float64{0, 0, 0}},
+	} {
+		for _, sampler := range samplers {
+			got, err := sampler.run(space(t, c.d, c.rows...), Options{Seed: 3, Angle: 0.005, MaxSteps: 50000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, w := range c.want {
+				if math.Abs(got.Centre[j]-w) > 0.006 {
+					t.Errorf("%s: %s: found %.4f, wanted %.4f", sampler.name, c.name, got.Centre, c.want)
+					break
+				}
+			}
+		}
+	}
+}
+
+// Theorem 5.2, with its Λ as the proof has it (A.19): a cut through a point that is Λ deeper in one part than the
+// centroid is leaves that part e⁻¹(1−λ)^D of the volume at least, so at most the rest is left of the other part,
+// where Λ = λH(1 − 1/(D+1)), H being the height of the cone that has the cut for its base, the part's volume above it
+// and, prolonged, the volume of the whole. The points are rough centres, of few bounces.
+func TestGeneralizedPartition(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	off := 0
+	for _, c := range [][2]int{{2, 2}, {4, 2}, {3, 3}, {5, 3}} {
+		d := c[1]
+		s := polytope(t, c[0], d, uint64(c[0]))
+		centre, in := rejected(s, 40000, 11)
+		rough, err := s.Billiard(Options{Seed: 5, Chains: 2, MaxSteps: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ball := 2.0 // volume of the unit ball of d-1 dimensions
+		whole := math.Pi
+		if d == 3 {
+			ball, whole = math.Pi, 4*math.Pi/3
+		}
+		whole *= float64(len(in)) / 40000
+		for _, w := range rough.Chains {
+			for range 40 {
+				x := make([]float64, d)
+				direct(x, random)
+				height := dot(w, x)
+				deeper := max(height-dot(centre, x), 0)
+				above := 0.0
+				for _, v := range in {
+					if dot(v, x) >= height {
+						above += 1 / float64(len(in))
+					}
+				}
+				base := ball * slice(s, x, height, random)
+				if above == 0 || base == 0 {
+					continue // the point is on a wall as far as so few points tell
+				}
+				cone := float64(d) * whole * above / base * math.Pow(above, -1/float64(d))
+				lambda := deeper / (cone * (1 - 1/float64(d+1)))
+				if lambda > 0.05 {
+					off++
+				}
+				if bound := math.Pow(max(1-lambda, 0), float64(d)) / math.E; above < bound-0.01 {
+					t.Errorf("%v: the part has %.3f of the volume, wanted %.3f (λ = %.3f)", c, above, bound, lambda)
+				}
+			}
+		}
+	}
+	if off < 30 {
+		t.Errorf("only %d cuts were off the centroid", off)
+	}
+}
+
+// slice returns the volume of the points w of s with ⟨w, x⟩ = height, in unit balls of one dimension less.
+func slice(s *Space, x []float64, height float64, random *rand.Rand) float64 {
+	const n = 2000
+	radius := math.Sqrt(1 - height*height)
+	w := make([]float64, s.d)
+	in := 0
+	for range n {
+		direct(w, random)
+		addScaled(w, -dot(w, x), x)
+		scale(w, radius*math.Pow(random.Float64(), 1/float64(s.d-1))/math.Sqrt(dot(w, w)))
+		addScaled(w, height, x)
+		if s.Contains(w, 1e-12) {
+			in++
+		}
+	}
+	return math.Pow(radius, float64(s.d-1)) * float64(in) / n
+}
+
+// Without random directions on its way a ball keeps ‖w‖²‖v‖² − ⟨w, v⟩² at each bounce, for all walls go through
+// the origin or have it in their middle. So it does not come to all places of any version space, and in some, such
+// as an orthant, it does not even fly in all directions: its centre is wrong for ever.
+func TestWhyTheBallTurns(t *testing.T) {
+	s := space(t, 3, axes(3)...)
+	want := []float64{1, 1, 1}
+	for _, turns := range []bool{false, true} {
+		far := 0.0
+		for seed := range uint64(5) {
+			b := newBilliard(s, []float64{0.2, 0.3, 0.4}, rand.New(rand.NewPCG(seed, 1)))
+			if !turns {
+				b.stretch = math.Inf(1)
+				b.turn()
+			}
+			square := b.ww - b.wv*b.wv
+			sum := make([]float64, 3)
+			b.walk(100000, sum)
+			b.settle()
+			if now := b.ww - b.wv*b.wv; !turns && math.Abs(now-square) > 1e-10 {
+				t.Errorf("seed %d: found %g, wanted %g as at the start", seed, now, square)
+			}
+			far = max(far, apart(sum, want))
+		}
+		if turns && far > 0.02 || !turns && far < 0.1 {
+			t.Errorf("a ball that turns: %v; the centre is up to %g from the octant's", turns, far)
+		}
+		t.Logf("a ball that turns: %v; the centre is up to %.3f from the octant's", turns, far)
+	}
+}
+
+// ∫‖w‖ over a line is what many small steps on it add up to, on either side of its point nearest to the origin, across
+// it, and through the origin.
+func TestRadiiOfALine(t *testing.T) {
+	for _, c := range []struct{ nearest, from, to float64 }{
+		{0.3, -0.9, 0.8}, {0.3, -0.9, -0.1}, {0.3, 0.1, 0.6}, {0.9, -0.1, 0.4}, {0, -0.5, 1}, {0.5, 0, 0.7}, {0.5, -0.7, 0},
+		{1e-12, -0.5, 0.5}, {1e-4, -1, -0.9}, {0.5, 0.2, 0.2},
+	} {
+		square := c.nearest * c.nearest
+		b := &billiard{since: c.from, wv: c.to, ww: square + c.to*c.to}
+		b.sumRadii()
+		const n = 20000
+		want, step := 0.0, (c.to-c.from)/n
+		for i := range n {
+			s := c.from + (float64(i)+0.5)*step
+			want += math.Sqrt(square+s*s) * step
+		}
+		if math.Abs(b.radii-want) > 1e-7 || b.since != c.to {
+			t.Errorf("%+v: found %g, wanted %g", c, b.radii, want)
+		}
+	}
+}
+
+// No flight leaves the space.
+func TestChainsStayInside(t *testing.T) {
+	for _, c := range [][2]int{{1, 1}, {3, 2}, {50, 5}, {50, 50}, {200, 20}} {
+		s := polytope(t, c[0], c[1], 8)
+		ball, err := s.Ball()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBilliard(s, ball.Centre, rand.New(rand.NewPCG(2, 2)))
+		h := newHitAndRun(s, ball.Centre, rand.New(rand.NewPCG(2, 3)))
+		for range 200 {
+			b.walk(31, make([]float64, s.d))
+			h.walk(7, make([]float64, s.d))
+			if !s.Contains(b.w, 1e-12) || !s.Contains(h.w, 1e-12) {
+				t.Fatalf("%d × %d: a chain left the space", c[0], c[1])
+			}
+		}
+	}
+}
+
+func bits(c Centroid) string {
+	h := fnv.New64a()
+	for _, w := range append(c.Chains, c.Centre) {
+		for _, v := range w {
+			fmt.Fprintf(h, "%016x", math.Float64bits(v))
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// The bits are those written here, on every machine, for each number of processors, and whether inner products
+// of constraints are kept or not.
+func TestSameBits(t *testing.T) {
+	want := map[string]string{"billiard": "ffe4d930a079be23", "hit-and-run": "cb979c1e0c995f86"}
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	rows, random := make([]float64, 30*7), rand.New(rand.NewPCG(9, 9))
+	for i := range rows {
+		rows[i] = random.Float64() - 0.5
+		if i%7 == 0 {
+			rows[i] += 0.6
+		}
+	}
+	for _, sampler := range samplers {
+		for _, processors := range []int{1, 4} {
+			for _, keep := range []bool{true, false} {
+				runtime.GOMAXPROCS(processors)
+				s := space(t, 7, rows...)
+				if !keep {
+					s.gram = nil
+				}
+				c, err := sampler.run(s, Options{Seed: 1, Chains: 5, MaxSteps: 3000, Angle: 1e-9})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := bits(c); got != want[sampler.name] {
+					t.Errorf("%s, %d processors, kept %v: found the bits %s, wanted %s", sampler.name, processors, keep,
+						got, want[sampler.name])
+				}
+			}
+		}
+	}
+}
+
+func TestStopping(t *testing.T) {
+	s := polytope(t, 20, 10, 3)
+	for _, sampler := range samplers {
+		for _, most := range []int{1, 1023, 2000, 5000} {
+			c, err := sampler.run(s, Options{MaxSteps: most, Angle: 1e-9})
+			if err != nil || c.Agreed || c.Steps != most {
+				t.Errorf("%s: at most %d steps: found %d, agreed %v, %v", sampler.name, most, c.Steps, c.Agreed, err)
+			}
+		}
+		c, err := sampler.run(s, Options{Angle: 0.1, Chains: 3})
+		if err != nil || !c.Agreed || c.Spread > 0.1 || c.Steps < firstRound {
+			t.Fatalf("%s: found %d steps, spread %g, agreed %v, %v", sampler.name, c.Steps, c.Spread, c.Agreed, err)
+		}
+		for k, centre := range c.Chains {
+			if apart(centre, c.Centre) > c.Spread {
+				t.Errorf("%s: chain %d is %g away, above the spread of %g", sampler.name, k, apart(centre, c.Centre), c.Spread)
+			}
+		}
+	}
+	for _, o := range []Options{{Chains: 1}, {Chains: -1}, {Angle: -1}, {Angle: math.NaN()}, {MaxSteps: -1}} {
+		if _, err := s.Billiard(o); err == nil || !strings.Contains(err.Error(), "wanted 2 chains or more") {
+			t.Errorf("%+v: found the error %v", o, err)
+		}
+	}
+}
+
+func BenchmarkBounces(b *testing.B) {
+	s := polytope(b, 50, 50, 1)
+	ball, err := s.Ball()
+	if err != nil {
+		b.Fatal(err)
+	}
+	sum := make([]float64, s.d)
+	chain := newBilliard(s, ball.Centre, rand.New(rand.NewPCG(1, 1)))
+	chain.walk(1, sum)
+	for b.Loop() {
+		chain.walk(1000, sum)
+	}
+	b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "bounces/s")
+}

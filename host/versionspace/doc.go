@@ -1,0 +1,17 @@
+// Package versionspace finds centres of a version space, {w : ‖w‖ ≤ 1, ⟨w, c_k⟩ ≥ 0 for all k}: the
+// linear classifiers through the origin that are right about each example, c_k being example k times
+// its label ±1 (Louche, From confusion noise to active learning, chapter 5).
+//
+// Ball finds the largest ball inside, whose centre points where the hard-margin support vector machine
+// does. Billiard and HitAndRun estimate the centroid, the mean of all those classifiers, which a Bayes
+// point machine predicts with: a cut through the centroid takes 1/e of the volume away at least
+// (Grünbaum 1960), and one near it not much less (Theorem 5.2).
+//
+// Promised: a centre has the same bits on every machine and for any number of processors. All is float64
+// in a fixed order, products are rounded before they are added, and no function of package math but
+// the square root decides anything. A ball is exact to 1e-9, or there is an error. A centroid is an
+// estimate: what is known of its error is how far the chains that made it disagree.
+//
+// Not built: the analytic centre, expectation propagation, kernels (kernel principal components give
+// coordinates), soft walls for wrong labels, chains on an engine.
+package versionspace

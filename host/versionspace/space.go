@@ -1,0 +1,135 @@
+package versionspace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrEmpty is wrapped by the errors that say that a version space has no inside.
+var ErrEmpty = errors.New("the version space is empty")
+
+// kept is the most constraints whose inner products are kept: 32 MiB of them.
+const kept = 2048
+
+// Space is a version space. It is not changed after New, so any number may use it at a time.
+type Space struct {
+	m, d int
+	rows []float64 // m×d, each of length 1
+	gram []float64 // m×m inner products of the rows, or nil
+}
+
+// New returns the version space of constraints ⟨w, c_k⟩ ≥ 0 on w of d numbers. The c_k are the rows of
+// constraints, one after the other, of any length but 0; they are copied. Without constraints the space
+// is the ball of radius 1.
+//
+// The error is about d, a number of constraints that is no multiple of d, or a c_k that is not finite or
+// is zero. Whether the space has an inside is for Ball to say.
+func New(d int, constraints []float64) (*Space, error) {
+	if d < 1 || len(constraints)%d != 0 {
+		return nil, fmt.Errorf("version space: found %d numbers for constraints in %d dimensions, "+
+			"wanted d ≥ 1 and d numbers for each", len(constraints), d)
+	}
+	s := &Space{m: len(constraints) / d, d: d, rows: make([]float64, len(constraints))}
+	for k := range s.m {
+		if err := unit(s.row(k), constraints[k*d:(k+1)*d]); err != nil {
+			return nil, fmt.Errorf("version space: constraint %d of %d: %w", k, s.m, err)
+		}
+	}
+	if s.m <= kept {
+		s.gram = make([]float64, s.m*s.m)
+		for k := range s.m {
+			s.products(s.gram[k*s.m:(k+1)*s.m], s.row(k))
+		}
+	}
+	return s, nil
+}
+
+// unit puts x, scaled to length 1, in to.
+func unit(to, x []float64) error {
+	most := 0.0
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("found %g, wanted finite numbers", v)
+		}
+		most = max(most, math.Abs(v))
+	}
+	if most == 0 {
+		return errors.New("found zeros alone, wanted a direction: leave the constraint out, each w satisfies it")
+	}
+	for j, v := range x {
+		to[j] = v / most // so that no square overflows, and not all vanish
+	}
+	scale(to, 1/math.Sqrt(dot(to, to)))
+	return nil
+}
+
+// Dim returns the number of dimensions.
+func (s *Space) Dim() int { return s.d }
+
+// Len returns the number of constraints.
+func (s *Space) Len() int { return s.m }
+
+// Contains reports whether w, of Dim numbers, is in the space or no further than slack ≥ 0 from the right
+// side of each of its walls.
+func (s *Space) Contains(w []float64, slack float64) bool {
+	if !(math.Sqrt(dot(w, w)) <= 1+slack) {
+		return false
+	}
+	for k := range s.m {
+		if !(dot(s.row(k), w) >= -slack) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Space) row(k int) []float64 { return s.rows[k*s.d : (k+1)*s.d] }
+
+// products puts ⟨c_k, x⟩ in to for each k.
+func (s *Space) products(to, x []float64) {
+	for k := range to {
+		to[k] = dot(s.row(k), x)
+	}
+}
+
+// gramRow returns the inner products of constraint k with all: kept ones, or the same numbers made anew
+// in buffer.
+func (s *Space) gramRow(k int, buffer []float64) []float64 {
+	if s.gram != nil {
+		return s.gram[k*s.m : (k+1)*s.m]
+	}
+	s.products(buffer, s.row(k))
+	return buffer
+}
+
+// dot returns ⟨x, y⟩ as four sums, of every fourth product each, which are added last.
+func dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	var a, b, c, d float64
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		a += float64(x[j] * y[j])
+		b += float64(x[j+1] * y[j+1])
+		c += float64(x[j+2] * y[j+2])
+		d += float64(x[j+3] * y[j+3])
+	}
+	for ; j < len(x); j++ {
+		a += float64(x[j] * y[j])
+	}
+	return (a + b) + (c + d)
+}
+
+// addScaled adds a·x to y.
+func addScaled(y []float64, a float64, x []float64) {
+	y = y[:len(x)]
+	for j, v := range x {
+		y[j] += float64(a * v)
+	}
+}
+
+func scale(x []float64, a float64) {
+	for j := range x {
+		x[j] *= a
+	}
+}

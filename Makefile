@@ -3,7 +3,8 @@
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
 # make tuner    the tests that search for a tuning, which make test leaves out
-# make mutants each broken kernel has to fail the conformance suite, which make test leaves out
+# make small    the suite on devices with little memory and small work groups
+# make mutants each broken kernel has to fail the conformance suite
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
@@ -43,7 +44,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test tuner mutants every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm confusion reproduce-quick weights clean
+.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -67,20 +68,28 @@ MUTANTS := ^TestMutantsAreCaught$$
 # float32 made of integers is the largest kernel there is to compile; make rusticl has it on a device that needs it.
 OF_INTEGERS := ^TestConformance$$/./^of_integers
 
-# go test vets each package unless told not to: lint does, and more of it. The second run has devices
-# with little memory and small work groups.
+# go test vets each package unless told not to: lint does, and more of it.
 test: deps
 	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl|$(OF_INTEGERS)' ./...
+
+# What follows judges gpu/ and the engines' contract alone, and is run when those change: each command notes in
+# gpu/testdata/judged.txt what it has judged, and TestJudged is red until the three have passed.
+JUDGED = go test -vet=off -count=1 -run '^TestJudged$$' ./gpu -judged $@
+
+# Devices with little memory and small work groups.
+small: deps
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
+	$(JUDGED)
+
+mutants: deps
+	go test -timeout 20m -run '$(MUTANTS)' ./gpu
+	$(JUDGED)
 
 # Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
 tuner: deps
 	go test -run '$(TUNER)' ./gpu ./cmd/uma-gpu
 
 # Change a kernel, a case of the conformance suite or the mutants: run these.
-mutants: deps
-	go test -timeout 20m -run '$(MUTANTS)' ./gpu
-
 # Change a learner, or how float32 is made of integers: run these.
 every: deps
 	go test -vet=off -run '$(OF_INTEGERS)' ./gpu -every
@@ -96,40 +105,40 @@ stream: deps
 metamorphic: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
+# Without cgo, and for newer processors, where Go fuses multiplications and additions: all is compiled once for both.
+WITHOUT := CGO_ENABLED=0 GOAMD64=v3
+
 lint:
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
-	CGO_ENABLED=0 go vet ./...
+	$(WITHOUT) go vet ./...
 	go vet -tags purego ./cpuref/simd
 
-# Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow, for
-# newer processors, where Go fuses multiplications and additions, which nothing that reads files does; all else
-# has no cgo in it, and is as in make test.
+# Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
+# fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.
 WITHOUT_CGO := Device|OpenCL|Tun|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
 FILES := Read|Write|Parquet|NPZ|Binary|Damage|Context|Flipped
 portable:
-	CGO_ENABLED=0 go build ./...
-	CGO_ENABLED=0 go test -vet=off -short ./bench/... ./gpu/...
-	CGO_ENABLED=0 go test -vet=off -short -run '$(WITHOUT_CGO)' ./cmd/...
+	$(WITHOUT) go build ./...
+	$(WITHOUT) go test -vet=off -short ./bench/... ./gpu/...
+	$(WITHOUT) go test -vet=off -short -run '$(WITHOUT_CGO)' ./cmd/...
+	$(WITHOUT) go test -vet=off -short -skip '$(FILES)' ./cpuref/... ./host/...
+	$(WITHOUT) go test -vet=off -tags purego ./cpuref/simd
 	go build -tags noopencl ./...
 	@.ci/install-deps libopenblas-dev
 	CGO_LDFLAGS=-lopenblas go vet -tags openblas ./internal/openblas ./cmd/uma-gpu
-	GOAMD64=v3 CGO_ENABLED=0 go test -vet=off -short -skip '$(FILES)' ./cpuref/... ./host/...
-	CGO_ENABLED=0 go test -vet=off -tags purego ./cpuref/simd
 	GOARCH=arm64 CGO_ENABLED=0 go vet ./cpuref/...
 
 # The detector makes all slower by 5 to 20 times, and looks for nothing but goroutines that meet: here are the
-# tests where some do; the program has none of its own but for signals. make race RACES=. RACES_GPU=. RACES_CMD=. has all.
-RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll
+# tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.
+RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|TestSameBits|TestEveryLearner/^(softmax|uma|svm)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/streamed$$|Conformance/.*/as_opened/project|Scratch|Together|TestFailed|CloseUnderWay
-RACES_CMD := Interrupt|ClosedPipe
+RACED := $(addprefix ./,host host/confusion host/dataset host/engine/verify host/kernelpca host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
-	go test -vet=off -race -short -run '$(RACES)' ./host/... ./cpuref/... ./learners/...
-	go test -vet=off -race -short -run '^TestEveryLearner$$/^(softmax|uma|pa1)$$/^two_runs_at_once$$' ./learners/catalog
-	go test -vet=off -race -short -run '$(RACES_GPU)' -skip '$(TUNER)|$(MUTANTS)' ./gpu
-	go test -vet=off -race -short -run '$(RACES_CMD)' -skip '$(TUNER)' ./cmd/...
+	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' $(RACED)
+	go test -vet=off -race -short -run '$(RACES_GPU)' -skip '$(TUNER)|$(MUTANTS)|$(OF_INTEGERS)' ./gpu
 
 # oclgrind exits with 0 whatever it finds, and looks for bad accesses always. Its search for uninitialised values
 # knows no freeze instruction, which the optimiser makes.
@@ -145,6 +154,7 @@ oclgrind: deps
 	run --uninitialized --build-options -cl-opt-disable & last=$$!; \
 	run --data-races || { wait $$last; exit 1; }; \
 	wait $$last
+	$(JUDGED)
 
 # Mesa's rusticl, on llvmpipe, has no fma that keeps subnormal numbers, ends loops that it finds long, and is
 # seen only where RUSTICL_ENABLE says so; here it is the only driver. The forms for CPUs, which no

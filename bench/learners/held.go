@@ -13,9 +13,9 @@ import (
 // heldFolds is how many parts compare holds out in turn by default.
 const heldFolds = 5
 
-// held returns what compare would judge a way by: the accuracy on examples held out, of their noisy
+// heldOut returns what compare would judge a way by: the accuracy on examples held out, of their noisy
 // labels through C.
-func (j job) held(
+func (j job) heldOut(
 	ctx context.Context, w choice, noisy *dataset.Dataset, told, c *confusion.Matrix, seed int,
 ) (float64, error) {
 	h, err := host.OutOfFold(ctx, noisy, told, host.Options{Engine: j.engine, Learner: w.params, Weights: w.rule,

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	only := flags.String("sets", "", "measure only these `sets`, a comma list; all if empty. The tables have all results")
 	kinds := flags.String("noises", "", "measure only these `noises`, a comma list of headings of tables; all if empty")
 	names := flags.String("ways", "", "measure only these `ways` to learn, a comma list of columns; all if empty")
-	folds := flags.Bool("held", false, "hold out parts as compare does, too, to see whether it would choose right")
+	hold := flags.Bool("held", false, "hold out parts as compare does, too, to see whether it would choose right")
 	quick := flags.Bool("quick", false, "two small sets of the folder testdata, two noises and one seed")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "learners:", err)
 		return 2
 	}
-	err = measure(ctx, p, chosen, *folds, *data, *kept, *page, stdout, stderr)
+	err = measure(ctx, p, chosen, *hold, *data, *kept, *page, stdout, stderr)
 	if ctx.Err() != nil {
 		fmt.Fprintln(stderr, "learners: interrupted; the same command goes on")
 		return 130
@@ -145,7 +145,7 @@ func (l list) unknown() string {
 // measure measures what is chosen and writes the tables of all that is known, after an
 // interrupt too.
 func measure(
-	ctx context.Context, p, chosen plan, folds bool, dir, kept, page string, stdout, stderr io.Writer,
+	ctx context.Context, p, chosen plan, hold bool, dir, kept, page string, stdout, stderr io.Writer,
 ) (err error) {
 	if page != "" {
 		if _, err := aboveTables(page); err != nil { // before hours have gone by
@@ -159,7 +159,7 @@ func measure(
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	j := job{plan: chosen, engine: e, folds: folds, dir: dir, results: r, progress: stderr}
+	j := job{plan: chosen, engine: e, hold: hold, dir: dir, results: r, progress: stderr}
 	failed := j.measure(ctx)
 	if failed != nil && ctx.Err() == nil {
 		return failed

@@ -18,7 +18,7 @@ import (
 type job struct {
 	plan
 	engine   engine.Engine
-	folds    bool // hold out parts as well
+	hold     bool // parts out as well, as compare does
 	dir      string
 	results  *results
 	progress io.Writer
@@ -61,7 +61,7 @@ func (j job) missing(s set, seed int) (noises []noise, ways map[string][]choice)
 	for _, o := range s.noises {
 		for _, w := range j.ways {
 			k := j.key(s, o, w, seed)
-			if v, found := j.results.found[k]; seen[k] || found && (!j.folds || o.name == right.name || v.whole()) {
+			if v, found := j.results.found[k]; seen[k] || found && (!j.hold || o.name == right.name || v.whole()) {
 				continue
 			}
 			seen[k] = true
@@ -103,8 +103,8 @@ func (j job) set(ctx context.Context, s set, seed int) error {
 					return fmt.Errorf("%s, %s: %w", o.name, w.name, err)
 				}
 			}
-			if j.folds && c != nil && r.Failed == "" {
-				held, err := j.held(ctx, w, &noisy, told, c, seed)
+			if j.hold && c != nil && r.Failed == "" {
+				held, err := j.heldOut(ctx, w, &noisy, told, c, seed)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}

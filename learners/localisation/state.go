@@ -1,15 +1,15 @@
 package localisation
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// saved is what there is to save of a plane.
-type saved struct {
+// counted is what there is to save of a plane.
+type counted struct {
 	plane
 	Times int64
 }
@@ -25,29 +25,25 @@ func (l *run) Save() ([]byte, error) {
 		return nil, err
 	}
 	for a, p := range l.planes.all {
-		if state, err = binary.Append(state, binary.LittleEndian, saved{p, l.planes.times[a]}); err != nil {
+		if state, err = binary.Append(state, binary.LittleEndian, counted{p, l.planes.times[a]}); err != nil {
 			return nil, err
 		}
 	}
-	sum := sha256.Sum256(state)
-	return append(state, sum[:]...), nil
+	return learners.Seal(state), nil
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
-func (l *run) Restore(state []byte) error {
+func (l *run) Restore(saved []byte) error {
 	damaged := errors.New("localisation: found a damaged state of a run")
-	body := len(state) - sha256.Size
-	if body < randomSize {
-		return damaged
-	}
-	if sum := sha256.Sum256(state[:body]); !bytes.Equal(sum[:], state[body:]) {
+	state, whole := learners.Unseal(saved)
+	if !whole || len(state) < randomSize {
 		return damaged
 	}
 	if err := l.random.UnmarshalBinary(state[:randomSize]); err != nil {
 		return fmt.Errorf("%w: %w", damaged, err)
 	}
-	for rest := state[randomSize:body]; len(rest) > 0; {
-		var s saved
+	for rest := state[randomSize:]; len(rest) > 0; {
+		var s counted
 		read, err := binary.Decode(rest, binary.LittleEndian, &s)
 		if err != nil {
 			return fmt.Errorf("%w: %w", damaged, err)

@@ -102,17 +102,7 @@ func newRun(problem *learners.Problem, m member) (*run, error) {
 
 // Count implements learners.Learner.
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
-	if err := l.scorer.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	if err := l.scorer.Predict(l.predicted); err != nil {
-		return nil, err
-	}
-	predicted = make([]int64, w.Q*w.Q)
-	for i, p := range l.predicted {
-		predicted[int(p)*w.Q+int(l.problem.Y[i])]++
-	}
-	return predicted, nil
+	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
 }
 
 // arrange puts the examples into the order of the next pass.

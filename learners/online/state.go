@@ -1,8 +1,6 @@
 package online
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
@@ -92,8 +91,7 @@ func (l *run) Save() ([]byte, error) {
 			saved, err = binary.Append(saved, binary.LittleEndian, late)
 		}
 	}
-	sum := sha256.Sum256(saved)
-	return append(saved, sum[:]...), err
+	return learners.Seal(saved), err
 }
 
 // averages says whether a state after so many examples has weights of its own.
@@ -103,11 +101,11 @@ func (l *run) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
 func (l *run) Restore(saved []byte) error {
 	var h head
 	damaged := errors.New("online: found a damaged state of a run")
-	body := max(0, len(saved)-sha256.Size)
-	if sum := sha256.Sum256(saved[:body]); !bytes.Equal(sum[:], saved[body:]) {
+	body, whole := learners.Unseal(saved)
+	if !whole {
 		return damaged
 	}
-	read, err := binary.Decode(saved[:body], binary.LittleEndian, &h)
+	read, err := binary.Decode(body, binary.LittleEndian, &h)
 	if err != nil {
 		return fmt.Errorf("%w: %w", damaged, err)
 	}
@@ -118,7 +116,7 @@ func (l *run) Restore(saved []byte) error {
 	if err := s.random.UnmarshalBinary(h.Random[:]); err != nil {
 		return fmt.Errorf("%w: %w", damaged, err)
 	}
-	rest, wanted := saved[read:body], 0
+	rest, wanted := body[read:], 0
 	size := l.problem.Q * l.problem.X.D
 	if l.averages(h.Seen) {
 		wanted = 12 * size

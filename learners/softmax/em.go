@@ -119,13 +119,13 @@ func (l *run) endRound() (more bool, err error) {
 			return false, err
 		}
 	}
+	if again, err := l.tryLarger(); again || err != nil {
+		return again, err
+	}
 	c.Round++
 	if l.state.Stage == learning {
 		c.Scores = nil
 		return !still && c.Round < learningRounds, nil
-	}
-	if again, err := l.tryLarger(); again || err != nil {
-		return again, err
 	}
 	if err := l.posteriors(c.Scores); err != nil {
 		return false, err
@@ -168,7 +168,6 @@ func (l *run) tryLarger() (again bool, err error) {
 		return false, nil
 	}
 	c.Larger++
-	c.Round--
 	c.BeforeW, c.BeforeScores, c.Scores = slices.Clone(c.W), c.Scores, nil
 	l.state.Search.Lambda *= largerLambda
 	return true, nil

@@ -72,7 +72,7 @@ var definition = &learners.Definition{
 	Summary: "logistic regression of all classes at once, whose probabilities C turns into those of the noisy labels",
 	Paper: "Patrini et al., Making deep neural networks robust to label noise: a loss correction approach, CVPR 2017, " +
 		"Theorems 1 and 2; L-BFGS: Liu & Nocedal, Mathematical Programming 45 (1989)",
-	Step:     "an iteration of L-BFGS, over all examples",
+	Step:     "an iteration of L-BFGS, over all examples; the first of many examples is a fit of a sample",
 	MaxSteps: 100000,
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },

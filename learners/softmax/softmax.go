@@ -190,11 +190,7 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	if err := l.eval.Predict(classes); err != nil {
 		return nil, err
 	}
-	predicted = make([]int64, w.Q*w.Q)
-	for i, p := range classes {
-		predicted[int(p)*w.Q+int(l.problem.Y[i])]++
-	}
-	return predicted, nil
+	return learners.CountPredictions(classes, l.problem.Y, w.Q), nil
 }
 
 // rescore has the evaluator score all examples by w, unless it has done that last.

@@ -1,12 +1,12 @@
 package svm
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Save implements learners.Learner: what all machines have to save, one after the other, and the SHA-256 of that.
@@ -23,18 +23,16 @@ func (l *run) Save() (saved []byte, err error) {
 			}
 		}
 	}
-	sum := sha256.Sum256(saved)
-	return append(saved, sum[:]...), nil
+	return learners.Seal(saved), nil
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *run) Restore(saved []byte) error {
 	damaged := errors.New("svm: found a damaged state of a run")
-	body := max(0, len(saved)-sha256.Size)
-	if sum := sha256.Sum256(saved[:body]); !bytes.Equal(sum[:], saved[body:]) {
+	rest, whole := learners.Unseal(saved)
+	if !whole {
 		return damaged
 	}
-	rest := saved[:body]
 	for _, m := range l.machines {
 		for _, place := range m.saved() {
 			read, err := restore(rest, place)

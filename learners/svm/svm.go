@@ -119,17 +119,7 @@ func (l *run) costs() []float64 {
 
 // Count implements learners.Learner.
 func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64, err error) {
-	if err := l.scorer.Rescore(w, changed); err != nil {
-		return nil, err
-	}
-	if err := l.scorer.Predict(l.predicted); err != nil {
-		return nil, err
-	}
-	predicted = make([]int64, w.Q*w.Q)
-	for i, p := range l.predicted {
-		predicted[int(p)*w.Q+int(l.problem.Y[i])]++
-	}
-	return predicted, nil
+	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
 }
 
 // looks is how often a step may look at each example: the loop counts predictions of all of them after it, and

@@ -1,6 +1,7 @@
 package kernelmean
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -179,10 +180,10 @@ func drawBound(c *kernelpca.Cover) float64 {
 // The bound holds always: v = (t+1)·ω - Σ φ(atom) begins as ω, and a further atom, which has the largest
 // ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k atoms v is no
 // longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of spaces of endless dimension.
-func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
+func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
 	x := s.of(rows)
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows)), memory.Product(len(rows), 32))
+	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows), false), memory.Product(len(rows), 32))
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
@@ -195,9 +196,14 @@ func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
 		return nil, 0, err
 	}
 	h := newHerd(target)
-	for values := kernelpca.NewKernelRows(x, s.o.Function); h.size < k; {
+	values, err := kernelpca.NewKernelRows(s.e, x, s.o.Function, false) // the next one cannot be told
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, values.Close()) }()
+	for h.size < k {
 		at := h.next()
-		row, err := values.Row(s.ctx, s.e, at, h.gains)
+		row, err := values.Row(s.ctx, at, nil)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -206,7 +212,6 @@ func (s *sample) herd(rows []int, k int) ([]atom, float64, error) {
 			break
 		}
 	}
-	var atoms []atom
 	if s.o.Within > 0 && h.squaredError() > s.o.Within*s.o.Within {
 		for _, row := range rows {
 			atoms = append(atoms, atom{row, 1 / float64(len(rows))})

@@ -2,6 +2,7 @@ package kernelpca
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -33,22 +34,27 @@ func NewCover(
 func GrowCover(
 	ctx context.Context, e engine.Engine, x dataset.Examples, f mercer.Function, k int, choice string, seed uint64,
 	enough func(*Cover) bool,
-) (*Cover, error) {
-	rows := NewKernelRows(x, f)
-	what := "the distances of the examples from centres"
-	if err := memory.Check(memory.Sum(KernelRowsBytes(x.N), memory.Product(x.N, 20)), what); err != nil {
+) (c *Cover, err error) {
+	together := choice != KMeans
+	need := memory.Sum(KernelRowsBytes(x.N, together), memory.Product(x.N, 20))
+	if err := memory.Check(need, "the distances of the examples from centres"); err != nil {
 		return nil, err
 	}
-	c := &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}
+	c = &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}
 	self := SquaredLengths(f, x)
+	rows, err := NewKernelRows(e, x, f, together)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	rng := newRand(seed)
 	next := rng.IntN(x.N)
 	for {
 		soon := c.Distances // the examples farthest away are mostly the next centres
-		if choice == KMeans || len(c.Rows) == 0 {
+		if !together || len(c.Rows) == 0 {
 			soon = nil
 		}
-		values, err := rows.Row(ctx, e, next, soon)
+		values, err := rows.Row(ctx, next, soon)
 		if err != nil {
 			return nil, err
 		}

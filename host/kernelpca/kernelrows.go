@@ -14,10 +14,11 @@ import (
 )
 
 // KernelRows answers with kernel values of all n examples with one of them, for methods that take one
-// after the other. An engine multiplies all by 32 examples in the time of one, so it asks for those too
-// that may come soon, and keeps what it was told last. What it asks for are inner products: kernel values of them
-// are computed for the one example alone, and lengths of examples once, not for each batch.
+// after the other. An engine keeps the examples, and reads them for some in the time of one: it may be asked for
+// those too that may come soon, and what it said last is kept. What it is asked for are inner products: kernel
+// values of them are computed for the one example alone, and lengths of examples once.
 type KernelRows struct {
+	loaded  engine.Scorer // of x, for a batch
 	x       dataset.Examples
 	f       mercer.Function
 	lengths []float32 // ⟨x,x⟩, if f wants them
@@ -28,22 +29,30 @@ type KernelRows struct {
 	known   []bool     // which examples are in kept
 }
 
-// rowBatch has the inner products of all n examples with some of them, n × len(which).
+// rowBatch has the inner products of all n examples with some of them, n × batch. Nobody uses what is in the
+// columns beyond these.
 type rowBatch struct {
 	which    []int
 	products []float32
 }
 
-// A batch has so many examples, and all that are kept so many products, or one batch.
+// A batch has so many examples, and all that are kept so many products, or one batch. Processors multiply by 16 while
+// they read one example of hundreds of features, so that more would take longer.
 const (
-	rowsTogether = 32
+	rowsTogether = 16
 	rowProducts  = 1 << 26
 )
 
-// NewKernelRows returns the kernel values of x by f, of which none are computed yet.
-func NewKernelRows(x dataset.Examples, f mercer.Function) *KernelRows {
+// NewKernelRows returns the kernel values of x by f on an engine, of which none are computed yet: it is asked for
+// one example at a time, or for several together, which pays where the next ones can be told. Errors: those of
+// Engine.Load.
+func NewKernelRows(e engine.Engine, x dataset.Examples, f mercer.Function, together bool) (*KernelRows, error) {
 	r := &KernelRows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N), known: make([]bool, x.N)}
-	r.batch, r.most = keptRows(x.N)
+	r.batch, r.most = keptRows(x.N, together)
+	var err error
+	if r.loaded, err = e.Load(x, r.batch); err != nil {
+		return nil, err
+	}
 	if f.Kind == mercer.RBF {
 		parallel.Ranges(x.N, 256, func(from, to int) {
 			buffer := make([]float32, x.D)
@@ -53,44 +62,54 @@ func NewKernelRows(x dataset.Examples, f mercer.Function) *KernelRows {
 			}
 		})
 	}
-	return r
+	return r, nil
 }
 
+// Close gives back what the engine has of the examples.
+func (r *KernelRows) Close() error { return r.loaded.Close() }
+
 // keptRows returns how many of n examples make a batch, and how many batches are kept.
-func keptRows(n int) (batch, most int) {
+func keptRows(n int, together bool) (batch, most int) {
+	if !together {
+		return 1, 1
+	}
 	batch = max(1, min(rowsTogether, rowProducts/n))
 	return batch, max(1, min(rowProducts/batch/n, (n+batch-1)/batch))
 }
 
-// KernelRowsBytes returns how much memory the kernel rows of n examples take at most.
-func KernelRowsBytes(n int) int64 {
-	batch, most := keptRows(n)
-	return 4*int64(most)*int64(batch)*int64(n) + 9*int64(n)
+// KernelRowsBytes returns how much memory the kernel rows of n examples take at most, beside what the engine
+// has of the examples.
+func KernelRowsBytes(n int, together bool) int64 {
+	batch, most := keptRows(n, together)
+	return 4*int64(most+1)*int64(batch)*int64(n) + 9*int64(n)
 }
 
 // Row returns the n kernel values of all examples with example i, which stay as they are until the next call.
-// If it has to ask an engine, it asks for those examples too of which soon has the largest values; nil for no
-// others. A cancelled ctx ends it with ctx's error; other errors are those of Engine.Project.
-func (r *KernelRows) Row(ctx context.Context, e engine.Engine, i int, soon []float64) ([]float32, error) {
+// If it has to ask for a batch, it asks for those examples too of which soon has the largest values; nil for no
+// others. A cancelled ctx ends it with ctx's error; other errors are those of Scorer.
+func (r *KernelRows) Row(ctx context.Context, i int, soon []float64) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	at := slices.IndexFunc(r.kept, func(b rowBatch) bool { return r.known[i] && slices.Contains(b.which, i) })
 	if at < 0 {
-		if err := r.ask(ctx, e, i, soon); err != nil {
+		if err := r.ask(i, soon); err != nil {
 			return nil, err
 		}
 		at = len(r.kept) - 1
 	}
 	b := r.kept[at]
-	stride, column := len(b.which), slices.Index(b.which, i)
+	column := slices.Index(b.which, i)
 	parallel.Ranges(r.x.N, 1024, func(from, to int) {
 		for k := from; k < to; k++ {
-			r.values[k] = r.f.Value(b.products[k*stride+column], r.lengths[k], r.lengths[i])
+			r.values[k] = r.f.Value(b.products[k*r.batch+column], r.lengths[k], r.lengths[i])
 		}
 	})
 	return r.values, nil
 }
 
 // ask makes a batch with example i the latest that is kept.
-func (r *KernelRows) ask(ctx context.Context, e engine.Engine, i int, soon []float64) error {
+func (r *KernelRows) ask(i int, soon []float64) error {
 	b := rowBatch{which: []int{i}}
 	if soon != nil && r.batch > 1 {
 		b.which = r.withLargest(soon, i)
@@ -100,10 +119,18 @@ func (r *KernelRows) ask(ctx context.Context, e engine.Engine, i int, soon []flo
 		r.mark(r.kept[0].which, false)
 		r.kept = slices.Delete(r.kept, 0, 1)
 	}
-	size := r.x.N * len(b.which)
-	b.products = slices.Grow(b.products[:0], size)[:size]
-	p := engine.Projection{Function: linear, Landmarks: r.x.Pick(b.which)}
-	if err := project(ctx, e, b.products, r.x, p); err != nil {
+	w, classes := engine.NewWeights(r.batch, r.x.D), make([]int, len(b.which))
+	for c, j := range b.which {
+		copy(w.Row(c), r.x.DenseRow(w.Row(c), j))
+		classes[c] = c
+	}
+	if err := r.loaded.Rescore(w, classes); err != nil {
+		return err
+	}
+	if b.products == nil {
+		b.products = make([]float32, r.x.N*r.batch)
+	}
+	if err := r.loaded.Scores(b.products, 0, r.x.N); err != nil {
 		return err
 	}
 	r.kept = append(r.kept, b)

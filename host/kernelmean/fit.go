@@ -98,7 +98,10 @@ func Fit(
 	if o.Weights == Optimal {
 		err = s.optimal(m)
 	} else {
-		m.Error, err = s.errors(m.Projection, nil)
+		var means []float32
+		if means, err = s.exactAt(m.Rows); err == nil {
+			m.Error, err = s.errors(m.Projection, means)
+		}
 	}
 	m.Length = s.lengths
 	return m, err
@@ -155,16 +158,11 @@ func (s *sample) project(x dataset.Examples, p engine.Projection) ([]float32, er
 	return dst, b.Project(s.ctx, s.e, dst, x)
 }
 
-// errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks are exact, or
-// nil for errors to compute. With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over
-// the class, and the second Σ β_l·r(a_l).
-func (s *sample) errors(p engine.Projection, exact []float32) (_ []float64, err error) {
+// errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks are exact.
+// With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over the class, and the second
+// Σ β_l·r(a_l).
+func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error) {
 	q := p.Axes.Q
-	if exact == nil {
-		if exact, err = s.project(p.Landmarks, s.exact); err != nil {
-			return nil, err
-		}
-	}
 	own, err := s.project(p.Landmarks, p)
 	if err != nil {
 		return nil, err
@@ -186,16 +184,21 @@ func (s *sample) errors(p engine.Projection, exact []float32) (_ []float64, err 
 	return means, nil
 }
 
+// exactAt returns the exact means at examples rows. One reading of all examples has those of the sample of errors too.
+func (s *sample) exactAt(rows []int) ([]float32, error) {
+	s.rows = s.errorSample()
+	means, err := s.project(s.exact.Landmarks.Pick(slices.Concat(rows, s.rows)), s.exact)
+	if err != nil {
+		return nil, err
+	}
+	split := len(rows) * s.exact.Axes.Q
+	s.at = means[split:]
+	return means[:split], nil
+}
+
 // residuals returns the mean of ω_k - ω̂_k over the examples of class k in the sample.
 func (s *sample) residuals(p engine.Projection) ([]float64, error) {
 	q := p.Axes.Q
-	if s.rows == nil {
-		s.rows = s.errorSample()
-		var err error
-		if s.at, err = s.project(s.exact.Landmarks.Pick(s.rows), s.exact); err != nil {
-			return nil, err
-		}
-	}
 	near, err := s.project(s.exact.Landmarks.Pick(s.rows), p)
 	if err != nil {
 		return nil, err

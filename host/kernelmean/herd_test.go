@@ -16,10 +16,14 @@ import (
 type asked struct {
 	engine.Engine
 	times int
+	all   int // with more than 1000 landmarks
 }
 
 func (a *asked) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	a.times++
+	if p.Landmarks.N > 1000 {
+		a.all++
+	}
 	return a.Engine.Project(dst, x, p)
 }
 
@@ -78,5 +82,19 @@ func TestHerdTwin(t *testing.T) {
 	// For the mean, lengths and errors; rows are read where the examples are kept.
 	if most := 8; e.times > most {
 		t.Errorf("projected %d times, wanted %d at most", e.times, most)
+	}
+}
+
+// TestOneReading: the means of all examples, of which there may be more than memory holds, are asked for once.
+func TestOneReading(t *testing.T) {
+	x, y := spots(1600, 1)
+	for _, choice := range []string{kernelmean.Uniform, kernelmean.Clusters} {
+		for _, weights := range []string{kernelmean.Optimal, kernelmean.Own} {
+			e := &asked{Engine: simd.New()}
+			fit(t, e, x, y, kernelmean.Options{Function: narrow, Atoms: 24, Choice: choice, Weights: weights})
+			if e.all != 1 {
+				t.Errorf("%s, %s: asked for the means %d times", choice, weights, e.all)
+			}
+		}
 	}
 }

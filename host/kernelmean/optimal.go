@@ -24,7 +24,7 @@ func (s *sample) optimal(m *Means) error {
 	if err != nil {
 		return err
 	}
-	means, err := s.project(m.Landmarks, s.exact)
+	means, err := s.exactAt(m.Rows)
 	if err != nil {
 		return err
 	}

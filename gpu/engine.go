@@ -137,7 +137,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
 func (e *gpuEngine) start(t Tuning) (err error) {
-	if e.q.device.Type()&cl.DeviceTypeCPU != 0 {
+	if e.info.PlatformName == pocl && e.q.device.Type()&cl.DeviceTypeCPU != 0 {
 		e.q.shelf = &processors
 		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
 	} else {

@@ -11,12 +11,14 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 )
 
-// shelf holds a context for each processor and the programs compiled in it, for all engines of a process,
+// shelf holds a context for each processor of PoCL and the programs compiled in it, for all engines of a process,
 // those that are open together and those that follow each other. PoCL reads a program's text for 45 ms although
 // it has the machine code on disk, and an engine has up to eleven programs.
 //
 // Contexts and programs of a processor take nothing but memory of this process. Those of a GPU hold its
-// memory: they belong to one engine and end with it.
+// memory: they belong to one engine and end with it. So do those of other drivers for processors, of which
+// nobody has said that they are slow: Oclgrind's search for uninitialised values believes that all of a buffer
+// is one if another was at its address in the same context.
 type shelf struct {
 	mu       sync.Mutex
 	contexts map[string]*cl.Context // by Info.ID
@@ -40,10 +42,10 @@ type recipe struct {
 // mostUnused is how many programs stay that no engine has. They are those of a few engines of different options.
 const mostUnused = 32
 
-// processors is the one shelf of the process.
+// processors is the shelf of the process.
 var processors shelf
 
-// context returns the context of a processor, which stays until the process ends.
+// context returns the context of a device, which stays until the process ends.
 func (s *shelf) context(id string, device *cl.Device) (*cl.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
-// Engines of one processor share what is the same and nothing else, and a GPU's share nothing.
+// Engines of one of PoCL's processors share what is the same and nothing else, and those of other devices nothing.
 func TestShared(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		first := openTest(t, i, Options{}, build{})
 		programs := slices.Clone(first.programs)
 		if first.q.shelf == nil {
 			if e := openTest(t, i, Options{}, build{}); e.q.context == first.q.context || e.programs[0] == programs[0] {
-				t.Errorf("%s is no processor, and engines of it share", i.ID())
+				t.Errorf("%s is not PoCL's processor, and engines of it share", i.ID())
 			}
 			return
 		}

@@ -27,7 +27,7 @@ type Session struct {
 	Classes  []string          `json:"classes"`
 	Examples int               `json:"examples"` // of the pool
 	// Predicted is the class of each example of the pool, by the model that the last questions came from; empty
-	// before the first round.
+	// as long as there is no model.
 	Predicted []int32 `json:"predicted"`
 	Rounds    []Round `json:"rounds"`
 }
@@ -36,7 +36,7 @@ type Session struct {
 type Round struct {
 	Asked   []int   `json:"asked"`   // examples of the pool, counted from 0, the one worth most first
 	Answers []int32 `json:"answers"` // of each its class, Unknown as long as there is no answer, or Aside
-	// Agreement compares the model that they came from with that of the round before; nil of the first.
+	// Agreement compares the model that they came from with that of the round before; nil if there are none.
 	Agreement *Agreement `json:"agreement,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (s *Session) Labels() []int32 {
 	return y
 }
 
-// Agreements returns that of each round but the first.
+// Agreements returns those that there are, in the order of the rounds.
 func (s *Session) Agreements() (all []Agreement) {
 	for _, r := range s.Rounds {
 		if r.Agreement != nil {
@@ -154,8 +154,8 @@ func (s *Session) check() string {
 	case len(s.Classes) < 2 || s.Examples < 1:
 		return fmt.Sprintf("%d classes and %d examples", len(s.Classes), s.Examples)
 	}
-	if want := s.Examples * min(1, len(s.Rounds)); len(s.Predicted) != want {
-		return fmt.Sprintf("%d predictions of %d examples", len(s.Predicted), want)
+	if n := len(s.Predicted); n != 0 && n != s.Examples {
+		return fmt.Sprintf("%d predictions of %d examples", n, s.Examples)
 	}
 	for i, y := range s.Predicted {
 		if y < 0 || int(y) >= len(s.Classes) {
@@ -164,7 +164,7 @@ func (s *Session) check() string {
 	}
 	asked := make([]bool, s.Examples)
 	for number, r := range s.Rounds {
-		if len(r.Answers) != len(r.Asked) || (r.Agreement == nil) != (number == 0) {
+		if len(r.Answers) != len(r.Asked) {
 			return fmt.Sprintf("round %d of %d questions and %d answers", number+1, len(r.Asked), len(r.Answers))
 		}
 		for k, i := range r.Asked {

@@ -23,12 +23,12 @@ const (
 	Random    Strategy = "random"    // any
 	Margin    Strategy = "margin"    // where two classes contend in the model (Scheffer, Decomain and Wrobel 2001)
 	Entropy   Strategy = "entropy"   // of the model's probabilities, the largest (Lewis and Gale 1994; Settles 2010)
-	Change    Strategy = "change"    // expected length of the gradient of the model's loss (Settles, Craven and Ray 2008)
-	Committee Strategy = "committee" // models of resampled labels disagree (Abe and Mamitsuka 1998; Dagan and Engelson 1995)
+	Change    Strategy = "change"    // expected length of the loss's gradient (Settles, Craven and Ray 2008)
+	Committee Strategy = "committee" // models of resampled labels disagree (Abe and Mamitsuka 1998)
 	SVM       Strategy = "svm"       // where two classes contend at largest margin (Tong and Koller 2001, SIMPLE)
 	MaxMin    Strategy = "maxmin"    // either label leaves a small version space (Tong and Koller 2001)
 	Ratio     Strategy = "ratio"     // either label leaves about as much of it (Tong and Koller 2001)
-	BPM       Strategy = "bpm"       // where two classes contend at the centroid of the version space (Louche, Algorithm 10)
+	BPM       Strategy = "bpm"       // where two contend at the centroid of the version space (Louche, Algorithm 10)
 )
 
 // Strategies are all of them.

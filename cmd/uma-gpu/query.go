@@ -21,24 +21,28 @@ func queryCommand() *cli.Command {
 		&cli.StringFlag{Name: "classes", Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
 		&cli.StringFlag{Name: "id", Usage: "`COLUMN` of the pool that names examples, instead of their number from 1"},
 		&cli.StringFlag{Name: "show", Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
-		inputFlag{&cli.StringFlag{Name: "show-file", Usage: "`FILE` with a line for each example of the pool, to show instead"}},
+		inputFlag{&cli.StringFlag{Name: "show-file",
+			Usage: "`FILE` with a line for each example of the pool, to show instead"}},
 	}, noisyDataFlags()[1:]...) // without --data
 	questions := []cli.Flag{
-		&cli.StringFlag{Name: "strategy", Value: string(active.Margin), Usage: "`STRATEGY` by which to choose"},
+		&cli.StringFlag{Name: "strategy", Value: string(active.Margin),
+			Usage: "`STRATEGY` by which to choose"},
 		&cli.IntFlag{Name: "k", Value: 10, Usage: "ask about `K` examples at a time"},
 		&cli.Float64Flag{Name: "diversity", Value: 0.3,
 			Usage: "`SHARE`, 0 to 1, of what counts that is being unlike the other questions"},
 		&cli.Float64Flag{Name: "balance", Usage: "`WEIGHT` of having few labels of the predicted class, 0 and above"},
 		&cli.IntFlag{Name: "committee", Value: 7, Usage: "`MEMBERS` of strategy committee"},
 		&cli.Float64Flag{Name: "slack",
-			Usage: "`SHARE` by which svm, maxmin, ratio and bpm may be wrong about labels; 0 as needed"},
+			Usage: "`SHARE` by which svm, maxmin, ratio and bpm may be wrong; 0 as needed"},
 		&cli.StringFlag{Name: "sampler", Value: billiard, Usage: "`WAY` to the centroid of bpm: billiard or hit-and-run"},
 	}
 	output := []cli.Flag{
 		&cli.StringFlag{Name: "session", Usage: "`FOLDER` that keeps questions and answers, to go on with"},
 		inputFlag{&cli.StringFlag{Name: "answers", Usage: "`FILE` with answers, a CSV with columns id and label"}},
-		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the questions, CSV; - is standard output"}},
-		outputFlag{&cli.StringFlag{Name: "write-labelled", Usage: "also write all labelled examples to `FILE`, to train on"}},
+		outputFlag{&cli.StringFlag{Name: "out", Value: "-",
+			Usage: "`FILE` for the questions, CSV; - is standard output"}},
+		outputFlag{&cli.StringFlag{Name: "write-labelled",
+			Usage: "also write all labelled examples to `FILE`, to train on"}},
 		jsonFlag(), quietFlag(),
 	}
 	flags := grouped("Data", data)
@@ -50,9 +54,9 @@ func queryCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "query",
 		Usage: "choose which examples an expert should label next",
-		Description: "Learns from the labelled examples and prints which of the pool are worth a label most: a CSV of id, what\n" +
-			"--show shows, and an empty column label. With --session the same file is FOLDER/round-1.csv: fill in the\n" +
-			"labels, with ? for what the expert cannot tell, and give it back:\n\n" +
+		Description: "Learns from the labelled examples and prints which of the pool are worth a label most: a CSV of\n" +
+			"id, what --show shows, and an empty column label. With --session the same file is FOLDER/round-1.csv:\n" +
+			"fill in the labels, with ? for what the expert cannot tell, and give it back:\n\n" +
 			"  uma-gpu query --pool P.csv --labelled L.csv --show text --session S\n" +
 			"  uma-gpu query --session S --answers S/round-1.csv\n\n" +
 			"and so on. Rows may come in any order, in any number of files; as long as some are missing, the same\n" +

@@ -85,7 +85,8 @@ func TestQuery(t *testing.T) {
 				t.Errorf("found %+v", r)
 			}
 			first := r.Questions[0]
-			if i := first.Example + 5; first.Shown != fmt.Sprintf("leaf %d, \"%d\"", i, i*i) || first.ID != fmt.Sprint("leaf-", i) {
+			if i := first.Example + 5; first.Shown != fmt.Sprintf("leaf %d, \"%d\"", i, i*i) ||
+				first.ID != fmt.Sprint("leaf-", i) {
 				t.Errorf("found %+v", first)
 			}
 		}
@@ -132,7 +133,8 @@ func TestQueryOpenQuestions(t *testing.T) {
 		t.Errorf("found %s, wanted %s", again, open)
 	}
 	// A spreadsheet writes it otherwise; one answer is mended.
-	write(t, dir, "b.csv", "\ufefflabel;note;id\r\n?;no leaf;"+ids[0]+"\r\n"+tree[ids[3]]+";;"+ids[3]+"\r\nash;;"+ids[1]+"\r\n")
+	write(t, dir, "b.csv", fmt.Sprintf("\ufefflabel;note;id\r\n?;no leaf;%s\r\n%s;;%s\r\nash;;%s\r\n",
+		ids[0], tree[ids[3]], ids[3], ids[1]))
 	mended := "was another one"
 	if tree[ids[1]] == "ash" {
 		mended = "1 put aside"
@@ -151,9 +153,11 @@ func TestQueryOpenQuestions(t *testing.T) {
 	}
 	// To the end, without a file for the questions.
 	for range 9 {
-		round := fmt.Sprintf("s/round-%d.csv", strings.Count(strings.Join(names(t, "s"), " "), "round-"))
+		rounds := strings.Count(strings.Join(names(t, "s"), " "), "round-")
+		round := fmt.Sprintf("s/round-%d.csv", rounds)
 		fillIn(t, round, "a.csv", tree, 0)
-		if _, stderr = succeed(t, "query", "--session", "s", "--answers", "a.csv"); strings.Contains(stderr, "none is left") {
+		_, stderr = succeed(t, "query", "--session", "s", "--answers", "a.csv")
+		if strings.Contains(stderr, "none is left") {
 			break
 		}
 	}
@@ -161,6 +165,20 @@ func TestQueryOpenQuestions(t *testing.T) {
 		t.Errorf("stderr\n%s", stderr)
 	}
 	succeed(t, "query", "--session", "s")
+}
+
+// TestQueryWithoutHeader: a last column too many in the pool is that of labels.
+func TestQueryWithoutHeader(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	write(t, dir, "few.csv", "1,2,ash\n3,5,beech\n")
+	write(t, dir, "pool.csv", "1,2\n3,4\n7,8\n")
+	write(t, dir, "known.csv", "1,2,ash\n3,4,beech\n7,8,ash\n")
+	bare, _ := succeed(t, "query", "--pool", "pool.csv", "--labelled", "few.csv")
+	labelled, _ := succeed(t, "query", "--pool", "known.csv", "--labelled", "few.csv")
+	if bare != labelled || strings.Count(bare, "\n") != 4 {
+		t.Errorf("found %q and %q", bare, labelled)
+	}
 }
 
 // TestQueryWithoutLabels: with nothing but names of classes the first questions are random ones; LIBSVM files tell
@@ -189,7 +207,8 @@ func TestQueryWithoutLabels(t *testing.T) {
 		t.Errorf("found %+v", r)
 	}
 	stdout, _ = succeed(t, append(args, "--labelled", "few.svm", "--write-labelled", "l.svm", "--out", "q.csv")...)
-	if stdout != "" || strings.Count(string(read(t, "q.csv")), "\n") != 6 || !strings.Contains(string(read(t, "l.svm")), "beech") {
+	if stdout != "" || strings.Count(string(read(t, "q.csv")), "\n") != 6 ||
+		!strings.Contains(string(read(t, "l.svm")), "beech") {
 		t.Errorf("stdout %s, q.csv %s", stdout, read(t, "q.csv"))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -97,14 +98,14 @@ func (q *questions) read(c *cli.Context) error {
 		if q.labelled, err = readData(c.Context, path, o, q.notes); err != nil {
 			return fmt.Errorf("%w (of --labelled; --classes names classes that it has no example of)", err)
 		}
-		pool.FeatureNames = q.labelled.Features
+		if pool.FeatureNames = q.labelled.Features; q.labelled.Format != "libsvm" {
+			// A last column too many is that of labels, which do not count.
+			pool.Features, pool.LabelColumn = q.labelled.FeatureCount(), cmp.Or(pool.LabelColumn, "last")
+		}
 	} else if c.String("classes") == "" {
 		return usagef(c, "--labelled is missing; to begin without any label, name the classes: --classes a,b,c")
 	}
 	pool.NoLabels, pool.Labels = true, ""
-	if pool.FeatureNames != nil {
-		pool.LabelColumn = "" // what the labelled examples do not have as features is left out
-	}
 	if q.rest, err = readData(c.Context, c.String("pool"), pool, q.notes); err != nil {
 		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it has is named by "+
 			"--label-column)", err)

@@ -58,7 +58,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	if err != nil {
 		return nil, err
 	}
-	steps := dataset.Steps{Bias: true}
+	var steps dataset.Steps // none: a bias as long as a component is large leads version spaces astray
 	if o.Kernel.Steps != nil {
 		steps = *o.Kernel.Steps
 	}
@@ -72,6 +72,15 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 		say("kernel: %s", p.kernel.Basis.Summary())
 	}
 	return p, nil
+}
+
+// Apply returns raw examples as those of the pool are. The errors are those of preparing and mapping.
+func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples) (dataset.Examples, error) {
+	x, err := p.preparation.Apply(raw)
+	if err != nil || p.kernel == nil {
+		return x, err
+	}
+	return p.kernel.Apply(ctx, e, x)
 }
 
 // Labelled returns which examples have a label, in increasing order.

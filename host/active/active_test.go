@@ -159,7 +159,7 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := make([]float64, c.d)
+		var want []float64
 		if c.strategy == SVM {
 			ball, err := space.Ball()
 			if err != nil {

@@ -310,11 +310,8 @@ func TestQueryEverywhere(t *testing.T) {
 		}
 		succeed(t, "query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text", "--label-column",
 			"tree", "--session", s, "--strategy", "bpm", "--device", on(0))
-		for round := 1; round < 3; round++ {
-			file := fmt.Sprintf("%s/round-%d.csv", s, round)
-			fillIn(t, file, "a.csv", tree, 0)
-			succeed(t, "query", "--session", s, "--answers", "a.csv", "--device", on(round))
-		}
+		fillIn(t, s+"/round-1.csv", "a.csv", tree, 0)
+		succeed(t, "query", "--session", s, "--answers", "a.csv", "--device", on(1))
 		got := folder(t, s)
 		if delete(got, "model.npz"); want == nil {
 			want = got

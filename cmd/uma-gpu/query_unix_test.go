@@ -21,10 +21,10 @@ func TestQueryKills(t *testing.T) {
 	leaves(t, dir, "few.csv", 0, 6)
 	tree := leaves(t, dir, "pool.csv", 6, 300)
 	begin := []string{"query", "--pool", "pool.csv", "--labelled", "few.csv", "--id", "id", "--show", "text",
-		"--label-column", "tree", "--strategy", "bpm"}
+		"--label-column", "tree"}
 	commands := func(s string, run func(args []string)) map[string]string {
 		run(with(begin, "--session", s))
-		for round := 1; round < 4; round++ {
+		for round := 1; round < 3; round++ {
 			file := fmt.Sprintf("%s/round-%d.csv", s, round)
 			fillIn(t, file, "a.csv", tree, 0)
 			run([]string{"query", "--session", s, "--answers", "a.csv"})
@@ -41,7 +41,7 @@ func TestQueryKills(t *testing.T) {
 	})
 	killed := 0
 	got := commands("killed", func(args []string) {
-		for most := killed + 3; ; {
+		for most := killed + 2; ; {
 			wait := time.Duration(r.Float64() * 1.2 * float64(took))
 			if killed >= most {
 				wait = time.Hour

@@ -79,7 +79,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), calibrateCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
+			issuesCommand(), queryCommand(), calibrateCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},

@@ -27,7 +27,7 @@ func streamFlags() []cli.Flag {
 func (t *training) streamed(c *cli.Context) error {
 	if !c.Bool("stream") {
 		for _, name := range []string{"classes", "features"} {
-			if c.IsSet(name) && visible(c, name) {
+			if c.IsSet(name) && visible(c, name) && visible(c, "stream") {
 				return usagef(c, "--%s is given without --stream", name)
 			}
 		}

@@ -1,0 +1,218 @@
+package active
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// What Pool.Labels has where there is no label.
+const (
+	Unknown int32 = -1 // nobody was asked
+	Aside   int32 = -2 // whoever was asked could not tell, so nobody is asked again
+)
+
+// Pool are examples, of some of which the label is known.
+type Pool struct {
+	dataset.Examples          // prepared, as a learner sees them
+	Classes          []string // two at least
+	Labels           []int32  // of each example its class, Unknown or Aside; the caller changes it between questions
+
+	features    []string             // their names; nil for none
+	preparation *dataset.Preparation // of the raw examples
+	kernel      *kernelmap.Map       // of the prepared ones; nil for none
+}
+
+// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation, and maps them by
+// o.Kernel on o.Engine if that is not nil: both are fitted to all of them, since that takes no label. The examples
+// of data, if they were prepared before, are shared. A γ that takes labels to find is an error, and so are less
+// than two classes; other errors are those of host.Prepare and kernelmap.Fit.
+func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
+	if len(data.Classes) < 2 {
+		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least", data.Classes)
+	}
+	d := *data
+	if err := host.Prepare(&d, o.Preparation, o.Kernel != nil); err != nil {
+		return nil, err
+	}
+	p := &Pool{Examples: d.Examples, Classes: d.Classes, Labels: make([]int32, d.N), features: d.Features,
+		preparation: d.Prepared}
+	for i := range p.Labels {
+		p.Labels[i] = Unknown
+	}
+	if o.Kernel == nil {
+		return p, nil
+	}
+	if o.Kernel.Search || o.Kernel.Mean {
+		return nil, fmt.Errorf("pool of examples: found a γ to search for, which takes more labels than there are: " +
+			"give γ as a number, or leave it to the median distance")
+	}
+	found, note, err := o.Kernel.FindOptions(o.Engine, p.Examples, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	var steps dataset.Steps // none: a bias as long as a component is large leads version spaces astray
+	if o.Kernel.Steps != nil {
+		steps = *o.Kernel.Steps
+	}
+	if p.kernel, p.Examples, err = kernelmap.Fit(ctx, o.Engine, p.Examples, found, steps); err != nil {
+		return nil, err
+	}
+	if say := o.Watch.Note; say != nil {
+		if note != "" {
+			say("kernel: %s", note)
+		}
+		say("kernel: %s", p.kernel.Basis.Summary())
+	}
+	return p, nil
+}
+
+// Apply returns raw examples as those of the pool are. The errors are those of preparing and mapping.
+func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples) (dataset.Examples, error) {
+	x, err := p.preparation.Apply(raw)
+	if err != nil || p.kernel == nil {
+		return x, err
+	}
+	return p.kernel.Apply(ctx, e, x)
+}
+
+// Labelled returns which examples have a label, in increasing order.
+func (p *Pool) Labelled() (which []int) {
+	for i, y := range p.Labels {
+		if y >= 0 {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
+// unasked returns which examples nobody was asked about, in increasing order.
+func (p *Pool) unasked() (which []int) {
+	for i, y := range p.Labels {
+		if y == Unknown {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
+// counts returns how many labels each class has, and how many classes have some.
+func (p *Pool) counts() (of []int, classes int) {
+	of = make([]int, len(p.Classes))
+	for _, y := range p.Labels {
+		if y < 0 {
+			continue
+		}
+		if of[y] == 0 {
+			classes++
+		}
+		of[y]++
+	}
+	return of, classes
+}
+
+// Fit learns a model of the labels so far, which are wrong as noise says, nil if they are right. Preparation and
+// kernel of o do not count: the model has those of the pool, and predicts from raw examples. The errors are those
+// of host.Train; a cancelled ctx is one, too.
+func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options) (*host.Trained, error) {
+	return p.fit(ctx, p.Labelled(), noise, o)
+}
+
+// fit learns from the examples that which names; one may be named twice.
+func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix, o host.Options) (*host.Trained, error) {
+	d := &dataset.Dataset{Examples: p.Pick(which), Classes: p.Classes, Features: p.features,
+		Prepared: p.preparation}
+	for _, i := range which {
+		d.Y = append(d.Y, p.Labels[i])
+	}
+	if p.kernel != nil {
+		d.Features, d.Prepared = nil, p.kernel.Preparation
+	}
+	o.Preparation, o.Kernel = "", nil
+	t, err := host.Train(ctx, d, noise, o)
+	if err == nil {
+		err = ctx.Err() // an interrupted training has a model too, but another one
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.kernel != nil {
+		t.Meta.Features, t.Meta.Preparation = model.Features{Count: p.preparation.D, Names: p.features}, *p.preparation
+		t.SetMap(p.kernel)
+	}
+	return t, nil
+}
+
+// Scores returns what m, which Fit made, says of each example and class, N×Q row-major.
+func (p *Pool) Scores(e engine.Engine, m *model.Model) ([]float32, error) {
+	return engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
+}
+
+// Predicted returns the class of the largest of each q scores, the first of equal ones.
+func Predicted(scores []float32, q int) []int32 {
+	classes := make([]int32, len(scores)/q)
+	for i := range classes {
+		row := scores[i*q : (i+1)*q]
+		for r, s := range row {
+			if s > row[classes[i]] {
+				classes[i] = int32(r)
+			}
+		}
+	}
+	return classes
+}
+
+// inner returns ⟨x_i, x_j⟩.
+func (p *Pool) inner(i, j int) (sum float64) {
+	if !p.Sparse() {
+		b := p.Row(j)
+		for k, v := range p.Row(i) {
+			sum += float64(float64(v) * float64(b[k]))
+		}
+		return sum
+	}
+	columns, values := p.SparseRow(i)
+	others, numbers := p.SparseRow(j)
+	for k, at := 0, 0; k < len(columns) && at < len(others); {
+		switch a, b := columns[k], others[at]; {
+		case a < b:
+			k++
+		case a > b:
+			at++
+		default:
+			sum += float64(float64(values[k]) * float64(numbers[at]))
+			k++
+			at++
+		}
+	}
+	return sum
+}
+
+// addTo adds a·x_i to sum.
+func (p *Pool) addTo(sum []float64, a float64, i int) {
+	if !p.Sparse() {
+		for k, v := range p.Row(i) {
+			sum[k] += float64(a * float64(v))
+		}
+		return
+	}
+	columns, values := p.SparseRow(i)
+	for k, j := range columns {
+		sum[j] += float64(a * float64(values[k]))
+	}
+}
+
+// length returns ‖x_i‖, or 1 of an example of zeros, which has no direction.
+func (p *Pool) length(i int) float64 {
+	if l := math.Sqrt(p.inner(i, i)); l > 0 {
+		return l
+	}
+	return 1
+}

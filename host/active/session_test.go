@@ -1,0 +1,120 @@
+package active
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCompare(t *testing.T) {
+	// 4 of 6 agree; by chance ½·⅓ + ½·⅔ = ½ would.
+	a := Compare([]int32{0, 0, 0, 1, 1, 1}, []int32{0, 0, 1, 1, 1, 0}, 2)
+	if math.Abs(a.Changed-1./3) > 1e-15 || math.Abs(a.Kappa-1./3) > 1e-15 {
+		t.Errorf("found %+v", a)
+	}
+	if a := Compare([]int32{1, 1}, []int32{1, 1}, 3); a.Changed != 0 || a.Kappa != 1 {
+		t.Errorf("found %+v", a)
+	}
+	if a := Compare([]int32{1, 1}, []int32{0, 0}, 3); a.Changed != 1 || a.Kappa != 0 {
+		t.Errorf("found %+v", a)
+	}
+	for _, c := range []struct {
+		kappas []float64
+		want   bool
+	}{{nil, false}, {[]float64{1, 1}, false}, {[]float64{0, 1, 0.99, 0.985}, true}, {[]float64{1, 1, 1, 0.9}, false}} {
+		var all []Agreement
+		for _, k := range c.kappas {
+			all = append(all, Agreement{Kappa: k})
+		}
+		if Steady(all) != c.want {
+			t.Errorf("%v: wanted %v", c.kappas, c.want)
+		}
+	}
+}
+
+func session() *Session {
+	return &Session{Settings: map[string]string{"k": "2", "pool": "<p>.csv"}, Pool: "ab", Classes: []string{"<a", "b"},
+		Examples: 5, Predicted: []int32{0, 1, 0, 1, 1}, Rounds: []Round{
+			{Asked: []int{4, 2}, Answers: []int32{1, Aside}},
+			{Asked: []int{0, 3}, Answers: []int32{Unknown, 0}, Agreement: &Agreement{0.2, 0.5}}}}
+}
+
+func TestSessionComesBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.json")
+	for rounds := range 3 {
+		s := session()
+		if s.Rounds = s.Rounds[:rounds]; rounds == 0 {
+			s.Rounds, s.Predicted = []Round{}, []int32{}
+		}
+		if err := s.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := LoadSession(path)
+		if err != nil || !reflect.DeepEqual(got, s) {
+			t.Errorf("%d rounds: found %+v, %v, wanted %+v", rounds, got, err, s)
+		}
+	}
+	s := session()
+	if got := s.Labels(); !slices.Equal(got, []int32{Unknown, Unknown, Aside, 0, 1}) || s.Open() != 1 {
+		t.Errorf("found the labels %v, %d open", got, s.Open())
+	}
+	if _, err := LoadSession(path + "x"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+		t.Errorf("found the error %v", err)
+	}
+}
+
+// TestDamagedSession: whatever a file holds, it is read as it was, or the error names it.
+func TestDamagedSession(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.json")
+	if err := session().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(text []byte, want string) {
+		t.Helper()
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadSession(path)
+		if err == nil && want != "" || err != nil && !strings.Contains(err.Error(), want) ||
+			err != nil && !strings.HasPrefix(err.Error(), path+":") {
+			t.Errorf("%s: found the error %v, wanted one with %q", text, err, want)
+		}
+	}
+	for n := range len(bytes.TrimSpace(whole)) {
+		try(whole[:n], "wanted a session")
+	}
+	for i := range whole {
+		for _, c := range []byte("9-[") {
+			changed := bytes.Clone(whole)
+			changed[i] = c
+			try(changed, "") // another number or text may be right
+		}
+	}
+	for _, c := range [][3]string{
+		{`"asked":[4,2]`, `"asked":[4,4]`, "example 4 (counted from 0) among the questions of round 1"},
+		{`"asked":[4,2]`, `"asked":[4,5]`, "example 5 "},
+		{`"answers":[1,-2]`, `"answers":[1,-1]`, "answer -1 to question 2 of round 1"},
+		{`"answers":[1,-2]`, `"answers":[2,-2]`, "answer 2 to question 1"},
+		{`"answers":[1,-2]`, `"answers":[1]`, "2 questions and 1 answers"},
+		{`"predicted":[0,`, `"predicted":[7,`, "prediction 7 of example 0"},
+		{`"predicted":[0,`, `"predicted":[`, "4 predictions of 5"},
+		{`"format_version":1`, `"format_version":2`, "format version 2"},
+		{"\n]}\n", "\n]}\nmore", ":4: "},
+	} {
+		if !strings.Contains(string(whole), c[0]) {
+			t.Fatalf("no %s in %s", c[0], whole)
+		}
+		try([]byte(strings.Replace(string(whole), c[0], c[1], 1)), c[2])
+	}
+}

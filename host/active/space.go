@@ -1,0 +1,198 @@
+package active
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/versionspace"
+)
+
+// span are coordinates for what the labelled examples span. A classifier of the version space need be looked for
+// nowhere else: what is orthogonal to all examples changes nothing, and the centre of a space that is a ball in
+// those directions has none of it.
+type span struct {
+	p     *Pool
+	known []int
+	// at has the coordinates of each known example, of up to dim numbers; those behind are 0: rows of Cholesky's
+	// factor of the inner products, without columns of examples that those before them span.
+	at    [][]float64
+	bases []int // which of known span, dim of them, one a column
+	slack float64
+}
+
+// newSpan returns the coordinates, with slack added to the squared length of each example, which gives each a
+// direction of its own.
+func newSpan(p *Pool, share float64) *span {
+	s := &span{p: p, known: p.Labelled()}
+	for _, i := range s.known {
+		s.slack += p.inner(i, i)
+	}
+	s.slack *= share / float64(len(s.known))
+	for k, i := range s.known {
+		row, left := s.project(i)
+		left += s.slack
+		if p.inner(i, i)+s.slack == 0 {
+			row = nil // zeros, of which every classifier says the same
+		}
+		// Less than that is what rounding leaves of an example that others span.
+		if left > 1e-10*float64(p.inner(i, i)+s.slack) {
+			row = append(row, math.Sqrt(left))
+			s.bases = append(s.bases, k)
+		}
+		s.at = append(s.at, row)
+	}
+	return s
+}
+
+// project returns the coordinates of example i of the pool by the bases so far, and the square of what they leave
+// of it.
+func (s *span) project(i int) (row []float64, left float64) {
+	row = make([]float64, len(s.bases), len(s.bases)+1)
+	left = s.p.inner(i, i)
+	for c, base := range s.bases {
+		b := s.at[base]
+		sum := s.p.inner(i, s.known[base])
+		for t := range c {
+			sum -= float64(row[t] * b[t])
+		}
+		row[c] = sum / b[c]
+		left -= float64(row[c] * row[c])
+	}
+	return row, max(left, 0)
+}
+
+// space returns the version space of class r against the rest, in dim dimensions at least as many as the bases,
+// with further constraints behind those of the known examples.
+func (s *span) space(r int32, dim int, more ...[]float64) (*versionspace.Space, error) {
+	rows := make([]float64, 0, (len(s.at)+len(more))*dim)
+	add := func(row []float64, sign float64) {
+		end := len(rows) + dim
+		for _, v := range row {
+			rows = append(rows, sign*v)
+		}
+		rows = rows[:end]
+	}
+	for k, row := range s.at {
+		if len(row) == 0 {
+			continue
+		}
+		sign := -1.0
+		if s.p.Labels[s.known[k]] == r {
+			sign = 1
+		}
+		add(row, sign)
+	}
+	for _, row := range more {
+		add(row, 1)
+	}
+	return versionspace.New(dim, rows)
+}
+
+// addWeights adds a·w to the weights of a class: w in coordinates is the combination of the bases' examples
+// whose coefficients solve an upper triangular system. What slack has added is left out, since other examples have
+// nothing of it.
+func (s *span) addWeights(to, w []float64) {
+	b := make([]float64, len(s.bases))
+	for c := len(b) - 1; c >= 0; c-- {
+		b[c] = w[c]
+		for t := c + 1; t < len(b); t++ {
+			b[c] -= float64(s.at[s.bases[t]][c] * b[t])
+		}
+		b[c] /= s.at[s.bases[c]][c]
+	}
+	for c, k := range s.bases {
+		s.p.addTo(to, b[c], s.known[k])
+	}
+}
+
+// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball) or BPM (centroid) ask by,
+// of length 1 each: row r of the weights is class r against the rest, and of two classes row 0 is the
+// negative of row 1. slack is the share that it took. At least two classes have labels. Errors: those of
+// versionspace but ErrEmpty, and labelled examples that are all zeros.
+func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
+	o = o.filled()
+	s, slack, err := p.roomy(o)
+	if err != nil {
+		return w, slack, err
+	}
+	q := len(p.Classes)
+	w = engine.Weights{Q: q, D: p.D, W: make([]float32, q*p.D)}
+	sum := make([]float64, p.D)
+	for r := range q {
+		if q == 2 && r == 0 {
+			continue
+		}
+		centre, err := s.centre(int32(r), o)
+		if err != nil {
+			return w, slack, fmt.Errorf("class %s: %w", p.Classes[r], err)
+		}
+		clear(sum)
+		s.addWeights(sum, centre)
+		for j, v := range sum {
+			w.W[r*p.D+j] = float32(v)
+			if q == 2 {
+				w.W[j] = -w.W[p.D+j]
+			}
+		}
+	}
+	return w, slack, nil
+}
+
+// roomy returns the coordinates in which the version space of each class has an inside: those of o.Slack, or
+// those of DefaultSlack where that is 0 and labels contradict each other.
+func (p *Pool) roomy(o Options) (s *span, slack float64, err error) {
+	s, slack = newSpan(p, o.Slack), o.Slack
+	switch {
+	case len(s.bases) == 0:
+		return nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, wanted one with a direction: "+
+			"label others, or prepare features with a bias", len(s.known))
+	case slack > 0:
+		return s, slack, nil
+	}
+	for r := range p.Classes {
+		space, err := s.space(int32(r), len(s.bases))
+		if err != nil {
+			return nil, 0, err
+		}
+		if _, err := space.Ball(); err != nil { // empty, or as thin as rounding
+			return newSpan(p, DefaultSlack), DefaultSlack, nil
+		}
+	}
+	return s, 0, nil
+}
+
+// centre returns the centre of class r's version space, of length 1.
+func (s *span) centre(r int32, o Options) ([]float64, error) {
+	space, err := s.space(r, len(s.bases))
+	if err != nil {
+		return nil, err
+	}
+	var w []float64
+	if o.Strategy == BPM {
+		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
+		sample := space.Billiard
+		if o.HitAndRun {
+			sample = space.HitAndRun
+		}
+		c, err := sample(o.Centroid)
+		if err != nil {
+			return nil, err
+		}
+		w = c.Centre
+	} else {
+		ball, err := space.Ball()
+		if err != nil {
+			return nil, err
+		}
+		w = ball.Centre
+	}
+	square := 0.0
+	for _, v := range w {
+		square += float64(v * v)
+	}
+	for j := range w {
+		w[j] /= math.Sqrt(square)
+	}
+	return w, nil
+}

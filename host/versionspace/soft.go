@@ -143,22 +143,22 @@ func forward(y, l, x []float64) {
 const four = 4
 
 // forwardFour puts L⁻¹x of four examples in y, d×4, and returns the squares of their lengths.
-func forwardFour(y, l []float64, x [four][]float64) (lengths [four]float64) {
+func forwardFour(y [][four]float64, l []float64, x [four][]float64) (lengths [four]float64) {
 	d := len(x[0])
 	for j := range d {
 		row := l[j*d : j*d+j]
-		by := l[j*d+j]
 		var a, b, c, e float64
-		at := y[:four*len(row)]
-		for _, v := range row {
+		before := y[:len(row)]
+		for k, v := range row {
+			at := &before[k]
 			a += float64(v * at[0])
 			b += float64(v * at[1])
 			c += float64(v * at[2])
 			e += float64(v * at[3])
-			at = at[four:]
 		}
+		by := l[j*d+j]
 		a, b, c, e = (x[0][j]-a)*by, (x[1][j]-b)*by, (x[2][j]-c)*by, (x[3][j]-e)*by
-		y[four*j], y[four*j+1], y[four*j+2], y[four*j+3] = a, b, c, e
+		y[j] = [four]float64{a, b, c, e}
 		lengths[0] += float64(a * a)
 		lengths[1] += float64(b * b)
 		lengths[2] += float64(c * c)

@@ -36,6 +36,7 @@ type run struct {
 	problem   *learners.Problem
 	scorer    engine.Scorer
 	predicted []int32
+	columns   []int     // of X, in which there is anything: in the others the centre is 0
 	noise     []float64 // C, Q×Q; nil if all labels are right
 	machines  []*machine
 	closed    bool
@@ -71,27 +72,15 @@ func (l *run) begin() error {
 	if q == 2 {
 		classes = classes[1:]
 	}
-	if err := memory.Check(memory.Sum(memory.Product(x.N, x.D, 16), memory.Product(len(classes), x.D, x.D, 8),
+	l.columns = used(x)
+	d := len(l.columns)
+	if err := memory.Check(memory.Sum(memory.Product(x.N, d, 16), memory.Product(len(classes), d, d, 8),
 		memory.Product(len(classes), x.N, 64)), "the examples and their covariances, d×d for each class, of a Bayes point "+
 		"machine (too many features? fewer kernel components take less)"); err != nil {
 		return err
 	}
 	l.predicted = make([]int32, x.N)
-	rows := make([]float64, x.N*x.D)
-	for i := range x.N {
-		row := rows[i*x.D : (i+1)*x.D]
-		if !x.Sparse() {
-			for j, v := range x.Row(i) {
-				row[j] = float64(v)
-			}
-			continue
-		}
-		columns, values := x.SparseRow(i)
-		for k, j := range columns {
-			row[j] = float64(values[k])
-		}
-	}
-	space, err := versionspace.NewSoft(x.D, rows, l.Softness)
+	space, err := versionspace.NewSoft(d, rows(x, l.columns), l.Softness)
 	if err != nil {
 		return fmt.Errorf("bpm: %w", err)
 	}
@@ -158,8 +147,10 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 func (l *run) write(m *machine, w engine.Weights) (classes []int) {
 	by := 1 / (math.Sqrt(l.Softness) * m.centre.Doubt())
 	row := w.Row(m.class)
-	for j, v := range m.centre.Centre() {
-		row[j] = float32(v * by)
+	clear(row)
+	centre := m.centre.Centre()
+	for k, j := range l.columns {
+		row[j] = float32(centre[k] * by)
 	}
 	if len(l.machines) > 1 {
 		return []int{m.class}

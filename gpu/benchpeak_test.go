@@ -41,7 +41,7 @@ func peak(b *testing.B, e *gpuEngine) float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer program.Release()
+	defer e.q.release(program)
 	k, err := e.q.kernel(program, "peak", 1, false)
 	if err != nil {
 		b.Fatal(err)

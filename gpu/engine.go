@@ -137,7 +137,13 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
 func (e *gpuEngine) start(t Tuning) (err error) {
-	if e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device}); err != nil {
+	if e.info.PlatformName == pocl && e.q.device.Type()&cl.DeviceTypeCPU != 0 {
+		e.q.shelf = &processors
+		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
+	} else {
+		e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device})
+	}
+	if err != nil {
 		return fmt.Errorf("create context: %w", err)
 	}
 	for _, q := range []**cl.CommandQueue{&e.q.queue, &e.q.transfers} {
@@ -225,7 +231,7 @@ func (e *gpuEngine) Close() error {
 		}
 	}
 	for _, p := range e.programs {
-		p.Release()
+		e.q.release(p)
 	}
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
 		if q != nil {
@@ -234,7 +240,7 @@ func (e *gpuEngine) Close() error {
 	}
 	errs = append(errs, e.q.loops.free())
 	e.q.staging.free()
-	if e.q.context != nil {
+	if e.q.context != nil && e.q.shelf == nil {
 		e.q.context.Release()
 	}
 	e.programs, e.q = nil, &queue{work: e.q.work}

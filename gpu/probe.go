@@ -42,7 +42,7 @@ func (e *gpuEngine) choose(a arithmetic) error {
 // unlimited is the queue for what counts against no limit and is neither guarded, traced nor
 // watched.
 func (q *queue) unlimited() *queue {
-	return &queue{context: q.context, queue: q.queue, device: q.device, memory: math.MaxInt64}
+	return &queue{context: q.context, shelf: q.shelf, queue: q.queue, device: q.device, memory: math.MaxInt64}
 }
 
 // errLoops says that results are not what the kernels say. It is found when they are read, and
@@ -186,7 +186,7 @@ func (e *gpuEngine) probe(sources []string, software bool, questions []question)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer program.Release()
+	defer q.release(program)
 	k, err := q.kernel(program, "probe", 64, false)
 	if err != nil {
 		return nil, 0, err

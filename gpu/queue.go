@@ -20,6 +20,7 @@ import (
 // launched with all their arguments or not at all.
 type queue struct {
 	context *cl.Context
+	shelf   *shelf // of the context and its programs; nil if they are of this engine alone
 	queue   *cl.CommandQueue
 	// transfers is for writes that go on while kernels of queue run.
 	transfers *cl.CommandQueue
@@ -285,8 +286,27 @@ func (k *kernel) enqueue(width, height int, args ...any) (*cl.Event, error) {
 
 func (b *buffer[T]) object() *cl.MemObject { return b.mem }
 
-// build compiles sources, put one behind the other, for the queue's device.
+// build returns the program that sources make, put one behind the other, for the queue's device. The caller
+// gives it to release.
 func (q *queue) build(sources []string, options string) (*cl.Program, error) {
+	compile := func() (*cl.Program, error) { return q.compile(sources, options) }
+	if q.shelf == nil {
+		return compile()
+	}
+	return q.shelf.take(q.recipe(sources, options), compile)
+}
+
+// release ends the use of a program that build returned.
+func (q *queue) release(p *cl.Program) {
+	if q.shelf == nil {
+		p.Release()
+	} else {
+		q.shelf.giveBack(p)
+	}
+}
+
+// compile is build without a shelf.
+func (q *queue) compile(sources []string, options string) (*cl.Program, error) {
 	program, err := q.context.CreateProgramWithSource(sources)
 	if err != nil {
 		return nil, fmt.Errorf("create program: %w", err)

@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Examples are n feature vectors of d columns in float32, dense or sparse.
@@ -71,19 +73,28 @@ func (e Examples) Part(from, to int) Examples {
 // It has no Narrow.
 func (e Examples) Pick(which []int) Examples {
 	p := Examples{N: len(which), D: e.D}
+	const grain = 1 << 16 // values that are worth a processor
 	if !e.Sparse() {
-		p.X = make([]float32, 0, len(which)*e.D)
-		for _, i := range which {
-			p.X = append(p.X, e.Row(i)...)
-		}
+		p.X = make([]float32, p.N*p.D)
+		parallel.Ranges(p.N, 1+grain/max(1, p.D), func(from, to int) {
+			for k, i := range which[from:to] {
+				copy(p.Row(from+k), e.Row(i))
+			}
+		})
 		return p
 	}
-	p.Starts, p.Columns, p.Values = make([]int64, 1, len(which)+1), []int32{}, []float32{}
-	for _, i := range which {
-		columns, values := e.SparseRow(i)
-		p.Columns, p.Values = append(p.Columns, columns...), append(p.Values, values...)
-		p.Starts = append(p.Starts, int64(len(p.Values)))
+	p.Starts = make([]int64, 1, p.N+1)
+	for k, i := range which {
+		p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
 	}
+	p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
+	parallel.Ranges(p.N, 1+grain/max(1, len(p.Values)/max(1, p.N)), func(from, to int) {
+		for k, i := range which[from:to] {
+			columns, values := e.SparseRow(i)
+			copy(p.Columns[p.Starts[from+k]:], columns)
+			copy(p.Values[p.Starts[from+k]:], values)
+		}
+	})
 	return p
 }
 

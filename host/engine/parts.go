@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // MaxAbs returns the largest absolute value of x. Of the largest of several data sets,
@@ -21,29 +22,40 @@ func MaxAbs(x dataset.Examples) (float32, error) {
 	if x.Sparse() {
 		values = x.Values
 	}
-	// Bits without the sign are ordered as the absolute values are, NaN and ±Inf last. Four maxima at
-	// a time, none of which waits for another, take half the time of one.
-	const sign = 1 << 31
-	var a, b, c, d uint32
-	left := values
-	for ; len(left) >= 4; left = left[4:] {
-		a = max(a, math.Float32bits(left[0])&^sign)
-		b = max(b, math.Float32bits(left[1])&^sign)
-		c = max(c, math.Float32bits(left[2])&^sign)
-		d = max(d, math.Float32bits(left[3])&^sign)
+	const inf = math.MaxUint32>>1 - 1<<23 + 1 // bits of +Inf, above which are those of NaN
+	largest := make([]uint32, parallel.Workers(len(values), maxAbsGrain))
+	parallel.Cut(len(values), len(largest), func(part, from, to int) { largest[part] = maxBits(values[from:to]) })
+	if m := slices.Max(largest); m < inf {
+		return math.Float32frombits(m), nil
 	}
-	for _, v := range left {
-		a = max(a, math.Float32bits(v)&^sign)
-	}
-	if largest := max(a, b, c, d); largest <= math.MaxUint32&^sign-1<<23 {
-		return math.Float32frombits(largest), nil
-	}
-	at := slices.IndexFunc(values, func(v float32) bool { return math.Float32bits(v)&^sign > math.MaxUint32&^sign-1<<23 })
+	at := slices.IndexFunc(values, func(v float32) bool { return maxBits([]float32{v}) >= inf })
 	i, j := at/x.D, at%x.D
 	if x.Sparse() {
 		i, j = sort.Search(x.N, func(i int) bool { return x.Starts[i+1] > int64(at) }), int(x.Columns[at])
 	}
 	return 0, fmt.Errorf("%w: row %d has %v in column %d", ErrValue, i, values[at], j)
+}
+
+// maxAbsGrain is how many values are worth a processor.
+const maxAbsGrain = 1 << 16
+
+// maxBits returns the largest of the values' bits without their sign, which are ordered as the absolute
+// values are, NaN and ±Inf last. Four maxima at a time, none of which waits for another, take half the time
+// of one.
+func maxBits(values []float32) uint32 {
+	const all = math.MaxUint32 >> 1
+	var a, b, c, d uint32
+	for ; len(values) >= 4; values = values[4:] {
+		v := (*[4]float32)(values)
+		a = max(a, math.Float32bits(v[0])&all)
+		b = max(b, math.Float32bits(v[1])&all)
+		c = max(c, math.Float32bits(v[2])&all)
+		d = max(d, math.Float32bits(v[3])&all)
+	}
+	for _, v := range values {
+		a = max(a, math.Float32bits(v)&all)
+	}
+	return max(a, b, c, d)
 }
 
 // UpdateVector writes z_pq, d values, to dst (clause 6). sums is Γ[p], Q×d row-major, inverse

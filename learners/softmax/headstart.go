@@ -44,6 +44,9 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	if err := learn(ctx, &p, l.problem.On(l.problem.X.Pick(some), y), v); err != nil {
 		return learners.Step{}, err
 	}
+	if err := l.beginFit(v.W); err != nil { // now, so that Count finds the scores there
+		return learners.Step{}, err
+	}
 	copy(w.W, v.W)
 	l.state.HeadStart = true
 	s := l.stepped(w)

@@ -276,16 +276,18 @@ func (l *run) beginFit(w []float32) error {
 	if err := l.loss.aim(t, len(l.problem.Y), l.state.Search.Lambda, use); err != nil {
 		return err
 	}
+	var now point
+	var err error
 	if l.state.First == 0 {
-		start, err := l.loss.at(make([]float32, len(w)))
-		if err != nil {
+		if now, err = l.loss.at(make([]float32, len(w))); err != nil {
 			return err
 		}
-		l.state.First = start.length()
+		l.state.First = now.length()
 	}
-	now, err := l.loss.at(slices.Clone(w))
-	if err != nil {
-		return err
+	if !slices.Equal(now.w, w) {
+		if now, err = l.loss.at(slices.Clone(w)); err != nil {
+			return err
+		}
 	}
 	if math.IsInf(now.loss, 1) {
 		return fmt.Errorf("softmax: found weights under which scores or losses are too large to begin with, wanted a " +

@@ -8,21 +8,21 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Propagation finds the centre of a soft version space by expectation propagation (Minka, A family of algorithms for
-// approximate Bayesian inference, MIT 2001, section 4.2.1: the Bayes point machine): a normal distribution N(m, V) in
-// which each example has a factor exp(ν·z - ½τ·z²) of z = ⟨w, x⟩/√λ, such that of z the mean and the variance are those
-// it has if the example's own wall takes the place of its factor.
+// Propagation finds the centre of a soft version space by expectation propagation (Minka, A family of algorithms
+// for approximate Bayesian inference, MIT 2001, section 4.2.1: the Bayes point machine): a normal distribution N(m,
+// V) in which each example has a factor exp(ν·z - ½τ·z²) of z = ⟨w, x⟩/√λ, such that of z the mean and the variance
+// are those it has if the example's own wall takes the place of its factor.
 //
-// All examples take a step towards that in one pass, which is a part of the way, since all go at once: a smaller part
-// if the means had less of the way before them a pass earlier, else a slightly larger one. Walls that may be wrong can
-// ask for τ below 0; it is held at 0, the mean is then met alone.
+// All examples take a step towards that in one pass, which is a part of the way, since all go at once: a smaller
+// part if the means had less of the way before them a pass earlier, else a slightly larger one. Walls that may be
+// wrong can ask for τ below 0; it is held at 0, the mean is then met alone.
 type Propagation struct {
 	s      *Soft
 	tau    []float64
 	nu     []float64
 	cavity []float64 // mean/√(1 + variance) of z without the example's own factor
-	step   float64 // part of the way
-	moved  float64 // as Moved has it
+	step   float64   // part of the way
+	moved  float64   // as Moved has it
 
 	mean            []float64 // m
 	factor          []float64 // of V⁻¹
@@ -39,8 +39,8 @@ func (s *Soft) Propagate() *Propagation {
 	return p
 }
 
-// Parts of the way. More than mostStep made no centre come sooner on optdigits, and some walls swing from one side to
-// the other if softness is 0.01 and the part 0.9, or 0.001 and 0.5.
+// Parts of the way. More than mostStep made no centre come sooner on optdigits, and some walls swing from one side
+// to the other if softness is 0.01 and the part 0.9, or 0.001 and 0.5.
 const (
 	leastStep = 0x1p-4
 	mostStep  = 0.8
@@ -72,7 +72,8 @@ func (p *Propagation) Pass(evidence []Evidence) error {
 }
 
 // Moved returns how far the mean of any z would have moved in the last pass if it had gone all the way, in units of
-// √(1 + its variance): about how far a prediction is from where it belongs, in units of its doubt. +Inf before the first.
+// √(1 + its variance): about how far a prediction is from where it belongs, in units of its doubt. +Inf before the
+// first.
 func (p *Propagation) Moved() float64 { return p.moved }
 
 // improve takes the step of example i. The factor that it then has turns the normal distribution without it, the
@@ -143,8 +144,8 @@ func (p *Propagation) Centre() []float64 { return p.mean }
 // has it above, its own evidence put aside: P(above) is Φ of that. The next pass writes to it.
 func (p *Propagation) Without() []float64 { return p.cavity }
 
-// Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the share of w with x above
-// 0, which the soft boundary blurs, is about Φ(⟨m, x⟩/(√λ·Doubt)).
+// Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the share of w with x
+// above 0, which the soft boundary blurs, is about Φ(⟨m, x⟩/(√λ·Doubt)).
 func (p *Propagation) Doubt() float64 {
 	sum := 0.0
 	for _, v := range p.variance {

@@ -14,9 +14,9 @@ import (
 //
 // With Above and Below 1 and 0, or 0 and 1, its mean has the direction of a version space's, that of the same
 // examples with one more feature each, of √λ and no other example's: the soft boundary of Herbrich, Graepel and
-// Campbell (Bayes point machines, Journal of Machine Learning Research 1, 2001, section 3.2), whose kernel has λ more
-// on the diagonal. A normal w has as even a direction as one that is uniform in the ball, and a wall through the origin
-// asks for nothing else.
+// Campbell (Bayes point machines, Journal of Machine Learning Research 1, 2001, section 3.2), whose kernel has λ
+// more on the diagonal. A normal w has as even a direction as one that is uniform in the ball, and a wall through
+// the origin asks for nothing else.
 //
 // It is not changed after NewSoft, so any number may use it at a time.
 type Soft struct {
@@ -31,11 +31,8 @@ type Evidence struct {
 	Below float64 // P(label | ⟨w, x⟩ below 0)
 }
 
-// says reports whether there is anything in e.
-func (e Evidence) says() bool { return e.Above != e.Below }
-
-// NewSoft returns the space of examples of d features, which are the rows of x, one after the other; they are copied.
-// softness is λ, above 0, in the unit of ‖x‖².
+// NewSoft returns the space of examples of d features, which are the rows of x, one after the other; they are
+// copied. softness is λ, above 0, in the unit of ‖x‖².
 //
 // The error is about d, the number of numbers, a softness that is not above 0, or a number that is not finite.
 func NewSoft(d int, x []float64, softness float64) (*Soft, error) {
@@ -111,8 +108,8 @@ func (s *Soft) precision(l, tau []float64) {
 	})
 }
 
-// cholesky replaces the lower part of the d×d matrix a by its factor L, a = L·Lᵀ, and reports whether there is one. The
-// numbers on the diagonal become their reciprocals.
+// cholesky replaces the lower part of the d×d matrix a by its factor L, a = L·Lᵀ, and reports whether there is one.
+// The numbers on the diagonal become their reciprocals.
 func cholesky(a []float64, d int) bool {
 	for j := range d {
 		row := a[j*d : j*d+j]

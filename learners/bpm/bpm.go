@@ -8,12 +8,12 @@
 //	of class r           C[y][r]
 //	of the rest          Σ_{t≠r} C[y][t]·π_t / Σ_{t≠r} π_t
 //
-// where π_t is the probability of class t as the other examples have it, by the pass before. Expectation propagation finds
-// the centres, W_r being that of class r in units of its mean doubt, so that scores of classes compare as the shares of
-// weights do that vote for them.
+// where π_t is the probability of class t as the other examples have it, by the pass before. Expectation
+// propagation finds the centres, W_r being that of class r in units of its mean doubt, so that scores of classes
+// compare as the shares of weights do that vote for them.
 //
-// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each product rounded before
-// it is added, until W is rounded to float32.
+// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each product rounded
+// before it is added, until W is rounded to float32.
 package bpm
 
 import (
@@ -97,8 +97,8 @@ func (l *run) Count(_ context.Context, w engine.Weights, changed []int) (predict
 	return learners.CountScored(l.scorer, w, changed, l.predicted, l.problem.Y)
 }
 
-// Step implements learners.Learner: a pass of each machine that still moves; of all if what one finds is evidence for
-// the others.
+// Step implements learners.Learner: a pass of each machine that still moves; of all if what one finds is evidence
+// for the others.
 func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if l.closed {
 		return s, fmt.Errorf("bpm: %w", engine.ErrClosed)

@@ -104,7 +104,8 @@ func TestTwoClasses(t *testing.T) {
 	}
 }
 
-// C says which walls to mind: of labels that are wrong more often than right for some classes, the right ones are learned.
+// C says which walls to mind: of labels that are wrong more often than right for some classes, the right ones are
+// learned.
 func TestWrongLabels(t *testing.T) {
 	for q, share := range map[int]float64{2: 0.3, 4: 0.55} {
 		right, test := clouds(400, 8, q, 2), clouds(400, 8, q, 3)
@@ -124,7 +125,8 @@ func TestWrongLabels(t *testing.T) {
 		with := mistakes(t, train(t, noisy, params).W, test.X, test.Y)
 		t.Logf("%d classes: %d mistakes of 400 with right labels, %d with C, %d without", q, clean, with, without)
 		if with > clean+20 || q > 2 && without < 100 {
-			t.Errorf("%d classes: found %d mistakes of 400 with C and %d without, wanted about %d with it", q, with, without, clean)
+			t.Errorf("%d classes: found %d mistakes of 400 with C and %d without, wanted about %d with it", q, with,
+				without, clean)
 		}
 	}
 }

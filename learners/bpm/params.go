@@ -9,8 +9,8 @@ import (
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
-	Softness  float64 `json:"softness"`  // λ, in the unit of ‖x‖²; 1e-12 to 1e12
-	Tolerance float64 `json:"tolerance"` // how far predictions may be from where they belong, in units of their doubt; > 0
+	Softness  float64 `json:"softness"`  // λ, in units of ‖x‖²; 1e-12 to 1e12
+	Tolerance float64 `json:"tolerance"` // how far predictions may be off, in units of their doubt; > 0
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
@@ -18,11 +18,11 @@ func Defaults() *Params { return &Params{Softness: 0.03, Tolerance: 0.01} }
 
 var definition = &learners.Definition{
 	Name: "bpm",
-	Summary: "Bayes point machine: the centre of all weights that are right about the examples, walls of doubtful " +
-		"labels being soft",
-	Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning Research 1, 2001; the " +
-		"centre: Minka, A family of algorithms for approximate Bayesian inference (thesis), 2001, chapter 4; Louche, From " +
-		"confusion noise to active learning (thesis), 2016, chapter 5",
+	Summary: "Bayes point machine: the centre of all weights that are right about the examples, as far as labels " +
+		"are",
+	Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning Research 1, 2001; " +
+		"the centre: Minka, A family of algorithms for approximate Bayesian inference (thesis), 2001, chapter 4; " +
+		"Louche, From confusion noise to active learning (thesis), 2016, chapter 5",
 	Step:     "a pass of expectation propagation over all examples, for each class",
 	MaxSteps: 100,
 	Weights:  []learners.Rule{learners.Last},

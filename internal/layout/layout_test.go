@@ -33,7 +33,7 @@ var rules = []struct {
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
-	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernelmean", "host/mercer", "host/numerics"}, "a learner runs on any engine and must not name one"},
+	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernelmean", "host/mercer", "host/numerics", "host/versionspace"}, "a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/fileerr"}, "asks through the loop, of any learner on any engine; a session is a file"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},

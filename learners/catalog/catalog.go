@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/bpm"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/localisation"
@@ -36,6 +37,7 @@ func All() []*learners.Definition {
 		noisyperceptron.NewBlum().Definition(),
 		svm.Defaults().Definition(),
 		localisation.Defaults().Definition(),
+		bpm.Defaults().Definition(),
 	}
 }
 

@@ -1,0 +1,79 @@
+package versionspace
+
+import "math"
+
+// What is needed of the normal distribution, to a few units of the last place that the larger of what is
+// subtracted has, by additions, multiplications and divisions alone: so it is the same on every machine.
+
+// exp returns e^x for x ≤ 0; 0 below -700.
+//
+// x = k·ln 2 + r with k the nearest integer; e^r is a Taylor series for |r| ≤ ½·ln 2, added from its least term.
+func exp(x float64) float64 {
+	const (
+		upper = 0x1.62e42fee00000p-1 // of ln 2, with so few digits that its product with k is exact
+		lower = 0x1.a39ef35793c76p-33
+	)
+	if x < -700 {
+		return 0
+	}
+	k := math.Floor(float64(x*0x1.71547652b82fep0) + 0.5)
+	r := (x - float64(k*upper)) - float64(k*lower)
+	sum := 1.0
+	for n := 14; n > 0; n-- {
+		sum = 1 + float64(r*sum)/float64(n)
+	}
+	return math.Float64frombits(math.Float64bits(sum) + uint64(int64(k))<<52)
+}
+
+// bell is √(2π).
+const bell = 0x1.40d931ff62706p1
+
+// density returns φ(z) of the standard normal distribution.
+func density(z float64) float64 { return exp(-float64(z*z)/2) / bell }
+
+// steep is where mills goes over from a series to a continued fraction.
+const steep = 3
+
+// mills returns Mills' ratio (1 - Φ(z))/φ(z) for z ≥ 0.
+//
+// Up to steep it is 1/(2φ(z)) less the series z + z³/3 + z⁵/(3·5) + … = (Φ(z) - ½)/φ(z), beyond it Laplace's
+// 1/(z + 1/(z + 2/(z + 3/(z + …)))).
+func mills(z float64) float64 {
+	square := float64(z * z)
+	if z <= steep {
+		sum, term := z, z
+		for n := 3.0; term > float64(0x1p-56*sum); n += 2 {
+			term = float64(term*square) / n
+			sum += term
+		}
+		return bell/2/exp(-square/2) - sum
+	}
+	rest := z
+	for n := 40.0; n > 0; n-- {
+		rest = z + n/rest
+	}
+	return 1 / rest
+}
+
+// Share returns Φ(z): the share of a normal distribution that is above 0, if its mean is z times its width.
+func Share(z float64) float64 {
+	if z < 0 {
+		return float64(density(z) * mills(-z))
+	}
+	return 1 - float64(density(z)*mills(z))
+}
+
+// slope returns the derivative of log(b·Φ(z) + a·Φ(-z)) by z, for a and b from 0 to 1 of which one is above 0. Times
+// ±1 and a number above 0 it is how far an example draws w to the side that its label is of.
+func slope(z, b, a float64) float64 {
+	if z < 0 {
+		return -slope(-z, a, b)
+	}
+	ratio := mills(z)
+	if b == 0 {
+		return -1 / ratio
+	}
+	phi := density(z)
+	tail := float64(phi * ratio)
+	return float64((b-a)*phi) / (float64(b*(1-tail)) + float64(a*tail))
+}

@@ -1,0 +1,192 @@
+package versionspace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// Propagation finds the centre of a soft version space by expectation propagation (Minka, A family of algorithms
+// for approximate Bayesian inference, MIT 2001, section 4.2.1: the Bayes point machine): a normal distribution N(m,
+// V) in which each example has a factor exp(ν·z - ½τ·z²) of z = ⟨w, x⟩/√λ, such that of z the mean and the variance
+// are those it has if the example's own wall takes the place of its factor.
+//
+// All examples take a step towards that in one pass, which is a part of the way, since all go at once: a smaller
+// part if the means had less of the way before them a pass earlier, else a slightly larger one. Walls that may be
+// wrong can ask for τ below 0; it is held at 0, the mean is then met alone.
+type Propagation struct {
+	s      *Soft
+	tau    []float64
+	nu     []float64
+	cavity []float64 // mean/√(1 + variance) of z without the example's own factor
+	step   float64   // part of the way
+	moved  float64   // as Moved has it
+
+	mean            []float64 // m
+	factor          []float64 // of V⁻¹
+	means, variance []float64 // of z, by N(m, V)
+}
+
+// Propagate returns what knows nothing of any example: m = 0, V = I.
+func (s *Soft) Propagate() *Propagation {
+	p := &Propagation{
+		s: s, tau: make([]float64, s.n), nu: make([]float64, s.n), cavity: make([]float64, s.n), step: mostStep,
+		moved: math.Inf(1), mean: make([]float64, s.d), factor: make([]float64, s.d*s.d), means: make([]float64, s.n),
+		variance: append([]float64(nil), s.lengths...),
+	}
+	return p
+}
+
+// Parts of the way. More than mostStep made no centre come sooner on optdigits, and some walls swing from one side
+// to the other if softness is 0.01 and the part 0.9, or 0.001 and 0.5.
+const (
+	leastStep = 0x1p-4
+	mostStep  = 0.8
+)
+
+// Pass takes a step for all examples, of each of which there is evidence. The error says that rounding left nothing
+// of V.
+func (p *Propagation) Pass(evidence []Evidence) error {
+	parallel.Ranges(p.s.n, 256, func(from, to int) {
+		for i := from; i < to; i++ {
+			p.improve(i, evidence[i])
+		}
+	})
+	before := append([]float64(nil), p.means...)
+	if err := p.compute(); err != nil {
+		return err
+	}
+	moved := 0.0
+	for i, v := range p.means {
+		moved = max(moved, math.Abs(v-before[i])/math.Sqrt(1+p.variance[i]))
+	}
+	if moved /= p.step; moved >= p.moved {
+		p.step = max(p.step*0.7, leastStep)
+	} else {
+		p.step = min(p.step*1.05, mostStep)
+	}
+	p.moved = moved
+	return nil
+}
+
+// Moved returns how far the mean of any z would have moved in the last pass if it had gone all the way, in units of
+// √(1 + its variance): about how far a prediction is from where it belongs, in units of its doubt. +Inf before the
+// first.
+func (p *Propagation) Moved() float64 { return p.moved }
+
+// improve takes the step of example i. The factor that it then has turns the normal distribution without it, the
+// cavity, into one with the moments that the wall gives.
+func (p *Propagation) improve(i int, e Evidence) {
+	v := p.variance[i]
+	if v == 0 || e.Above == 0 && e.Below == 0 {
+		return // x is 0, or the label should not be there
+	}
+	rest := 1 - float64(v*p.tau[i])
+	if !(rest > 1e-9) {
+		return // nothing but rounding
+	}
+	without := v / rest
+	mean := (p.means[i] - float64(v*p.nu[i])) / rest
+	width := math.Sqrt(1 + without)
+	z := mean / width
+	p.cavity[i] = z
+	draw := slope(z, e.Above, e.Below)
+	bend := float64(draw*(z+draw)) / (1 + without) // -d²log/dmean²
+	draw /= width
+	tau, nu := 0.0, draw
+	if bend > 0 {
+		left := 1 - float64(without*bend) // variance with the wall, over that without
+		tau, nu = bend/left, (draw+float64(mean*bend))/left
+	}
+	p.tau[i] += float64(p.step * (tau - p.tau[i]))
+	p.nu[i] += float64(p.step * (nu - p.nu[i]))
+}
+
+// compute computes m, and the means and variances of all z, from the factors.
+func (p *Propagation) compute() error {
+	s := p.s
+	s.precision(p.factor, p.tau)
+	if !cholesky(p.factor, s.d) {
+		return errors.New("expectation propagation: found a variance that rounding has left nothing of, wanted one " +
+			"above 0: take a greater softness, or normalise the features")
+	}
+	clear(p.mean)
+	for i, v := range p.nu {
+		if v != 0 {
+			addScaled(p.mean, v, s.row(i))
+		}
+	}
+	forward(p.mean, p.factor, p.mean)
+	backward(p.mean, p.factor)
+	parallel.Ranges((s.n+four-1)/four, 1+20000/(s.d*s.d), func(from, to int) {
+		y := make([][four]float64, s.d)
+		for group := from; group < to; group++ {
+			var x [four][]float64
+			for k := range x { // the last again, where there are not as many
+				x[k] = s.row(min(four*group+k, s.n-1))
+			}
+			lengths := forwardFour(y, p.factor, x)
+			for k := range min(four, s.n-four*group) {
+				i := four*group + k
+				p.means[i], p.variance[i] = dot(x[k], p.mean), lengths[k]
+			}
+		}
+	})
+	return nil
+}
+
+// Centre returns m, which the next pass writes to.
+func (p *Propagation) Centre() []float64 { return p.mean }
+
+// Without returns, for each example, by how many units of its doubt the distribution that the pass before last left
+// has it above, its own evidence put aside: P(above) is Φ of that. The next pass writes to it.
+func (p *Propagation) Without() []float64 { return p.cavity }
+
+// Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the share of w with x
+// above 0, which the soft boundary blurs, is about Φ(⟨m, x⟩/(√λ·Doubt)).
+func (p *Propagation) Doubt() float64 {
+	sum := 0.0
+	for _, v := range p.variance {
+		sum += v
+	}
+	return math.Sqrt(1 + sum/float64(max(len(p.variance), 1)))
+}
+
+// State is what a propagation needs to go on from where it stands.
+type State struct {
+	Tau, Nu, Cavity []float64 // a number for each example
+	Step, Moved     float64
+}
+
+// State returns that of p, which the next pass writes to.
+func (p *Propagation) State() State { return State{p.tau, p.nu, p.cavity, p.step, p.moved} }
+
+// Restore puts p where the one stood whose state this is, which is copied. The error says what no propagation would
+// have come to.
+func (p *Propagation) Restore(s State) error {
+	for _, numbers := range [][]float64{s.Tau, s.Nu, s.Cavity} {
+		if len(numbers) != p.s.n {
+			return fmt.Errorf("expectation propagation: found a state of %d examples, wanted %d", len(numbers), p.s.n)
+		}
+		for _, v := range numbers {
+			if v-v != 0 {
+				return errors.New("expectation propagation: found a state with numbers that are none")
+			}
+		}
+	}
+	for _, v := range s.Tau {
+		if v < 0 {
+			return errors.New("expectation propagation: found a precision below 0 in a state")
+		}
+	}
+	if !(s.Step >= leastStep && s.Step <= mostStep && s.Moved >= 0) {
+		return errors.New("expectation propagation: found a step that is none in a state")
+	}
+	copy(p.tau, s.Tau)
+	copy(p.nu, s.Nu)
+	copy(p.cavity, s.Cavity)
+	p.step, p.moved = s.Step, s.Moved
+	return p.compute()
+}

@@ -112,18 +112,18 @@ func (s *span) addWeights(to, w []float64) {
 // versionspace but ErrEmpty, and labelled examples that are all zeros.
 func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	o = o.filled()
-	s, slack, err := p.roomy(o)
+	s, spaces, slack, err := p.roomy(o)
 	if err != nil {
 		return w, slack, err
 	}
 	q := len(p.Classes)
 	w = engine.Weights{Q: q, D: p.D, W: make([]float32, q*p.D)}
 	sum := make([]float64, p.D)
-	for r := range q {
-		if q == 2 && r == 0 {
+	for r, space := range spaces {
+		if space == nil {
 			continue
 		}
-		centre, err := s.centre(int32(r), o)
+		centre, err := s.centre(space, int32(r), o)
 		if err != nil {
 			return w, slack, fmt.Errorf("class %s: %w", p.Classes[r], err)
 		}
@@ -139,35 +139,40 @@ func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	return w, slack, nil
 }
 
-// roomy returns the coordinates in which the version space of each class has an inside: those of o.Slack, or
-// those of DefaultSlack where that is 0 and labels contradict each other.
-func (p *Pool) roomy(o Options) (s *span, slack float64, err error) {
-	s, slack = newSpan(p, o.Slack), o.Slack
-	switch {
-	case len(s.bases) == 0:
-		return nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, wanted one with a direction: "+
-			"label others, or prepare features with a bias", len(s.known))
-	case slack > 0:
-		return s, slack, nil
-	}
-	for r := range p.Classes {
-		space, err := s.space(int32(r), len(s.bases))
-		if err != nil {
-			return nil, 0, err
+// roomy returns the coordinates in which the version space of each class has an inside, and these spaces: by
+// o.Slack, or by DefaultSlack where that is 0 and labels contradict each other. Of two classes the first has none,
+// nil, since it is the other one's mirror image.
+func (p *Pool) roomy(o Options) (s *span, spaces []*versionspace.Space, slack float64, err error) {
+	slack = o.Slack
+	for {
+		s = newSpan(p, slack)
+		if len(s.bases) == 0 {
+			return nil, nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, wanted one with a "+
+				"direction: label others, or prepare features with a bias", len(s.known))
 		}
-		if _, err := space.Ball(); err != nil { // empty, or as thin as rounding
-			return newSpan(p, DefaultSlack), DefaultSlack, nil
+		spaces = make([]*versionspace.Space, len(p.Classes))
+		empty := false
+		for r := range spaces {
+			if len(spaces) == 2 && r == 0 {
+				continue
+			}
+			if spaces[r], err = s.space(int32(r), len(s.bases)); err != nil {
+				return nil, nil, 0, err
+			}
+			if slack == 0 && !empty {
+				_, err := spaces[r].Ball()
+				empty = err != nil // or as thin as rounding
+			}
 		}
+		if !empty {
+			return s, spaces, slack, nil
+		}
+		slack = DefaultSlack
 	}
-	return s, 0, nil
 }
 
-// centre returns the centre of class r's version space, of length 1.
-func (s *span) centre(r int32, o Options) ([]float64, error) {
-	space, err := s.space(r, len(s.bases))
-	if err != nil {
-		return nil, err
-	}
+// centre returns the centre of the version space of class r, of length 1.
+func (s *span) centre(space *versionspace.Space, r int32, o Options) ([]float64, error) {
 	var w []float64
 	if o.Strategy == BPM {
 		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)

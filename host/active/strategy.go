@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 )
@@ -130,6 +131,20 @@ func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return p.batch(o, w), nil
+}
+
+// AskBy returns what Ask does for SVM and BPM, by weights that Centre returned for these labels and options.
+func (p *Pool) AskBy(o Options, weights engine.Weights) ([]int, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	o = o.filled()
+	w := worth{which: p.unasked()}
+	o.K = min(o.K, len(w.which))
+	if err := p.judgeByWeights(o, weights, &w); err != nil {
 		return nil, err
 	}
 	return p.batch(o, w), nil

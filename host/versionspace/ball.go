@@ -32,6 +32,12 @@ type Ball struct {
 // 1e-10), and names constraints that contradict each other. Another error says that rounding kept the
 // algorithm from 1e-9.
 func (s *Space) Ball() (Ball, error) {
+	b, err := s.ball()
+	b.Centre = slices.Clone(b.Centre)
+	return b, err
+}
+
+func (s *Space) largest() (Ball, error) {
 	if s.m == 0 {
 		return Ball{Centre: make([]float64, s.d), Radius: 1, Margin: math.Inf(1)}, nil
 	}
@@ -59,6 +65,11 @@ type hull struct {
 	members []int     // constraints, in the order in which they came
 	shares  []float64 // of members in x, ≥ 0 and of sum 1
 	x       []float64
+
+	// What affine found of the first members: Cholesky's factor, a row for each, and what it makes of the ones on
+	// the right side. A new member adds a row, and one that goes takes along the rows behind it.
+	factor [][]float64
+	ones   []float64
 }
 
 // nearest moves x to the nearest point. It returns the margin of x's direction and ‖x‖, which no margin is
@@ -118,6 +129,8 @@ func (h *hull) descend() bool {
 			h.shares[i] += float64(step * (v - h.shares[i]))
 		}
 		h.members, h.shares = slices.Delete(h.members, first, first+1), slices.Delete(h.shares, first, first+1)
+		known := min(first, len(h.factor))
+		h.factor, h.ones = h.factor[:known], h.ones[:known]
 	}
 }
 
@@ -126,27 +139,27 @@ func (h *hull) descend() bool {
 // nil if the matrix has none.
 func (h *hull) affine() []float64 {
 	n := len(h.members)
-	l := make([]float64, n*n)
-	y := make([]float64, n)
-	for i := range n {
+	for i := len(h.factor); i < n; i++ {
+		row := make([]float64, i+1)
 		for j := range i + 1 {
-			v := 1 + dot(h.s.row(h.members[i]), h.s.row(h.members[j])) - dot(l[i*n:i*n+j], l[j*n:j*n+j])
+			v := 1 + dot(h.s.row(h.members[i]), h.s.row(h.members[j]))
 			if i > j {
-				l[i*n+j] = v / l[j*n+j]
-			} else if v < 1e-14 {
+				row[j] = (v - dot(row[:j], h.factor[j][:j])) / h.factor[j][j]
+			} else if v -= dot(row[:j], row[:j]); v < 1e-14 {
 				return nil
 			} else {
-				l[i*n+i] = math.Sqrt(v)
+				row[i] = math.Sqrt(v)
 			}
 		}
-		y[i] = (1 - dot(l[i*n:i*n+i], y[:i])) / l[i*n+i]
+		h.factor = append(h.factor, row)
+		h.ones = append(h.ones, (1-dot(row[:i], h.ones))/row[i])
 	}
-	sum := 0.0
+	y, sum := slices.Clone(h.ones), 0.0
 	for i := n - 1; i >= 0; i-- {
 		for k := i + 1; k < n; k++ {
-			y[i] -= float64(l[k*n+i] * y[k])
+			y[i] -= float64(h.factor[k][i] * y[k])
 		}
-		y[i] /= l[i*n+i]
+		y[i] /= h.factor[i][i]
 		sum += y[i]
 	}
 	scale(y, 1/sum)

@@ -27,7 +27,8 @@ type billiard struct {
 	distance []float64 // ⟨w, c_k⟩ (5.4)
 	speed    []float64 // ⟨v, c_k⟩ (5.5)
 	ww, wv   float64   // ⟨w, w⟩ and ⟨w, v⟩
-	buffer   []float64 // for Space.gramRow
+	gram     []float64 // Space.gram, or nil and
+	buffer   []float64 // a row of it
 
 	stretch float64 // length of the path from one random direction to the next; 0: not known yet
 	flown   float64 // of the present stretch
@@ -38,8 +39,8 @@ type billiard struct {
 
 func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
 	b := &billiard{s: s, random: random, w: append([]float64(nil), start...), v: make([]float64, s.d),
-		distance: make([]float64, s.m), speed: make([]float64, s.m)}
-	if s.gram == nil {
+		distance: make([]float64, s.m), speed: make([]float64, s.m), gram: s.gram()}
+	if b.gram == nil {
 		b.buffer = make([]float64, s.m)
 	}
 	return b
@@ -194,7 +195,7 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 	}
 	twice = 2 * speed[wall]
 	addScaled(b.v, -twice, b.s.row(wall))
-	other := b.s.gramRow(wall, b.buffer)[:len(distance)]
+	other := b.products(wall)[:len(distance)]
 	best, first := b.untilSphere(), sphere
 	for k, q := range speed {
 		p := distance[k] + float64(time*q)
@@ -205,4 +206,13 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 		}
 	}
 	return max(best, 0), first
+}
+
+// products returns the inner products of constraint k with all, made anew where they are not kept.
+func (b *billiard) products(k int) []float64 {
+	if b.gram != nil {
+		return b.gram[k*b.s.m : (k+1)*b.s.m]
+	}
+	b.s.products(b.buffer, b.s.row(k))
+	return b.buffer
 }

@@ -265,7 +265,7 @@ func TestSameBits(t *testing.T) {
 				runtime.GOMAXPROCS(processors)
 				s := space(t, 7, rows...)
 				if !keep {
-					s.gram = nil
+					s.gram = func() []float64 { return nil }
 				}
 				c, err := sampler.run(s, Options{Seed: 1, Chains: 5, MaxSteps: 3000, Angle: 1e-9})
 				if err != nil {

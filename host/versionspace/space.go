@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 )
 
 // ErrEmpty is wrapped by the errors that say that a version space has no inside.
@@ -15,8 +16,9 @@ const kept = 2048
 // Space is a version space. It is not changed after New, so any number may use it at a time.
 type Space struct {
 	m, d int
-	rows []float64 // m×d, each of length 1
-	gram []float64 // m×m inner products of the rows, or nil
+	rows []float64        // m×d, each of length 1
+	gram func() []float64 // m×m inner products of the rows, or nil if there are too many
+	ball func() (Ball, error)
 }
 
 // New returns the version space of constraints ⟨w, c_k⟩ ≥ 0 on w of d numbers. The c_k are the rows of
@@ -36,12 +38,8 @@ func New(d int, constraints []float64) (*Space, error) {
 			return nil, fmt.Errorf("version space: constraint %d of %d: %w", k, s.m, err)
 		}
 	}
-	if s.m <= kept {
-		s.gram = make([]float64, s.m*s.m)
-		for k := range s.m {
-			s.products(s.gram[k*s.m:(k+1)*s.m], s.row(k))
-		}
-	}
+	s.gram = sync.OnceValue(s.inners)
+	s.ball = sync.OnceValues(s.largest) // centroids begin there, and tell an empty space by it
 	return s, nil
 }
 
@@ -93,14 +91,19 @@ func (s *Space) products(to, x []float64) {
 	}
 }
 
-// gramRow returns the inner products of constraint k with all: kept ones, or the same numbers made anew
-// in buffer.
-func (s *Space) gramRow(k int, buffer []float64) []float64 {
-	if s.gram != nil {
-		return s.gram[k*s.m : (k+1)*s.m]
+// inners returns ⟨c_i, c_j⟩, or nil above kept.
+func (s *Space) inners() []float64 {
+	if s.m > kept {
+		return nil
 	}
-	s.products(buffer, s.row(k))
-	return buffer
+	gram := make([]float64, s.m*s.m)
+	for k := range s.m {
+		s.products(gram[k*s.m:k*s.m+k+1], s.row(k))
+		for i, v := range gram[k*s.m : k*s.m+k] {
+			gram[i*s.m+k] = v
+		}
+	}
+	return gram
 }
 
 // dot returns ⟨x, y⟩ as four sums, of every fourth product each, which are added last.

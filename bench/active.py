@@ -7,7 +7,7 @@ usage: active.py peers DATA [RUNS [SEED]]   uncertainty sampling written with sc
 The protocol is that of `uma-gpu reproduce fig7.5`: the ten largest topics of Reuters-21578, each against the rest, a
 pool of 500 that is drawn for each run and topic, two labels at the start, 50 questions about the example nearest to
 the boundary of scikit-learn's SVC (linear, C = 1000, which is hard margin) or LogisticRegression (C = 100).
-Rows of several seeds are joined by table: mean accuracy after 0, 5, 10, 20, 30 and 50 questions, its standard error
+Rows of several seeds are joined by table: mean accuracy after 0, 5, 10, 20, 50 and 100 questions, its standard error
 after 20, and how many labels the mean needs for 95 % and for 99 % of the accuracy of all labels.
 Needs scikit-learn and numpy for peers, nothing but Python for table.
 """
@@ -79,7 +79,7 @@ def table(paths):
     def mean(of):
         return sum(of) / len(of)
 
-    shown = [0, 5, 10, 20, 30, 50]
+    shown = [0, 5, 10, 20, 50, 100]
     for data in sorted({key[0] for key in runs}):
         learners = sorted({key[1] for key in runs if key[0] == data})
         all_labels = {name: mean(of) for (d, name, _), of in runs.items() if d == data and name.endswith(FULL)}

@@ -436,3 +436,28 @@ func TestAskRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestAskBy: by the weights that Centre returns, the questions are those of Ask.
+func TestAskBy(t *testing.T) {
+	e := simd.New()
+	defer e.Close()
+	d, y := clouds(60, 5, 3, 3)
+	p := begun(t, e, d, y, 9, host.Options{})
+	for _, s := range []Strategy{SVM, BPM} {
+		o := Options{Strategy: s, K: 4, Seed: 5, Diversity: 0.3, Train: host.Options{Engine: e}}
+		want, err := p.Ask(t.Context(), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := p.Centre(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.AskBy(o, w); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: found %v, %v, wanted %v", s, got, err, want)
+		}
+	}
+	if _, err := p.AskBy(Options{Strategy: SVM}, engine.Weights{}); err == nil {
+		t.Error("found no error, wanted one about the engine")
+	}
+}

@@ -23,10 +23,10 @@ var activeBench = &Definition{
 		"start; after each question a support vector machine with a kernel, C = 1, rbf of γ = 1 / features, learns from\n" +
 		"all labels: the same for uniform, margin (their uncertainty sampling, by that machine) and bpm, which asks\n" +
 		"where two classes contend in the centroid of a version space. bpm-centroid has the questions of bpm and that\n" +
-		"centroid as its classifier. Theirs asks until the pool is empty; here it ends after 200 questions, and of\n" +
-		"the kernel there are 200 components. Banana is theirs, ringnorm and twonorm (Breiman 1998) and checkerboard\n" +
+		"centroid as its classifier, uniform-centroid those of uniform. Theirs asks until the pool is empty; here it\n" +
+		"ends after 100 questions, and of the kernel there are 200 components. Banana is theirs, ringnorm and twonorm (Breiman 1998) and checkerboard\n" +
 		"(4 by 4) are drawn, 2000 examples each. The rows are the area divided by the number of questions; at level\n" +
-		"0, 20, 50, 100 and 200 the accuracy after so many.",
+		"0, 20, 50 and 100 the accuracy after so many.",
 	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"}, run: runActiveBench,
 }
 
@@ -38,11 +38,13 @@ type benchAsker struct {
 
 var benchAskers = []benchAsker{{"uniform", active.Random}, {"margin", active.Margin}, {"bpm", active.BPM}}
 
+var benchCurves = []string{"uniform", "margin", "bpm", "uniform" + withCentroid, "bpm" + withCentroid}
+
 const (
 	benchStart     = 20
-	benchQuestions = 200
-	benchSlack     = 1. / 16 // of the version space
-	ownCentroid    = "bpm-centroid"
+	benchQuestions = 100
+	benchSlack     = 1. / 16               // of the version space
+	withCentroid   = "-centroid"           // behind the name of who asks, where the centroid predicts
 	area           = "area_under_accuracy" // mean of the accuracy from the first question to the last, 0 to 1
 )
 
@@ -68,7 +70,7 @@ func runActiveBench(ctx context.Context, r *run) error {
 			}
 			r.Note("%s: %s, run %d of %d", r.name, name, k+1, r.Runs)
 		}
-		for _, learner := range []string{"uniform", "margin", "bpm", ownCentroid} {
+		for _, learner := range benchCurves {
 			areas := make([]float64, r.Runs)
 			for k := range curves {
 				areas[k] = areaUnder(curves[k][learner])
@@ -78,7 +80,7 @@ func runActiveBench(ctx context.Context, r *run) error {
 			if err := r.write(row, areas); err != nil {
 				return err
 			}
-			for _, level := range []int{0, 20, 50, 100, benchQuestions} {
+			for _, level := range []int{0, 20, 50, benchQuestions} {
 				of := make([]float64, r.Runs)
 				for k := range curves {
 					of[k] = curves[k][learner][level]
@@ -151,6 +153,8 @@ func (b *bench) curves(ctx context.Context, a benchAsker, questions int) (map[st
 	machine.Loss = svm.Hinge
 	o := active.Options{Strategy: a.asks, K: 1, Seed: b.seed, Slack: benchSlack, Centroid: fewSteps,
 		Train: host.Options{Engine: b.Engine, Learner: machine, Seed: b.seed}}
+	centroid := o
+	centroid.Strategy = active.BPM
 	curves := map[string][]float64{}
 	tell := func(name string, w engine.Weights) error {
 		predicted, err := engine.Predict(b.Engine, w, b.test)
@@ -171,15 +175,17 @@ func (b *bench) curves(ctx context.Context, a benchAsker, questions int) (map[st
 		if err := tell(a.name, engine.Weights{Q: t.Model.Q, D: t.Model.D, W: t.Model.W}); err != nil {
 			return nil, err
 		}
+		var centre engine.Weights
+		if a.asks != active.Margin {
+			if centre, _, err = b.pool.Centre(centroid); err != nil {
+				return nil, err
+			}
+			if err := tell(a.name+withCentroid, centre); err != nil {
+				return nil, err
+			}
+		}
 		var asked []int
 		if a.asks == active.BPM {
-			var centre engine.Weights
-			if centre, _, err = b.pool.Centre(o); err != nil {
-				return nil, err
-			}
-			if err := tell(ownCentroid, centre); err != nil {
-				return nil, err
-			}
 			asked, err = b.pool.AskBy(o, centre)
 		} else {
 			asked, err = b.pool.Ask(ctx, o, t.Model)

@@ -26,7 +26,7 @@ func TestActiveBench(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"uniform", "margin", "bpm", ownCentroid} {
+	for _, name := range benchCurves {
 		c := curves[name]
 		if len(c) != 13 || c[12] < 0.93 {
 			t.Errorf("%s: found %v", name, c)

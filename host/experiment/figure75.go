@@ -89,7 +89,7 @@ func runFigure75(ctx context.Context, r *run) error {
 			return err
 		}
 		for _, size := range []int{500, 1000} {
-			d := duel{train: train, test: test, size: size, questions: 100, steps: "l2", centroid: fewSteps}
+			d := duel{train: train, test: test, size: size, questions: 100, steps: "bias,l2", centroid: fewSteps}
 			if err := r.curves(ctx, fmt.Sprintf("%s, pool %d", name, size), d, largestClasses(train, 10)); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func runFigure75(ctx context.Context, r *run) error {
 
 func runFigure75Drawn(ctx context.Context, r *run) error {
 	train, test := drawDocuments(1500, r.Seed, 1), drawDocuments(1000, r.Seed, 2)
-	d := duel{train: train, test: test, size: 500, questions: 30, steps: "l2", centroid: fewSteps}
+	d := duel{train: train, test: test, size: 500, questions: 30, steps: "bias,l2", centroid: fewSteps}
 	return r.curves(ctx, "drawn, pool 500", d, largestClasses(train, 10))
 }
 

@@ -2,11 +2,13 @@
 """Active learning beside scikit-learn: the tables of docs/active.md.
 
 usage: active.py peers DATA [RUNS [SEED]]   uncertainty sampling written with scikit-learn, rows as JSON lines
+       active.py areas DATA [RUNS [SEED]]   uniform and margin by scikit-learn, as `uma-gpu reproduce active-benchmark`
        active.py table ROWS.jsonl...        what several files of rows have, as Markdown
-  DATA holds reuters21578/reuters52.{train,test}.svm.gz; RUNS is 5, SEED 1
+  DATA holds reuters21578/reuters52.{train,test}.svm.gz and banana/banana.dat.gz; RUNS is 5, SEED 1
 The protocol is that of `uma-gpu reproduce fig7.5`: the ten largest topics of Reuters-21578, each against the rest, a
 pool of 500 that is drawn for each run and topic, two labels at the start, 50 questions about the example nearest to
 the boundary of scikit-learn's SVC (linear, C = 1000, which is hard margin) or LogisticRegression (C = 100).
+areas has the protocol of that experiment: 60 % to ask about, 20 labels, 100 questions, SVC (rbf, C = 1, gamma = auto).
 Rows of several seeds are joined by table: mean accuracy after 0, 5, 10, 20, 50 and 100 questions, its standard error
 after 20, and how many labels the mean needs for 95 % and for 99 % of the accuracy of all labels.
 Needs scikit-learn and numpy for peers, nothing but Python for table.
@@ -68,6 +70,47 @@ def peers(data, runs, seed):
                 print(json.dumps({"data": f"reuters, pool {POOL}", "learner": learner, "level": n, "runs": list(of)}))
 
 
+def areas(data, runs, seed):
+    import numpy as np
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    def draw(name, rng):
+        if name == "banana":
+            with gzip.open(f"{data}/banana/banana.dat.gz", "rt") as f:
+                rows = np.array([[float(v) for v in line.split(",")] for line in f if line[0] != "@"])
+            return rows[:, :-1], rows[:, -1] > 0
+        if name == "checkerboard":
+            x = rng.uniform(0, 4, (2000, 2))
+            return x, x.astype(int).sum(axis=1) % 2 == 1
+        y = rng.integers(2, size=2000) == 1
+        x, mean = rng.normal(size=(2000, 20)), 2 / math.sqrt(20)
+        if name == "twonorm":
+            return x + np.where(y, mean, -mean)[:, None], y
+        return np.where(y[:, None], x + mean, 2 * x), y
+
+    for name in "banana", "ringnorm", "twonorm", "checkerboard":
+        for strategy in "uniform", "margin":
+            of = []
+            for k in range(runs):
+                rng = np.random.default_rng(seed + k)
+                x, y = draw(name, rng)
+                order, cut = rng.permutation(len(y)), len(y) * 6 // 10
+                scale = StandardScaler().fit(x[order[:cut]])
+                x, y = scale.transform(x[order]), y[order]
+                px, py, tx, ty = x[:cut], y[:cut], x[cut:], y[cut:]
+                known, curve = list(range(20)), []
+                for _ in range(101):
+                    m = SVC(gamma="auto").fit(px[known], py[known])
+                    curve.append((m.predict(tx) == ty).mean())
+                    far = np.abs(m.decision_function(px)) if strategy == "margin" else np.arange(cut, dtype=float)
+                    far[known] = np.inf
+                    known.append(int(np.argmin(far)))
+                of.append((sum(curve) - (curve[0] + curve[-1]) / 2) / 100)
+            learner = "scikit-learn, " + strategy
+            print(json.dumps({"data": name, "learner": learner, "level": 100, "mean": sum(of) / runs, "runs": of}))
+
+
 def table(paths):
     runs = collections.defaultdict(list)
     for path in paths:
@@ -104,6 +147,8 @@ def table(paths):
 def main():
     if len(sys.argv) > 2 and sys.argv[1] == "peers":
         peers(sys.argv[2], int((sys.argv[3:] or [5])[0]), int((sys.argv[4:] or [1])[0]))
+    elif len(sys.argv) > 2 and sys.argv[1] == "areas":
+        areas(sys.argv[2], int((sys.argv[3:] or [5])[0]), int((sys.argv[4:] or [1])[0]))
     elif len(sys.argv) > 2 and sys.argv[1] == "table":
         table(sys.argv[2:])
     else:

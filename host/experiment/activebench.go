@@ -20,13 +20,13 @@ var activeBench = &Definition{
 	Name: "active-benchmark", Usage: "the area under the curve of accuracy, by the protocol of a public benchmark",
 	Paper: "Lu et al., Re-Benchmarking Pool-Based Active Learning for Binary Classification (2023), Table 2",
 	About: "60 % of the examples to ask about, the others to test on, features standardised, 20 random labels at the\n" +
-		"start; after each question a support vector machine with a kernel, C = 1, rbf of γ = 1 / features, learns from\n" +
-		"all labels: the same for uniform, margin (their uncertainty sampling, by that machine) and bpm, which asks\n" +
-		"where two classes contend in the centroid of a version space. bpm-centroid has the questions of bpm and that\n" +
-		"centroid as its classifier, uniform-centroid those of uniform. Theirs asks until the pool is empty; here it\n" +
-		"ends after 100 questions, and of the kernel there are 200 components. Banana is theirs, ringnorm and twonorm (Breiman 1998) and checkerboard\n" +
-		"(4 by 4) are drawn, 2000 examples each. The rows are the area divided by the number of questions; at level\n" +
-		"0, 20, 50 and 100 the accuracy after so many.",
+		"start; after each question a support vector machine with a kernel, C = 1, rbf of γ = 1 / features, learns\n" +
+		"from all labels: the same for uniform, margin (their uncertainty sampling, by that machine) and bpm, which\n" +
+		"asks where two classes contend in the centroid of a version space. bpm-centroid has the questions of bpm\n" +
+		"and that centroid as its classifier, uniform-centroid those of uniform. Theirs asks until the pool is\n" +
+		"empty; here it ends after 100 questions, and of the kernel there are 200 components. Banana is theirs;\n" +
+		"ringnorm and twonorm (Breiman 1998) and checkerboard (4 by 4) are drawn, 2000 examples each. The rows are\n" +
+		"the area divided by the number of questions; at level 0, 20, 50 and 100 the accuracy after so many.",
 	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"}, run: runActiveBench,
 }
 

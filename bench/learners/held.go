@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 // heldFolds is how many parts compare holds out in turn by default.
@@ -28,15 +29,8 @@ func (j job) heldOut(
 		return 0, err
 	}
 	right := 0.0
-	for i, y := range noisy.Y {
-		row := h.Scores[i*h.Q : (i+1)*h.Q]
-		said := 0
-		for r, s := range row {
-			if s > row[said] {
-				said = r
-			}
-		}
-		right += inverse.V[said*h.Q+int(y)]
+	for i, said := range engine.Predicted(h.Scores, h.Q) {
+		right += inverse.V[int(said)*h.Q+int(noisy.Y[i])]
 	}
 	return right / float64(noisy.N), nil
 }

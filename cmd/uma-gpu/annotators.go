@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,13 +17,35 @@ func annotatorFlags() []cli.Flag {
 	return []cli.Flag{
 		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people instead of the data's: " +
 			"`FILE`, a CSV item,worker,label"}},
+		trustFlag(),
 		&cli.BoolFlag{Name: "no-labels", Usage: "with --annotators: all columns of the data are features"},
 	}
 }
 
+// trustFlag says which annotators err never.
+func trustFlag() cli.Flag {
+	return &cli.StringFlag{Name: "trust", Usage: "comma list of `WORKERS` of --annotators whose labels are right, " +
+		"as of a checker"}
+}
+
+// trusted returns the names of trustFlag, nil for none.
+func trusted(c *cli.Context) ([]string, error) {
+	list := c.String("trust")
+	if list == "" {
+		return nil, nil
+	}
+	if c.String("annotators") == "" {
+		return nil, usagef(c, "--trust is given without --annotators")
+	}
+	return strings.Split(list, ","), nil
+}
+
 // annotated makes of t's options those of data whose labels do not count, if the flags of
 // annotatorFlags ask for that.
-func (t *training) annotated(c *cli.Context) error {
+func (t *training) annotated(c *cli.Context) (err error) {
+	if t.trusted, err = trusted(c); err != nil {
+		return err
+	}
 	if t.annotators = c.String("annotators"); t.annotators == "" {
 		if c.Bool("no-labels") {
 			return usagef(c, "--no-labels is given without --annotators")
@@ -66,7 +89,7 @@ func (t *training) judgeByConsensus(d *dataset.Dataset) (*confusion.Matrix, erro
 // readAnnotations reads the table of --annotators and gives d the classes of its labels, or
 // those of the training to go on with, and the votes as labels.
 func (t *training) readAnnotations(d *dataset.Dataset) error {
-	o := confusion.AnnotationOptions{Items: d.N}
+	o := confusion.AnnotationOptions{Items: d.N, Right: t.trusted}
 	if base := t.base(); base != nil {
 		o.Classes = base.Meta.Classes
 	}

@@ -172,6 +172,52 @@ func TestJudgeByAnnotators(t *testing.T) {
 	fail(t, exitUsage, "learner uma cannot learn from the labels", append([]string{"cv", "--learner", "uma"}, args...)...)
 }
 
+// --trust: whose labels are right has no matrix to learn, in train, in estimates and in what compare recommends.
+func TestTrust(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	data, table := annotated(t, dir, 300)
+	right := strings.Fields(string(read(t, data)))
+	var lines []string // bob, eve, and a chief for every third example
+	for _, line := range strings.Fields(string(read(t, table))) {
+		name, rest, _ := strings.Cut(line, ",")
+		item, _, _ := strings.Cut(rest, ",")
+		if i, err := strconv.Atoi(item); name == "ann" && err == nil {
+			if i%3 > 0 {
+				continue
+			}
+			line = fmt.Sprintf("chief,%d,%s", i, right[i][strings.LastIndex(right[i], ",")+1:])
+		}
+		lines = append(lines, line)
+	}
+	crowd := write(t, dir, "crowd.csv", strings.Join(lines, "\n"))
+	args := []string{"--data", data, "--annotators", crowd, "--trust", "chief", "--folds", "2"}
+	succeed(t, append([]string{"train", "--learner", "softmax", "--model", file("m")}, args...)...)
+	m := load(t, file("m"))
+	if len(m.Learned.Annotators) != 3 || m.Learned.Annotators[1].Name != "chief" {
+		t.Fatalf("found %+v", m.Learned.Annotators)
+	}
+	for k, v := range m.Learned.Matrices[100:200] {
+		if want := map[bool]float64{true: 1}[k%11 == 0]; v != want {
+			t.Errorf("entry %d of the chief's matrix is %v, wanted %v", k, v, want)
+		}
+	}
+	succeed(t, "confusion", "estimate", "--annotators", crowd, "--trust", "chief", "--out", file("C.csv"),
+		"--write-labels", file("consensus.csv"))
+	for i, line := range strings.Fields(string(read(t, file("consensus.csv"))))[1:] {
+		if i%3 == 0 && strings.Split(line, ",")[1] != right[i][strings.LastIndex(right[i], ",")+1:] {
+			t.Errorf("the consensus of example %d, which was checked, is %s", i, line)
+		}
+	}
+	text, _ := succeed(t, append([]string{"compare", "--try", "--learner {softmax|classmean}"}, args...)...)
+	if !strings.Contains(text, "--annotators "+crowd+" --trust chief") {
+		t.Errorf("compare recommends\n%s", text)
+	}
+	fail(t, exitUsage, "--trust is given without --annotators", "compare", "--data", data, "--trust", "chief")
+	fail(t, exitUsage, "--trust is given without --annotators", "confusion", "estimate", "--table", crowd,
+		"--trust", "chief", "--out", file("x"))
+}
+
 func TestAnnotatorsRefuses(t *testing.T) {
 	dir := t.TempDir()
 	data, table := annotated(t, dir, 60)
@@ -186,6 +232,9 @@ func TestAnnotatorsRefuses(t *testing.T) {
 		"annotations with correction none":                         {"--annotators", table, "--correction", "none"},
 		"beyond.csv:3: found item":                                 {"--annotators", beyond},
 		"item 1 has no label":                                      {"--annotators", short},
+		"--trust is given without --annotators":                    {"--trust", "ann"},
+		`found no worker "zoe", whose labels are said to be right`: {"--annotators", table, "--trust", "ann,zoe"},
+		"the labels of both are said to be right":                  {"--annotators", table, "--trust", "ann,eve"},
 	} {
 		code := 1
 		if strings.Contains(want, "--") || strings.Contains(want, "exclude") {

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -211,7 +212,7 @@ func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.estimate(largest(held.Scores, held.Q), path)
+	return s.estimate(engine.Predicted(held.Scores, held.Q), path)
 }
 
 // noiseOf estimates how a model errs that has seen none of the labelled examples.

@@ -110,7 +110,7 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 	}
 	if scored {
 		r.scores, err = m.ScoresPrepared(c.Context, e, r.data.Examples)
-		r.predicted = largest(r.scores, m.Q)
+		r.predicted = engine.Predicted(r.scores, m.Q)
 	} else {
 		r.predicted, err = m.PredictPrepared(c.Context, e, r.data.Examples)
 	}
@@ -118,21 +118,6 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 		return r, err
 	}
 	return r, err
-}
-
-// largest returns the class of the largest of each q scores, the first of equal ones
-// (clause 4).
-func largest(scores []float32, q int) []int32 {
-	classes := make([]int32, len(scores)/q)
-	for i := range classes {
-		row := scores[i*q : (i+1)*q]
-		for r, s := range row {
-			if s > row[classes[i]] {
-				classes[i] = int32(r)
-			}
-		}
-	}
-	return classes
 }
 
 // adviseNoLabels adds to an error of reading data with labels what predict can

@@ -134,6 +134,9 @@ func compare(c *cli.Context) (err error) {
 		withoutLabels(c, &options)
 	case c.Bool("no-labels"):
 		return usagef(c, "--no-labels is given without --annotators")
+	case c.String("trust") != "":
+		_, err := trusted(c)
+		return err
 	}
 	d, err := readData(c.Context, c.String("data"), options, n)
 	if err != nil {
@@ -207,12 +210,16 @@ func judgeOf(
 		return noiseOf(d.Classes)
 	}
 	t.Seed = c.Uint64("seed")
+	var err error
+	if t.trusted, err = trusted(c); err != nil {
+		return nil, err
+	}
 	if err := t.readAnnotations(d); err != nil {
 		return nil, err
 	}
 	for _, way := range list {
 		if way.confusion == "" && way.Learner.Definition().Annotations {
-			way.Annotations, way.annotators = t.Annotations, t.annotators
+			way.Annotations, way.annotators, way.trusted = t.Annotations, t.annotators, t.trusted
 		}
 	}
 	return t.judgeByConsensus(d)
@@ -242,8 +249,12 @@ func (r compareReport) print(c *cli.Context) error {
 	}
 	fmt.Fprintln(w)
 	if c.String("annotators") != "" && r.Tried[0].way.annotators == "" {
+		table := c.String("annotators")
+		if c.String("trust") != "" {
+			table += " --trust " + c.String("trust")
+		}
 		fmt.Fprintf(w, "first: uma-gpu confusion estimate --annotators %s --out estimate.csv --write-labels consensus.csv\n",
-			c.String("annotators"))
+			table)
 	}
 	if m := r.Tried[0].estimates; m != "" {
 		fmt.Fprintf(w, "first: uma-gpu confusion estimate --data %s --method %s --out estimate.csv\n", c.String("data"), m)
@@ -280,7 +291,11 @@ func (way candidate) trainFlags(given string) string {
 		}
 	}
 	if way.annotators != "" {
-		return strings.Join(append(words, "--annotators", way.annotators), " ")
+		words = append(words, "--annotators", way.annotators)
+		if way.trusted != nil {
+			words = append(words, "--trust", strings.Join(way.trusted, ","))
+		}
+		return strings.Join(words, " ")
 	}
 	file := way.confusion
 	switch {

@@ -144,7 +144,7 @@ func (x *comparison) outOfFold(
 // judged judges what a way that learned with noise says of examples held out.
 func (x *comparison) judged(held *host.HeldOut, noise *confusion.Matrix) (r triedReport, err error) {
 	classes := x.data.Classes
-	if err := r.judge(x.data, largest(held.Scores, held.Q), x.judge); err != nil {
+	if err := r.judge(x.data, engine.Predicted(held.Scores, held.Q), x.judge); err != nil {
 		return r, err
 	}
 	p, err := held.Probabilities()

@@ -22,6 +22,7 @@ func estimateCommand() *cli.Command {
 		inputFlag{&cli.StringFlag{Name: "clean", Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
 			"noisy,true without --data"}},
 		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
+		trustFlag(),
 		inputFlag{&cli.StringFlag{Name: "probabilities", Usage: "of labels of --data, from models that have not seen the " +
 			"example: `FILE`.npy"}},
 		inputFlag{&cli.StringFlag{Name: "prior", Usage: "matrix that is believed where counts are few: `FILE`, CSV or " +
@@ -169,6 +170,7 @@ func (e *estimating) check() error {
 	}
 	for flag, sources := range map[string][]string{
 		"confusion-axes": {"table"}, "prior": {"table", "clean"}, "pooled": {"annotators"}, "write-labels": {"annotators"},
+		"trust": {"annotators"},
 		"folds": {"data"}, "learner": {"data"}, "kernel": {"data"}, "normalize": {"data"},
 	} {
 		if c.IsSet(flag) && !slices.Contains(sources, e.source) {
@@ -277,7 +279,11 @@ func (e *estimating) byPairs() (*estimateReport, *confusion.Matrix, error) {
 
 func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("annotators")
-	a, err := confusion.ReadAnnotations(path, confusion.AnnotationOptions{})
+	right, err := trusted(e.c)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := confusion.ReadAnnotations(path, confusion.AnnotationOptions{Right: right})
 	if err != nil {
 		return nil, nil, err
 	}

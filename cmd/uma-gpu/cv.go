@@ -103,7 +103,7 @@ var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_"
 // judge judges all examples, and each fold of them, by predictions and probabilities p; nil for
 // none of these.
 func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []averaged, err error) {
-	labels, predicted, q := o.data.Y, largest(o.held.Scores, o.held.Q), o.held.Q
+	labels, predicted, q := o.data.Y, engine.Predicted(o.held.Scores, o.held.Q), o.held.Q
 	if all, err = judge(labels, predicted, p, o.data.Classes, o.noise); err != nil {
 		return all, nil, err
 	}

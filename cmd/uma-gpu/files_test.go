@@ -16,7 +16,7 @@ var noFiles = strings.Fields(`
 	axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header id
 	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks
 	match-features max-alloc memory-limit method normalize normalize-components sampler session sets show storage
-	strategy synthetic to try
+	strategy synthetic to trust try
 	weights x-name y-name`)
 
 // eachCommand calls f for each command that does something, with its words.

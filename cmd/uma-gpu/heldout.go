@@ -42,7 +42,7 @@ func (t *training) judgeHeld(
 	if err != nil {
 		return nil, fmt.Errorf("examples held out: %w", err)
 	}
-	predicted := largest(scores, m.Q)
+	predicted := engine.Predicted(scores, m.Q)
 	if m.Meta.Temperature == 0 {
 		scores = nil
 	} else if err := m.ToProbabilities(scores); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -250,7 +251,7 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 		if err != nil {
 			return nil, nil, err
 		}
-		predicted = active.Predicted(scores, len(d.Classes))[first:]
+		predicted = engine.Predicted(scores, len(d.Classes))[first:]
 	} else {
 		q.notes.say("questions: drawn at random until two classes have labels")
 	}

@@ -53,7 +53,8 @@ func trainCommand() *cli.Command {
 			"seed give the same bytes, and on every device the same weights. With --kernel the classifier is\n" +
 			"linear in kernel principal components, and curved in the features.\n\n" +
 			"With --annotators labels come from a table item,worker,label, whose items are examples, 0 for the\n" +
-			"first; what the data have as labels does not count, and each worker has a matrix, which is learned.\n\n" +
+			"first; what the data have as labels does not count, and each worker has a matrix, which is learned;\n" +
+			"those whom you --trust are right, and so tell how the others err.\n\n" +
 			"--validate 0.2 learns from four fifths of the examples and judges the model by the others as eval does,\n" +
 			"by their noisy labels through C; cv judges by all of them, in as many trainings as there are folds.\n\n" +
 			"--stream sees each example once and keeps none, so that memory does not grow with their number: for online\n" +
@@ -100,8 +101,9 @@ func learningFlags() []cli.Flag {
 type training struct {
 	data       string
 	read       dataset.Options
-	confusion  string // "" is none
-	annotators string // "" is none
+	confusion  string   // "" is none
+	annotators string   // "" is none
+	trusted    []string // of them
 	trueRows   bool
 	inverse    confusion.Inversion
 	estimates  bool    // the confusion matrix, as none is given

@@ -247,7 +247,7 @@ func TestContradictions(t *testing.T) {
 		t.Fatal(err)
 	}
 	right := 0
-	for i, class := range Predicted(scores, 3) {
+	for i, class := range engine.Predicted(scores, 3) {
 		if class == y[i] {
 			right++
 		}
@@ -325,7 +325,7 @@ func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options, expert *Ex
 			t.Fatal(err)
 		}
 		n := 0
-		for i, class := range Predicted(scores, len(p.Classes)) {
+		for i, class := range engine.Predicted(scores, len(p.Classes)) {
 			if class != y[i] {
 				n++
 			}
@@ -392,7 +392,7 @@ func TestFitPredictsRaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw, err := trained.Predict(t.Context(), e, d.Examples)
-		if err != nil || !slices.Equal(raw, Predicted(scores, 2)) {
+		if err != nil || !slices.Equal(raw, engine.Predicted(scores, 2)) {
 			t.Errorf("kernel %v: predictions differ, %v", k, err)
 		}
 		if err := trained.Save(t.TempDir() + "/m.npz"); err != nil {

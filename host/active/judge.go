@@ -34,7 +34,7 @@ func (p *Pool) judgeByModel(o Options, m *model.Model, w *worth) error {
 		return err
 	}
 	q := m.Q
-	all := Predicted(scores, q)
+	all := engine.Predicted(scores, q)
 	probabilities, temperature := make([]float32, q), float32(1)
 	if m.Meta.Temperature > 0 {
 		temperature = m.Meta.Temperature
@@ -92,7 +92,7 @@ func (p *Pool) judgeByWeights(o Options, weights engine.Weights, w *worth) error
 	if err != nil {
 		return err
 	}
-	all := Predicted(scores, weights.Q)
+	all := engine.Predicted(scores, weights.Q)
 	w.tie = make([]float64, len(w.which))
 	for _, i := range w.which {
 		w.predicted = append(w.predicted, all[i])
@@ -125,14 +125,14 @@ func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error 
 				w.tie[k] -= contend(scores[i*q:(i+1)*q]) / unit
 			}
 		}
-		for i, class := range Predicted(scores, q) {
+		for i, class := range engine.Predicted(scores, q) {
 			votes[i*q+int(class)]++
 		}
 		for k, s := range scores {
 			sums[k] += s
 		}
 	}
-	all := Predicted(votes, q)
+	all := engine.Predicted(votes, q)
 	share := make([]float32, q)
 	for _, i := range w.which {
 		for r, v := range votes[i*q : (i+1)*q] {

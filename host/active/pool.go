@@ -155,20 +155,6 @@ func (p *Pool) Scores(e engine.Engine, m *model.Model) ([]float32, error) {
 	return engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
 }
 
-// Predicted returns the class of the largest of each q scores, the first of equal ones.
-func Predicted(scores []float32, q int) []int32 {
-	classes := make([]int32, len(scores)/q)
-	for i := range classes {
-		row := scores[i*q : (i+1)*q]
-		for r, s := range row {
-			if s > row[classes[i]] {
-				classes[i] = int32(r)
-			}
-		}
-	}
-	return classes
-}
-
 // inner returns ⟨x_i, x_j⟩.
 func (p *Pool) inner(i, j int) (sum float64) {
 	if !p.Sparse() {

@@ -19,6 +19,9 @@ type Annotations struct {
 	Start []int
 	By    []int32 // the index in Names of who gave each label, rising within an example
 	Label []int32 // each in 0..Q-1
+	// Right says of each annotator whether all labels of this one are right, as those of an expert who has
+	// checked some examples; nil if nobody's are. Two whose labels are right agree.
+	Right []bool
 }
 
 // N returns the number of examples.
@@ -30,10 +33,24 @@ func (a *Annotations) Of(i int) (by, label []int32) {
 	return a.By[from:to], a.Label[from:to]
 }
 
+// Known returns the true class of example i, if somebody whose labels are right gave it one.
+func (a *Annotations) Known(i int) (class int32, known bool) {
+	if a.Right == nil {
+		return 0, false
+	}
+	by, label := a.Of(i)
+	for k, who := range by {
+		if a.Right[who] {
+			return label[k], true
+		}
+	}
+	return 0, false
+}
+
 // Pick returns the annotations of the examples that which names, in that order, of the same
 // annotators. They share a's names and classes.
 func (a *Annotations) Pick(which []int) *Annotations {
-	p := &Annotations{Classes: a.Classes, Names: a.Names, Start: make([]int, 1, len(which)+1)}
+	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Start: make([]int, 1, len(which)+1)}
 	for _, i := range which {
 		by, label := a.Of(i)
 		p.By, p.Label = append(p.By, by...), append(p.Label, label...)
@@ -60,6 +77,8 @@ func (a *Annotations) Check(n, q int) error {
 		return fmt.Errorf("annotations: found those of %d examples (%d labels), wanted %d", a.N(), len(a.Label), n)
 	case !slices.IsSorted(a.Names) || len(slices.Compact(slices.Clone(a.Names))) != len(a.Names):
 		return fmt.Errorf("annotations: found annotators %s, wanted each once and in order", quoted(a.Names))
+	case a.Right != nil && len(a.Right) != len(a.Names):
+		return fmt.Errorf("annotations: found whether %d annotators are right, wanted it of %d", len(a.Right), len(a.Names))
 	}
 	for i := range n {
 		if a.Start[i] >= a.Start[i+1] || a.Start[i+1] > len(a.By) {
@@ -74,6 +93,10 @@ func (a *Annotations) Check(n, q int) error {
 			if label[k] < 0 || int(label[k]) >= q {
 				return fmt.Errorf("annotations: example %d (counted from 0) has label %d, wanted 0 to %d", i, label[k], q-1)
 			}
+			if class, known := a.Known(i); known && a.Right[by[k]] && label[k] != class {
+				return fmt.Errorf("annotations: example %d (counted from 0) has labels %d and %d of annotators whose labels are "+
+					"right, wanted one", i, class, label[k])
+			}
 		}
 	}
 	return nil
@@ -82,13 +105,18 @@ func (a *Annotations) Check(n, q int) error {
 // voteStream keeps the ties of votes apart from what else is drawn from a seed.
 const voteStream uint64 = 0x636f6e662d766f74 // "conf-vot" in ASCII
 
-// Votes returns the label that most annotators gave each example; among labels with as many
-// votes the seed draws one.
+// Votes returns the label that most annotators gave each example, or its true class if that is known; among
+// labels with as many votes the seed draws one.
 func (a *Annotations) Votes(seed uint64) []int32 {
 	rng := rand.New(rand.NewPCG(seed, voteStream))
 	votes := make([]int, len(a.Classes))
 	y := make([]int32, a.N())
 	for i := range y {
+		class, known := a.Known(i)
+		if known {
+			y[i] = class
+			continue
+		}
 		clear(votes)
 		_, labels := a.Of(i)
 		for _, k := range labels {
@@ -138,6 +166,11 @@ func (a *Annotations) Hash() string {
 	}
 	text(a.Classes)
 	text(a.Names)
+	for k, right := range a.Right {
+		if right {
+			text([]string{a.Names[k]})
+		}
+	}
 	var b []byte
 	for i := range a.N() {
 		by, label := a.Of(i)

@@ -76,6 +76,55 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	}
 }
 
+// Somebody whose labels are right: read, hashed, picked, and the only one who counts where there is a label.
+func TestRightAnnotators(t *testing.T) {
+	text := "item,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
+	path := save(t, "a.csv", []byte(text))
+	read := func(right ...string) *Annotations {
+		a, err := ReadAnnotations(path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		if err == nil {
+			err = a.Check(3, 2)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := read("chief", "boss")
+	for i, want := range []int32{1, -1, 0} {
+		if class, known := a.Known(i); known != (want >= 0) || known && class != want {
+			t.Errorf("example %d is of class %d, known: %v; wanted %d", i, class, known, want)
+		}
+		if class, known := a.Pick([]int{1, i}).Known(1); known != (want >= 0) || known && class != want {
+			t.Errorf("example %d picked is of class %d, known: %v; wanted %d", i, class, known, want)
+		}
+	}
+	if got := a.Votes(1); !slices.Equal(got, []int32{1, 1, 0}) {
+		t.Errorf("votes %v", got)
+	}
+	hashes := []string{read().Hash(), read("chief").Hash(), read("boss").Hash(), a.Hash()}
+	if slices.Sort(hashes); len(slices.Compact(hashes)) != 4 {
+		t.Error("who is right does not show in the hash")
+	}
+	for want, right := range map[string][]string{
+		`no worker "eve", whose labels are said to be right, wanted one of "a", "b"`: {"chief", "eve"},
+		`:4: item 0 has label "y" of worker "chief", and "x" of "a" in line 2`:       {"a", "chief"},
+	} {
+		_, err := ReadAnnotations(path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted %s", err, want)
+		}
+	}
+	a.Right[0] = true
+	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(), "labels 0 and 1 of annotators whose") {
+		t.Errorf("contradicting: %v", err)
+	}
+	a.Right = a.Right[:2]
+	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(), "whether 2 annotators are right") {
+		t.Errorf("too few: %v", err)
+	}
+}
+
 // Votes: the most frequent label, and ties by lot.
 func TestVotes(t *testing.T) {
 	a := &Annotations{Classes: []string{"x", "y", "z"}, Names: []string{"a", "b", "c"}, Start: []int{0}}

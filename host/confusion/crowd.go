@@ -51,7 +51,7 @@ type Crowd struct {
 // FromCrowd finds which labels are right, and how each annotator is wrong, by EM (Dawid and
 // Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979)
 // with priors on the rates; it begins with the shares of votes. seed draws among the tied votes of
-// Majority.
+// Majority. An example whose class is known has that class, and so tells how often the others are right.
 //
 // Posteriors are products in the order of the labels, as exact as sums of logarithms and without
 // any, and what is counted with them adds in integers, so that the result has the same bits on

@@ -155,6 +155,63 @@ func TestCrowdFindsMatrices(t *testing.T) {
 	}
 }
 
+// crowdOfOneMind are examples that two annotators label, who both take most of class 0 for class 1, and of which a
+// chief checks every tenth.
+func crowdOfOneMind(n int) (a *Annotations, right []int32) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	a = &Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"}, Start: []int{0}}
+	for i := range n {
+		class := int32(i % 2)
+		right = append(right, class)
+		for k := range 2 {
+			label := class
+			if rng.Float64() < []float64{0.7, 0.1}[class] {
+				label = 1 - class
+			}
+			a.By, a.Label = append(a.By, int32(k)), append(a.Label, label)
+		}
+		if i%20 < 2 {
+			a.By, a.Label = append(a.By, 2), append(a.Label, class)
+		}
+		a.Start = append(a.Start, len(a.By))
+	}
+	return a, right
+}
+
+// Examples whose class is known have that class, and count for how the others err.
+func TestCrowdKnown(t *testing.T) {
+	a, right := crowdOfOneMind(4000)
+	for _, method := range CrowdMethods {
+		shares := map[bool]float64{}
+		for _, known := range []bool{false, true} {
+			if a.Right = nil; known {
+				a.Right = []bool{false, false, true}
+			}
+			c, err := FromCrowd(a, 1, CrowdOptions{Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			shares[known] = shareRight(c.Consensus, right)
+			if !known {
+				continue
+			}
+			for i := range right {
+				if class, known := a.Known(i); known && (c.Consensus[i] != class || c.Posterior[2*i+int(class)] != 1) {
+					t.Fatalf("%s: example %d, which is of class %d, is taken for %d (%v)", method, i, class, c.Consensus[i],
+						c.Posterior[2*i:2*i+2])
+				}
+			}
+			if chief := c.Annotators[2]; min(chief.P[0], chief.P[3]) < 0.999 {
+				t.Errorf("%s: the chief is right for %.4f", method, min(chief.P[0], chief.P[3]))
+			}
+		}
+		// Dawid-Skene finds the chief out; the others believe three people alike.
+		if shares[true] < shares[false] || method != DawidSkene && shares[true] < shares[false]+0.015 {
+			t.Errorf("%s is right for %.3f, and for %.3f of what nobody has checked", method, shares[true], shares[false])
+		}
+	}
+}
+
 // Annotators who gave few labels are better known with others' labels beside.
 func TestCrowdPooled(t *testing.T) {
 	a, of, _ := people(t, 150, 4, 40, 4, 5)

@@ -144,7 +144,10 @@ func (m *crowdEM) examples(t *tables, from, to int, last bool) {
 	p, units := make([]float64, q), make([]int64, q)
 	for i := from; i < to; i++ {
 		by, label := m.a.Of(i)
-		if !m.known {
+		if class, known := m.a.Known(i); known {
+			clear(p)
+			p[class] = 1
+		} else if !m.known {
 			shareVotes(p, label)
 		} else {
 			m.posteriorOf(p, by, label)

@@ -27,6 +27,8 @@ type AnnotationOptions struct {
 	// Classes are those of the data in the order of their indices, which is copied; if nil,
 	// the classes are the labels of the table, in the order in which they come.
 	Classes []string
+	// Right are the names of those whose labels are right (Annotations.Right); nil for none.
+	Right []string
 }
 
 // ReadAnnotations reads a table with a label to each line, a CSV with the header
@@ -196,17 +198,36 @@ func (t *annotationTable) finish() (*Annotations, error) {
 	for k := range t.lines {
 		t.lines[k].by = order[t.lines[k].by]
 	}
+	if t.o.Right != nil {
+		a.Right = make([]bool, len(a.Names))
+	}
+	for _, name := range t.o.Right {
+		k, found := slices.BinarySearch(a.Names, name)
+		if !found {
+			return nil, fmt.Errorf("%s: found no worker %q, whose labels are said to be right, wanted one of %s",
+				t.path, name, quoted(a.Names))
+		}
+		a.Right[k] = true
+	}
 	slices.SortFunc(t.lines, func(x, y annotation) int {
 		return cmp.Or(cmp.Compare(x.item, y.item), cmp.Compare(x.by, y.by), cmp.Compare(x.line, y.line))
 	})
 	at := 0
 	for i := range t.o.Items {
-		first := at
+		first, right := at, -1 // the line of a right label
 		for ; at < len(t.lines) && t.lines[at].item == i; at++ {
 			l := t.lines[at]
 			if at > first && l.by == t.lines[at-1].by {
 				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %q here and in line %d, wanted one",
 					t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
+			}
+			if a.Right != nil && a.Right[l.by] {
+				if right >= 0 && t.lines[right].label != l.label {
+					return nil, fmt.Errorf("%s:%d: item %d has label %q of worker %q, and %q of %q in line %d; wanted one, as the "+
+						"labels of both are said to be right", t.path, l.line, i, a.Classes[l.label], a.Names[l.by],
+						a.Classes[t.lines[right].label], a.Names[t.lines[right].by], t.lines[right].line)
+				}
+				right = at
 			}
 			a.By, a.Label = append(a.By, l.by), append(a.Label, l.label)
 		}

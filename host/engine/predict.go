@@ -22,6 +22,21 @@ func Scores(e Engine, w Weights, x dataset.Examples) (scores []float32, err erro
 	return scores, err
 }
 
+// Predicted returns the class of the largest of each q scores, the first of equal ones (clause 4): what Predict says
+// of examples with these Scores.
+func Predicted(scores []float32, q int) []int32 {
+	classes := make([]int32, len(scores)/q)
+	for i := range classes {
+		row := scores[i*q : (i+1)*q]
+		for r, s := range row {
+			if s > row[classes[i]] {
+				classes[i] = int32(r)
+			}
+		}
+	}
+	return classes
+}
+
 // score scores examples for all classes and hands them to read.
 func score(e Engine, w Weights, x dataset.Examples, read func(Scorer) error) (err error) {
 	if x.N == 0 {

@@ -108,7 +108,8 @@ func (n *labelNoise) lambda() float64 {
 }
 
 // begin returns what is known before the first round: what was known before any label, or of
-// annotators how often each agrees with the others' votes.
+// annotators how often each agrees with the others' votes. If the classes of some examples are known, those alone
+// count: votes may be wrong in a way that no round gets out of.
 func (n *labelNoise) begin() learnedNoise {
 	v := learnedNoise{Sums: make([]float64, n.q*n.q), Squares: make([]float64, n.q*n.q)}
 	if !n.crowd {
@@ -118,6 +119,12 @@ func (n *labelNoise) begin() learnedNoise {
 	}
 	shares := make([]float32, len(n.y)*n.q)
 	for i := range n.y {
+		if class, known := n.labels.Known(i); known {
+			shares[i*n.q+int(class)] = 1
+		}
+		if n.labels.Right != nil {
+			continue
+		}
 		_, labels := n.labels.Of(i)
 		for _, k := range labels {
 			shares[i*n.q+int(k)] += 1 / float32(len(labels))
@@ -129,7 +136,8 @@ func (n *labelNoise) begin() learnedNoise {
 	return v
 }
 
-// count is the M-step: it finds the matrices, of expected true classes t, n×Q.
+// count is the M-step: it finds the matrices, of expected true classes t, n×Q. Annotators whose labels are right
+// say nothing of the mean one.
 func (n *labelNoise) count(v *learnedNoise, t []float32) {
 	q := n.q
 	all := make([]float64, len(n.labels.Names)*q*q)
@@ -139,6 +147,9 @@ func (n *labelNoise) count(v *learnedNoise, t []float32) {
 		row := t[i*q : (i+1)*q]
 		by, label := n.labels.Of(i)
 		for a, k := range label {
+			if n.right(int(by[a])) {
+				continue
+			}
 			to := all[(int(by[a])*q+int(k))*q:][:q]
 			for c, f := range row {
 				to[c] += float64(f)
@@ -162,11 +173,21 @@ func (n *labelNoise) count(v *learnedNoise, t []float32) {
 	for k := range all {
 		all[k] += float64(shrink * mean[k%(q*q)])
 	}
-	for from := 0; from < len(all); from += q * q {
-		normalise(all[from:from+q*q], q)
+	for a := range n.labels.Names {
+		own := all[a*q*q : (a+1)*q*q]
+		if n.right(a) {
+			clear(own)
+			for t := range q {
+				own[t*q+t] = 1
+			}
+		}
+		normalise(own, q)
 	}
 	v.Matrices = all
 }
+
+// right says whether all labels of an annotator are.
+func (n *labelNoise) right(a int) bool { return n.labels.Right != nil && n.labels.Right[a] }
 
 // normalise makes the columns of a q×q matrix sum to 1.
 func normalise(a []float64, q int) {

@@ -187,6 +187,50 @@ func TestAdversaryIsUsed(t *testing.T) {
 	}
 }
 
+// Annotators who all make one mistake are found out by a chief who has checked few of the examples, and trains in the
+// examples' stead where they are trusted.
+func TestTrusted(t *testing.T) {
+	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
+		found := map[bool]float64{}
+		for _, trust := range []bool{false, true} {
+			p := digits(t, 1000, nil)
+			truth := p.Y
+			shared := must(confusion.Pairwise(names(10), 0.6))
+			crowd(t, p, []*confusion.Matrix{shared, shared}, 1)
+			a := p.Annotations
+			with := &confusion.Annotations{Classes: a.Classes, Names: append(a.Names, "w99"), Start: []int{0}}
+			for i := range truth {
+				by, labels := a.Of(i)
+				with.By, with.Label = append(with.By, by...), append(with.Label, labels...)
+				if i%10 == 0 {
+					with.By, with.Label = append(with.By, 2), append(with.Label, truth[i])
+				}
+				with.Start = append(with.Start, len(with.By))
+			}
+			if trust {
+				with.Right = []bool{false, false, true}
+			}
+			p.Annotations, p.Y = with, with.Votes(1)
+			r := learn(t, p, func(params *softmax.Params) { params.Correction = correction })
+			found[trust] = wrong(t, p.Engine, r.W, 1000)
+			if trust {
+				for k, v := range r.Noise.Annotators[2].P {
+					if want := map[bool]float64{true: 1}[k/10 == k%10]; v != want {
+						t.Fatalf("%s: of the chief %v is at %d, wanted %v", correction, v, k, want)
+					}
+				}
+				if v := r.Noise.Annotators[0].Right(10); math.Abs(v-0.4) > 0.1 {
+					t.Errorf("%s: who is right for 0.4 is found to be for %.2f", correction, v)
+				}
+			}
+		}
+		t.Logf("%s: error %.3f, trusting the chief %.3f", correction, found[false], found[true])
+		if found[true] > 0.2 || found[true] > found[false]/2 {
+			t.Errorf("%s: error %.3f, trusting the chief %.3f", correction, found[false], found[true])
+		}
+	}
+}
+
 // What a run has learned of the noise has the same bits on another engine, from sparse
 // examples, and after being resumed from any stage.
 func TestLearnedNoiseBits(t *testing.T) {

@@ -180,8 +180,8 @@ def main(data, results, *names):
             rows = [json.loads(line) for line in f]
     with open(results, "a") as log, tempfile.TemporaryDirectory() as work:
         os.chdir(work)
-        for name in names or SETS:
-            for seed in range(1, SPLITS + 1):
+        for seed in range(1, SPLITS + 1):
+            for name in names or SETS:
                 if not any(row["set"] == name and row["split"] == seed for row in rows):
                     rows.append({"set": name, "split": seed, **measure(*read(data, name), seed)})
                     print(json.dumps(rows[-1]), file=log, flush=True)

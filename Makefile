@@ -25,6 +25,7 @@
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
 # make online    the tables of docs/online.md on wrong labels and on classes of different sizes; DATA as for weights
 # make svm       the table of docs/svm.md: objective and time beside LIBLINEAR; DATA as for weights
+# make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
 # make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -44,7 +45,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm confusion reproduce-quick weights clean
+.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -113,7 +114,7 @@ lint:
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	$(NO_CGO) go vet ./...
-	go vet -tags purego ./cpuref/simd
+	go vet -tags purego ./cpuref/simd ./host/versionspace
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.
@@ -125,6 +126,7 @@ portable:
 	$(NO_CGO) go test -vet=off -short -run '$(WITHOUT_CGO)' ./cmd/...
 	$(NO_CGO) go test -vet=off -short -skip '$(FILES)' ./cpuref/... ./host/...
 	$(NO_CGO) go test -vet=off -tags purego ./cpuref/simd
+	$(NO_CGO) go test -vet=off -tags purego -run SameBits ./host/versionspace
 	go build -tags noopencl ./...
 	@.ci/install-deps libopenblas-dev
 	CGO_LDFLAGS=-lopenblas go vet -tags openblas ./internal/openblas ./cmd/uma-gpu
@@ -247,6 +249,12 @@ online: build
 svm: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make svm DATA=DIR"; exit 1; }
 	/usr/bin/python3 bench/peers/svm.py build/uma-gpu "$(DATA)"
+
+# What build/bpm.jsonl has is not measured again: an interrupted run goes on.
+bpm: build
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make bpm DATA=DIR"; exit 1; }
+	@.ci/install-deps python3-sklearn
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 bench/bpm.py build/uma-gpu "$(DATA)" build/bpm.jsonl
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }

@@ -33,7 +33,7 @@ type Propagation struct {
 func (s *Soft) Propagate() *Propagation {
 	p := &Propagation{
 		s: s, tau: make([]float64, s.n), nu: make([]float64, s.n), cavity: make([]float64, s.n), step: mostStep,
-		moved: math.Inf(1), mean: make([]float64, s.d), factor: make([]float64, s.d*s.d), means: make([]float64, s.n),
+		moved: math.Inf(1), mean: make([]float64, s.d), factor: make([]float64, s.d*s.stride), means: make([]float64, s.n),
 		variance: append([]float64(nil), s.lengths...),
 	}
 	return p
@@ -108,7 +108,7 @@ func (p *Propagation) improve(i int, e Evidence) {
 func (p *Propagation) compute() error {
 	s := p.s
 	s.precision(p.factor, p.tau)
-	if !cholesky(p.factor, s.d) {
+	if !cholesky(p.factor, s.stride, s.d) {
 		return errors.New("expectation propagation: found a variance that rounding has left nothing of, wanted one " +
 			"above 0: take a greater softness, or normalise the features")
 	}
@@ -118,19 +118,21 @@ func (p *Propagation) compute() error {
 			addScaled(p.mean, v, s.row(i))
 		}
 	}
-	forward(p.mean, p.factor, p.mean)
-	backward(p.mean, p.factor)
-	parallel.Ranges((s.n+four-1)/four, 1+20000/(s.d*s.d), func(from, to int) {
-		y := make([][four]float64, s.d)
+	forward(p.mean, p.factor, p.mean, s.stride)
+	backward(p.mean, p.factor, s.stride)
+	parallel.Ranges((s.n+abreast-1)/abreast, 1+5000/(s.d*s.d), func(from, to int) {
+		y := make([]side, s.d)
 		for group := from; group < to; group++ {
-			var x [four][]float64
-			for k := range x { // the last again, where there are not as many
-				x[k] = s.row(min(four*group+k, s.n-1))
+			some := min(abreast, s.n-abreast*group)
+			for k := range abreast { // the last again, where there are not as many
+				for j, v := range s.row(abreast*group + min(k, some-1)) {
+					y[j][k] = v
+				}
 			}
-			lengths := forwardFour(y, p.factor, x)
-			for k := range min(four, s.n-four*group) {
-				i := four*group + k
-				p.means[i], p.variance[i] = dot(x[k], p.mean), lengths[k]
+			lengths := fastest.solve(y, p.factor, s.stride)
+			for k := range some {
+				i := abreast*group + k
+				p.means[i], p.variance[i] = dot(s.row(i), p.mean), lengths[k]
 			}
 		}
 	})

@@ -51,7 +51,7 @@ var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
 	// without names.
-	"golang.org/x/sys":         {"cpuref/simd", "internal/atomicfile", "learners/online/lanes"},
+	"golang.org/x/sys":         {"cpuref/simd", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},

@@ -17,7 +17,7 @@ import (
 )
 
 var activeBench = &Definition{
-	Name: "active-benchmark", Usage: "the area under the curve of accuracy, by the protocol of a public benchmark",
+	Name: "active-benchmark", Usage: "area under the curve of accuracy, by a public benchmark's protocol",
 	Paper: "Lu et al., Re-Benchmarking Pool-Based Active Learning for Binary Classification (2023), published results",
 	About: "60 % of the examples to ask about, the others to test on, features standardised, 20 random labels at the\n" +
 		"start; after each question a support vector machine with a kernel, C = 1, rbf of γ = 1 / features, learns\n" +

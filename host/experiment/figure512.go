@@ -10,13 +10,13 @@ import (
 )
 
 var figure512 = &Definition{
-	Name: "fig5.12", Usage: "how far estimates of a version space's centroid are off (figure 5.12 of Louche's thesis)",
+	Name: "fig5.12", Usage: "estimates of a version space's centroid (after figure 5.12 of Louche's thesis)",
 	Paper: thesis + "Figure 5.12",
 	About: "Cones of 30 random half-spaces in 3 dimensions, whose centroid has a formula: its direction is\n" +
 		"the sum of the walls' normals, each as long as the angle that its wall takes. After so many steps of one\n" +
 		"chain the angle between it and the mean of a billiard, and that of hit-and-run; and the\n" +
-		"angles of the largest ball's centre and of expectation propagation, which take no such steps. The thesis shows\n" +
-		"one billiard in a polygon, and no numbers.",
+		"angles of the largest ball's centre and of expectation propagation, which take no such steps.\n" +
+		"The thesis shows one billiard in a polygon, and no numbers.",
 	Axis: "steps", run: runFigure512,
 }
 

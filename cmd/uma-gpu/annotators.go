@@ -22,7 +22,7 @@ func annotatorFlags() []cli.Flag {
 	}
 }
 
-// trustFlag says which annotators err never.
+// trustFlag says which annotators never err.
 func trustFlag() cli.Flag {
 	return &cli.StringFlag{Name: "trust", Usage: "comma list of `WORKERS` of --annotators whose labels are right, " +
 		"as of a checker"}

@@ -134,8 +134,8 @@ func compare(c *cli.Context) (err error) {
 		withoutLabels(c, &options)
 	case c.Bool("no-labels"):
 		return usagef(c, "--no-labels is given without --annotators")
-	case c.String("trust") != "":
-		_, err := trusted(c)
+	}
+	if _, err := trusted(c); err != nil {
 		return err
 	}
 	d, err := readData(c.Context, c.String("data"), options, n)

@@ -12,10 +12,8 @@ import (
 // twins in Go, with slices that end, and then begin, at a forbidden page.
 func eachKernel(t *testing.T, f func(t *testing.T, k *kernels, rng *rand.Rand, atEnd bool)) {
 	levels := assembly()
-	if len(levels) == 0 {
-		// Nothing to compare: the twins in Go are all there is, and TestConformance
-		// judges them.
-		t.Skip("no assembly: built with purego or for another architecture, or the processor has no AVX2")
+	if len(levels) == 0 { // then Go's own level, whose table may be wrong, and which may read too far as well
+		levels = available()
 	}
 	for _, k := range levels {
 		for _, atEnd := range []bool{true, false} {

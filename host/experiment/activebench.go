@@ -43,7 +43,6 @@ var benchCurves = []string{"uniform", "margin", "bpm", "uniform" + withCentroid,
 const (
 	benchStart     = 20
 	benchQuestions = 100
-	benchSlack     = 1. / 16               // of the version space
 	withCentroid   = "-centroid"           // behind the name of who asks, where the centroid predicts
 	area           = "area_under_accuracy" // mean of the accuracy from the first question to the last, 0 to 1
 )
@@ -151,7 +150,7 @@ type bench struct {
 func (b *bench) curves(ctx context.Context, a benchAsker, questions int) (map[string][]float64, error) {
 	machine := svm.Defaults()
 	machine.Loss = svm.Hinge
-	o := active.Options{Strategy: a.asks, K: 1, Seed: b.seed, Slack: benchSlack, Centroid: fewSteps,
+	o := active.Options{Strategy: a.asks, K: 1, Seed: b.seed, Slack: active.DefaultSlack, Centroid: fewSteps,
 		Train: host.Options{Engine: b.Engine, Learner: machine, Seed: b.seed}}
 	centroid := o
 	centroid.Strategy = active.BPM

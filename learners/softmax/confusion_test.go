@@ -187,8 +187,8 @@ func TestAdversaryIsUsed(t *testing.T) {
 	}
 }
 
-// Annotators who all make one mistake are found out by a chief who has checked few of the examples, and trains in the
-// examples' stead where they are trusted.
+// Annotators who all make one mistake are found out by a chief who has checked few of the examples, if the chief is
+// trusted.
 func TestTrusted(t *testing.T) {
 	for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
 		found := map[bool]float64{}

@@ -40,7 +40,6 @@ type smallSet struct {
 var smallSets = []smallSet{
 	{name: "banana", path: "banana/banana.dat.gz"},
 	{name: "cancer", path: "small/sklearn_breast_cancer.csv.gz", heading: true},
-	{name: "digits", path: "optdigits/optdigits.tra.gz"},
 	{name: "glass", path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}},
 	{name: "iris", path: "small/sklearn_iris.csv.gz", heading: true},
 	{name: "letter", path: sets[1].train, options: sets[1].options},

@@ -187,8 +187,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
-	share := float32(1 / float64(len(rows)))
-	target, err := pairMeans(s.ctx, s.e, x, s.o.Function, share, pairRows, pairColumns)
+	target, err := s.meansOf(x)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -19,6 +19,26 @@ const (
 	pairColumns = 8 * numerics.Chunk
 )
 
+// pairFeatures is how many features make a kernel value dear enough to be computed once, and added twice on the host:
+// at some 200 both take as long.
+const pairFeatures = 256
+
+// meansOf returns the mean of the kernel values of each of the examples x with all of them.
+func (s *sample) meansOf(x dataset.Examples) ([]float32, error) {
+	stored, share := x.N*x.D, float32(1/float64(x.N))
+	if x.Sparse() {
+		stored = len(x.Values)
+	}
+	if stored >= pairFeatures*x.N {
+		return pairMeans(s.ctx, s.e, x, s.o.Function, share, pairRows, pairColumns)
+	}
+	p := engine.Projection{Function: s.o.Function, Landmarks: x, Axes: engine.NewWeights(1, x.N)}
+	for l := range p.Axes.W {
+		p.Axes.W[l] = share
+	}
+	return s.project(x, p)
+}
+
 // pairBytes returns how much memory a tile of pairMeans of n examples takes at most.
 func pairBytes(n int) int64 { return memory.Product(min(n, pairRows), min(n, pairColumns), 4) }
 

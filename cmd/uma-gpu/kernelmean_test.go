@@ -126,7 +126,8 @@ func TestMargin(t *testing.T) {
 	// Classes of the same examples: weights cancel in what tells them apart.
 	same := write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 10))
 	succeed(t, "train", "--data", same, "--model", model, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "1")
-	if text, _ = succeed(t, "kernelmean", "margin", "--model", model, "--data", same); !strings.Contains(text, "no margin") {
+	text, _ = succeed(t, "kernelmean", "margin", "--model", model, "--data", same)
+	if !strings.Contains(text, "no margin") {
 		t.Errorf("of equal scores: %s", text)
 	}
 }

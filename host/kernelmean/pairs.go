@@ -19,9 +19,13 @@ const (
 	pairColumns = 8 * numerics.Chunk
 )
 
-// pairFeatures is how many features make a kernel value dear enough to be computed once, and added twice on the host:
-// at some 200 both take as long.
-const pairFeatures = 256
+// pairFeatures is how many features make a kernel value dear enough to be computed once, and added twice on the host,
+// where that takes as long as some 400 features do; pairExamples how many examples make the tiles on the diagonal,
+// which are computed whole, few.
+const (
+	pairFeatures = 512
+	pairExamples = 8 * pairColumns
+)
 
 // meansOf returns the mean of the kernel values of each of the examples x with all of them.
 func (s *sample) meansOf(x dataset.Examples) ([]float32, error) {
@@ -29,7 +33,7 @@ func (s *sample) meansOf(x dataset.Examples) ([]float32, error) {
 	if x.Sparse() {
 		stored = len(x.Values)
 	}
-	if stored >= pairFeatures*x.N {
+	if x.N >= pairExamples && stored >= pairFeatures*x.N {
 		return pairMeans(s.ctx, s.e, x, s.o.Function, share, pairRows, pairColumns)
 	}
 	p := engine.Projection{Function: s.o.Function, Landmarks: x, Axes: engine.NewWeights(1, x.N)}

@@ -21,7 +21,7 @@ import (
 
 var kernelMeanUCI = &Definition{
 	Name: "kernel-mean-uci", Usage: "the mean classifier and others on two classes of small sets of UCI",
-	Paper: "Symmetric noise on UCI data (Section 7 of the kernel mean's paper, whose text lacks that table)",
+	Paper: "Symmetric noise on small sets of UCI (Section 7 of the kernel mean's paper)",
 	About: "Two classes: the first half of a set's classes, by their names, against the others. Labels are turned\n" +
 		"round at random. Two thirds of the examples train, 500 at most, the rest tests, 2000 at most; each run\n" +
 		"draws anew. No way is told C. Linear are the mean, hinge and t-logistic loss (t = 2), whose penalties\n" +

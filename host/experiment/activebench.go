@@ -25,10 +25,17 @@ var activeBench = &Definition{
 		"asks where two classes contend in the centroid of a version space. bpm-centroid has the questions of bpm\n" +
 		"and that centroid as its classifier, uniform-centroid those of uniform. Theirs asks until the pool is\n" +
 		"empty; here it ends after 100 questions, and of the kernel there are 200 components. Banana is theirs;\n" +
-		"ringnorm and twonorm (Breiman 1998) and checkerboard (4 by 4) are drawn, 2000 examples each. The rows are\n" +
-		"the area divided by the number of questions; at level 0, 20, 50 and 100 the accuracy after so many.",
-	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"}, run: runActiveBench,
+		"ringnorm and twonorm (Breiman 1998) and checkerboard (4 by 4) are drawn, 2000 examples each; the others\n" +
+		"are benchmark/NAME.csv below the folder of the data, which bench/rframe.py makes of Debian's packages.\n" +
+		"The rows are the area divided by the number of questions; at level 0, 20, 50 and 100 the accuracy after\n" +
+		"so many.",
+	Axis: "questions", Sets: slices.Concat([]string{"banana"}, drawnBench, packedBench), run: runActiveBench,
 }
+
+var (
+	drawnBench  = []string{"ringnorm", "twonorm", "checkerboard"}
+	packedBench = []string{"breast", "clean1", "diabetes", "german", "ionosphere", "sonar", "spambase", "splice"}
+)
 
 // benchAsker is a strategy of the benchmark.
 type benchAsker struct {
@@ -109,8 +116,8 @@ func (r *run) benchRun(
 	order := rand.New(rand.NewPCG(seed, activeStream)).Perm(d.N)
 	cut := d.N * 6 / 10
 	train, test := pick(d, order[:cut], d.Y), pick(d, order[cut:], d.Y)
-	kernel := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 1 / float32(d.D)}, Components: 200,
-		Landmarks: 500}
+	kernel := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 1 / float32(d.D)},
+		Components: min(200, cut-1), Landmarks: min(500, cut)}
 	pool, err := active.NewPool(ctx, train,
 		host.Options{Engine: r.Engine, Preparation: "standardize", Kernel: kernel, Seed: seed})
 	if err != nil {
@@ -201,8 +208,11 @@ func (b *bench) curves(ctx context.Context, a benchAsker, questions int) (map[st
 
 // benchSet reads or draws a set.
 func (r *run) benchSet(ctx context.Context, name string, seed uint64) (*dataset.Dataset, error) {
-	if name == "banana" {
+	switch {
+	case name == "banana":
 		return dataset.Read(ctx, filepath.Join(r.DataDir, "banana/banana.dat.gz"), dataset.Options{})
+	case slices.Contains(packedBench, name):
+		return dataset.Read(ctx, filepath.Join(r.DataDir, "benchmark", name+".csv"), dataset.Options{})
 	}
 	return drawBench(name, 2000, seed), nil
 }

@@ -106,9 +106,9 @@ func (s *span) addWeights(to, w []float64) {
 	}
 }
 
-// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball), Analytic or BPM (centroid) ask by,
-// of length 1 each: row r of the weights is class r against the rest, and of two classes row 0 is the
-// negative of row 1. slack is the share that it took. At least two classes have labels. Errors: those of
+// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball), Analytic (analytic centre)
+// or BPM (centroid) ask by, of length 1 each: row r of the weights is class r against the rest, and of two classes row
+// 0 is the negative of row 1. slack is the share that it took. At least two classes have labels. Errors: those of
 // versionspace but ErrEmpty, and labelled examples that are all zeros.
 func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	o = o.filled()

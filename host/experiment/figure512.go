@@ -15,8 +15,8 @@ var figure512 = &Definition{
 	About: "Cones of 30 random half-spaces in 3 dimensions, whose centroid has a formula: its direction is\n" +
 		"the sum of the walls' normals, each as long as the angle that its wall takes. After so many steps of one\n" +
 		"chain the angle between it and the mean of a billiard, and that of hit-and-run; and the\n" +
-		"angles of the largest ball's centre, the analytic centre and expectation propagation, which take no such steps.\n" +
-		"The thesis shows one billiard in a polygon, and no numbers.",
+		"angles of the largest ball's centre, the analytic centre and expectation propagation, which take no\n" +
+		"such steps. The thesis shows one billiard in a polygon, and no numbers.",
 	Axis: "steps", run: runFigure512,
 }
 

@@ -24,11 +24,13 @@ type cutting struct {
 	closed    bool
 }
 
+// planesMemory is what asks for memory.
+const planesMemory = "the cutting planes and weights of a support vector machine"
+
 // newCutting makes the problems: one of all classes at once, one of two classes, or one of each class.
 func newCutting(p *Params, problem *learners.Problem, scorer engine.Scorer) (*cutting, error) {
 	x, q := problem.X, problem.Q
-	if err := memory.Check(memory.Sum(memory.Product(x.N, q, 16), memory.Product(x.D, q, 24)),
-		"the cutting planes and weights of a support vector machine"); err != nil {
+	if err := memory.Check(memory.Sum(memory.Product(x.N, q, 16), memory.Product(x.D, q, 24)), planesMemory); err != nil {
 		return nil, err
 	}
 	l := &cutting{Params: *p, problem: problem, scorer: scorer, predicted: make([]int32, x.N)}
@@ -91,8 +93,8 @@ func (l *cutting) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 		return s, errors.New("svm: found weights too large for float32; normalise the features, or take a lower cost")
 	}
 	if unfinished > 0 || stuck > 0 {
-		s.Note = fmt.Sprintf("svm: ended before the solution: the objective may be %.2g of it above the least, wanted %.2g; "+
-			"allow more steps, or take a lower cost", worst, l.Tolerance)
+		s.Note = fmt.Sprintf("svm: ended before the solution: the objective may be %.2g of it above the least, wanted "+
+			"%.2g; allow more steps, or take a lower cost", worst, l.Tolerance)
 	}
 	if unfinished == 0 {
 		if stuck > 0 {

@@ -71,7 +71,7 @@ func (s *oneSlack) restore(read func(any) error) error {
 	if !(j.Gap >= 0 && j.Gap <= 1) || j.Planes < 0 {
 		return errors.New("found numbers that are none")
 	}
-	if err := memory.Check(memory.Product(int(j.Planes), 8), "the cutting planes of a support vector machine"); err != nil {
+	if err := memory.Check(memory.Product(int(j.Planes), 8), planesMemory); err != nil {
 		return err
 	}
 	s.gap, s.done, s.stuck = j.Gap, j.Done, j.Stuck

@@ -116,7 +116,7 @@ func (s *oneSlack) improve(p plane, losses float64) error {
 		return nil
 	}
 	if err := memory.Check(memory.Sum(memory.Product(len(s.planes), 8), memory.Product(s.x.N, s.rows, 8),
-		memory.Product(s.x.D, s.rows, 8)), "the cutting planes of a support vector machine"); err != nil {
+		memory.Product(s.x.D, s.rows, 8)), planesMemory); err != nil {
 		return err
 	}
 	row := s.products(&p)

@@ -13,7 +13,8 @@ pool of 500 that is drawn for each run and topic, two labels at the start, 50 qu
 the boundary of scikit-learn's SVC (linear, C = 1000, which is hard margin) or LogisticRegression (C = 100).
 areas has the protocol of that experiment: 60 % to ask about, 20 labels, 100 questions, SVC (rbf, C = 1, gamma = auto).
 Rows of several seeds are joined by table: mean accuracy after 0, 5, 10, 20, 50 and 100 questions, its standard error
-after 20, and how many labels the mean needs for 95 % and for 99 % of the accuracy of all labels.
+after 20, and how many labels the mean needs for 95 % and for 99 % of the accuracy of all labels; differences between
+curves of the same runs after 5, 10, 20, 50 and 100 questions.
 Needs scikit-learn and numpy for peers, nothing but Python for table.
 """
 import collections
@@ -148,6 +149,16 @@ def table(paths):
                 need.append(str(2 + reached[0]) if reached else "more")
             cells = [f"{mean(curve[n]):.3f}" if n in curve else "" for n in shown]
             print(f"| {name} | {len(at)} | " + " | ".join(cells) + f" | {error:.3f} | " + " | ".join(need) + " |")
+        for a, b in ("active-bpm", "active-svm"), ("active-svm", "random"), ("active-bpm", "random-bpm"):
+            if (data, a, 20) in runs:
+                ahead = [told_error([100 * (u - v) for u, v in zip(runs[data, a, n], runs[data, b, n])], 1) for n in shown[1:]]
+                print(f"\n{a} - {b}, points: " + ", ".join(ahead))
+
+
+def told_error(of, digits):
+    mean = sum(of) / len(of)
+    error = math.sqrt(sum((v - mean) ** 2 for v in of) / (len(of) - 1) / len(of))
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
 
 
 def benchmark(paths):
@@ -161,16 +172,12 @@ def benchmark(paths):
                 if r.get("measure", "area_under_accuracy") == "area_under_accuracy":
                     runs[r["data"], r["learner"]] += r["runs"]
 
-    def told(of):
-        mean = sum(of) / len(of)
-        return f"{mean:.3f} ± {math.sqrt(sum((v - mean) ** 2 for v in of) / (len(of) - 1) / len(of)):.3f}"
-
-    print("| | runs | " + " | ".join(f"`{name}`" for name in learners) + " | `bpm-centroid` - `margin` |")
+    print("| | runs | " + " | ".join(f"`{name}`" for name in learners) + " | `bpm-centroid` - `margin`, points |")
     print("|---" * (len(learners) + 3) + "|")
     for data in sorted({key[0] for key in runs}):
         own, rival = runs[data, "bpm-centroid"], runs[data, "margin"]
-        cells = [told(runs[data, name]) if runs[data, name] else "" for name in learners]
-        ahead = told([100 * (a - b) for a, b in zip(own, rival)]).replace(".000", ".0")
+        cells = [told_error(runs[data, name], 3) if runs[data, name] else "" for name in learners]
+        ahead = told_error([100 * (a - b) for a, b in zip(own, rival)], 1)
         print(f"| {data} | {len(own)} | " + " | ".join(cells) + f" | {ahead} |")
 
 

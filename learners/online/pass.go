@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -44,8 +45,8 @@ func (p *pass) learn(from, to int) error {
 	for at := from; at < to; at++ {
 		i := p.order[at]
 		x := rowOf(p.problem.X, int(i))
-		if at+1 < len(p.order) {
-			lanes.Prefetch(rowOf(p.problem.X, int(p.order[at+1])))
+		if at+2 < len(p.order) {
+			lanes.Prefetch(rowOf(p.problem.X, int(p.order[at+2])))
 		}
 		e.y, e.norm2 = int(p.problem.Y[i]), p.norms2[i]
 		e.weight = p.weights[e.y]
@@ -65,11 +66,15 @@ func (p *pass) learn(from, to int) error {
 		}
 		s.seen++
 	}
-	s.w.Flush() // while the examples are in a cache
-	if s.late != nil {
-		s.late.Flush()
-	}
 	return nil
+}
+
+// flush adds what waits, while its examples are in a cache.
+func (p *pass) flush() {
+	p.next.w.Flush()
+	if p.next.late != nil {
+		p.next.late.Flush()
+	}
 }
 
 // end writes the weights that the pass has left to w, unless it found nothing to add.
@@ -141,30 +146,52 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([
 	return steps, nil
 }
 
-// learnAll makes passes, a few examples after another.
+// learnAll makes passes: a few examples after another or, if weights are larger than examples are, one pass after
+// another.
 func learnAll(ctx context.Context, passes []*pass) error {
-	n := len(passes[0].order)
-	few := together(passes[0].problem.X)
-	for from := 0; from < n; from += few {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	n, x := len(passes[0].order), passes[0].problem.X
+	few := together(x)
+	learn := func(passes []*pass, from int) error {
 		for _, p := range passes {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err := p.learn(from, min(n, from+few)); err != nil {
 				return err
 			}
+			if !x.Sparse() {
+				p.flush()
+			}
+		}
+		return nil
+	}
+	groups := [][]*pass{passes}
+	if x.Sparse() && perWeight*x.D*passes[0].problem.Q > cache {
+		groups = slices.Collect(slices.Chunk(passes, 1))
+	}
+	for _, some := range groups {
+		for from := 0; from < n; from += few {
+			if err := learn(some, from); err != nil {
+				return err
+			}
+		}
+		for _, p := range some {
+			p.flush()
 		}
 	}
 	return nil
 }
 
+// cache is how many bytes of examples are shown to one run before the next one has its turn, and perWeight how many
+// it has for a weight and its sum.
+const cache, perWeight = 1 << 18, 12
+
 // together is how many examples are shown to one run before the next one has its turn: so many as
 // stay in a cache meanwhile, and at most those after which a pass has to ask whether it is still wanted.
 func together(x dataset.Examples) int {
-	const bytes, most = 1 << 18, 1024
 	size := 4 * x.D
 	if x.Sparse() && x.N > 0 {
 		size = 8 * len(x.Values) / x.N
 	}
-	return min(most, 1+bytes/max(1, size))
+	return min(1024, 1+cache/max(1, size))
 }

@@ -1,5 +1,5 @@
 // The inner loops of package lanes: the same four for groups of 4, 8 and 16 lanes, the last for AVX2
-// and for AVX-512, where one does two at once, and sums. What each function computes is said by its twin in Go, in kernels.go. No function
+// and for AVX-512, where one does two at once and those of sparse examples take 32 lanes too, and sums. What each function computes is said by its twin in Go, in kernels.go. No function
 // reads or writes outside the slices it is given, but for prefetch, which does neither.
 
 //go:build amd64 && !purego
@@ -60,13 +60,14 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse4AVX2(SB), NOSPLIT, $0-40
+// func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse4AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VXORPS X0, X0, X0
 	VXORPS X2, X2, X2
 	XORQ AX, AX
@@ -81,7 +82,7 @@ value:
 
 multiply:
 	VBROADCASTSS (DI)(AX*4), X4
-	SHLQ $4, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), X4, X0
 	INCQ AX
 	CMPQ AX, CX
@@ -128,13 +129,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse4AVX2(SB), NOSPLIT, $0-40
+// func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse4AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), X0
 	VXORPS X2, X2, X2
 	XORQ AX, AX
@@ -143,7 +145,7 @@ TEXT ·addSparse4AVX2(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $4, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), X3
 	VMOVUPS (BX)(R8*1), X4
 	VFMADD231PS X0, X3, X4
@@ -211,13 +213,14 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse8AVX2(SB), NOSPLIT, $0-40
+// func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse8AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y2, Y2, Y2
 	XORQ AX, AX
@@ -232,7 +235,7 @@ value:
 
 multiply:
 	VBROADCASTSS (DI)(AX*4), Y4
-	SHLQ $5, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), Y4, Y0
 	INCQ AX
 	CMPQ AX, CX
@@ -279,13 +282,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse8AVX2(SB), NOSPLIT, $0-40
+// func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse8AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), Y0
 	VXORPS Y2, Y2, Y2
 	XORQ AX, AX
@@ -294,7 +298,7 @@ TEXT ·addSparse8AVX2(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $5, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), Y3
 	VMOVUPS (BX)(R8*1), Y4
 	VFMADD231PS Y0, Y3, Y4
@@ -374,13 +378,14 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse16AVX2(SB), NOSPLIT, $0-40
+// func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse16AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y2, Y2, Y2
 	VXORPS Y1, Y1, Y1
@@ -397,7 +402,7 @@ value:
 
 multiply:
 	VBROADCASTSS (DI)(AX*4), Y4
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), Y4, Y0
 	VFMADD231PS 32(BX)(R8*1), Y4, Y1
 	INCQ AX
@@ -454,13 +459,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse16AVX2(SB), NOSPLIT, $0-40
+// func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse16AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), Y0
 	VMOVUPS 32(DX), Y1
 	VXORPS Y2, Y2, Y2
@@ -470,7 +476,7 @@ TEXT ·addSparse16AVX2(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), Y3
 	VMOVUPS (BX)(R8*1), Y4
 	VFMADD231PS Y0, Y3, Y4
@@ -542,28 +548,36 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse16AVX512(SB), NOSPLIT, $0-40
+// func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse16AVX512(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z2, Z2, Z2
 	XORQ AX, AX
-	MOVQ $256, R9
+	XORL R9, R9
 	TESTQ CX, CX
 	JZ   done
 
+	// K2 says, for all lanes, whether the value begins another chunk: a jump there would be foreseen too rarely. Chunks
+	// between would add +0.
 value:
 	MOVLQSX (SI)(AX*4), R8
-	CMPQ R8, R9
-	JGE  flush
-
-multiply:
+	MOVL R8, R11
+	SHRL $8, R11
+	CMPL R9, R11
+	SBBL R12, R12
+	MOVL R11, R9
+	KMOVW R12, K2
+	KNOTW K2, K3
+	VADDPS Z0, Z2, K2, Z2
+	VMOVAPS.Z Z0, K3, Z0
 	VBROADCASTSS (DI)(AX*4), Z4
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), Z4, Z0
 	INCQ AX
 	CMPQ AX, CX
@@ -575,14 +589,100 @@ done:
 	VZEROUPPER
 	RET
 
-// Another chunk; those between would add +0.
-flush:
-	VADDPS Z0, Z2, Z2
+// func sparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse32AVX512(SB), NOSPLIT, $0-56
+	MOVQ lanes+40(FP), CX
+	SUBQ $16, CX
+	MOVL $1, AX
+	SHLL CX, AX
+	DECL AX
+	KMOVW AX, K1
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ w+24(FP), BX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VPXORQ Z0, Z0, Z0
-	MOVQ R8, R9
-	ORQ  $255, R9
-	INCQ R9
-	JMP  multiply
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ AX, AX
+	XORL R9, R9
+	TESTQ CX, CX
+	JZ   done
+
+	// K2 as in sparse16AVX512.
+value:
+	MOVLQSX (SI)(AX*4), R8
+	MOVL R8, R11
+	SHRL $8, R11
+	CMPL R9, R11
+	SBBL R12, R12
+	MOVL R11, R9
+	KMOVW R12, K2
+	KNOTW K2, K3
+	VADDPS Z0, Z2, K2, Z2
+	VADDPS Z1, Z3, K2, Z3
+	VMOVAPS.Z Z0, K3, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VBROADCASTSS (DI)(AX*4), Z4
+	IMULQ R10, R8
+	VMOVUPS.Z 64(BX)(R8*1), K1, Z5
+	VFMADD231PS (BX)(R8*1), Z4, Z0
+	VFMADD231PS Z5, Z4, Z1
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
+	VADDPS Z0, Z2, Z2
+	VMOVUPS Z2, 0(DX)
+	VADDPS Z1, Z3, Z3
+	VMOVUPS Z3, K1, 64(DX)
+	VZEROUPPER
+	RET
+
+// func addSparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse32AVX512(SB), NOSPLIT, $0-56
+	MOVQ lanes+40(FP), CX
+	SUBQ $16, CX
+	MOVL $1, AX
+	SHLL CX, AX
+	DECL AX
+	KMOVW AX, K1
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ w+24(FP), BX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
+	VMOVUPS 0(DX), Z0
+	VMOVUPS.Z 64(DX), K1, Z1
+	VPXORQ Z2, Z2, Z2
+	XORQ AX, AX
+	TESTQ CX, CX
+	JZ   done
+
+value:
+	MOVLQSX (SI)(AX*4), R8
+	IMULQ R10, R8
+	VBROADCASTSS (DI)(AX*4), Z3
+	VMOVUPS (BX)(R8*1), Z4
+	VMOVUPS.Z 64(BX)(R8*1), K1, Z5
+	VFMADD231PS Z0, Z3, Z4
+	VFMADD231PS Z1, Z3, Z5
+	VADDPS Z2, Z4, Z4
+	VADDPS Z2, Z5, Z5
+	VMOVUPS Z4, (BX)(R8*1)
+	VMOVUPS Z5, K1, 64(BX)(R8*1)
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
+	VZEROUPPER
+	RET
 
 // func add16AVX512(x *float32, columns int, w *float32, tau *[16]float32)
 TEXT ·add16AVX512(SB), NOSPLIT, $0-32
@@ -610,13 +710,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse16AVX512(SB), NOSPLIT, $0-40
+// func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse16AVX512(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), Z0
 	VPXORQ Z2, Z2, Z2
 	XORQ AX, AX
@@ -625,7 +726,7 @@ TEXT ·addSparse16AVX512(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), Z3
 	VMOVUPS (BX)(R8*1), Z4
 	VFMADD231PS Z0, Z3, Z4
@@ -924,6 +1025,101 @@ term:
 	JNZ  term
 
 	VMOVUPD Z0, 0(DI)
+	VZEROUPPER
+	RET
+
+// func lateSparseAVX2(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
+TEXT ·lateSparseAVX2(SB), NOSPLIT, $0-48
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ sums+24(FP), BX
+	MOVQ by+32(FP), DX
+	MOVQ lanes+40(FP), R10
+	MOVQ R10, R12
+	SHLQ $3, R12
+	SHRQ $2, R10
+	XORQ AX, AX
+	TESTQ CX, CX
+	JZ   done
+
+value:
+	MOVLQSX (SI)(AX*4), R8
+	IMULQ R12, R8
+	ADDQ BX, R8
+	VXORPS X4, X4, X4
+	VCVTSS2SD (DI)(AX*4), X4, X4
+	VBROADCASTSD X4, Y4
+	MOVQ DX, R9
+	MOVQ R10, R11
+
+four:
+	VMULPD (R9), Y4, Y5
+	VADDPD (R8), Y5, Y5
+	VMOVUPD Y5, (R8)
+	ADDQ $32, R9
+	ADDQ $32, R8
+	DECQ R11
+	JNZ  four
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
+	VZEROUPPER
+	RET
+
+// func lateSparseAVX512(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
+TEXT ·lateSparseAVX512(SB), NOSPLIT, $0-48
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ sums+24(FP), BX
+	MOVQ by+32(FP), DX
+	MOVQ lanes+40(FP), R10
+	MOVQ R10, R12
+	SHLQ $3, R12
+	MOVQ R10, R13
+	ANDQ $4, R13
+	SHRQ $3, R10
+	XORQ AX, AX
+	TESTQ CX, CX
+	JZ   done
+
+value:
+	MOVLQSX (SI)(AX*4), R8
+	IMULQ R12, R8
+	ADDQ BX, R8
+	VXORPS X4, X4, X4
+	VCVTSS2SD (DI)(AX*4), X4, X4
+	VBROADCASTSD X4, Z4
+	MOVQ DX, R9
+	MOVQ R10, R11
+	TESTQ R11, R11
+	JZ   four
+
+eight:
+	VMULPD (R9), Z4, Z5
+	VADDPD (R8), Z5, Z5
+	VMOVUPD Z5, (R8)
+	ADDQ $64, R9
+	ADDQ $64, R8
+	DECQ R11
+	JNZ  eight
+
+four:
+	TESTQ R13, R13
+	JZ   next
+	VMULPD (R9), Y4, Y5
+	VADDPD (R8), Y5, Y5
+	VMOVUPD Y5, (R8)
+
+next:
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
 	VZEROUPPER
 	RET
 

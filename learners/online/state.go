@@ -21,7 +21,7 @@ type state struct {
 	// number: an update that comes after t examples is missing t times from the sum
 	// of all W. Only the updates themselves touch it. Nil without an average; whoever adds flushes it.
 	late *lanes.Late
-	row  []float32 // Q×D, for result
+	row  []float32 // Q×D, row-major: what result found; nil before
 }
 
 // begin makes s the state before a pass, that of from. w are the host's weights: those of from
@@ -39,17 +39,13 @@ func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
 		s.late.Copy(from.late)
 		return
 	}
-	s.w.Set(w.W)
+	if from.row != nil && slices.Equal(from.row, w.W) { // which from.w has, packed
+		s.w.Copy(from.w)
+	} else {
+		s.w.Set(w.W)
+	}
 	if s.late != nil {
 		s.late.Copy(nil)
-	}
-}
-
-// add adds τ_r times the example x to each row of W.
-func (s *state) add(tau []float32, x lanes.Row) {
-	s.w.Add(tau, x)
-	if s.late != nil && s.seen > 0 {
-		s.late.Add(float64(s.seen), tau, x)
 	}
 }
 

@@ -12,7 +12,8 @@ type kernels struct {
 	sparse     func(columns []int32, values, w, out []float32)
 	add        func(lanes int, x, w []float32, tau *[most]float32)
 	addSparse  func(columns []int32, values, w, tau []float32)
-	late       func(sums []float64, terms []term, from int)
+	late       func(sums []float64, terms []term, x []float64)
+	widen      func(dst []float64, src []float32)
 	lateSparse func(columns []int32, values []float32, sums, by []float64)
 	prefetch   func(x Row)
 
@@ -32,7 +33,7 @@ var fastest = func() *kernels {
 }()
 
 var portable = kernels{
-	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo,
+	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo, widen: widenGo,
 	lateSparse: lateSparseGo, prefetch: func(Row) {},
 }
 
@@ -83,18 +84,25 @@ func addSparseGo(columns []int32, values, w, tau []float32) {
 	}
 }
 
-// lateGo adds terms, of which there are some, to the sums of the columns from from on, one after another, each product
-// rounded before it is added.
-func lateGo(sums []float64, terms []term, from int) {
+// lateGo adds terms, of which there are some, to sums, one after another, each product rounded before it is added: t
+// times the numbers of x that begin at the term's place.
+func lateGo(sums []float64, terms []term, x []float64) {
 	for j := range sums {
 		for _, e := range terms {
-			sums[j] += float64(e.t * float64(e.x[from+j]))
+			sums[j] += float64(e.t * x[e.at+j])
 		}
 	}
 }
 
-// lateSparseGo adds stored values times by to the sums of all lanes in their columns, each product rounded before it is
-// added.
+// widenGo writes src to dst, which is as long.
+func widenGo(dst []float64, src []float32) {
+	for j, v := range src {
+		dst[j] = float64(v)
+	}
+}
+
+// lateSparseGo adds stored values times by to the sums of all lanes in their columns, each product rounded before it
+// is added.
 func lateSparseGo(columns []int32, values []float32, sums, by []float64) {
 	for k, j := range columns {
 		for r, b := range by {

@@ -48,7 +48,7 @@ type side struct {
 
 // sums is a function that adds n terms to so many sums at once.
 type sums struct {
-	late    func(sums *float64, terms *term, n, from int)
+	late    func(sums *float64, terms *term, n int, x *float64)
 	columns int
 }
 
@@ -101,14 +101,18 @@ func level(name string, sixteen wide, some []side,
 					&tau[from])
 			})
 		},
-		late: func(sums []float64, terms []term, from int) {
+		late: func(sums []float64, terms []term, x []float64) {
 			for _, some := range late {
-				for ; len(sums) >= some.columns; from += some.columns {
-					some.late(unsafe.SliceData(sums), unsafe.SliceData(terms), len(terms), from)
-					sums = sums[some.columns:]
+				for ; len(sums) >= some.columns; sums, x = sums[some.columns:], x[some.columns:] {
+					some.late(unsafe.SliceData(sums), unsafe.SliceData(terms), len(terms), unsafe.SliceData(x))
 				}
 			}
-			lateGo(sums, terms, from)
+			lateGo(sums, terms, x)
+		},
+		widen: func(dst []float64, src []float32) {
+			n := len(src) / 4 * 4
+			widenAVX2(unsafe.SliceData(dst), unsafe.SliceData(src), n)
+			widenGo(dst[n:], src[n:])
 		},
 		lateSparse: func(columns []int32, values []float32, sums, by []float64) {
 			lateSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(sums),
@@ -180,22 +184,25 @@ func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int, ac
 	tau *[most]float32)
 
 //go:noescape
-func late32AVX2(sums *float64, terms *term, n, from int)
+func late32AVX2(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
-func late4AVX2(sums *float64, terms *term, n, from int)
+func late4AVX2(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
-func late64AVX512(sums *float64, terms *term, n, from int)
+func late64AVX512(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
-func late8AVX512(sums *float64, terms *term, n, from int)
+func late8AVX512(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
 func lateSparseAVX2(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
 
 //go:noescape
 func lateSparseAVX512(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
+
+//go:noescape
+func widenAVX2(dst *float64, src *float32, n int)
 
 //go:noescape
 func prefetch(at unsafe.Pointer, lines int)

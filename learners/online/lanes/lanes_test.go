@@ -117,7 +117,7 @@ func judgeLate(t *testing.T, k *kernels, q, d int) {
 		t.Helper()
 		clear(sums)
 		late := newLate(q, d, byColumns, k)
-		for step := range mostTerms + 3 {
+		for step := range mostWaiting + 3 {
 			seen, tau := float64(step*1000), make([]float32, q)
 			tau[0] = float32(rng.NormFloat64())
 			if step%30 == 1 {

@@ -4,13 +4,13 @@ package lanes
 // part of them stays in the cache.
 const strip = 64
 
-// mostTerms is how many terms of a class may wait.
-const mostTerms = 64
+// mostWaiting is how many examples may wait.
+const mostWaiting = 64
 
-// term is a number times a dense example, to be added to sums.
+// term is a number times an example that waits, whose columns of a strip begin at a place.
 type term struct {
-	t float64
-	x []float32
+	t  float64
+	at int
 }
 
 // Late are Q×D sums, to whose rows examples are added, each product rounded before it is added. By rows,
@@ -19,11 +19,13 @@ type term struct {
 // suits sparse examples.
 type Late struct {
 	q, d    int
-	lanes   int       // by columns, in each of them: a multiple of 4, idle ones are 0; else 0
-	sums    []float64 // Q×D or, by columns, D×lanes; without what waits
-	waiting [][]term  // of each class
-	by      []float64 // by columns, how often an example is added to each lane
-	all     []int32   // 0..d-1, if a dense example came to sums by columns; else nil
+	lanes   int         // by columns, in each of them: a multiple of 4, idle ones are 0; else 0
+	sums    []float64   // Q×D or, by columns, D×lanes; without what waits
+	waiting [][]term    // of each class
+	rows    [][]float32 // the dense examples that wait
+	part    []float64   // a strip of them
+	by      []float64   // by columns, how often an example is added to each lane
+	all     []int32     // 0..d-1, if a dense example came to sums by columns; else nil
 	k       *kernels
 }
 
@@ -55,6 +57,7 @@ func (l *Late) Copy(from *Late) {
 
 // drop drops what waits.
 func (l *Late) drop() {
+	l.rows = l.rows[:0]
 	for r := range l.waiting {
 		l.waiting[r] = l.waiting[r][:0]
 	}
@@ -104,14 +107,14 @@ func (l *Late) Add(t float64, tau []float32, x Row) {
 	if x.Columns != nil {
 		l.Flush()
 	}
-	full := false
+	waits := false
 	for r, v := range tau {
 		by := t * float64(v)
 		switch {
 		case v == 0:
 		case x.Columns == nil:
-			l.waiting[r] = append(l.waiting[r], term{by, x.Values})
-			full = full || len(l.waiting[r]) == mostTerms
+			l.waiting[r] = append(l.waiting[r], term{by, strip * len(l.rows)})
+			waits = true
 		default:
 			sums := l.sums[r*l.d : (r+1)*l.d]
 			for i, j := range x.Columns {
@@ -119,7 +122,10 @@ func (l *Late) Add(t float64, tau []float32, x Row) {
 			}
 		}
 	}
-	if full {
+	if waits {
+		l.rows = append(l.rows, x.Values)
+	}
+	if len(l.rows) == mostWaiting {
 		l.Flush()
 	}
 }
@@ -140,14 +146,20 @@ func (l *Late) addColumns(t float64, tau []float32, x Row) {
 
 // Flush adds what waits.
 func (l *Late) Flush() {
-	if l.lanes > 0 {
+	if len(l.rows) == 0 {
 		return
+	}
+	if l.part == nil {
+		l.part = make([]float64, strip*mostWaiting)
 	}
 	for from := 0; from < l.d; from += strip {
 		to := min(l.d, from+strip)
+		for i, x := range l.rows {
+			l.k.widen(l.part[i*strip:i*strip+to-from], x[from:to])
+		}
 		for r, terms := range l.waiting {
 			if len(terms) > 0 {
-				l.k.late(l.sums[r*l.d+from:r*l.d+to], terms, from)
+				l.k.late(l.sums[r*l.d+from:r*l.d+to], terms, l.part)
 			}
 		}
 	}

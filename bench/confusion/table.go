@@ -8,11 +8,15 @@ import (
 	"slices"
 )
 
-// table turns the lines of estimators into two tables: mean absolute errors per entry, and test
-// errors. Means over the seeds; the last line of a table says in how many cases a test error
-// is within a point of the one with the true C.
+// table turns the lines of estimators into three tables: mean absolute errors per entry, and test
+// errors of softmax and of UMA. Means over the seeds; the last line of a table of test errors says
+// in how many cases one is within a point of that with the true C.
 func table(w io.Writer, r io.Reader) error {
-	type cell struct{ off, err, n float64 }
+	const off, bySoftmax, byUMA = 0, 1, 2
+	type cell struct {
+		sums [3]float64
+		n    float64
+	}
 	var cases, methods []string
 	cells, chosen := map[[2]string]*cell{}, map[string]string{}
 	lines := bufio.NewScanner(r)
@@ -33,8 +37,9 @@ func table(w io.Writer, r io.Reader) error {
 		if cells[at] == nil {
 			cells[at] = &cell{}
 		}
-		cells[at].off += v.Off
-		cells[at].err += v.Error
+		for k, x := range [...]float64{off: v.Off, bySoftmax: v.Error, byUMA: v.UMAError} {
+			cells[at].sums[k] += x
+		}
 		cells[at].n++
 		if v.Candidates != nil {
 			chosen[name] = v.Chosen
@@ -43,9 +48,10 @@ func table(w io.Writer, r io.Reader) error {
 	if err := lines.Err(); err != nil {
 		return err
 	}
-	for _, what := range []string{"mean absolute error per entry", "test error"} {
+	for what, title := range [...]string{off: "mean absolute error per entry",
+		bySoftmax: "test error, softmax", byUMA: "test error, UMA"} {
 		near, of := make([]int, len(methods)), make([]int, len(methods))
-		fmt.Fprintf(w, "| %s ", what)
+		fmt.Fprintf(w, "| %s ", title)
 		rule := "|---"
 		for _, m := range methods {
 			fmt.Fprintf(w, "| %s ", m)
@@ -61,18 +67,15 @@ func table(w io.Writer, r io.Reader) error {
 					continue
 				}
 				of[k]++
-				v := c.off / c.n
-				if what == "test error" {
-					v = c.err / c.n
-					if truth := cells[[2]string{name, "true C"}]; truth != nil && v <= truth.err/truth.n+0.01 {
-						near[k]++
-					}
+				v := c.sums[what] / c.n
+				if truth := cells[[2]string{name, "true C"}]; truth != nil && v <= truth.sums[what]/truth.n+0.01 {
+					near[k]++
 				}
 				fmt.Fprintf(w, "| %.4f ", v)
 			}
 			fmt.Fprintf(w, "| %s |\n", chosen[name])
 		}
-		if what == "test error" {
+		if what != off {
 			fmt.Fprint(w, "| within a point of the true C ")
 			for k := range methods {
 				fmt.Fprintf(w, "| %d/%d ", near[k], of[k])

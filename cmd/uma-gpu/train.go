@@ -195,7 +195,7 @@ func train(c *cli.Context) (err error) {
 			passes = append(passes, passReport(r))
 		}
 	}
-	if !c.Bool("json") && !p.live && !p.verbose {
+	if !c.Bool("json") && !p.live && !p.verbose && t.history == "" && t.page == "" {
 		step = nil // nobody would see it, and a pass need not be counted
 	}
 	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {

@@ -27,15 +27,16 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 	l.next.begin(&l.state, w, !l.NoAverage, l.problem.X.Sparse())
 	random := rand.New(&l.next.random)
 	l.arrange(random)
-	p := &pass{run: l, example: example{random: random}, counts: make([]int64, w.Q*w.Q)}
+	p := &pass{run: l, counts: make([]int64, w.Q*w.Q)}
+	p.example.random = random
 	if l.tells != nil {
 		l.tells.begin(l.inverse, w.Q)
 	}
 	return p, nil
 }
 
-// see shows the policy example i, of these scores, and writes the step, which is 0 before, to tau. It says whether there
-// is one.
+// see shows the policy example i, of these scores, and writes the step, which is 0 before, to tau. It says whether
+// there is one.
 func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
 	if !finite(scores) {
 		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d of the data; normalise "+

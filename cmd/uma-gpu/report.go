@@ -45,8 +45,8 @@ func reportCommand() *cli.Command {
 		Name:  "report",
 		Usage: "show a model, its labels and how far to trust both, as one page",
 		Description: "Writes a page of HTML that needs nothing else, neither scripts nor a network, and the same numbers\n" +
-			"as JSON beside it. Its first line says whether the confusion matrix helps, by how much, and on what evidence;\n" +
-			"then follow the learning curve, calibration, predictions and noise as heat maps, the hardest pairs of\n" +
+			"as JSON beside it. Its first line says whether the confusion matrix helps, by how much, and on what\n" +
+			"evidence; then follow the learning curve, calibration, predictions and noise as heat maps, the hardest pairs of\n" +
 			"classes, a table of the classes, and the labels that are most likely wrong. Without --out the most of it\n" +
 			"is printed as text.\n\n" +
 			"Of the data that the model learned from, each example is judged by a training without it, with the model's\n" +

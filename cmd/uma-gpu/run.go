@@ -79,9 +79,10 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), queryCommand(), calibrateCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
-			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
+			issuesCommand(), queryCommand(), calibrateCommand(), exportCommand(), importCommand(), reproduceCommand(),
+			confusionCommand(), learnersCommand(), infoCommand(), splitCommand(), convertCommand(), synthCommand(),
+			kpcaCommand(), kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(),
+			versionCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

@@ -22,6 +22,7 @@ var rules = []struct {
 	{"host/metric", nil, "a leaf"},
 	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/mercer", "host/engine", "host/kernelpca", "host/kernelmap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
+	{"host/exchange", []string{"host/model", "host/dataset", "host/mercer", "host/engine/contract", "internal/npyfile"}, "reads and writes what a model is; who trained it, and on what engine, is in the model"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
@@ -58,8 +59,10 @@ var foreign = map[string][]string{
 	// Pictures of rows, which no package but the command draws.
 	"gonum.org/v1/plot": {"cmd/uma-gpu"},
 	// With -tags openblas.
-	"gonum.org/v1/netlib":              {"internal/openblas"},
-	"github.com/klauspost/compress":    {"host/dataset"},
+	"gonum.org/v1/netlib":           {"internal/openblas"},
+	"github.com/klauspost/compress": {"host/dataset"},
+	// The encoding of ONNX.
+	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},
 	// What pages of Parquet are packed with, besides.
 	"github.com/andybalholm/brotli": {"host/dataset"},

@@ -36,7 +36,7 @@ func TestExport(t *testing.T) {
 	fail(t, exitUsage, "wanted a name that ends in .onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
 
 	succeed(t, "train", "--data", write(t, dir, "pets.csv", pets), "--model", at("k.npz"), "--kernel", "rbf")
-	fail(t, exitFailure, "linear in its features", "export", "--model", at("k.npz"), "--out", at("k.model"))
+	fail(t, exitFailure, "not linear in its features", "export", "--model", at("k.npz"), "--out", at("k.model"))
 	succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
 	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out", at("p.model")); !strings.Contains(notes,
 		`labels: 0 is "cat", 1 is "dog"`) {

@@ -78,11 +78,11 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         needCommand,
 		Commands: []*cli.Command{
-			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), queryCommand(), calibrateCommand(), exportCommand(), importCommand(), reproduceCommand(),
-			confusionCommand(), learnersCommand(), infoCommand(), splitCommand(), convertCommand(), synthCommand(),
-			kpcaCommand(), kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(),
-			versionCommand(),
+			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), inspectCommand(), cvCommand(),
+			compareCommand(), issuesCommand(), queryCommand(), calibrateCommand(), exportCommand(), importCommand(),
+			reproduceCommand(), confusionCommand(), learnersCommand(), infoCommand(), splitCommand(), convertCommand(),
+			synthCommand(), kpcaCommand(), kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(),
+			devicesCommand(), versionCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

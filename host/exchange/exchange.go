@@ -10,7 +10,6 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -60,13 +59,4 @@ func integers(names []string, bits int) ([]int64, bool) {
 		list[i] = v
 	}
 	return list, true
-}
-
-// fold returns what column j of a preparation adds to a weight w behind it: the weight of the raw column, and
-// the constant, in float64.
-func fold(p *dataset.Preparation, j int, w float32) (weight, constant float64) {
-	if p.A == nil {
-		return float64(w), 0
-	}
-	return float64(w) * float64(p.A[j]), float64(w) * float64(p.B[j])
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -28,25 +29,13 @@ func Labels(m *model.Model) (labels []int64, named bool) {
 // there are no probabilities. The solver is called MCSVM_CS, for which predict takes the class of the largest of
 // Q scores, the first of equal ones, as we do.
 //
-// Errors: ErrForm, of a model with a kernel map; and those of w.
+// Errors: ErrForm and model.ErrNotLinear, of a model with a kernel map; and those of w.
 func LIBLINEAR(w io.Writer, m *model.Model) error {
-	if k := m.Meta.Kernel; k != nil {
-		return fmt.Errorf("%w: found one that has a kernel map (%s), wanted one that is linear in its features, for "+
-			"LIBLINEAR knows no others: write ONNX, or train without --kernel", ErrForm, k.Function.Kind)
+	weights, constants, err := m.Raw()
+	if err != nil {
+		return fmt.Errorf("%w: %w, and LIBLINEAR knows no others: write ONNX, or train without --kernel", ErrForm, err)
 	}
-	p := &m.Meta.Preparation
-	constants := make([]float64, m.Q)
-	biased := p.Steps.Bias
-	for r := range m.Q {
-		for j := range p.D {
-			_, constant := fold(p, j, m.W[r*m.D+j])
-			constants[r] += constant
-		}
-		if p.Steps.Bias {
-			constants[r] += float64(m.W[r*m.D+p.D])
-		}
-		biased = biased || constants[r] != 0
-	}
+	d, biased := m.Meta.Features.Count, slices.ContainsFunc(constants, func(v float64) bool { return v != 0 })
 	bias := -1
 	if biased {
 		bias = 1
@@ -57,7 +46,7 @@ func LIBLINEAR(w io.Writer, m *model.Model) error {
 	for _, label := range labels {
 		fmt.Fprintf(b, " %d", label)
 	}
-	fmt.Fprintf(b, "\nnr_feature %d\nbias %d\nw\n", p.D, bias)
+	fmt.Fprintf(b, "\nnr_feature %d\nbias %d\nw\n", d, bias)
 	var line []byte
 	number := func(v float64) { line = append(strconv.AppendFloat(line, v, 'g', -1, 64), ' ') }
 	end := func() {
@@ -65,10 +54,9 @@ func LIBLINEAR(w io.Writer, m *model.Model) error {
 		b.Write(line)
 		line = line[:0]
 	}
-	for j := range p.D {
+	for j := range d {
 		for r := range m.Q {
-			weight, _ := fold(p, j, m.W[r*m.D+j])
-			number(weight)
+			number(weights[r*d+j])
 		}
 		end()
 	}

@@ -27,6 +27,7 @@
 # make svm       the table of docs/svm.md: objective and time beside LIBLINEAR; DATA as for weights
 # make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
 # make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
+# make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
 # make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -46,7 +47,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports confusion reproduce-quick weights clean
+.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -264,6 +265,11 @@ exports: build
 	@.ci/install-deps python3-onnx liblinear-tools nodejs npm
 	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
 	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
+
+# The page of uma-gpu report in headless Chromium; screenshots go to build/page.
+page: build
+	@.ci/install-deps chromium
+	bench/page.sh build/uma-gpu testdata/digits.csv.gz build/page
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }

@@ -4,11 +4,13 @@ go 1.26
 
 require (
 	github.com/andybalholm/brotli v1.1.1
+	github.com/guptarohit/asciigraph v0.9.0
 	github.com/jgillich/go-opencl v0.0.0-20180608191952-a0efba3e5257
 	github.com/klauspost/compress v1.20.3
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/pierrec/lz4/v4 v4.1.21
 	github.com/urfave/cli/v2 v2.27.7
+	golang.org/x/net v0.43.0
 	golang.org/x/sys v0.38.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/netlib v0.0.0-20190313105609-8cb42192e0e0

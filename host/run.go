@@ -41,6 +41,7 @@ type Report struct {
 	Step           int              // 1 for the first
 	EstimatedError float64          // of the weights before the step
 	Fields         []learners.Field // the learner's own
+	W              engine.Weights   // after the step; the run's, to be read during the call only
 }
 
 // Result is a finished run.
@@ -127,7 +128,7 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 		r.keep.stepped(r.w)
 		changed = step.Changed
 		if o.OnStep != nil {
-			o.OnStep(Report{Step: r.steps, EstimatedError: res.EstimatedError, Fields: step.Fields})
+			o.OnStep(Report{Step: r.steps, EstimatedError: res.EstimatedError, Fields: step.Fields, W: r.w})
 		}
 		if o.Keep != nil && o.Due(r.steps) {
 			if err := r.snapshot(o.Keep); err != nil {

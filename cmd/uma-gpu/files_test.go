@@ -17,7 +17,7 @@ var noFiles = strings.Fields(`
 	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks
 	match-features max-alloc memory-limit method normalize normalize-components sampler session sets show storage
 	strategy synthetic to trust try
-	weights x-name y-name`)
+	weights x-name y-name judge pictures`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {

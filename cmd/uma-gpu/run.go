@@ -37,7 +37,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	// The buffer keeps the first write error; nobody below has to look.
 	out := bufio.NewWriterSize(standardOutput{stdout}, 1<<16)
-	err := newApp(out, stderr).RunContext(ctx, append([]string{"uma-gpu"}, args...))
+	app := newApp(out, stderr)
+	app.Metadata = map[string]any{"args": args}
+	err := app.RunContext(ctx, append([]string{"uma-gpu"}, args...))
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
@@ -78,11 +80,13 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         needCommand,
 		Commands: []*cli.Command{
-			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), inspectCommand(), cvCommand(),
-			compareCommand(), issuesCommand(), queryCommand(), calibrateCommand(), exportCommand(), importCommand(),
-			reproduceCommand(), confusionCommand(), learnersCommand(), infoCommand(), splitCommand(), convertCommand(),
-			synthCommand(), kpcaCommand(), kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(),
-			devicesCommand(), versionCommand(),
+			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
+			issuesCommand(), reportCommand(), queryCommand(), calibrateCommand(),
+			inspectCommand(), exportCommand(), importCommand(),
+			reproduceCommand(),
+			confusionCommand(), learnersCommand(),
+			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
+			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

@@ -38,11 +38,8 @@ func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, er
 	var gaps [CalibrationBins]float64 // sum of probability less right predictions
 	for i, y := range truth {
 		row := p[i*q : (i+1)*q]
-		top := 0
+		top := largest(row)
 		for k, v := range row {
-			if v > row[top] {
-				top = k
-			}
 			d := float64(v)
 			if k == int(y) {
 				d--
@@ -51,7 +48,7 @@ func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, er
 		}
 		r.LogLoss += loss(float64(row[y]))
 		v := float64(row[top])
-		bin := max(0, min(CalibrationBins-1, int(math.Ceil(v*CalibrationBins))-1))
+		bin := binOf(v)
 		gaps[bin] += v
 		if top == int(y) {
 			gaps[bin]--

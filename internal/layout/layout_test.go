@@ -36,6 +36,7 @@ var rules = []struct {
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernelmean", "host/mercer", "host/numerics", "host/versionspace"}, "a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/fileerr"}, "asks through the loop, of any learner on any engine; a session is a file"},
+	{"host/report", []string{"host", "host/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
 	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
@@ -56,8 +57,10 @@ var foreign = map[string][]string{
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},
-	// Pictures of rows, which no package but the command draws.
-	"gonum.org/v1/plot": {"cmd/uma-gpu"},
+	// Pictures: of rows, and on a report's page.
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report"},
+	// Curves in a terminal.
+	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset"},

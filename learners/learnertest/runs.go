@@ -98,7 +98,9 @@ type watched struct {
 // watch runs the learner for few steps and keeps what is seen.
 func (s subject) watch(e engine.Engine, t task, o host.RunOptions) (w watched, err error) {
 	o.MaxSteps = s.steps(few)
-	o.OnStep = func(r host.Report) { w.steps = append(w.steps, fmt.Sprintf("%+v", r)) }
+	o.OnStep = func(r host.Report) {
+		w.steps = append(w.steps, fmt.Sprintf("%d %v %+v", r.Step, r.EstimatedError, r.Fields))
+	}
 	o.Keep = func(snapshot host.Snapshot) error {
 		w.snapshots = append(w.snapshots, snapshot)
 		return nil

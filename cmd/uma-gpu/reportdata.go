@@ -1,0 +1,304 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/report"
+)
+
+// grounds are the examples that a report judges by.
+type grounds struct {
+	data          string
+	read          dataset.Options
+	device        *device
+	model         *model.Model
+	judge         string // auto, folds or model
+	folds         int
+	width, height int // of pictures; 0 for none, -1 for what the format says
+	noiseOf       func(classes []string) (*confusion.Matrix, error)
+}
+
+// newGrounds checks the flags of report.
+func newGrounds(c *cli.Context) (g *grounds, err error) {
+	g = &grounds{data: c.String("data"), folds: c.Int("folds"), width: -1}
+	if g.read, err = dataOptions(c); err != nil {
+		return nil, err
+	}
+	if g.judge, err = oneOf(c, "judge", "auto", byFolds, byModel); err != nil {
+		return nil, err
+	}
+	if g.folds < 2 || g.folds > host.MostFolds {
+		return nil, usagef(c, "--folds is %d, wanted 2 to %d", g.folds, host.MostFolds)
+	}
+	if c.IsSet("show") && c.IsSet("show-file") {
+		return nil, usagef(c, "--show and --show-file exclude each other")
+	}
+	switch text := c.String("pictures"); text {
+	case "":
+	case "none":
+		g.width = 0
+	default:
+		width, height, ok := strings.Cut(text, "x")
+		var errs [2]error
+		g.width, errs[0] = strconv.Atoi(width)
+		g.height, errs[1] = strconv.Atoi(height)
+		if !ok || errors.Join(errs[:]...) != nil || g.width < 1 || g.height < 1 || g.width > 1<<12 || g.height > 1<<12 {
+			return nil, usagef(c, "--pictures is %q, wanted such as 28x28, or none", text)
+		}
+	}
+	if g.noiseOf, err = noiseFlags(c); err != nil {
+		return nil, err
+	}
+	g.device, err = chooseDevice(c)
+	return g, err
+}
+
+// judge reads the examples and judges model and labels by them.
+func (r *reporter) judge(c *cli.Context, g *grounds) error {
+	d, err := g.readData(c, r.notes)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	folded := g.judge == byFolds || g.judge == "auto" && (d.SHA256 == g.model.Meta.DataSHA256 && d.SHA256 != "")
+	noise, err := r.noise(g, folded)
+	if err != nil {
+		return err
+	}
+	o := &outOfFold{data: d, noise: noise, training: &training{data: g.data, device: g.device, notes: r.notes}}
+	if folded {
+		err = r.fold(c, g, o)
+	} else {
+		err = g.predict(c, o)
+	}
+	if err != nil {
+		return err
+	}
+	judged := report.Judged{File: g.data}
+	if folded {
+		judged.Folds = g.folds
+	}
+	p, err := o.held.Probabilities()
+	if errors.Is(err, model.ErrNoTemperature) {
+		p, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	j, err := judge(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
+	if err != nil {
+		return err
+	}
+	judged.Report, judged.Probabilities, judged.Warnings = j.Report, j.Probabilities, j.Warnings
+	judged.CorrectedLogLoss, judged.Corrected = j.CorrectedLogLoss, j.Corrected
+	if p != nil {
+		if judged.Reliability, err = reliability(d, p, noise); err != nil {
+			return err
+		}
+		if err := r.suspect(c, g, o); err != nil {
+			return err
+		}
+	}
+	judged.Hardest(d.Classes)
+	r.Judged = &judged
+	return nil
+}
+
+// readData reads the examples raw, as the model's features.
+func (g *grounds) readData(c *cli.Context, n notes) (*dataset.Dataset, error) {
+	o := g.read
+	o.Classes = g.model.Meta.Classes
+	if g.model.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
+		o.Storage = "dense"
+	}
+	return readFor(c, o, g.model.Meta.Features, n)
+}
+
+// noise returns the matrix by which the labels are noisy, nil if they are right: those that the model learned from are
+// noisy by its own, and others, as for eval, only by one that is given.
+func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
+	if g.noiseOf != nil {
+		given, err := g.noiseOf(r.Classes)
+		if err != nil {
+			return nil, err
+		}
+		if given != nil {
+			q := given.Q()
+			r.Noise = &report.Noise{Source: "the one that was given for the report", Matrix: rows(given.P, q)}
+			if given.Error != nil {
+				r.Noise.Errors = rows(given.Error, q)
+			}
+			return given, nil
+		}
+	}
+	switch m := g.model; {
+	case !learned:
+	case m.Confusion != nil:
+		return &confusion.Matrix{Classes: r.Classes, P: m.Confusion}, nil
+	case m.Learned != nil:
+		return &confusion.Matrix{Classes: r.Classes, P: m.Learned.Confusion, Error: m.Learned.Error}, nil
+	}
+	return nil, nil
+}
+
+// fold has trainings with the settings of the model judge the examples that they have not seen, and tells by as many
+// without the matrix whether it helps.
+func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
+	settings, told, err := host.Settings(g.model, o.data.N-(o.data.N+g.folds-1)/g.folds)
+	if err != nil {
+		return err
+	}
+	if g.model.Meta.From != "" {
+		r.notes.say("report: the model's training began with weights of another; these begin with 0")
+	}
+	noise := o.noise
+	if told == nil {
+		o.noise = nil
+	}
+	o.Options, o.steps = settings, settings.Preparation
+	if o.data.Prepared != nil {
+		o.steps = ""
+	}
+	r.notes.say("report: %d trainings, each without a part of the examples", g.folds)
+	if err := o.train(c.Context, g.folds); err != nil {
+		return err
+	}
+	with := o.held
+	if told == nil {
+		if noise != nil { // that the model has learned: the trainings were not told it
+			if with.Temperature, err = confusion.Temperature(with.Scores, o.data.Y, with.Q, noise); err != nil {
+				with.Temperature = 0
+			}
+		}
+		o.noise = noise
+		return nil
+	}
+	o.noise = nil
+	r.notes.say("report: the same without a confusion matrix")
+	if err := o.train(c.Context, g.folds); err != nil {
+		return err
+	}
+	check, err := host.CheckNoise(o.data.Y, noise, with, o.held)
+	if err != nil && !errors.Is(err, model.ErrNoTemperature) {
+		return err
+	}
+	r.Check, o.noise, o.held = check, noise, with
+	return nil
+}
+
+// predict has the model judge all examples.
+func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
+	d, m := o.data, g.model
+	where := workOn(d.Examples, m.Q)
+	if m.Projection != nil {
+		where = workOnComponents(d.N, m.D, m.Q)
+	}
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	e, err := g.device.open(o.notes, where)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	scored := m.Scores
+	if d.Prepared != nil {
+		if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
+			return err
+		}
+		scored = m.ScoresPrepared
+	}
+	o.held = &host.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
+	o.held.Scores, err = scored(c.Context, e, d.Examples)
+	if err := interrupted(c.Context); err != nil {
+		return err
+	}
+	return err
+}
+
+// reliability puts predictions in bins, by right labels as far as noisy ones tell of them.
+func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]metric.Bin, error) {
+	q := len(d.Classes)
+	if noise == nil {
+		return metric.Reliability(d.Y, p, q, nil)
+	}
+	inverse, err := noise.Invert()
+	if inseparable := new(confusion.InseparableError); errors.As(err, &inseparable) {
+		return nil, nil // judge has warned of it
+	}
+	if err != nil {
+		return nil, err
+	}
+	return metric.Reliability(d.Y, p, q, inverse.V)
+}
+
+// suspect lists the labels that are most likely wrong, with what people know the examples by.
+func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
+	found, same, err := o.issues()
+	if err != nil {
+		return err
+	}
+	var texts []string
+	if column := c.String("show"); column != "" {
+		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.data.N)
+	} else if path := c.String("show-file"); path != "" {
+		texts, err = dataset.ReadTexts(c.Context, path, "", o.data.N)
+	}
+	if err != nil {
+		return err
+	}
+	width, height, err := g.pictureSize(o.data)
+	if err != nil {
+		return err
+	}
+	for k, row := range issueRows(o.data, found, same) {
+		if row.Wrong {
+			r.Issues++
+		}
+		if k >= report.MostSuspects || !row.Wrong {
+			continue
+		}
+		s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted, Quality: row.Quality}
+		if texts != nil {
+			s.Text = texts[row.Example-1]
+		}
+		if width > 0 {
+			x := o.data.Pick([]int{int(row.Example - 1)}).Dense()
+			if s.Picture, err = report.Picture(x.X, width, height); err != nil {
+				return err
+			}
+		}
+		r.Suspects = append(r.Suspects, s)
+	}
+	return nil
+}
+
+// pictureSize says how large the pictures are that the examples are, 0 for none.
+func (g *grounds) pictureSize(d *dataset.Dataset) (width, height int, err error) {
+	const least = 7 // pixels of a side that shows something
+	side := int(math.Sqrt(float64(d.D)))
+	switch {
+	case g.width == 0 || d.Prepared != nil:
+		return 0, 0, nil
+	case g.width > 0 && g.width*g.height != d.D:
+		return 0, 0, fmt.Errorf("%s: found %d features, wanted %d×%d = %d, the pixels of --pictures", d.Path, d.D, g.width,
+			g.height, g.width*g.height)
+	case g.width > 0:
+		return g.width, g.height, nil
+	case d.Format == "idx" && side >= least && side*side == d.D:
+		return side, side, nil
+	}
+	return 0, 0, nil
+}

@@ -1,0 +1,191 @@
+package report
+
+import (
+	_ "embed" // the page
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var style string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"percent": percent,
+	"share": func(v *float64) string {
+		if v == nil {
+			return "–"
+		}
+		return percent(*v)
+	},
+	"number": func(v float64) string { return fmt.Sprintf("%.4g", v) },
+	"bar":    func(v float64) string { return fmt.Sprintf("%.0f", 100*min(1, max(0, v))) },
+	"cut":    cut,
+	"safe":   func(s string) template.URL { return template.URL(s) }, // pictures that Picture made
+}).Parse(pageText))
+
+// mostClasses is how many classes the page's table shows, the hardest first.
+const mostClasses = 60
+
+// mostText is how many characters of a text the page shows.
+const mostText = 280
+
+// view is what the page is drawn from, beside the numbers.
+type view struct {
+	*Report
+	JSON                string // name of the file beside it
+	Style               template.CSS
+	Curve, Reliability  template.HTML
+	HeldOut             bool // the curve has errors of examples held out
+	Noise, Errors, Seen *heatMap
+	PerClass            []classRow
+	ClassesLeftOut      int
+	Pictures            bool
+}
+
+// classRow is a row of the table of classes.
+type classRow struct {
+	Class                 string
+	Examples              string
+	Recall, Precision, F1 *float64
+	Interval              string // of the recall
+}
+
+// WriteHTML writes the page. json is the name of the file with the same numbers.
+func (r *Report) WriteHTML(w io.Writer, json string) error {
+	v := view{Report: r, JSON: json, Style: template.CSS(style)}
+	var err error
+	if len(r.History) > 1 {
+		if v.Curve, err = curve(r.History); err != nil {
+			return err
+		}
+	}
+	for _, m := range r.History {
+		v.HeldOut = v.HeldOut || m.HeldOutError != nil
+	}
+	if err := v.noise(); err != nil {
+		return err
+	}
+	if j := r.Judged; j != nil {
+		if err := v.judged(j); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.Suspects {
+		v.Pictures = v.Pictures || s.Picture != ""
+	}
+	return page.Execute(w, v)
+}
+
+// noise draws the confusion matrix of the labels and its errors.
+func (v *view) noise() error {
+	n := v.Report.Noise
+	if n == nil {
+		return nil
+	}
+	cell := func(of [][]float64) func(i, j int) float64 { return func(i, j int) float64 { return of[i][j] } }
+	draw := func(of [][]float64, m heatMap) (*heatMap, error) {
+		m.Rows, m.Columns, m.Classes = "noisy label", "true class", v.Classes
+		text := func(i, j int) string { return hundredths(of[i][j]) }
+		more := func(i, j int) string {
+			return fmt.Sprintf("of true %s, %.2f %% are labelled %s", v.Classes[j], 100*of[i][j], v.Classes[i])
+		}
+		h, err := newHeatMap(m, cell(of), text, more)
+		return &h, err
+	}
+	var err error
+	v.Noise, err = draw(n.Matrix, heatMap{Title: "The labels: P(noisy label | true class), %",
+		Note: "It is " + n.Source + "."})
+	if err != nil || n.Errors == nil {
+		return err
+	}
+	v.Errors, err = draw(n.Errors, heatMap{Title: "Standard errors of these, %"})
+	return err
+}
+
+// judged draws how good the predictions are.
+func (v *view) judged(j *Judged) (err error) {
+	if j.Reliability != nil {
+		if v.Reliability, err = diagram(j.Reliability); err != nil {
+			return err
+		}
+	}
+	q := len(v.Classes)
+	of := func(i, k int) float64 { return float64(j.Report.Confusion[i][k]) }
+	note := "Of the labels as they are."
+	if j.Corrected != nil {
+		note, of = "Estimated, of right labels.", func(i, k int) float64 { return max(0, j.Corrected.Confusion[i][k]) }
+	}
+	totals := make([]float64, q)
+	for k := range q {
+		for i := range q {
+			totals[k] += of(i, k)
+		}
+	}
+	share := func(i, k int) float64 {
+		if totals[k] == 0 {
+			return 0
+		}
+		return of(i, k) / totals[k]
+	}
+	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note, Rows: "predicted",
+		Columns: "true class", Classes: v.Classes}, share,
+		func(i, k int) string { return hundredths(share(i, k)) },
+		func(i, k int) string {
+			return fmt.Sprintf("%.1f examples of %s are predicted as %s", of(i, k), v.Classes[k], v.Classes[i])
+		})
+	if err != nil {
+		return err
+	}
+	v.Seen = &h
+	v.classes(j)
+	return nil
+}
+
+// classes makes the table of classes.
+func (v *view) classes(j *Judged) {
+	if c := j.Corrected; c != nil {
+		for _, p := range c.PerClass {
+			row := classRow{Class: p.Class, Examples: percent(p.Share), F1: p.F1}
+			if e := p.Recall; e != nil {
+				row.Recall, row.Interval = &e.Value, percent(e.Low)+" to "+percent(e.High)
+			}
+			if e := p.Precision; e != nil {
+				row.Precision = &e.Value
+			}
+			v.PerClass = append(v.PerClass, row)
+		}
+	} else {
+		for _, p := range j.PerClass {
+			v.PerClass = append(v.PerClass, classRow{p.Class, fmt.Sprint(p.Examples), p.Recall, p.Precision, p.F1, ""})
+		}
+	}
+	if n := len(v.PerClass); n > mostClasses {
+		v.PerClass, v.ClassesLeftOut = v.PerClass[:mostClasses], n-mostClasses
+	}
+}
+
+// hundredths prints a share as per cent that fits in a small cell; nothing where there is nothing.
+func hundredths(v float64) string {
+	switch p := 100 * v; {
+	case p < 0.05:
+		return ""
+	case p < 9.95:
+		return fmt.Sprintf("%.1f", p)
+	default:
+		return fmt.Sprintf("%.0f", p)
+	}
+}
+
+// cut shortens a text to what the page has room for.
+func cut(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > mostText {
+		return string(r[:mostText-1]) + "…"
+	}
+	return text
+}

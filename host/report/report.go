@@ -1,0 +1,156 @@
+// Package report shows what is known of a model, and of the labels it learned from, as one HTML page that
+// needs nothing else, as JSON, and as text for a terminal.
+//
+// A Report is its numbers. WriteHTML draws them: pictures are inline SVG or tables, there is no script, and
+// the page asks no server for anything. The same numbers give the same bytes.
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// Report is what the page shows, and its JSON form. Its parts that are nil or empty are left out.
+type Report struct {
+	Verdict Verdict  `json:"verdict"` // Conclude makes it of the rest
+	Command string   `json:"command"` // that repeats the report, or the training and it
+	Model   Model    `json:"model"`
+	Classes []string `json:"classes"`
+
+	Doubts  []host.Doubt  `json:"doubts,omitempty"`  // of the training
+	History []host.Moment `json:"history,omitempty"` // of the training, step by step
+	Phases  []Phase       `json:"phases,omitempty"`  // of the training
+	Noise   *Noise        `json:"noise,omitempty"`   // nil: labels are taken for right
+
+	Judged   *Judged          `json:"judged,omitempty"` // nil: there were no data to judge by
+	Check    *host.NoiseCheck `json:"check,omitempty"`  // nil: it is not known whether C helps
+	Issues   int              `json:"issues"`           // labels that are likely wrong, of those judged
+	Suspects []Suspect        `json:"suspects,omitempty"`
+}
+
+// Verdict is the first line of the page, and what it rests on.
+type Verdict struct {
+	Text     string   `json:"text"`
+	Evidence []string `json:"evidence"`
+}
+
+// Model is where the model comes from.
+type Model struct {
+	File           string          `json:"file"`
+	Learner        string          `json:"learner"`
+	Parameters     json.RawMessage `json:"parameters"`
+	Weights        string          `json:"weights"`
+	Steps          int             `json:"steps"`
+	Stop           string          `json:"stop"`
+	Seed           uint64          `json:"seed"`
+	EstimatedError *float64        `json:"estimated_error"` // on the training examples
+	Features       int             `json:"features"`
+	Preparation    string          `json:"preparation"`
+	Kernel         string          `json:"kernel,omitempty"`
+	DataSHA256     string          `json:"data_sha256,omitempty"`
+	Tool           string          `json:"tool_version"`
+	Contract       int             `json:"contract_version"`
+	Device         model.Device    `json:"device"`
+}
+
+// NewModel returns what the page says of m, which was read from file.
+func NewModel(file string, m *model.Model) Model {
+	meta := &m.Meta
+	r := Model{File: file, Learner: meta.Learner, Parameters: meta.Parameters, Weights: meta.Weights, Steps: meta.Steps,
+		Stop: meta.Stop, Seed: meta.Seed, EstimatedError: meta.EstimatedError, Features: meta.Features.Count,
+		Preparation: meta.Preparation.Steps.String(), DataSHA256: meta.DataSHA256, Tool: meta.ToolVersion,
+		Contract: meta.ContractVersion, Device: meta.Device}
+	if k := meta.Kernel; k != nil {
+		r.Kernel = fmt.Sprintf("%s, γ %.4g, %d components of %d landmarks", k.Function.Kind, k.Function.Gamma, k.Components,
+			k.Landmarks)
+	}
+	return r
+}
+
+// Phase is a part of a training.
+type Phase struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Noise is a confusion matrix: Matrix[p][q] = P(noisy = p | true = q). Errors are the standard errors of its entries,
+// nil if they are not known.
+type Noise struct {
+	Source string      `json:"source"`
+	Matrix [][]float64 `json:"matrix"`
+	Errors [][]float64 `json:"standard_errors,omitempty"`
+}
+
+// Judged is how good predictions are on examples.
+type Judged struct {
+	File  string `json:"file"`
+	Folds int    `json:"folds"` // 0: by the model itself; else by trainings that have not seen the example
+
+	metric.Report                           // by the labels as they are
+	*metric.Probabilities                   // nil of predictions without
+	CorrectedLogLoss      *float64          `json:"corrected_log_loss,omitempty"`
+	Corrected             *metric.Corrected `json:"corrected,omitempty"` // of right labels, by the confusion matrix
+	Reliability           []metric.Bin      `json:"reliability,omitempty"`
+	Pairs                 []Pair            `json:"pairs"` // Hardest makes it
+	Warnings              []string          `json:"warnings,omitempty"`
+}
+
+// Pair is a class that is taken for another: Examples of it, and their share of all of the class.
+type Pair struct {
+	True      string  `json:"true"`
+	Predicted string  `json:"predicted"`
+	Examples  float64 `json:"examples"` // of noisy labels an estimate
+	Share     float64 `json:"share"`
+}
+
+// mostPairs and MostSuspects are how many the page shows.
+const (
+	mostPairs    = 12
+	MostSuspects = 50
+)
+
+// Hardest sets Pairs to those of which most examples are taken for each other.
+func (j *Judged) Hardest(classes []string) {
+	of := func(p, q int) float64 { return float64(j.Report.Confusion[p][q]) }
+	if j.Corrected != nil {
+		of = func(p, q int) float64 { return j.Corrected.Confusion[p][q] }
+	}
+	for q := range classes {
+		all := 0.0
+		for p := range classes {
+			all += max(0, of(p, q))
+		}
+		for p := range classes {
+			if n := of(p, q); p != q && n > 0 {
+				j.Pairs = append(j.Pairs, Pair{classes[q], classes[p], n, n / all})
+			}
+		}
+	}
+	slices.SortStableFunc(j.Pairs, func(a, b Pair) int { return -cmp.Compare(a.Examples, b.Examples) })
+	j.Pairs = j.Pairs[:min(mostPairs, len(j.Pairs))]
+}
+
+// Suspect is an example whose label is likely to be wrong.
+type Suspect struct {
+	Example int64   `json:"example"` // from 1, in the order read
+	Given   string  `json:"given_label"`
+	Likely  string  `json:"predicted_label"`
+	Quality float64 `json:"label_quality"`     // probability that the label is right
+	Text    string  `json:"text,omitempty"`    // what a person knows it by
+	Picture string  `json:"picture,omitempty"` // of it: a PNG as a data: URL
+}
+
+// WriteJSON writes the numbers, indented.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // a class named <=50K should look like that
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}

@@ -1,0 +1,130 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/report"
+)
+
+// drawn is a report of q classes whose names and texts are long, with pictures if asked for.
+func drawn(t *testing.T, q int, pictures bool) *report.Report {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, uint64(q)))
+	r := &report.Report{Command: "uma-gpu report --model m.npz", Model: report.Model{File: "m.npz", Learner: "softmax",
+		Parameters: json.RawMessage("{}")}, Judged: &report.Judged{File: "d.csv", Folds: 5}, Issues: 60}
+	matrix := make([][]float64, q)
+	for k := range q {
+		r.Classes = append(r.Classes, fmt.Sprintf("<class> & %q of many, number %d", "name", k))
+		matrix[k] = make([]float64, q)
+		for j := range matrix[k] {
+			matrix[k][j] = random.Float64() / float64(q)
+		}
+	}
+	r.Noise = &report.Noise{Source: "drawn", Matrix: matrix, Errors: matrix}
+	var labels, predicted []int32
+	var p []float32
+	for range 10 * q {
+		labels, predicted = append(labels, int32(random.IntN(q))), append(predicted, int32(random.IntN(q)))
+		for range q {
+			p = append(p, 1/float32(q))
+		}
+	}
+	var err error
+	if r.Judged.Report, err = metric.Evaluate(labels, predicted, r.Classes); err != nil {
+		t.Fatal(err)
+	}
+	if r.Judged.Reliability, err = metric.Reliability(labels, p, q, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.Judged.Hardest(r.Classes)
+	for step := range 5000 {
+		r.History = append(r.History, host.Moment{Step: step, EstimatedError: math.Exp(-float64(step))})
+	}
+	for k := range report.MostSuspects {
+		s := report.Suspect{Example: int64(k + 1), Given: r.Classes[0], Likely: r.Classes[1],
+			Text: strings.Repeat("long <text> ", 1000)}
+		if pictures {
+			pixels := make([]float32, 28*28)
+			for i := range pixels {
+				pixels[i] = random.Float32()
+			}
+			if s.Picture, err = report.Picture(pixels, 28, 28); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Suspects = append(r.Suspects, s)
+	}
+	r.Conclude()
+	return r
+}
+
+// However many classes there are and however long texts are, a page has less than 300 kB, and what it was given
+// as text stays text.
+func TestPageIsSmall(t *testing.T) {
+	for _, q := range []int{2, 30, 31, 300} {
+		for _, pictures := range []bool{false, true} {
+			var page, text bytes.Buffer
+			r := drawn(t, q, pictures)
+			if err := r.WriteHTML(&page, "r.json"); err != nil {
+				t.Fatal(err)
+			}
+			if page.Len() > 300_000 {
+				t.Errorf("%d classes, pictures %v: %d bytes, wanted at most 300 kB", q, pictures, page.Len())
+			}
+			for _, bad := range []string{"<class>", "<text>", "NaN", "ZgotmplZ", "<no value>"} {
+				if strings.Contains(page.String(), bad) {
+					t.Errorf("%d classes: the page has %s", q, bad)
+				}
+			}
+			if err := r.WriteText(&text, 80); err != nil || !strings.Contains(text.String(), "Hardest pairs") {
+				t.Errorf("%d classes: %v\n%s", q, err, &text)
+			}
+		}
+	}
+}
+
+// A report of a model alone, without anything to judge by.
+func TestModelAlone(t *testing.T) {
+	r := &report.Report{Classes: []string{"a", "b"}, Model: report.Model{File: "m.npz"}}
+	r.Conclude()
+	var page, text, numbers bytes.Buffer
+	if err := r.WriteHTML(&page, "r.json"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteText(&text, 80); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteJSON(&numbers); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []*bytes.Buffer{&page, &text, &numbers} {
+		if !strings.Contains(b.String(), "give data to judge it by") {
+			t.Errorf("found no advice in\n%s", b)
+		}
+	}
+}
+
+// The pairs are those of which most examples are exchanged.
+func TestHardest(t *testing.T) {
+	labels, predicted := []int32{0, 0, 0, 1, 1, 2}, []int32{1, 1, 0, 1, 2, 2}
+	var j report.Judged
+	var err error
+	classes := []string{"a", "b", "c"}
+	if j.Report, err = metric.Evaluate(labels, predicted, classes); err != nil {
+		t.Fatal(err)
+	}
+	j.Hardest(classes)
+	want := []report.Pair{{True: "a", Predicted: "b", Examples: 2, Share: 2.0 / 3}, {True: "b",
+		Predicted: "c", Examples: 1, Share: 0.5}}
+	if fmt.Sprint(j.Pairs) != fmt.Sprint(want) {
+		t.Errorf("found %v, wanted %v", j.Pairs, want)
+	}
+}

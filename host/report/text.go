@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/guptarohit/asciigraph"
+)
+
+// shades of a heat map in a terminal, from nothing to all.
+var shades = []rune(" ·░▒▓█")
+
+// WriteText writes verdict, curve and heat map for a terminal of that many columns.
+func (r *Report) WriteText(w io.Writer, columns int) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Verdict.Text)
+	for _, e := range r.Verdict.Evidence {
+		fmt.Fprintf(&b, "- %s\n", e)
+	}
+	for _, d := range r.Doubts {
+		fmt.Fprintf(&b, "- doubt: %s %s\n", d.Text, d.Advice)
+	}
+	if len(r.History) > 1 {
+		b.WriteString("\nError by steps, on the examples learned from:\n\n")
+		b.WriteString(asciigraph.Plot(estimated(r), asciigraph.Height(10), asciigraph.Width(max(10, columns-12)),
+			asciigraph.Precision(3)))
+		b.WriteString("\n")
+	}
+	if j := r.Judged; j != nil {
+		r.heatText(&b, j, columns)
+		if len(j.Pairs) > 0 {
+			b.WriteString("\nHardest pairs:\n")
+		}
+		for _, p := range j.Pairs[:min(5, len(j.Pairs))] {
+			fmt.Fprintf(&b, "  %s taken for %s: %.4g examples, %s of the class\n", p.True, p.Predicted,
+				p.Examples, percent(p.Share))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// estimated are the estimated errors, step by step.
+func estimated(r *Report) []float64 {
+	v := make([]float64, len(r.History))
+	for k, m := range r.History {
+		v[k] = m.EstimatedError
+	}
+	return v
+}
+
+// heatText draws a cell of two characters for each pair of classes, where they fit.
+func (r *Report) heatText(b *strings.Builder, j *Judged, columns int) {
+	q := len(r.Classes)
+	if 2*q+16 > columns {
+		return
+	}
+	of := func(p, t int) float64 { return float64(j.Report.Confusion[p][t]) }
+	if j.Corrected != nil {
+		of = func(p, t int) float64 { return max(0, j.Corrected.Confusion[p][t]) }
+	}
+	b.WriteString("\nPredicted (rows) by true class (columns, in the same order):\n\n")
+	for p, name := range r.Classes {
+		if r := []rune(name); len(r) > 12 {
+			name = string(r[:11]) + "…"
+		}
+		fmt.Fprintf(b, "%12s │", name)
+		for t := range q {
+			all := 0.0
+			for i := range q {
+				all += of(i, t)
+			}
+			shade := shades[0]
+			if v := of(p, t); all > 0 && v > 0 {
+				shade = shades[(level(v/all)*(len(shades)-1)+levels-1)/levels]
+			}
+			b.WriteString(string([]rune{shade, shade}))
+		}
+		b.WriteString("│\n")
+	}
+}

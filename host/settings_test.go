@@ -1,0 +1,62 @@
+package host_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// A training repeated by the settings of its model has the weights of that.
+func TestSettingsRepeatTheTraining(t *testing.T) {
+	ctx := t.Context()
+	data, err := dataset.Read(ctx, "../testdata/digits.csv.gz", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise, err := confusion.Pairwise(data.Classes, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data.Y, err = noise.Inject(data.Y, 1); err != nil {
+		t.Fatal(err)
+	}
+	data.SHA256 = data.Hash()
+	noise.Inversion = confusion.Inversion{Rule: confusion.Tikhonov, Strength: 0.1}
+	rbf := mercer.Function{Kind: mercer.RBF}
+	for name, o := range map[string]host.Options{
+		"softmax":    {},
+		"uma":        {Learner: uma.Defaults(), MaxSteps: 30, Seed: 3, Preparation: "bias,l2"},
+		"components": {Kernel: &host.Kernel{Function: rbf, Components: 40, Landmarks: 200}, Seed: 2},
+		"all": {Kernel: &host.Kernel{Function: rbf, Components: 30, Landmarks: host.AllLandmarks},
+			MaxSteps: host.NoSteps},
+		"kernelmean": {Learner: kernelmean.Defaults(), Kernel: &host.Kernel{Function: rbf}},
+	} {
+		o.Engine = simd.New()
+		first, err := host.Train(ctx, data, noise, o)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		again, told, err := host.Settings(first.Model, data.N)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		again.Engine = o.Engine
+		second, err := host.Train(ctx, data, told, again)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if !slices.Equal(first.W, second.W) || first.Meta.Inverse != second.Meta.Inverse {
+			t.Errorf("%s: another model", name)
+		}
+		if err := o.Engine.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
 			issuesCommand(), reportCommand(), queryCommand(), calibrateCommand(),
-			inspectCommand(), exportCommand(), importCommand(),
+			inspectCommand(), exportCommand(), importCommand(), serveCommand(),
 			reproduceCommand(),
 			confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),

@@ -78,7 +78,7 @@ news() {
 		--write-confusion C.csv
 	run info --data noisy.npz --json
 	features=$(sed -n 's/.*"features": *\([0-9]*\).*/\1/p' report)
-	train
+	train --learner uma --max-steps 50
 	judge "20news, linear" "$features" cat
 }
 

@@ -21,7 +21,7 @@ func importCommand() *cli.Command {
 			"Texts want .astype(str). Features are taken as they are: what prepared them before clf has to prepare\n" +
 			"them again. Numbers are rounded to float32. --temperature 1 gives the probabilities of\n" +
 			"LogisticRegression; other scores are no logarithms, and calibrate fits a temperature to them.\n" +
-			"The model predicts, is judged and exported like any other, and train --from begins with it.\n\n" +
+			"The model predicts, is judged, exported and served like any other, and train --from begins with it.\n\n" +
 			"Example: uma-gpu import --npz coef.npz --out m.npz",
 		Flags: []cli.Flag{
 			inputFlag{&cli.StringFlag{Name: "npz", Usage: "coefficients: `FILE`.npz (required)"}},

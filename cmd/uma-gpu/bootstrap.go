@@ -206,7 +206,7 @@ func (s *stages) fitted(
 func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
 	path := s.file("confusion", 1, ".csv")
 	if s.found(path) {
-		return s.readNoise(path)
+		return s.readNoise(ctx, path)
 	}
 	held, err := host.OutOfFold(ctx, s.labelled, nil, s.Options, s.folds)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
 // noiseOf estimates how a model errs that has seen none of the labelled examples.
 func (s *stages) noiseOf(ctx context.Context, m *model.Model, path string) (*confusion.Matrix, error) {
 	if s.found(path) {
-		return s.readNoise(path)
+		return s.readNoise(ctx, path)
 	}
 	predicted, err := s.predict(ctx, m, s.labelled)
 	if err != nil {
@@ -227,8 +227,8 @@ func (s *stages) noiseOf(ctx context.Context, m *model.Model, path string) (*con
 	return s.estimate(predicted, path)
 }
 
-func (s *stages) readNoise(path string) (*confusion.Matrix, error) {
-	return confusion.Read(path, confusion.ReadOptions{Classes: s.labelled.Classes})
+func (s *stages) readNoise(ctx context.Context, path string) (*confusion.Matrix, error) {
+	return readMatrix(ctx, path, confusion.ReadOptions{Classes: s.labelled.Classes})
 }
 
 // estimate writes the matrix of what a model says of the labelled examples.

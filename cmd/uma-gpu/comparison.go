@@ -217,7 +217,7 @@ func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options)
 	case way.confusion == noConfusion || method == host.NoNoise:
 		return nil, nil
 	case method == "":
-		return confusion.Read(way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
+		return readMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
 	}
 	found, err := host.EstimateNoise(ctx, x.data, host.NoiseOptions{Options: o, Method: method, Folds: x.folds})
 	if err != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -64,6 +66,25 @@ func matrixSource(c *cli.Context) (source, error) {
 		case "random":
 			return confusion.Random(classes, rate, c.Uint64("seed"))
 		}
-		return confusion.Read(path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+		return readMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
 	}, nil
+}
+
+// readMatrix is confusion.Read, which ends with ctx: a pipe that nobody writes to is waited for, for ever.
+func readMatrix(ctx context.Context, path string, o confusion.ReadOptions) (*confusion.Matrix, error) {
+	type answer struct {
+		m   *confusion.Matrix
+		err error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		m, err := confusion.Read(path, o)
+		read <- answer{m, err}
+	}()
+	select {
+	case a := <-read:
+		return a.m, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w while reading %s; nothing was written", errInterrupted, path)
+	}
 }

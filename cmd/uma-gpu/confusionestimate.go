@@ -220,7 +220,7 @@ func (e *estimating) prior(classes []string) (*confusion.Matrix, error) {
 	if path == "" {
 		return nil, nil
 	}
-	return confusion.Read(path, confusion.ReadOptions{Classes: classes})
+	return readMatrix(e.c.Context, path, confusion.ReadOptions{Classes: classes})
 }
 
 func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {

@@ -105,6 +105,6 @@ func noiseFlags(c *cli.Context) (func(classes []string) (*confusion.Matrix, erro
 		if path == "" {
 			return nil, nil
 		}
-		return confusion.Read(path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+		return readMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
 	}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // quietFlag silences notes; warnings and errors stay.
@@ -160,6 +161,12 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 		n.say("data: %d numbers smaller than float32 holds in full became 0", d.Subnormals)
 	}
 	return d, nil
+}
+
+// together has a data file take its place with the other files of a command.
+func together(files *atomicfile.Group, o dataset.WriteOptions) dataset.WriteOptions {
+	o.Put = files.Write
+	return o
 }
 
 // writeData writes a data file. Files that a command wrote before it stay.

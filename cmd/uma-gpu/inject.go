@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 func injectCommand() *cli.Command {
@@ -72,12 +73,17 @@ func inject(c *cli.Context) error {
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
+	var files atomicfile.Group
+	defer files.Discard()
 	if keep != "" {
-		if err := m.Write(keep); err != nil {
+		if err := files.Write(keep, m.WriteCSV); err != nil {
 			return err
 		}
 	}
-	if err := writeData(c.Context, out, d, copyOptions(out, d)); err != nil {
+	if err := writeData(c.Context, out, d, together(&files, copyOptions(out, d))); err != nil {
+		return err
+	}
+	if err := files.Commit(); err != nil {
 		return err
 	}
 	n.say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N, 100*float64(changed)/float64(d.N), out)

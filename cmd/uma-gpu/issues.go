@@ -140,16 +140,27 @@ func issues(c *cli.Context) error {
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
+	var files atomicfile.Group
+	defer files.Discard()
 	if out != "" {
-		if err := atomicfile.Write(out, writeIssues(format, rows)); err != nil {
+		if err := files.Write(out, writeIssues(format, rows)); err != nil {
 			return err
 		}
+	}
+	cleaned := ""
+	if clean != "" {
+		if cleaned, err = o.writeClean(c.Context, &files, clean, how, found); err != nil {
+			return err
+		}
+	}
+	if err := files.Commit(); err != nil {
+		return err
+	}
+	if out != "" {
 		o.notes.say("issues: %d rows, ranked, written to %s", len(rows), out)
 	}
 	if clean != "" {
-		if err := o.writeClean(c.Context, clean, how, found); err != nil {
-			return err
-		}
+		o.notes.say("%s", cleaned)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, report)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // issueFormat returns the format of the table that is named so, "" for none.
@@ -93,7 +94,8 @@ func writeIssuesJSON(w io.Writer, rows []issueRow) error {
 
 // writeClean writes the data with the most likely labels in place of those that are likely
 // wrong, or without their rows.
-func (o *outOfFold) writeClean(ctx context.Context, path, how string, found []confusion.Issue) error {
+func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, path, how string,
+	found []confusion.Issue) (said string, err error) {
 	clean, wrong := *o.data, 0
 	var kept []int
 	clean.Y = nil
@@ -112,14 +114,13 @@ func (o *outOfFold) writeClean(ctx context.Context, path, how string, found []co
 	if how == filterRows {
 		what = "left out"
 		if len(kept) == 0 {
-			return fmt.Errorf("%s: %w", o.training.data, errNothingLeft)
+			return "", fmt.Errorf("%s: %w", o.training.data, errNothingLeft)
 		}
 		clean.Examples = o.data.Pick(kept)
 	}
 	clean.SHA256 = clean.Hash()
-	if err := writeData(ctx, path, &clean, copyOptions(path, &clean)); err != nil {
-		return err
+	if err := writeData(ctx, path, &clean, together(files, copyOptions(path, &clean))); err != nil {
+		return "", err
 	}
-	o.notes.say("clean: %d of %d rows %s, written to %s", wrong, o.data.N, what, path)
-	return nil
+	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, o.data.N, what, path), nil
 }

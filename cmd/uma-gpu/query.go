@@ -192,7 +192,7 @@ func (q *questions) next(c *cli.Context) (err error) {
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
-	if q.ask.Noise, err = q.readNoise(q.session.Classes); err != nil {
+	if q.ask.Noise, err = q.readNoise(c.Context, q.session.Classes); err != nil {
 		return err
 	}
 	d, labels, err := q.all()

@@ -139,10 +139,15 @@ func (r *reporter) write(c *cli.Context) error {
 		return r.WriteText(c.App.Writer, 100)
 	}
 	numbers := jsonName(r.out)
-	if err := atomicfile.Write(numbers, r.WriteJSON); err != nil {
-		return err
+	var files atomicfile.Group
+	defer files.Discard()
+	err := files.Write(numbers, r.WriteJSON)
+	if err == nil {
+		err = files.Write(r.out, func(w io.Writer) error { return r.WriteHTML(w, filepath.Base(numbers)) })
 	}
-	err := atomicfile.Write(r.out, func(w io.Writer) error { return r.WriteHTML(w, filepath.Base(numbers)) })
+	if err == nil {
+		err = files.Commit()
+	}
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func show(c *cli.Context) error {
 	} else if classes, err = matrixClasses(path); err != nil {
 		return err
 	}
-	m, err := confusion.Read(path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+	m, err := readMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 func splitCommand() *cli.Command {
@@ -66,11 +67,18 @@ func splitData(c *cli.Context) error {
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
-	left := d.N
+	var files atomicfile.Group
+	defer files.Discard()
 	for k, part := range split {
-		if err := writeData(c.Context, outs[k], part, copyOptions(outs[k], d)); err != nil {
+		if err := writeData(c.Context, outs[k], part, together(&files, copyOptions(outs[k], d))); err != nil {
 			return err
 		}
+	}
+	if err := files.Commit(); err != nil {
+		return err
+	}
+	left := d.N
+	for k, part := range split {
 		n.say("%d of %d examples written to %s", part.N, d.N, outs[k])
 		if missing := absent(part); missing != nil {
 			n.warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing), len(d.Classes), firstOf(missing))

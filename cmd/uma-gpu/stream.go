@@ -98,7 +98,7 @@ func (t *training) stream(c *cli.Context) (err error) {
 	for _, warning := range first.Warnings {
 		t.notes.warn("%s", warning)
 	}
-	noise, err := t.readNoise(first.Classes)
+	noise, err := t.readNoise(ctx, first.Classes)
 	if err != nil {
 		return err
 	}

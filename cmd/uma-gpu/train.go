@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -384,7 +385,7 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 			return d, nil, err
 		}
 	}
-	noise, err := t.readNoise(d.Classes)
+	noise, err := t.readNoise(c.Context, d.Classes)
 	if err != nil {
 		return d, nil, err
 	}
@@ -419,10 +420,10 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 }
 
 // readNoise reads the confusion matrix, nil for none.
-func (t *training) readNoise(classes []string) (*confusion.Matrix, error) {
+func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
 	switch {
 	case t.confusion != "":
-		m, err := confusion.Read(t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		m, err := readMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
 		if err == nil {
 			m.Inversion = t.inverse
 		}

@@ -21,14 +21,17 @@ import (
 // The error begins with path. It is that of Check, or about a name with a
 // carriage return, which CSV readers do not keep, or about the file.
 func (m *Matrix) Write(path string) error {
+	return atomicfile.Write(path, m.WriteCSV)
+}
+
+// WriteCSV writes what Write puts in a file.
+func (m *Matrix) WriteCSV(w io.Writer) error {
 	text, err := m.csv()
 	if err != nil {
-		return fmt.Errorf("%s: cannot write the confusion matrix: %w", path, err)
+		return fmt.Errorf("cannot write the confusion matrix: %w", err)
 	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	_, err = w.Write(text)
+	return err
 }
 
 // csv returns the text of the file.

@@ -24,6 +24,8 @@ type WriteOptions struct {
 	// "first", or a position counted from 1. Dataset.LabelColumn gives the
 	// place where it was read.
 	LabelColumn string
+	// Put puts what write writes at path; nil for whole or not at all, by the rules of package atomicfile.
+	Put func(path string, write func(io.Writer) error) error
 }
 
 // Write writes d to a file of one of the formats that WriteFormats lists, packed
@@ -72,7 +74,11 @@ func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 			"write the original data, or a binary file (.umab)",
 			path, d.Prepared.Steps, f.name)
 	}
-	return atomicfile.Write(path, func(file io.Writer) error { return encode(ctx, writing{ctx, file}, path, f, d, o) })
+	put := o.Put
+	if put == nil {
+		put = atomicfile.Write
+	}
+	return put(path, func(file io.Writer) error { return encode(ctx, writing{ctx, file}, path, f, d, o) })
 }
 
 // encode writes d to file in format f; path is only for its name.

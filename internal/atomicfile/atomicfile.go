@@ -49,53 +49,128 @@ func CheckWritable(path string) error {
 
 // replace is Write for a path without links; old is what is there, nil if
 // nothing.
-func replace(target string, old fs.FileInfo, write func(io.Writer) error) (err error) {
-	f, err := createTemp(filepath.Dir(target))
+func replace(target string, old fs.FileInfo, write func(io.Writer) error) error {
+	f, err := stage(target, old, write)
 	if err != nil {
 		return err
 	}
-	renamed := false
+	return f.place()
+}
+
+// staged is a file that is whole and on disk, but not at its place yet.
+type staged struct {
+	*temp
+	path, target string
+}
+
+// stage writes a file that place puts at target. On failure nothing is left.
+func stage(target string, old fs.FileInfo, write func(io.Writer) error) (_ *staged, err error) {
+	f, err := createTemp(filepath.Dir(target))
+	if err != nil {
+		return nil, err
+	}
+	s := &staged{temp: f, target: target}
+	whole := false
 	defer func() { // deferred, so that it is done when write panics too
-		if renamed {
-			return
-		}
-		f.Close() // perhaps for the second time; the first error is the one to tell
-		if f.name == "" {
-			return
-		}
-		if stays := os.Remove(f.name); stays != nil {
-			err = fmt.Errorf("%w; and the temporary file stays: %w", err, stays)
+		if !whole {
+			err = s.discard(err)
 		}
 	}()
 	if old != nil { // before the first byte: it may be nobody else's business
 		if err := f.Chmod(old.Mode().Perm()); err != nil {
-			return advised(err)
+			return nil, advised(err)
 		}
 	}
 	// The buffer keeps its first error, so one that write swallows ends here.
 	b := bufio.NewWriterSize(advising{f}, 1<<16)
 	if err := write(b); err != nil {
-		return err
+		return nil, err
 	}
 	if err := b.Flush(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.Sync(); err != nil {
-		return advised(err)
+		return nil, advised(err)
 	}
-	if err := f.ensureName(); err != nil {
+	whole = true
+	return s, nil
+}
+
+// place puts the file at its target, or removes it.
+func (s *staged) place() (err error) {
+	placed := false
+	defer func() {
+		if !placed {
+			err = s.discard(err)
+		}
+	}()
+	if err := s.ensureName(); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := s.Close(); err != nil {
 		return advised(err)
 	}
 	// No flush of the folder: after a power cut path is the old file or the new
 	// one, and either is whole.
-	if err := os.Rename(f.name, target); err != nil {
+	if err := os.Rename(s.name, s.target); err != nil {
 		return advised(err)
 	}
-	renamed = true
+	placed = true
 	return nil
+}
+
+// discard removes the file, and returns err with what went wrong besides.
+func (s *staged) discard(err error) error {
+	s.Close() // perhaps for the second time; the first error is the one to tell
+	if s.name == "" {
+		return err
+	}
+	if stays := os.Remove(s.name); stays != nil {
+		return fmt.Errorf("%w; and the temporary file stays: %w", err, stays)
+	}
+	return err
+}
+
+// Group puts several files at their places together or not at all, as far as a system allows it: each is written whole
+// and flushed to disk before the first takes its place. The zero value is ready.
+type Group struct{ files []*staged }
+
+// Write is the package's Write, but that the file takes its place with Commit. After an error the group is
+// to be discarded.
+func (g *Group) Write(path string, write func(io.Writer) error) error {
+	target, old, err := resolve(path)
+	if err != nil {
+		return notWritten(path, err)
+	}
+	f, err := stage(target, old, write)
+	if err != nil {
+		return notWritten(path, err)
+	}
+	f.path = path
+	g.files = append(g.files, f)
+	return nil
+}
+
+// Commit puts all files at their places, in the order in which they were written. An error, which is unlikely
+// then, names the file that did not find its place; those before it have found theirs.
+func (g *Group) Commit() error {
+	for k, f := range g.files {
+		if err := f.place(); err != nil {
+			g.files = g.files[k+1:]
+			g.Discard()
+			return fmt.Errorf("%s: cannot be written, though the files before it were: %w", f.path, err)
+		}
+	}
+	g.files = nil
+	return nil
+}
+
+// Discard removes all that was not committed.
+func (g *Group) Discard() {
+	for _, f := range g.files {
+		f.discard(nil) // what stays is a temporary file, and the error that led here is the one to tell
+	}
+	g.files = nil
 }
 
 // resolve returns the file that path means, symbolic links followed, and what is

@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
 // PathVariable names the environment variable that replaces the path of the table.
@@ -97,6 +98,10 @@ const mostBytes = 16 << 20
 // Read reads the table at path; none is an empty one. The error says what is wrong with
 // the file, which is then of no use.
 func Read(path string) ([]Entry, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for, for ever
+		return nil, fmt.Errorf("table of tunings: %s: found %s, wanted a regular file or nothing; name another in %s", path,
+			fileerr.Kind(info.Mode()), PathVariable)
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -1,0 +1,58 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A matrix from a pipe: who writes late is waited for, what a writer left behind is read, and an interrupt ends
+// the waiting for one who never comes.
+func TestPipes(t *testing.T) {
+	dir := t.TempDir()
+	data := synthetic(t, dir)
+	matrix := filepath.Join(dir, "C.csv")
+	succeed(t, "confusion", "inject", "--data", data, "--symmetric", "0.2", "--out", filepath.Join(dir, "noisy.csv"),
+		"--write-confusion", matrix)
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	train := []string{"train", "--data", filepath.Join(dir, "noisy.csv"), "--confusion", pipe, "--device", "cpu",
+		"--max-steps", "3", "--model", filepath.Join(dir, "m.npz")}
+	text := read(t, matrix)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		os.WriteFile(pipe, text, 0) // returns when somebody has read
+	}()
+	succeed(t, train...)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	var out, err strings.Builder
+	if code := runContext(ctx, train, &out, &err); code != exitInterrupted || !strings.Contains(err.String(), "interrupted") {
+		t.Errorf("exit code %d, %s%s, wanted %d", code, &out, &err, exitInterrupted)
+	}
+}
+
+// The files of a command find their places together: of a split whose second part cannot be written there is nothing.
+func TestSplitIsAllOrNothing(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "leaves.csv", "long,wide,tree\n"+strings.Repeat("1,2,red oak\n3,4,ash\n", 20))
+	first, second := filepath.Join(dir, "first.csv"), filepath.Join(dir, "second.svm") // which has no room for a space
+	code, _, stderr := command("split", "--data", data, "--fractions", "0.5,0.5", "--out", first, "--out", second)
+	if code != exitFailure || !strings.Contains(stderr, "second.svm") || strings.Contains(stderr, "written to") {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	for _, path := range []string{first, second} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is there", path)
+		}
+	}
+}

@@ -107,7 +107,7 @@ func TestOneFails(t *testing.T) {
 
 // TestEnd: no request is lost when the server is told to end, though clients go on until they are told to go.
 func TestEnd(t *testing.T) {
-	s := New(models()["linear"], simd.New(), Options{Drain: 100 * time.Millisecond})
+	s := New(models()["linear"], simd.New(), Options{Drain: 500 * time.Millisecond})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,9 @@ func TestEnd(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(30 * time.Millisecond)
+	for answered.Load() < 40 && !t.Failed() {
+		time.Sleep(time.Millisecond)
+	}
 	cancel()
 	for deadline := time.Now().Add(time.Second); ; { // a balancer sees the end before the listener is closed
 		r, err := http.Get(url + "/health")
@@ -158,7 +160,7 @@ func TestEnd(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if answered.Load() < 16 || int(answered.Load()) != int(s.measured.requests[200]) {
+	if answered.Load() < 40 || int(answered.Load()) != int(s.measured.requests[200]) {
 		t.Errorf("%d requests were answered, %d counted", answered.Load(), s.measured.requests[200])
 	}
 	if _, err := http.Get(url + "/health"); err == nil {

@@ -2,15 +2,19 @@
 """Active learning beside scikit-learn: the tables of docs/active.md.
 
 usage: active.py peers DATA [RUNS [SEED]]   uncertainty sampling written with scikit-learn, rows as JSON lines
-       active.py areas DATA [RUNS [SEED]]   uniform and margin by scikit-learn, as `uma-gpu reproduce active-benchmark`
+       active.py areas DATA [RUNS [SEED [SET...]]]   uniform and margin by scikit-learn, as `uma-gpu reproduce
+                                            active-benchmark`
+       active.py benchmark ROWS.jsonl...    areas of several files of rows, as Markdown
        active.py table ROWS.jsonl...        what several files of rows have, as Markdown
-  DATA holds reuters21578/reuters52.{train,test}.svm.gz and banana/banana.dat.gz; RUNS is 5, SEED 1
+  DATA holds reuters21578/reuters52.{train,test}.svm.gz, banana/banana.dat.gz and what rframe.py writes; RUNS is 5,
+  SEED 1
 The protocol is that of `uma-gpu reproduce fig7.5`: the ten largest topics of Reuters-21578, each against the rest, a
 pool of 500 that is drawn for each run and topic, two labels at the start, 50 questions about the example nearest to
 the boundary of scikit-learn's SVC (linear, C = 1000, which is hard margin) or LogisticRegression (C = 100).
 areas has the protocol of that experiment: 60 % to ask about, 20 labels, 100 questions, SVC (rbf, C = 1, gamma = auto).
 Rows of several seeds are joined by table: mean accuracy after 0, 5, 10, 20, 50 and 100 questions, its standard error
-after 20, and how many labels the mean needs for 95 % and for 99 % of the accuracy of all labels.
+after 20, and how many labels the mean needs for 95 % and for 99 % of the accuracy of all labels; differences between
+curves of the same runs after 5, 10, 20, 50 and 100 questions.
 Needs scikit-learn and numpy for peers, nothing but Python for table.
 """
 import collections
@@ -70,7 +74,7 @@ def peers(data, runs, seed):
                 print(json.dumps({"data": f"reuters, pool {POOL}", "learner": learner, "level": n, "runs": list(of)}))
 
 
-def areas(data, runs, seed):
+def areas(data, runs, seed, names):
     import numpy as np
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
@@ -79,6 +83,9 @@ def areas(data, runs, seed):
         if name == "banana":
             with gzip.open(f"{data}/banana/banana.dat.gz", "rt") as f:
                 rows = np.array([[float(v) for v in line.split(",")] for line in f if line[0] != "@"])
+            return rows[:, :-1], rows[:, -1] > 0
+        if name not in ("checkerboard", "twonorm", "ringnorm"):
+            rows = np.loadtxt(f"{data}/benchmark/{name}.csv", delimiter=",")
             return rows[:, :-1], rows[:, -1] > 0
         if name == "checkerboard":
             x = rng.uniform(0, 4, (2000, 2))
@@ -89,7 +96,7 @@ def areas(data, runs, seed):
             return x + np.where(y, mean, -mean)[:, None], y
         return np.where(y[:, None], x + mean, 2 * x), y
 
-    for name in "banana", "ringnorm", "twonorm", "checkerboard":
+    for name in names or ("banana", "ringnorm", "twonorm", "checkerboard"):
         for strategy in "uniform", "margin":
             of = []
             for k in range(runs):
@@ -142,13 +149,45 @@ def table(paths):
                 need.append(str(2 + reached[0]) if reached else "more")
             cells = [f"{mean(curve[n]):.3f}" if n in curve else "" for n in shown]
             print(f"| {name} | {len(at)} | " + " | ".join(cells) + f" | {error:.3f} | " + " | ".join(need) + " |")
+        for a, b in ("active-bpm", "active-svm"), ("active-svm", "random"), ("active-bpm", "random-bpm"):
+            if (data, a, 20) in runs:
+                ahead = [told_error([100 * (u - v) for u, v in zip(runs[data, a, n], runs[data, b, n])], 1) for n in shown[1:]]
+                print(f"\n{a} - {b}, points: " + ", ".join(ahead))
+
+
+def told_error(of, digits):
+    mean = sum(of) / len(of)
+    error = math.sqrt(sum((v - mean) ** 2 for v in of) / (len(of) - 1) / len(of))
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+
+
+def benchmark(paths):
+    learners = ["uniform", "margin", "bpm", "uniform-centroid", "bpm-centroid", "scikit-learn, uniform",
+                "scikit-learn, margin"]
+    runs = collections.defaultdict(list)
+    for path in paths:
+        with open(path) as f:
+            for line in f:
+                r = json.loads(line)
+                if r.get("measure", "area_under_accuracy") == "area_under_accuracy":
+                    runs[r["data"], r["learner"]] += r["runs"]
+
+    print("| | runs | " + " | ".join(f"`{name}`" for name in learners) + " | `bpm-centroid` - `margin`, points |")
+    print("|---" * (len(learners) + 3) + "|")
+    for data in sorted({key[0] for key in runs}):
+        own, rival = runs[data, "bpm-centroid"], runs[data, "margin"]
+        cells = [told_error(runs[data, name], 3) if runs[data, name] else "" for name in learners]
+        ahead = told_error([100 * (a - b) for a, b in zip(own, rival)], 1)
+        print(f"| {data} | {len(own)} | " + " | ".join(cells) + f" | {ahead} |")
 
 
 def main():
     if len(sys.argv) > 2 and sys.argv[1] == "peers":
         peers(sys.argv[2], int((sys.argv[3:] or [5])[0]), int((sys.argv[4:] or [1])[0]))
     elif len(sys.argv) > 2 and sys.argv[1] == "areas":
-        areas(sys.argv[2], int((sys.argv[3:] or [5])[0]), int((sys.argv[4:] or [1])[0]))
+        areas(sys.argv[2], int((sys.argv[3:] or [5])[0]), int((sys.argv[4:] or [1])[0]), sys.argv[5:])
+    elif len(sys.argv) > 2 and sys.argv[1] == "benchmark":
+        benchmark(sys.argv[2:])
     elif len(sys.argv) > 2 and sys.argv[1] == "table":
         table(sys.argv[2:])
     else:

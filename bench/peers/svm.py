@@ -83,16 +83,22 @@ def own(program, data, folder, flags, cost, tolerance, *more):
     return np.load(model)["W"].astype(np.float64), seconds
 
 
+def write(name, source, folder):
+    """Writes a set as LIBSVM text to the folder, and returns the file."""
+    data = os.path.join(folder, name)
+    if name == "mnist":
+        part = lambda of: idx(os.path.join(source, "mnist", of + "-ubyte.gz"))
+        svm(data, part("train-images-idx3"), part("train-labels-idx1").ravel())
+    else:
+        with gzip.open(os.path.join(source, "20news/20news.train.svm.gz")) as f, open(data, "wb") as to:
+            shutil.copyfileobj(f, to)
+    return data
+
+
 def main(program, source, *names):
     with tempfile.TemporaryDirectory() as folder:
         for name in names or COSTS:
-            data, cost = os.path.join(folder, name), COSTS[name]
-            if name == "mnist":
-                part = lambda of: idx(os.path.join(source, "mnist", of + "-ubyte.gz"))
-                svm(data, part("train-images-idx3"), part("train-labels-idx1").ravel())
-            else:
-                with gzip.open(os.path.join(source, "20news/20news.train.svm.gz")) as f, open(data, "wb") as to:
-                    shutil.copyfileobj(f, to)
+            data, cost = write(name, source, folder), COSTS[name]
             x, y = read(data)
             for what, solver, flags in SOLVERS:
                 reading = min(liblinear(data, folder, 11, cost, 1e30)[1] for _ in range(RUNS))

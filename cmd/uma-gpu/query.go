@@ -34,7 +34,7 @@ func queryCommand() *cli.Command {
 		&cli.Float64Flag{Name: "balance", Usage: "`WEIGHT` of having few labels of the predicted class, 0 and above"},
 		&cli.IntFlag{Name: "committee", Value: 7, Usage: "`MEMBERS` of strategy committee"},
 		&cli.Float64Flag{Name: "slack",
-			Usage: "`SHARE` by which svm, maxmin, ratio and bpm may be wrong; 0 as needed"},
+			Usage: "`SHARE` by which svm, maxmin, ratio, analytic and bpm may be wrong; 0 as needed"},
 		&cli.StringFlag{Name: "sampler", Value: billiard, Usage: "`WAY` to the centroid of bpm: billiard or hit-and-run"},
 	}
 	output := []cli.Flag{

@@ -20,6 +20,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	// A reader that goes away (| head) is a write error like any other, not a
 	// reason to die before the model is saved.
 	signal.Ignore(syscall.SIGPIPE)
+	if stdout == io.Writer(os.Stdout) && stdoutClosed() {
+		stdout = closedOutput{}
+	}
 	// What nohup, or a script for its command in the background, ignores stays ignored.
 	signals := []os.Signal{syscall.SIGTERM}
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
@@ -48,6 +51,11 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	}
 	return exitCode(err)
 }
+
+// closedOutput is a standard output that there is not: what is written to it is lost, and has to be said.
+type closedOutput struct{}
+
+func (closedOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 // standardOutput says in its errors what could not be written to.
 type standardOutput struct{ w io.Writer }

@@ -106,9 +106,9 @@ func (s *span) addWeights(to, w []float64) {
 	}
 }
 
-// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball) or BPM (centroid) ask by,
-// of length 1 each: row r of the weights is class r against the rest, and of two classes row 0 is the
-// negative of row 1. slack is the share that it took. At least two classes have labels. Errors: those of
+// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball), Analytic (analytic centre)
+// or BPM (centroid) ask by, of length 1 each: row r of the weights is class r against the rest, and of two classes row
+// 0 is the negative of row 1. slack is the share that it took. At least two classes have labels. Errors: those of
 // versionspace but ErrEmpty, and labelled examples that are all zeros.
 func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	o = o.filled()
@@ -174,7 +174,13 @@ func (p *Pool) roomy(o Options) (s *span, spaces []*versionspace.Space, slack fl
 // centre returns the centre of the version space of class r, of length 1.
 func (s *span) centre(space *versionspace.Space, r int32, o Options) ([]float64, error) {
 	var w []float64
-	if o.Strategy == BPM {
+	switch o.Strategy {
+	case Analytic:
+		var err error
+		if w, err = space.AnalyticCentre(); err != nil {
+			return nil, err
+		}
+	case BPM:
 		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
 		sample := space.Billiard
 		if o.HitAndRun {
@@ -185,7 +191,7 @@ func (s *span) centre(space *versionspace.Space, r int32, o Options) ([]float64,
 			return nil, err
 		}
 		w = c.Centre
-	} else {
+	default:
 		ball, err := space.Ball()
 		if err != nil {
 			return nil, err

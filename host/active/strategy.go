@@ -29,11 +29,12 @@ const (
 	SVM       Strategy = "svm"       // where two classes contend at largest margin (Tong and Koller 2001, SIMPLE)
 	MaxMin    Strategy = "maxmin"    // either label leaves a small version space (Tong and Koller 2001)
 	Ratio     Strategy = "ratio"     // either label leaves about as much of it (Tong and Koller 2001)
+	Analytic  Strategy = "analytic"  // where two contend at the analytic centre (Trafalis and Malyscheff 2002)
 	BPM       Strategy = "bpm"       // where two contend at the centroid of the version space (Louche, Algorithm 10)
 )
 
 // Strategies are all of them.
-var Strategies = []Strategy{Random, Margin, Entropy, Change, Committee, SVM, MaxMin, Ratio, BPM}
+var Strategies = []Strategy{Random, Margin, Entropy, Change, Committee, SVM, MaxMin, Ratio, Analytic, BPM}
 
 // NeedsModel says whether Ask looks at a model that Fit made.
 func (s Strategy) NeedsModel() bool { return s == Margin || s == Entropy || s == Change }
@@ -136,7 +137,7 @@ func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error
 	return p.batch(o, w), nil
 }
 
-// AskBy returns what Ask does for SVM and BPM, by weights that Centre returned for these labels and options.
+// AskBy returns what Ask does for SVM, Analytic and BPM, by weights that Centre returned for these labels and options.
 func (p *Pool) AskBy(o Options, weights engine.Weights) ([]int, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ type Definition struct {
 var All = []*Definition{
 	figure1a, figure1b, table1, figure3, figure4, figure5, copa, kernelMean, kernelMeanAtoms,
 	kernelMeanNoise, figure512, figure63, figure64, figure75, figure75Drawn, activeBench,
+	activeBenchPacked,
 }
 
 // Options of Run. Engine is required.

@@ -15,8 +15,8 @@ var figure512 = &Definition{
 	About: "Cones of 30 random half-spaces in 3 dimensions, whose centroid has a formula: its direction is\n" +
 		"the sum of the walls' normals, each as long as the angle that its wall takes. After so many steps of one\n" +
 		"chain the angle between it and the mean of a billiard, and that of hit-and-run; and the\n" +
-		"angles of the largest ball's centre and of expectation propagation, which take no such steps.\n" +
-		"The thesis shows one billiard in a polygon, and no numbers.",
+		"angles of the largest ball's centre, the analytic centre and expectation propagation, which take no\n" +
+		"such steps. The thesis shows one billiard in a polygon, and no numbers.",
 	Axis: "steps", run: runFigure512,
 }
 
@@ -134,7 +134,11 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 	if err != nil {
 		return nil, err
 	}
-	found = map[string][]vector{"largest ball": {vector(ball.Centre)}}
+	analytic, err := space.AnalyticCentre()
+	if err != nil {
+		return nil, err
+	}
+	found = map[string][]vector{"largest ball": {vector(ball.Centre)}, "analytic centre": {vector(analytic)}}
 	for _, steps := range coneSteps {
 		o := versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps, Angle: 1e-12} // as if there were one
 		for name, sample := range map[string]func(versionspace.Options) (versionspace.Centroid, error){
@@ -167,7 +171,7 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 }
 
 func runFigure512(ctx context.Context, r *run) error {
-	ways := []string{"billiard", "hit-and-run", "largest ball", "expectation propagation"}
+	ways := []string{"billiard", "hit-and-run", "largest ball", "analytic centre", "expectation propagation"}
 	off := map[string][][]float64{} // by way and level, of each run
 	for _, way := range ways {
 		off[way] = make([][]float64, len(coneSteps))

@@ -51,6 +51,9 @@ func TestFigure512(t *testing.T) {
 			t.Errorf("%s is %v degrees off", way, f)
 		}
 	}
+	if off := found["analytic centre"][0]; !(off > found["billiard"][last] && off < 4) {
+		t.Errorf("the analytic centre is %v degrees off", off)
+	}
 	if found["largest ball"][0] < 2*found["billiard"][last] || found["expectation propagation"][0] > 1 {
 		t.Errorf("found %v", found)
 	}

@@ -2,13 +2,16 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/localisation"
+	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
 const (
@@ -30,8 +33,9 @@ var figure64 = &Definition{
 	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
 	Paper: thesis + "Figure 6.4",
 	About: figure6About + "Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\n" +
-		"the perceptron that sees all examples, each by the one of the lowest margin. The thesis has 1000 runs,\n" +
-		"and its text no numbers.",
+		"the perceptron that sees all examples, each by the one of the lowest margin. one-slack is a support\n" +
+		"vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes it\n" +
+		"hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no numbers.",
 	Axis: "margin", run: runFigure64,
 }
 
@@ -166,9 +170,44 @@ func runFigure64(ctx context.Context, r *run) error {
 		if err := r.write(row, updates); err != nil {
 			return err
 		}
+		planes := make([]float64, r.Runs)
+		for k := range planes {
+			var err error
+			if planes[k], err = r.oneSlack(ctx, margin, r.Seed+uint64(k)); err != nil {
+				return err
+			}
+		}
+		row.Learner, row.Measure = "one-slack", Planes
+		if err := r.write(row, planes); err != nil {
+			return err
+		}
 		r.Note("%s: margin %v", r.name, margin)
 	}
 	return nil
+}
+
+// oneSlack returns how many cutting planes of all examples a support vector machine takes to make no mistake.
+func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes float64, err error) {
+	x, y := newSquare(margin, seed)
+	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
+	o := svm.Defaults()
+	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most that one may have.
+	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10/float64(margin*margin), 1e-6
+	l, err := o.Start(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	w := engine.NewWeights(2, x.D)
+	for ; ; planes++ {
+		counts, err := l.Count(ctx, w, learners.AllClasses(2))
+		if err != nil || planes > 0 && counts[1]+counts[2] == 0 {
+			return planes, err
+		}
+		if s, err := l.Step(ctx, w); err != nil || s.Done {
+			return planes, err
+		}
+	}
 }
 
 // lowestFirst counts the updates of the perceptron that sees all examples, each by the one of the lowest margin.

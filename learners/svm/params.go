@@ -33,26 +33,41 @@ const (
 	Balanced ClassWeights = "balanced" // all labels count alike: an example of label k n/(Q·n_k)
 )
 
+// Solver is how the solution is found, which is the same for both.
+type Solver string
+
+const (
+	Descent Solver = "descent" // in the dual, one example after another (Hsieh et al., Keerthi et al.)
+	Planes  Solver = "planes"  // cutting planes with one slack for all examples (Joachims et al.), of the hinge loss
+)
+
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
 	Cost         float64      `json:"cost"` // C of the objective, 1e-100 to 1e100
 	Loss         Loss         `json:"loss"`
 	Multiclass   Multiclass   `json:"multiclass"`
 	ClassWeights ClassWeights `json:"class_weights"`
-	Tolerance    float64      `json:"tolerance"` // to which the conditions of the solution are met; > 0
+	Solver       Solver       `json:"solver"`
+
+	// Tolerance is how far the conditions of the solution may be from being met, in units of the margin, above 0; of
+	// Planes by which share of it the objective may be above the least there is, below 1.
+	Tolerance float64 `json:"tolerance"`
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
-	return &Params{Cost: 1, Loss: Squared, Multiclass: OVR, ClassWeights: Equal, Tolerance: 0.01}
+	return &Params{Cost: 1, Loss: Squared, Multiclass: OVR, ClassWeights: Equal, Solver: Descent,
+		Tolerance: 0.01}
 }
 
 var definition = &learners.Definition{
 	Name:    "svm",
 	Summary: "linear support vector machine: keeps a margin between classes, for right labels",
 	Paper: "Hsieh et al., A dual coordinate descent method for large-scale linear SVM, ICML 2008, Algorithms 1 and 3; " +
-		"all classes at once: Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008",
-	Step:     "passes that look at four times as many examples as there are",
+		"all classes at once: Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008; " +
+		"--solver planes: Joachims, Finley & Yu, Cutting-plane training of structural SVMs, Machine Learning 77, 2009, " +
+		"Algorithm 3",
+	Step:     "passes that look at four times as many examples as there are, or a cutting plane",
 	MaxSteps: 250,
 	Weights:  []learners.Rule{learners.Last, learners.Best},
 	New:      func() learners.Params { return Defaults() },
@@ -74,8 +89,10 @@ func (p *Params) Flags(fs *flag.FlagSet) {
 		"apart: ovr (each class by itself against the rest) or all (all classes at once, with --loss hinge)")
 	fs.StringVar((*string)(&p.ClassWeights), "class-weights", string(p.ClassWeights), "`WEIGHTS` of the examples: "+
 		"equal, or balanced (all labels count alike)")
+	fs.StringVar((*string)(&p.Solver), "solver", string(p.Solver), "`HOW` the solution is found: descent (one example "+
+		"after another) or planes (cutting planes, with --loss hinge)")
 	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how far the `CONDITIONS` of the solution, in units of the "+
-		"margin, may be from being met; above 0")
+		"margin, may be from being met; above 0; of --solver planes which share of the objective may be in excess")
 }
 
 // Check implements learners.Params.
@@ -92,8 +109,15 @@ func (p *Params) Check() error {
 			"have; add --loss hinge", p.Loss)
 	case !slices.Contains([]ClassWeights{Equal, Balanced}, p.ClassWeights):
 		return fmt.Errorf("svm: class weights %q are not known; use equal or balanced", p.ClassWeights)
+	case !slices.Contains([]Solver{Descent, Planes}, p.Solver):
+		return fmt.Errorf("svm: solver %q is not known; use descent or planes", p.Solver)
+	case p.Solver == Planes && p.Loss != Hinge:
+		return fmt.Errorf("svm: found solver planes with loss %s, wanted hinge, the only one that it has; add --loss hinge",
+			p.Loss)
 	case !positive(p.Tolerance):
 		return fmt.Errorf("svm: tolerance is %v; it must be a number above 0", p.Tolerance)
+	case p.Solver == Planes && p.Tolerance >= 1:
+		return fmt.Errorf("svm: tolerance is %v; of solver planes it is a share of the objective, below 1", p.Tolerance)
 	}
 	return nil
 }

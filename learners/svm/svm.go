@@ -5,7 +5,8 @@
 //	½‖w_r‖² + C·Σ_i ℓ(1 - ±⟨w_r,x_i⟩)                    ℓ(ξ) = max(0,ξ), or its square
 //	½‖W‖²   + C·Σ_i max_r(⟨w_r,x_i⟩ - ⟨w_y,x_i⟩ + [r ≠ y])
 //
-// Both are solved by descent in the dual, one example after another in an order by chance (Hsieh et al. 2008, Keerthi
+// Both are solved by descent in the dual, or with the hinge loss by cutting planes (cutting.go), to the same solution.
+// Descent takes one example after another in an order by chance (Hsieh et al. 2008, Keerthi
 // et al. 2008), as LIBLINEAR's -s 3, 1 and 4 do: the weights are sums of examples, w_r = Σ_i α_ir·x_i, and α_i is
 // made the best one for what the others are. Examples that have stayed at a bound of α are left out until the rest are
 // done. The solution is the only one, so it depends neither on the order nor on the weights that a run is given to
@@ -72,22 +73,27 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 	if err != nil {
 		return nil, err
 	}
-	l := &run{Params: *p, problem: problem, scorer: scorer}
-	if err := l.begin(); err != nil {
+	var l learners.Learner
+	if p.Solver == Planes {
+		l, err = newCutting(p, problem, scorer)
+	} else {
+		l, err = newRun(p, problem, scorer)
+	}
+	if err != nil {
 		return nil, errors.Join(err, scorer.Close())
 	}
 	return l, nil
 }
 
-// begin makes the machines.
-func (l *run) begin() error {
-	x, q := l.problem.X, l.problem.Q
+// newRun makes the machines.
+func newRun(p *Params, problem *learners.Problem, scorer engine.Scorer) (*run, error) {
+	x, q := problem.X, problem.Q
 	if err := memory.Check(memory.Sum(memory.Product(x.N, q, 16), memory.Product(x.D, q, 8), memory.Product(x.N, 12)),
 		"the dual variables and weights of a support vector machine"); err != nil {
-		return err
+		return nil, err
 	}
-	l.predicted = make([]int32, x.N)
-	l.examples = newExamples(x, l.problem.Y, l.costs())
+	l := &run{Params: *p, problem: problem, scorer: scorer, predicted: make([]int32, x.N)}
+	l.examples = newExamples(x, l.problem.Y, l.costs(l.problem))
 	switch {
 	case l.Multiclass == All:
 		l.machines = []machine{newTogether(l.examples, q, &l.Params, l.problem.Seed)}
@@ -98,20 +104,20 @@ func (l *run) begin() error {
 			l.machines = append(l.machines, newOVR(l.examples, r, false, &l.Params, l.problem.Seed))
 		}
 	}
-	return nil
+	return l, nil
 }
 
-// costs returns C of an example of each label.
-func (l *run) costs() []float64 {
-	q := l.problem.Q
+// costs returns C of an example of each label of the problem.
+func (p *Params) costs(problem *learners.Problem) []float64 {
+	q := problem.Q
 	costs, counts := make([]float64, q), make([]float64, q)
-	for _, y := range l.problem.Y {
+	for _, y := range problem.Y {
 		counts[y]++
 	}
 	for k := range costs {
-		costs[k] = l.Cost
-		if l.ClassWeights == Balanced && counts[k] > 0 {
-			costs[k] *= float64(len(l.problem.Y)) / float64(float64(q)*counts[k])
+		costs[k] = p.Cost
+		if p.ClassWeights == Balanced && counts[k] > 0 {
+			costs[k] *= float64(len(problem.Y)) / float64(float64(q)*counts[k])
 		}
 	}
 	return costs

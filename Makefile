@@ -26,6 +26,7 @@
 # make online    the tables of docs/online.md on wrong labels and on classes of different sizes; DATA as for weights
 # make svm       the table of docs/svm.md: objective and time beside LIBLINEAR; DATA as for weights
 # make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
+# make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
 # make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
 # make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
@@ -46,7 +47,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm page confusion reproduce-quick weights clean
+.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -72,6 +73,7 @@ OF_INTEGERS := ^TestConformance$$/./^of_integers
 
 # go test vets each package unless told not to: lint does, and more of it.
 test: deps
+	@.ci/install-deps python3-numpy
 	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl|$(OF_INTEGERS)' ./...
 
 # What follows judges gpu/ and the engines' contract alone, and is run when those change: each command notes in
@@ -256,6 +258,13 @@ bpm: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make bpm DATA=DIR"; exit 1; }
 	@.ci/install-deps python3-sklearn
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 bench/bpm.py build/uma-gpu "$(DATA)" build/bpm.jsonl
+
+# The runtime's own scripts would fetch what GPUs need.
+exports: build
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make exports DATA=DIR"; exit 1; }
+	@.ci/install-deps python3-onnx liblinear-tools nodejs npm
+	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
+	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
 
 # The page of uma-gpu report in headless Chromium; screenshots go to build/page.
 page: build

@@ -22,6 +22,8 @@ var rules = []struct {
 	{"host/metric", nil, "a leaf"},
 	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/mercer", "host/engine", "host/kernelpca", "host/kernelmap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
+	{"host/exchange", []string{"host/model", "host/dataset", "host/mercer", "host/engine/contract", "internal/npyfile"}, "reads and writes what a model is; who trained it, and on what engine, is in the model"},
+	{"host/serve", []string{"host/model", "host/exchange", "host/dataset", "host/engine"}, "predicts by a model on any engine, and trains nothing"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
@@ -61,8 +63,10 @@ var foreign = map[string][]string{
 	// Curves in a terminal.
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
-	"gonum.org/v1/netlib":              {"internal/openblas"},
-	"github.com/klauspost/compress":    {"host/dataset"},
+	"gonum.org/v1/netlib":           {"internal/openblas"},
+	"github.com/klauspost/compress": {"host/dataset"},
+	// The encoding of ONNX.
+	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},
 	// What pages of Parquet are packed with, besides.
 	"github.com/andybalholm/brotli": {"host/dataset"},

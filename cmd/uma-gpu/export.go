@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/exchange"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+)
+
+func exportCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "export",
+		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
+		Description: "onnx has raw features for input X, N×d, and label and probabilities for outputs, as skl2onnx names\n" +
+			"them (scores, if the model has no temperature), kernel functions included. liblinear is the text of\n" +
+			"linear models that liblinear-predict reads: preparation folded into the weights, no probabilities, and\n" +
+			"the numbers 0, 1, … for labels unless all classes are named by integers. json is all of the model for\n" +
+			"people and scripts. The readers round otherwise, so scores differ in their last bits.\n\n" +
+			"Example: uma-gpu export --model m.npz --out m.onnx",
+		Flags: []cli.Flag{
+			modelFlag(),
+			&cli.StringFlag{Name: "format", Value: "auto",
+				Usage: "`FORMAT`: auto (the name of --out says), onnx, liblinear or json"},
+			outputFlag{&cli.StringFlag{Name: "out",
+				Usage: "`FILE` to write: .onnx, .json or, for LIBLINEAR, .model (required)"}},
+			quietFlag(),
+		},
+		Action: export,
+	}
+}
+
+func export(c *cli.Context) error {
+	if err := checkUsage(c, "model", "out"); err != nil {
+		return err
+	}
+	format, err := oneOf(c, "format", "auto", "onnx", "liblinear", "json")
+	if err != nil {
+		return err
+	}
+	out := c.String("out")
+	if format == "auto" {
+		switch ending := strings.ToLower(filepath.Ext(out)); ending {
+		case ".onnx", ".json":
+			format = ending[1:]
+		case ".model":
+			format = "liblinear"
+		default:
+			return usagef(c, "--out is %s, wanted a name that ends in .onnx, .json or .model, or --format", out)
+		}
+	}
+	path := c.String("model")
+	m, err := model.Load(path)
+	if err != nil {
+		return err
+	}
+	write := map[string]func(io.Writer, *model.Model) error{
+		"onnx": exchange.ONNX, "liblinear": exchange.LIBLINEAR, "json": exchange.JSON}[format]
+	if err := atomicfile.Write(out, func(w io.Writer) error { return write(w, m) }); err != nil {
+		return fmt.Errorf("model file %s: %w", path, err)
+	}
+	n := newNotes(c)
+	switch labels, named := exchange.Labels(m); {
+	case format == "liblinear" && !named:
+		n.say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
+	case format == "onnx" && m.Meta.Temperature == 0:
+		n.say("the model has no temperature, so the second output is scores; uma-gpu calibrate fits one")
+	}
+	return nil
+}
+
+// numbered lists numbers with what they stand for, the first of many.
+func numbered(labels []int64, classes []string) string {
+	var list []string
+	for i, label := range labels {
+		if i == mostClasses {
+			list = append(list, "…")
+			break
+		}
+		list = append(list, fmt.Sprintf("%d is %q", label, shorten(classes[i])))
+	}
+	return strings.Join(list, ", ")
+}

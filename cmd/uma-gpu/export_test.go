@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// trainedDigits trains on some digits in dir, where test.csv has others, and returns dir.
+func trainedDigits(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "split", "--data", digits, "--counts", "300,150", "--out", at("train.csv"), "--out", at("test.csv"))
+	succeed(t, "train", "--data", at("train.csv"), "--model", at("m.npz"))
+	return dir
+}
+
+// TestExport: the name of the file says the form; what another form needs is said.
+func TestExport(t *testing.T) {
+	dir := trainedDigits(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
+	_, notes := succeed(t, "export", "--model", at("m.npz"), "--format", "liblinear", "--out", at("l"))
+	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.json"))
+	if !strings.HasPrefix(string(read(t, at("l"))), "solver_type MCSVM_CS\nnr_class 10\nlabel 0 1 2") || notes != "" {
+		t.Errorf("found %.80q and the notes %q", read(t, at("l")), notes)
+	}
+	if !json.Valid(read(t, at("m.json"))) || !bytes.Contains(read(t, at("m.onnx")), []byte("probabilities")) {
+		t.Error("found other forms than those of the names")
+	}
+	fail(t, exitUsage, "wanted a name that ends in .onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
+
+	succeed(t, "train", "--data", write(t, dir, "pets.csv", pets), "--model", at("k.npz"), "--kernel", "rbf")
+	fail(t, exitFailure, "not linear in its features", "export", "--model", at("k.npz"), "--out", at("k.model"))
+	succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
+	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out", at("p.model")); !strings.Contains(notes,
+		`labels: 0 is "cat", 1 is "dog"`) {
+		t.Errorf("found the notes %q", notes)
+	}
+}
+
+const pets = "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n4,31,cat\n12,55,dog\n"
+
+// python returns a Python that has NumPy.
+func python(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(name, "-c", "import numpy").Run() == nil {
+			return name
+		}
+	}
+	t.Fatal("found no Python with NumPy, wanted one: make test installs python3-numpy on Debian and Ubuntu")
+	return ""
+}
+
+// TestReadmeNumPy: the lines of Python in the README predict what uma-gpu predict does.
+func TestReadmeNumPy(t *testing.T) {
+	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t, "../../README.md"))
+	if block == nil || bytes.Count(block[1], []byte("\n")) > 10 {
+		t.Fatalf("README.md has no lines of Python, or more than ten")
+	}
+	dir := trainedDigits(t)
+	want, _ := succeed(t, "predict", "--model", filepath.Join(dir, "m.npz"), "--data", filepath.Join(dir, "test.csv"))
+	c := exec.Command(python(t), "-c", string(block[1]))
+	c.Dir = dir
+	found, err := c.CombinedOutput()
+	if err != nil || string(found) != want || strings.Count(want, "\n") != 150 {
+		t.Errorf("found %.300q, %v; want %.300q", found, err, want)
+	}
+}
+
+// TestImport: NumPy writes the coefficients, and the model predicts, is judged and exported.
+func TestImport(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	c := exec.Command(python(t), "-c", `import numpy
+numpy.savez("coef.npz", coef_=numpy.array([[0.5, 0.25]]), intercept_=numpy.array([-14.5]),
+    classes_=numpy.array(["cat", "dog"]), feature_names_in_=numpy.array(["weight", "height"], object).astype(str))
+numpy.savez("objects.npz", coef_=numpy.eye(2), classes_=numpy.array(["cat", "dog"], object))`)
+	c.Dir = dir
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s %v", said, err)
+	}
+	succeed(t, "import", "--npz", at("coef.npz"), "--temperature", "1", "--out", at("m.npz"))
+	data := write(t, dir, "new.csv", "height,weight,kind\n28,3,cat\n70,30,dog\n62,9,dog\n")
+	out, _ := succeed(t, "predict", "--model", at("m.npz"), "--data", data)
+	if out != "cat\ndog\ndog\n" {
+		t.Errorf("predicted %q", out)
+	}
+	if out, _ := succeed(t, "eval", "--model", at("m.npz"), "--data", data, "--json"); !strings.Contains(out,
+		`"error_rate": 0`) || !strings.Contains(out, `"log_loss"`) {
+		t.Errorf("judged %s", out)
+	}
+	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
+	succeed(t, "train", "--from", at("m.npz"), "--data", data, "--model", at("n.npz"), "--max-steps", "1")
+
+	fail(t, exitFailure, "array classes_: found an array of Python objects", "import", "--npz", at("objects.npz"),
+		"--out", at("o.npz"))
+	fail(t, exitFailure, "no such file", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
+	fail(t, exitUsage, "--temperature is 0", "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
+		"--temperature", "0")
+	if _, notes := succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"), "--quiet"); notes != "" {
+		t.Errorf("said %q", notes)
+	}
+	fail(t, exitFailure, "no temperature", "predict", "--proba", "--model", at("o.npz"), "--data", data)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/exchange"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+)
+
+func importCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "import",
+		Usage: "make a model of the coefficients of a linear classifier, as scikit-learn has them",
+		Description: "The file has the arrays coef_ and classes_, and perhaps intercept_ and feature_names_in_, by\n\n" +
+			"  numpy.savez(\"coef.npz\", coef_=clf.coef_, intercept_=clf.intercept_, classes_=clf.classes_)\n\n" +
+			"Texts want .astype(str). Features are taken as they are: what prepared them before clf has to prepare\n" +
+			"them again. Numbers are rounded to float32. --temperature 1 gives the probabilities of\n" +
+			"LogisticRegression; other scores are no logarithms, and calibrate fits a temperature to them.\n" +
+			"The model predicts, is judged, exported and served like any other, and train --from begins with it.\n\n" +
+			"Example: uma-gpu import --npz coef.npz --out m.npz",
+		Flags: []cli.Flag{
+			inputFlag{&cli.StringFlag{Name: "npz", Usage: "coefficients: `FILE`.npz (required)"}},
+			outputFlag{&cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
+			&cli.Float64Flag{Name: "temperature", DefaultText: "none",
+				Usage: "`T` by which scores are divided to be softmax's"},
+			quietFlag(),
+		},
+		Action: importModel,
+	}
+}
+
+func importModel(c *cli.Context) error {
+	if err := checkUsage(c, "npz", "out"); err != nil {
+		return err
+	}
+	temperature := float32(c.Float64("temperature"))
+	if c.IsSet("temperature") && !(temperature >= 0x1p-126 && temperature <= math.MaxFloat32) {
+		return usagef(c, "--temperature is %v, wanted a number above 0", c.Float64("temperature"))
+	}
+	path := c.String("npz")
+	m, err := readCoefficients(path, temperature)
+	if err != nil {
+		return fmt.Errorf("coefficients %s: %w", path, err)
+	}
+	if err := m.Save(c.String("out")); err != nil {
+		return err
+	}
+	newNotes(c).say("model: %s, %d classes × %d features", c.String("out"), m.Q, m.Meta.Features.Count)
+	return nil
+}
+
+func readCoefficients(path string, temperature float32) (*model.Model, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fileerr.Cause(err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
+		return nil, fmt.Errorf("found %s, wanted a regular file", fileerr.Kind(info.Mode()))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fileerr.Cause(err)
+	}
+	defer f.Close() // only read
+	return exchange.ReadCoefficients(f, info.Size(), temperature, version)
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/exchange"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+func inspectCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "inspect",
+		Usage: "tell what a model goes by: features with the largest weights, noise, where it comes from",
+		Description: "Of each class the features whose weights are largest, for or against it, with two weights: of the\n" +
+			"prepared feature, by which they are ranked (standardised features have one unit), and of the raw one, by\n" +
+			"which the score moves when the feature grows by 1, but for a scaling of all scores to rows of length 1.\n" +
+			"A model with a kernel map has no weights of features, and only the norms are told. Whole matrices of the\n" +
+			"noise, and annotators, are for uma-gpu confusion show.\n\n" +
+			"Example: uma-gpu inspect --model m.npz --top 5",
+		Flags: []cli.Flag{
+			modelFlag(),
+			&cli.IntFlag{Name: "top", Value: 10, Usage: "tell `N` features of each class"},
+			jsonFlag(),
+		},
+		Action: inspect,
+	}
+}
+
+// inspection is what inspect --json prints.
+type inspection struct {
+	Model          string              `json:"model"`
+	Features       int                 `json:"features"`
+	Kernel         *kernelSummary      `json:"kernel,omitempty"`
+	Classes        []classSummary      `json:"classes"`
+	Temperature    *float32            `json:"temperature"`     // null for none
+	EstimatedError *float64            `json:"estimated_error"` // of the training examples, by C; null for none
+	Given          *noiseSummary       `json:"given,omitempty"` // the noise that the training was told of
+	Learned        *noiseSummary       `json:"learned,omitempty"`
+	Annotators     int                 `json:"annotators,omitempty"`
+	Provenance     exchange.Provenance `json:"provenance"`
+}
+
+// kernelSummary is a kernel map without its numbers.
+type kernelSummary struct {
+	Function   mercer.Function `json:"function"`
+	Cosine     bool            `json:"cosine"`
+	Landmarks  int             `json:"landmarks"`
+	Components int             `json:"components"`
+	Explained  float64         `json:"explained"` // share of the variance in feature space
+}
+
+// classSummary tells of the weights of a class.
+type classSummary struct {
+	Class string  `json:"class"`
+	Norm  float64 `json:"norm"` // of the row of W
+	// Constant is the score of raw features that are all 0, before rows are scaled. It is null, and Top
+	// empty, of a model with a kernel map.
+	Constant *float64        `json:"constant"`
+	Top      []featureWeight `json:"top,omitempty"`
+}
+
+// featureWeight is a feature with its weights for one class.
+type featureWeight struct {
+	Feature  string  `json:"feature"` // its name, or its position from 1
+	Prepared float32 `json:"prepared"`
+	Raw      float64 `json:"raw"`
+}
+
+// noiseSummary is a confusion matrix in short.
+type noiseSummary struct {
+	Right     float64        `json:"right"`                      // mean of the diagonal
+	Condition float64        `json:"condition_number,omitempty"` // 0 if not known
+	Largest   []confusedPair `json:"largest"`                    // off the diagonal, the largest first
+}
+
+// confusedPair is an entry of C.
+type confusedPair struct {
+	True  string  `json:"true"`
+	Noisy string  `json:"noisy"`
+	P     float64 `json:"p"` // P(noisy | true)
+}
+
+func inspect(c *cli.Context) error {
+	if err := checkUsage(c, "model"); err != nil {
+		return err
+	}
+	top := c.Int("top")
+	if top < 0 {
+		return usagef(c, "--top is %d, wanted at least 0", top)
+	}
+	path := c.String("model")
+	m, err := model.Load(path)
+	if err != nil {
+		return err
+	}
+	r := inspection{Model: path, Features: m.Meta.Features.Count, EstimatedError: m.Meta.EstimatedError,
+		Provenance: exchange.ProvenanceOf(m)}
+	if t := m.Meta.Temperature; t != 0 {
+		r.Temperature = &t
+	}
+	if k := m.Meta.Kernel; k != nil {
+		r.Kernel = &kernelSummary{k.Function, k.Cosine, k.Landmarks, k.Components, k.Explained}
+	}
+	r.Classes = summarise(m, top)
+	if m.Confusion != nil {
+		r.Given = summariseNoise(m.Confusion, m.Meta.Classes)
+		r.Given.Condition = m.Meta.Condition
+	}
+	if m.Learned != nil {
+		r.Learned, r.Annotators = summariseNoise(m.Learned.Confusion, m.Meta.Classes), len(m.Learned.Annotators)
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, r)
+	}
+	return r.print(c.App.Writer)
+}
+
+// summarise tells of each class, and of its first features by the size of their weights.
+func summarise(m *model.Model, top int) []classSummary {
+	d := m.Meta.Features.Count
+	raw, constants, err := m.Raw() // an error of a model whose columns are no features
+	list := make([]classSummary, m.Q)
+	for r := range list {
+		w := m.W[r*m.D : (r+1)*m.D]
+		squares := 0.0
+		for _, v := range w {
+			squares += float64(v) * float64(v)
+		}
+		list[r] = classSummary{Class: m.Meta.Classes[r], Norm: math.Sqrt(squares)}
+		if err != nil {
+			continue
+		}
+		list[r].Constant = &constants[r]
+		places := make([]int, d)
+		for j := range places {
+			places[j] = j
+		}
+		slices.SortStableFunc(places, func(a, b int) int {
+			return cmp.Compare(math.Abs(float64(w[b])), math.Abs(float64(w[a])))
+		})
+		for _, j := range places[:min(top, d)] {
+			list[r].Top = append(list[r].Top, featureWeight{featureName(m, j), w[j], raw[r*d+j]})
+		}
+	}
+	return list
+}
+
+func featureName(m *model.Model, j int) string {
+	if names := m.Meta.Features.Names; len(names) > 0 {
+		return names[j]
+	}
+	return fmt.Sprint(j + 1)
+}
+
+// mostPairs is how many entries of a confusion matrix are told.
+const mostPairs = 5
+
+func summariseNoise(p []float64, classes []string) *noiseSummary {
+	q := len(classes)
+	s := &noiseSummary{Largest: []confusedPair{}}
+	for noisy := range q {
+		for truth := range q {
+			v := p[noisy*q+truth]
+			if noisy == truth {
+				s.Right += v / float64(q)
+			} else if v > 0 {
+				s.Largest = append(s.Largest, confusedPair{classes[truth], classes[noisy], v})
+			}
+		}
+	}
+	slices.SortStableFunc(s.Largest, func(a, b confusedPair) int { return cmp.Compare(b.P, a.P) })
+	s.Largest = slices.Clip(s.Largest[:min(mostPairs, len(s.Largest))])
+	return s
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// TestInspect: the numbers are those of the model, by name, largest first; the text has them too.
+func TestInspect(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, dir, "pets.csv", pets)
+	noise := write(t, dir, "C.csv", "noisy\\true,cat,dog\ncat,0.9,0.2\ndog,0.1,0.8\n")
+	succeed(t, "train", "--data", data, "--confusion", noise, "--model", at("m.npz"), "--seed", "7")
+	m, err := model.Load(at("m.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _ := succeed(t, "inspect", "--model", at("m.npz"), "--json")
+	r := decode[inspection](t, out)
+	p := m.Meta.Preparation
+	for k, c := range r.Classes {
+		w := m.W[k*3 : k*3+3]
+		if len(c.Top) != 2 || c.Class != m.Meta.Classes[k] || math.Abs(float64(c.Top[0].Prepared)) <
+			math.Abs(float64(c.Top[1].Prepared)) {
+			t.Fatalf("found %+v", c)
+		}
+		for _, f := range c.Top {
+			j := map[string]int{"weight": 0, "height": 1}[f.Feature]
+			if f.Prepared != w[j] || f.Raw != float64(w[j])*float64(p.A[j]) {
+				t.Errorf("found %+v, want the weight %v", f, w[j])
+			}
+		}
+		want := float64(w[0])*float64(p.B[0]) + float64(w[1])*float64(p.B[1]) + float64(w[2])
+		if math.Abs(*c.Constant-want) > 1e-12 || math.Abs(c.Norm-math.Sqrt(float64(w[0]*w[0]+w[1]*w[1]+w[2]*w[2]))) > 1e-6 {
+			t.Errorf("found %+v, want the constant %v", c, want)
+		}
+	}
+	g := r.Given
+	if math.Abs(g.Right-0.85) > 1e-12 || g.Condition != m.Meta.Condition || len(g.Largest) != 2 ||
+		g.Largest[0] != (confusedPair{"dog", "cat", 0.2}) || r.Learned != nil {
+		t.Errorf("found %+v", g)
+	}
+	if r.Provenance.Seed != 7 || r.Provenance.DataSHA256 != m.Meta.DataSHA256 || r.Provenance.Learner != "softmax" {
+		t.Errorf("found %+v", r.Provenance)
+	}
+	text, _ := succeed(t, "inspect", "--model", at("m.npz"), "--top", "1")
+	for _, want := range []string{"seed 7", m.Meta.DataSHA256, "85.0 % of labels right", "20.0 % of dog are labelled cat",
+		r.Classes[0].Top[0].Feature} {
+		if !strings.Contains(text, want) {
+			t.Errorf("found no %q in\n%s", want, text)
+		}
+	}
+	if other := r.Classes[0].Top[1].Feature; strings.Contains(text, other+" ") {
+		t.Errorf("found %q beyond --top 1 in\n%s", other, text)
+	}
+	fail(t, exitUsage, "--top is -1", "inspect", "--model", at("m.npz"), "--top", "-1")
+}
+
+// TestInspectKernel: what a kernel map mixes has no weights of features.
+func TestInspectKernel(t *testing.T) {
+	dir := t.TempDir()
+	data, at := write(t, dir, "pets.csv", pets), filepath.Join(dir, "k.npz")
+	succeed(t, "train", "--data", data, "--model", at, "--kernel", "rbf", "--components", "2")
+	out, _ := succeed(t, "inspect", "--model", at, "--json")
+	r := decode[inspection](t, out)
+	if r.Kernel.Function.Kind != "rbf" || r.Kernel.Components != 2 || r.Classes[1].Top != nil || r.Classes[1].Norm == 0 {
+		t.Errorf("found %s", out)
+	}
+	if text, _ := succeed(t, "inspect", "--model", at); !strings.Contains(text, "2 components of 6 landmarks") {
+		t.Errorf("found %s", text)
+	}
+}

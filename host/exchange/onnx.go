@@ -1,0 +1,113 @@
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// What the files are written for: runtimes from ONNX 1.8 (2020) on.
+const (
+	opset     = 13
+	irVersion = 7
+)
+
+// ONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard operators. The names
+// are those of skl2onnx: the input X, float32 N×d, N being any; the outputs "label", N int64 if all classes are
+// named by integers, else N strings, and "probabilities", float32 N×Q, or "scores" if m has no temperature.
+// The metadata have "classes" and "features", lists of names, and "provenance", a Provenance, all as JSON.
+//
+// Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and those of w.
+func ONNX(w io.Writer, m *model.Model) error {
+	size := onnxSize(m)
+	if size > math.MaxInt32-1<<20 {
+		return fmt.Errorf("%w: found %d bytes of numbers, wanted less than 2 GiB, which is all that an ONNX file holds: "+
+			"take fewer landmarks (uma-gpu compress) or features", ErrForm, size)
+	}
+	if err := memory.Check(memory.Product(int(size), 4), "the ONNX form of the model"); err != nil {
+		return err
+	}
+	b, err := onnxModel(m)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+// onnxSize returns about how many bytes the numbers of m take: landmarks are dense there, and standardisation is
+// done in float64.
+func onnxSize(m *model.Model) int64 {
+	size := memory.Sum(memory.Product(len(m.W), 4), memory.Product(m.Meta.Features.Count, 16))
+	if p := m.Projection; p != nil {
+		size = memory.Sum(size, memory.Product(p.Landmarks.N, p.Landmarks.D, 4), memory.Product(len(p.Axes), 4))
+	}
+	return size
+}
+
+// onnxModel returns a ModelProto.
+func onnxModel(m *model.Model) (message, error) {
+	var b, version message
+	b.integer(1, irVersion)
+	b.text(2, "uma-gpu")
+	b.text(3, m.Meta.ToolVersion)
+	b.bytes(7, onnxGraph(m))
+	version.text(1, "")
+	version.integer(2, opset)
+	b.bytes(8, version)
+	for _, entry := range []struct {
+		key   string
+		value any
+	}{{"classes", m.Meta.Classes}, {"features", m.Meta.Features.Names}, {"provenance", ProvenanceOf(m)}} {
+		text, err := json.Marshal(entry.value)
+		if err != nil {
+			return nil, fmt.Errorf("ONNX: %s: %w", entry.key, err)
+		}
+		var property message
+		property.text(1, entry.key)
+		property.bytes(2, text)
+		b.bytes(14, property)
+	}
+	return b, nil
+}
+
+// onnxGraph returns the GraphProto from raw features to classes.
+func onnxGraph(m *model.Model) message {
+	g := &graph{}
+	g.text(2, "uma-gpu")
+	g.bytes(11, valueInfo("X", typeFloat, m.Meta.Features.Count))
+	x := g.prepare("", &m.Meta.Preparation, "X")
+	if k := m.Meta.Kernel; k != nil {
+		x = g.project(k, m.Projection, x)
+		x = g.prepare("components.", &k.Preparation, x)
+	}
+	weights := constant(g, "weights", m.W, m.Q, m.D)
+	scores := "scores"
+	if m.Meta.Temperature != 0 {
+		scores = ""
+	}
+	scores = g.node(scores, "Gemm", []string{x, weights}, attribute{"transB", 1})
+
+	at := g.node("", "ArgMax", []string{scores}, attribute{"axis", 1}, attribute{"keepdims", 0})
+	var classes string
+	labelType := typeString
+	if numbers, ok := integers(m.Meta.Classes, 64); ok {
+		labelType, classes = typeInt64, constant(g, "classes", numbers, m.Q)
+	} else {
+		classes = constant(g, "classes", m.Meta.Classes, m.Q)
+	}
+	g.node("label", "Gather", []string{classes, at}, attribute{"axis", 0})
+	g.bytes(12, valueInfo("label", labelType, 0))
+	if m.Meta.Temperature == 0 {
+		g.bytes(12, valueInfo("scores", typeFloat, m.Q))
+		return g.message
+	}
+	scaled := g.node("", "Div", []string{scores, constant(g, "temperature", []float32{m.Meta.Temperature})})
+	g.node("probabilities", "Softmax", []string{scaled}, attribute{"axis", 1})
+	g.bytes(12, valueInfo("probabilities", typeFloat, m.Q))
+	return g.message
+}

@@ -10,6 +10,7 @@
 #   digits.csv.gz for the set digits
 #   SETs are optdigits, letter, synthetic and digits; the first three if none is named
 #   LEARNERS are those that learn, both if it is not set: "softmax uma"
+#   WITH are further flags for them, such as "--kernel rbf --gamma 2 --atoms 100 --atom-choice herding"
 #   DEVICE is one OpenCL device of several, which is then the only one
 #   ARM64 is uma-gpu built by CGO_ENABLED=0 GOARCH=arm64; wants Debian's qemu-user
 # Prints one line per run, the SHA-256 of W.npy first; exits 1 if any differ.
@@ -26,10 +27,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# weights prints the SHA-256 of a model's W.npy.
+# weights prints the SHA-256 of a model's W.npy, and of what its kernel map weighs landmarks by.
 weights() {
 	python3 -c 'import hashlib, sys, zipfile
-print(hashlib.sha256(zipfile.ZipFile(sys.argv[1]).read("W.npy")).hexdigest())' "$1"
+model = zipfile.ZipFile(sys.argv[1])
+parts = [model.read(name) for name in ("W.npy", "axes.npy", "offset.npy") if name in model.namelist()]
+print(hashlib.sha256(b"".join(parts)).hexdigest())' "$1"
 }
 
 # train_all NAME STEPS STEPS-OF-UMA [FLAG...]: trains NAME.csv, which the flags are for, and NAME.svm in every way.
@@ -52,7 +55,8 @@ train_learner() {
 	one() { # one WHAT ENVIRONMENT-AND-COMMAND...
 		what=$1
 		shift
-		"$@" --confusion C.csv --normalize maxabs,bias,l2 --learner "$learner" --max-steps "$steps" \
+		# shellcheck disable=SC2086 # a list of words
+		"$@" --confusion C.csv --normalize maxabs,bias,l2 --learner "$learner" --max-steps "$steps" ${WITH:-} \
 			--model m.npz --quiet >/dev/null
 		weights m.npz >>sums
 		printf '%s  %s, %s, %s\n' "$(tail -n 1 sums)" "$name" "$learner" "$what"

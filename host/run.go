@@ -28,7 +28,7 @@ type RunOptions struct {
 	From     []float32     // W_0, Q×d row-major; nil is 0
 	Resume   *Snapshot     // of a run with the same parameters on the same problem, which goes on; nil for none
 	OnStart  func()        // called when the examples are on the engine, if not nil
-	OnStep   func(Report)  // called after each step, if not nil
+	OnStep   func(Report)  // called after each step, if not nil; without it passes that need no count have none
 
 	// Keep is called with a snapshot of the run before the first step and, from then on,
 	// whenever Due says so after a step; nil for neither. Its error ends the run.
@@ -88,6 +88,8 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 		}
 	}
 	changed := learners.AllClasses(p.Q)
+	everyStep := o.OnStep != nil || r.keep.rule != learners.Last || params.Definition().StepAll == nil
+	counted := false
 	for {
 		if r.keep.judges(r.steps) { // before the iterate, from whose Count the next step starts
 			w := r.keep.average(r.steps)
@@ -98,10 +100,12 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 			}
 			r.keep.judged(w, estimate, counts)
 		}
-		if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
-			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
+		if counted = everyStep; counted {
+			if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
+				return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
+			}
+			r.keep.assigned(r.w, r.steps, res.EstimatedError, res.Counts)
 		}
-		r.keep.assigned(r.w, r.steps, res.EstimatedError, res.Counts)
 		if r.steps >= o.MaxSteps {
 			res.Stop = MaxSteps
 			break
@@ -134,6 +138,11 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 			if err := r.snapshot(o.Keep); err != nil {
 				return Result{}, err
 			}
+		}
+	}
+	if !counted {
+		if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, learners.AllClasses(p.Q)); err != nil {
+			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 		}
 	}
 	return r.finish(ctx, res)

@@ -27,14 +27,22 @@ type script struct {
 	fail   error
 	cancel context.CancelFunc
 	give   bool // a cancelled step is given up
+	free   bool // no Count has to come before a step
+	counts int  // calls of Count
 }
 
 var scriptDefinition = learners.Definition{Name: "script",
 	Weights: []learners.Rule{learners.Best, learners.Average, learners.Last, learners.BestAverage}}
 
-func (s *script) Definition() *learners.Definition { return &scriptDefinition }
-func (s *script) Flags(*flag.FlagSet)              {}
-func (s *script) Check() error                     { return nil }
+func (s *script) Definition() *learners.Definition {
+	d := scriptDefinition
+	if s.free {
+		d.StepAll = func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step, error) { return nil, nil }
+	}
+	return &d
+}
+func (s *script) Flags(*flag.FlagSet) {}
+func (s *script) Check() error        { return nil }
 func (s *script) Start(_ context.Context, p *learners.Problem) (learners.Learner, error) {
 	r, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
 	return &scriptRun{script: s, r: r}, err
@@ -47,6 +55,7 @@ type scriptRun struct {
 }
 
 func (s *scriptRun) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
+	s.counts++
 	if err := s.r.Rescore(w, changed); err != nil {
 		return nil, err
 	}
@@ -170,6 +179,42 @@ func TestBestAverage(t *testing.T) {
 	}
 	if got := slices.Sorted(maps.Keys(looked)); !slices.Equal(got, want) {
 		t.Errorf("looked at the averages of %v steps, want %v", got, want)
+	}
+}
+
+// Where nobody watches, and no step or rule needs it, only the result is counted, and it is the same.
+func TestUncountedSteps(t *testing.T) {
+	rows := [][]float32{{-1, 1}, {2, -2}, {-3, 3}}
+	for _, c := range []struct {
+		free, watched bool
+		rule          learners.Rule
+		most, counts  int
+	}{
+		{true, false, learners.Last, 2, 1}, {true, false, learners.Last, 9, 1}, {true, false, learners.Last, 0, 1},
+		{true, true, learners.Last, 2, 3}, {true, false, learners.Best, 2, 3}, {false, false, learners.Last, 2, 3},
+	} {
+		var results []host.Result
+		counts := 0
+		for _, l := range []*script{{rows: rows}, {rows: rows, free: c.free}} {
+			o := host.RunOptions{MaxSteps: c.most, Weights: c.rule}
+			if c.watched {
+				o.OnStep = func(host.Report) {}
+			}
+			res, err := host.Run(t.Context(), l, problem(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, counts = append(results, res), l.counts
+		}
+		if !reflect.DeepEqual(results[0], results[1]) || counts != c.counts {
+			t.Errorf("%+v: counted %d times, and %+v; wanted %d times, and %+v", c, counts, results[1], c.counts, results[0])
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &script{rows: rows, cancel: cancel, give: true, free: true}
+	res, err := host.Run(ctx, l, problem(), host.RunOptions{MaxSteps: 10, Weights: learners.Last})
+	if err != nil || res.Stop != host.Interrupted || res.Counts == nil || l.counts != 1 {
+		t.Errorf("a step given up: %+v, %v, counted %d times", res, err, l.counts)
 	}
 }
 

@@ -167,6 +167,26 @@ class Page:
                 for r in self.r["same_loss"]["rows"]]
         return table(["examples", "λ", "scikit-learn's loss", "uma-gpu's above it, relative"], rows)
 
+    def kernel_mean(self):
+        """What the program and its peers took, and how many times as long the peers took."""
+        runs, rows = self.runs["kernel mean"], []
+        add = lambda name, taken: rows.append([name] + self.spread([t["seconds"] for t in taken]) + [
+            number(statistics.median(t[what] for t in taken)) for what in ("cpu", "mib")])
+        add("uma-gpu predict, with reading and writing", [r["uma"] for r in runs])
+        add("of one example, which is reading the model", [r["one"] for r in runs])
+        add("scikit-learn's rbf_kernel @ weights", [r["sklearn"] for r in runs])
+        add("uma-gpu train, by all examples", [r["train"] for r in runs])
+        far, first = self.runs["farthest"], runs[0]
+        rows.append(["farthest-first traversal, uma-gpu"] + self.spread([r["uma_seconds"][0] for r in far])
+                    + [number(statistics.median(r[what] for r in far)) for what in ("uma_cpu_seconds", "uma_mib")])
+        rows.append(["the same, numpy"] + self.spread([r["numpy_seconds"] for r in far]) + ["-", "-"])
+        times = lambda what: number(statistics.median(r["sklearn"][what] / r["uma"][what] for r in runs))
+        return table(["", "s", "least", "most", "processor s", "MiB"], rows) + (
+            f"\n\nscikit-learn takes {times('seconds')} times as long, and {times('cpu')} times as much of the processors; numpy "
+            f"{number(statistics.median(r['numpy_seconds'] / r['uma_seconds'][0] for r in far))} times as long for {far[0]['k']} "
+            f"centres. Scores are off by {first['scores_off']:.1e} at most from float64's, of the largest of an example; the "
+            f"linear mean's weights by {first['linear_off']:.1e} from numpy's class means.")
+
     def scaling(self):
         steps = {tuple(s): self.of("scaling %d,%d,%d" % tuple(s), lambda r: r["run"]["step"]["seconds"]) for s in self.r["shapes"]}
         base = (60000, 784, 10)
@@ -223,6 +243,13 @@ Seconds of training alone, as below, on the same examples and with the same pena
 {number(100 * (self.r['near'] - 1))} % above that of the program's own minimum, and the iterations are the least, by two, that get there, uma-gpu's first of which goes through samples. SGDClassifier makes one pass with all processors.
 
 {self.logistic()}
+
+## The kernel mean
+
+Scores of {self.runs['kernel mean'][0]['m']} examples by the means of {self.runs['kernel mean'][0]['n']} × {self.runs['kernel mean'][0]['d']} and 10 classes, all of them atoms (bench/peers/kernelmean.py);
+scikit-learn has its arrays in memory, in pieces of 2000 examples. Farthest-first traversal is of Fashion-MNIST's {self.runs['farthest'][0]['n']} images (bench/peers/atoms.py).
+
+{self.kernel_mean()}
 
 ## The same minimum
 

@@ -71,9 +71,9 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 }
 
 // groups puts those of the candidates together that can be trained side by side, as many as 1 GiB has
-// room for: the weights of a training, before and after a step, and their average.
+// room for: the weights of a training, before, in and after a step, and their average.
 func (x *comparison) groups(list []candidate) (groups [][]candidate) {
-	const bytes, perWeight = 1 << 30, 40
+	const bytes, perWeight = 1 << 30, 52
 	most := max(1, bytes/perWeight/(len(x.data.Classes)*(x.data.D+1)))
 	open := map[string]int{} // by what has to be the same, the group that has room
 	for _, way := range list {

@@ -122,6 +122,14 @@ func TestMargin(t *testing.T) {
 	succeed(t, train[:5]...)
 	fail(t, exitFailure, "linear in its features", margin...)
 	fail(t, exitUsage, "--landmarks is 0", append(margin, "--landmarks", "0")...)
+
+	// Classes of the same examples: weights cancel in what tells them apart.
+	same := write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 10))
+	succeed(t, "train", "--data", same, "--model", model, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "1")
+	text, _ = succeed(t, "kernelmean", "margin", "--model", model, "--data", same)
+	if !strings.Contains(text, "no margin") {
+		t.Errorf("of equal scores: %s", text)
+	}
 }
 
 // TestAtomsCommand: atoms are different examples whose weights sum to 1, few are near, and a dry run chooses none.

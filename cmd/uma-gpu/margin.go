@@ -79,8 +79,12 @@ func printMargins(c *cli.Context, found []host.Margin, own bool, most int) error
 	if own {
 		lost = "of other classes than now"
 	}
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(c.App.Writer, "no margin: the score of no example's class is above those of the others")
+		return err
+	}
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	labels := len(found) > 0 && found[0].Labels > 0
+	labels := found[0].Labels > 0
 	fmt.Fprintf(t, "%s\tscores off by less than\tlandmarks", lost)
 	if labels {
 		fmt.Fprint(t, "\tlabels wrong by chance\tlabels wrong in the worst way")

@@ -195,6 +195,9 @@ func train(c *cli.Context) (err error) {
 			passes = append(passes, passReport(r))
 		}
 	}
+	if !c.Bool("json") && !p.live && !p.verbose && t.history == "" && t.page == "" {
+		step = nil // nobody would see it, and a pass need not be counted
+	}
 	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {
 		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
 			d.Examples = dataset.Examples{N: d.N, D: d.D}

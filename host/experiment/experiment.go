@@ -26,7 +26,7 @@ type Definition struct {
 // All are the experiments. One more is a line here.
 var All = []*Definition{
 	figure1a, figure1b, table1, figure3, figure4, figure5, copa, kernelMean, kernelMeanAtoms,
-	kernelMeanNoise, figure512, figure63, figure64, figure75, figure75Drawn, activeBench,
+	kernelMeanNoise, kernelMeanUCI, figure512, figure63, figure64, figure75, figure75Drawn, activeBench,
 	activeBenchPacked,
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // TestLeastHinge: no other weights have a lower loss than the corners found, of clean labels and of noisy ones.
@@ -49,11 +50,39 @@ func TestKernelMean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, most := range map[string]float64{"linear mean error_rate": 0, "clusters error_rate": 0,
-		"clusters distance": 0.1, "hinge error_rate": 1, "uniform error_rate": 1, "uniform distance": 1} {
+	for name, most := range map[string]float64{"linear mean error_rate": 0, "t-logistic error_rate": 1,
+		"clusters error_rate": 0, "clusters distance": 0.1, "hinge error_rate": 1, "uniform error_rate": 1,
+		"uniform distance": 1} {
 		row, ok := found[name]
 		if !ok || row.Mean > most || most == 1 && row.Mean < 0.05 {
 			t.Errorf("%s: %+v", name, row)
+		}
+	}
+}
+
+// TestTwoClasses: of many labels turned round, all ways learn two classes that lie apart, and hinge and t-logistic
+// loss choose a penalty that serves.
+func TestTwoClasses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	d := &dataset.Dataset{Examples: dataset.Examples{N: 300, D: 3}, Classes: []string{"a", "b", "c"}}
+	for i := range d.N {
+		d.Y = append(d.Y, int32(i%3))
+		side := float32(min(1, i%3))*4 - 2
+		for range d.D {
+			d.X = append(d.X, side+float32(rng.NormFloat64()))
+		}
+	}
+	r := &run{Options: Options{Engine: simd.New()}}
+	found := map[string][]float64{}
+	if err := r.twoClasses(t.Context(), halves(d), 0.3, 1, found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 5 {
+		t.Errorf("found %d ways, wanted 5", len(found))
+	}
+	for name, errors := range found {
+		if len(errors) != 1 || errors[0] > 0.05 {
+			t.Errorf("%s errs on %v, wanted 0.05 at most", name, errors)
 		}
 	}
 }

@@ -183,15 +183,11 @@ func drawBound(c *kernelpca.Cover) float64 {
 func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
 	x := s.of(rows)
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows), false), memory.Product(len(rows), 32))
+	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows), false), memory.Product(len(rows), 32), pairBytes(len(rows)))
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
-	mean := engine.Projection{Function: s.o.Function, Landmarks: x, Axes: engine.NewWeights(1, len(rows))}
-	for l := range rows {
-		mean.Axes.W[l] = float32(1 / float64(len(rows)))
-	}
-	target, err := s.project(x, mean)
+	target, err := s.meansOf(x)
 	if err != nil {
 		return nil, 0, err
 	}

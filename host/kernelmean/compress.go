@@ -143,8 +143,9 @@ func (g *greedy) best() int {
 		for _, v := range g.left[i*g.q : (i+1)*g.q] {
 			sum += float64(v * v)
 		}
-		// Nothing takes off more than there is; what seems to has little beside rounding left of itself.
-		if gain := sum / rest; gain > most && gain <= g.far {
+		// Nothing takes off more than there is; what seems to has little beside rounding left of itself, but for the
+		// first one, which may stand for all.
+		if gain := sum / rest; gain > most && (gain <= g.far || len(g.order) == 0) {
 			at, most = i, gain
 		}
 	}

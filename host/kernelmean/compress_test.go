@@ -6,10 +6,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelmean"
 )
@@ -113,5 +115,21 @@ func TestCompressErrors(t *testing.T) {
 	p.Axes = engine.NewWeights(2, 40)
 	if _, err := kernelmean.Compress(t.Context(), simd.New(), p, 4); !errors.Is(err, kernelmean.ErrOptions) {
 		t.Errorf("functions that are 0: %v", err)
+	}
+}
+
+// TestCompressDuplicates: of landmarks that are all the same one stands for all, though rounding has it take off more
+// than there is.
+func TestCompressDuplicates(t *testing.T) {
+	for n := 2; n < 40; n++ {
+		p := engine.Projection{Function: narrow, Landmarks: dataset.Examples{N: n, D: 1, X: make([]float32, n)},
+			Axes: engine.NewWeights(2, n)}
+		for l := range n {
+			p.Axes.Row(l % 2)[l] = 1 / float32(n)
+		}
+		c, err := kernelmean.Compress(t.Context(), simd.New(), p, 1)
+		if err != nil || len(c.Rows) != 1 || slices.Max(c.Error) > 1e-3 {
+			t.Errorf("%d landmarks: %v, %v", n, c, err)
+		}
 	}
 }

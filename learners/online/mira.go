@@ -115,5 +115,14 @@ func threshold(v []float64, total float64) (theta float64) {
 
 // sortDown sorts numbers, the largest first.
 func sortDown(v []float64) {
-	slices.SortFunc(v, func(a, b float64) int { return cmp.Compare(b, a) })
+	if len(v) > 64 {
+		slices.SortFunc(v, func(a, b float64) int { return cmp.Compare(b, a) })
+		return
+	}
+	for k, x := range v {
+		for ; k > 0 && v[k-1] < x; k-- {
+			v[k] = v[k-1]
+		}
+		v[k] = x
+	}
 }

@@ -6,20 +6,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/online/lanes"
 )
 
 // pass is a run in the middle of one.
 type pass struct {
 	*run
-	example     example
-	tau, scores []float32
-	counts      []int64 // Q×Q: of examples by prediction and label, before each was learned from
-	updates     int
+	example example
+	counts  []int64 // Q×Q: of examples by prediction and label, before each was learned from
+	updates int
 }
 
 // begin begins a pass from the weights w.
@@ -30,46 +27,34 @@ func (l *run) begin(w engine.Weights) (*pass, error) {
 	l.next.begin(&l.state, w, !l.NoAverage, l.problem.X.Sparse())
 	random := rand.New(&l.next.random)
 	l.arrange(random)
-	p := &pass{run: l, example: example{random: random}, tau: make([]float32, w.Q), scores: make([]float32, w.Q),
-		counts: make([]int64, w.Q*w.Q)}
+	p := &pass{run: l, counts: make([]int64, w.Q*w.Q)}
+	p.example.random = random
 	if l.tells != nil {
 		l.tells.begin(l.inverse, w.Q)
 	}
 	return p, nil
 }
 
-// learn shows the policy those of the pass's examples whose turn is from..to-1.
-func (p *pass) learn(from, to int) error {
-	s, e := &p.next, &p.example
-	for at := from; at < to; at++ {
-		i := p.order[at]
-		x := rowOf(p.problem.X, int(i))
-		if at+1 < len(p.order) {
-			lanes.Prefetch(rowOf(p.problem.X, int(p.order[at+1])))
-		}
-		e.y, e.norm2 = int(p.problem.Y[i]), p.norms2[i]
-		e.weight = p.weights[e.y]
-		s.w.Scores(p.scores, x)
-		if !finite(p.scores) {
-			return fmt.Errorf("online: found scores that are too large for float32 at example %d of the data; normalise "+
-				"the features", p.before+int(i)+1)
-		}
-		p.counts[predicted(p.scores)*len(p.scores)+e.y]++
-		if p.tells != nil {
-			p.tells.see(e.y, p.scores)
-		}
-		clear(p.tau)
-		if p.policy.steps(p.tau, p.scores, e) && finite(p.tau) {
-			p.updates++
-			s.add(p.tau, x)
-		}
-		s.seen++
+// see shows the policy example i, of these scores, and writes the step, which is 0 before, to tau. It says whether
+// there is one.
+func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
+	if !finite(scores) {
+		return false, fmt.Errorf("online: found scores that are too large for float32 at example %d of the data; normalise "+
+			"the features", p.before+i+1)
 	}
-	s.w.Flush() // while the examples are in a cache
-	if s.late != nil {
-		s.late.Flush()
+	e := &p.example
+	e.y, e.norm2 = int(p.problem.Y[i]), p.norms2[i]
+	e.weight = p.weights[e.y]
+	p.counts[predicted(scores)*len(scores)+e.y]++
+	if p.tells != nil {
+		p.tells.see(e.y, scores)
 	}
-	return nil
+	if !p.policy.steps(tau, scores, e) || !finite(tau) {
+		clear(tau)
+		return false, nil
+	}
+	p.updates++
+	return true, nil
 }
 
 // end writes the weights that the pass has left to w, unless it found nothing to add.
@@ -139,32 +124,4 @@ func stepAll(ctx context.Context, all []learners.Learner, w []engine.Weights) ([
 		}
 	}
 	return steps, nil
-}
-
-// learnAll makes passes, a few examples after another.
-func learnAll(ctx context.Context, passes []*pass) error {
-	n := len(passes[0].order)
-	few := together(passes[0].problem.X)
-	for from := 0; from < n; from += few {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		for _, p := range passes {
-			if err := p.learn(from, min(n, from+few)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// together is how many examples are shown to one run before the next one has its turn: so many as
-// stay in a cache meanwhile, and at most those after which a pass has to ask whether it is still wanted.
-func together(x dataset.Examples) int {
-	const bytes, most = 1 << 18, 1024
-	size := 4 * x.D
-	if x.Sparse() && x.N > 0 {
-		size = 8 * len(x.Values) / x.N
-	}
-	return min(most, 1+bytes/max(1, size))
 }

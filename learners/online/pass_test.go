@@ -64,6 +64,48 @@ func TestStepAll(t *testing.T) {
 	}
 }
 
+// Passes over dense examples in one order are one stack, and no others: the first run draws random numbers, and so has
+// another order in the second pass than the last one.
+func TestStacks(t *testing.T) {
+	p := apart(3, 4, 0.1)
+	for _, c := range []struct {
+		problem *learners.Problem
+		want    [][]int // sizes of stacks in each pass
+	}{
+		{p, [][]int{{2, 2, 1}, {1, 2, 1, 1}}}, {p.On(p.X.Compressed(), p.Y), [][]int{{1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}}},
+	} {
+		all, w := begun(t, c.problem, errorSet{StepRandom}, errorSet{StepMax}, errorSet{StepMax}, errorSet{StepUniform},
+			errorSet{StepMax})
+		for number, want := range c.want {
+			var passes []*pass
+			var sizes []int
+			for k, l := range all {
+				one, err := l.(*run).begin(w[k])
+				if err != nil {
+					t.Fatal(err)
+				}
+				passes = append(passes, one)
+			}
+			for _, s := range stacks(passes) {
+				sizes = append(sizes, len(s.passes))
+			}
+			if !slices.Equal(sizes, want) {
+				t.Errorf("pass %d: found stacks of %v passes, wanted %v", number+1, sizes, want)
+			}
+			if _, err := stepAll(t.Context(), all, w); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct{ passes, q, d, want int }{
+		{20, 10, 785, 8}, {4, 10, 785, 3}, {1, 10, 785, 1}, {20, 16, 100, 20}, {9, 3, 50, 5}, {20, 100, 5000, 1},
+	} {
+		if n := fullest(c.passes, c.q, c.d); n != c.want {
+			t.Errorf("%+v: found %d passes in a stack", c, n)
+		}
+	}
+}
+
 // A cancelled step leaves all runs where they were, and strangers are refused.
 func TestStepAllRefuses(t *testing.T) {
 	p := apart(3, 4, 0.1)

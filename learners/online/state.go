@@ -21,6 +21,7 @@ type state struct {
 	// number: an update that comes after t examples is missing t times from the sum
 	// of all W. Only the updates themselves touch it. Nil without an average; whoever adds flushes it.
 	late *lanes.Late
+	row  []float32 // Q×D, row-major: what result found; nil before
 }
 
 // begin makes s the state before a pass, that of from. w are the host's weights: those of from
@@ -28,7 +29,7 @@ type state struct {
 func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
 	s.seen, s.random = from.seen, from.random
 	if s.w == nil {
-		s.w = lanes.New(w.Q, w.D)
+		s.w = lanes.New(w.Q, w.D, sparse)
 	}
 	if average && s.late == nil {
 		s.late = lanes.NewLate(w.Q, w.D, sparse)
@@ -38,23 +39,22 @@ func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
 		s.late.Copy(from.late)
 		return
 	}
-	s.w.Set(w.W)
+	if from.row != nil && slices.Equal(from.row, w.W) { // which from.w has, packed
+		s.w.Copy(from.w)
+	} else {
+		s.w.Set(w.W)
+	}
 	if s.late != nil {
 		s.late.Copy(nil)
 	}
 }
 
-// add adds τ_r times the example x to each row of W.
-func (s *state) add(tau []float32, x lanes.Row) {
-	s.w.Add(tau, x)
-	if s.late != nil && s.seen > 0 {
-		s.late.Add(float64(s.seen), tau, x)
-	}
-}
-
 // result writes the weights after a pass, or their average, to w. It is an error if they are not finite.
 func (s *state) result(w engine.Weights) error {
-	next := make([]float32, len(w.W))
+	if s.row == nil {
+		s.row = make([]float32, len(w.W))
+	}
+	next := s.row
 	s.w.Get(next)
 	if s.late != nil {
 		s.late.Average(next, float64(s.seen))
@@ -126,7 +126,9 @@ func (l *run) Restore(saved []byte) error {
 	}
 	if wanted > 0 {
 		w, late := make([]float32, size), make([]float64, size)
-		s.w, s.late = lanes.New(l.problem.Q, l.problem.X.D), lanes.NewLate(l.problem.Q, l.problem.X.D, l.problem.X.Sparse())
+		sparse := l.problem.X.Sparse()
+		s.w = lanes.New(l.problem.Q, l.problem.X.D, sparse)
+		s.late = lanes.NewLate(l.problem.Q, l.problem.X.D, sparse)
 		read, err := binary.Decode(rest, binary.LittleEndian, w)
 		if err == nil {
 			_, err = binary.Decode(rest[read:], binary.LittleEndian, late)

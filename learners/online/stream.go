@@ -57,7 +57,7 @@ func (p passing) Learn(x dataset.Examples, y []int32) (err error) {
 	}
 	p.order = p.order[:x.N]
 	p.before = int(p.next.seen)
-	return p.learn(0, x.N)
+	return alone(p.pass).learn(0, x.N)
 }
 
 // Counts implements learners.Stream.

@@ -3,17 +3,19 @@ package lanes
 import "github.com/uma-gpu/uma-gpu/host/numerics"
 
 // kernels are the inner loops of a level, that is with one set of instructions. What each does is
-// said, and done, by its twin in Go below; tests compare all levels with it. lanes is 4, 8 or 16;
-// weights w have so many for each column.
+// said, and done, by its twin in Go below; tests compare all levels with it. Weights w and sums have so many
+// lanes for each column: 4, 8 or 16, and of sparse examples any multiple of 4, which is the length of out, tau and by.
 type kernels struct {
 	level string
 
-	dots      func(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32)
-	sparse    func(lanes int, columns []int32, values, w []float32, out *[most]float32)
-	add       func(lanes int, x, w []float32, tau *[most]float32)
-	addSparse func(lanes int, columns []int32, values, w []float32, tau *[most]float32)
-	late      func(sums []float64, terms []term, from int)
-	prefetch  func(x Row)
+	dots       func(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32)
+	sparse     func(columns []int32, values, w, out []float32)
+	add        func(lanes int, x, w []float32, tau *[most]float32)
+	addSparse  func(columns []int32, values, w, tau []float32)
+	late       func(sums []float64, terms []term, x []float64)
+	widen      func(dst []float64, src []float32)
+	lateSparse func(columns []int32, values []float32, sums, by []float64)
+	prefetch   func(x Row)
 
 	// addDots is add of y and then dots of x, of 16 lanes, but for each column at once, and of the first
 	// chains alone that are present. Nil where it is no faster.
@@ -31,7 +33,8 @@ var fastest = func() *kernels {
 }()
 
 var portable = kernels{
-	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo, prefetch: func(Row) {},
+	level: "Go", dots: dotsGo, sparse: sparseGo, add: addGo, addSparse: addSparseGo, late: lateGo, widen: widenGo,
+	lateSparse: lateSparseGo, prefetch: func(Row) {},
 }
 
 // dotsGo goes on with four chains of fma, the first lanes of 16 in acc each: chain c over so many
@@ -46,8 +49,9 @@ func dotsGo(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chain
 	}
 }
 
-// sparseGo writes the scores of stored values (clause 1) to the first lanes of out.
-func sparseGo(lanes int, columns []int32, values, w []float32, out *[most]float32) {
+// sparseGo writes the scores of stored values (clause 1) to out.
+func sparseGo(columns []int32, values, w, out []float32) {
+	lanes := len(out)
 	for r := range lanes {
 		var total, acc float32
 		next := int32(0)
@@ -71,21 +75,38 @@ func addGo(lanes int, x, w []float32, tau *[most]float32) {
 }
 
 // addSparseGo adds τ times stored values to w.
-func addSparseGo(lanes int, columns []int32, values, w []float32, tau *[most]float32) {
+func addSparseGo(columns []int32, values, w, tau []float32) {
 	for k, j := range columns {
-		for r := range lanes {
-			at := int(j)*lanes + r
-			w[at] = numerics.FMA(tau[r], values[k], w[at]) + 0
+		for r, t := range tau {
+			at := int(j)*len(tau) + r
+			w[at] = numerics.FMA(t, values[k], w[at]) + 0
 		}
 	}
 }
 
-// lateGo adds terms, of which there are some, to the sums of the columns from from on, one after another, each product
-// rounded before it is added.
-func lateGo(sums []float64, terms []term, from int) {
+// lateGo adds terms, of which there are some, to sums, one after another, each product rounded before it is added: t
+// times the numbers of x that begin at the term's place.
+func lateGo(sums []float64, terms []term, x []float64) {
 	for j := range sums {
 		for _, e := range terms {
-			sums[j] += float64(e.t * float64(e.x[from+j]))
+			sums[j] += float64(e.t * x[e.at+j])
+		}
+	}
+}
+
+// widenGo writes src to dst, which is as long.
+func widenGo(dst []float64, src []float32) {
+	for j, v := range src {
+		dst[j] = float64(v)
+	}
+}
+
+// lateSparseGo adds stored values times by to the sums of all lanes in their columns, each product rounded before it
+// is added.
+func lateSparseGo(columns []int32, values []float32, sums, by []float64) {
+	for k, j := range columns {
+		for r, b := range by {
+			sums[int(j)*len(by)+r] += float64(b * float64(values[k]))
 		}
 	}
 }

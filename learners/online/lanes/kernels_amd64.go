@@ -13,11 +13,15 @@ import (
 func assembly() []*kernels {
 	var all []*kernels
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
-		short := wide{dots16AVX2, sparse16AVX2, add16AVX2, addSparse16AVX2}
-		all = append(all, level("AVX2", short, sums{late32AVX2, 32}, sums{late4AVX2, 4}))
+		few := []side{
+			{16, sparse16AVX2, addSparse16AVX2}, {8, sparse8AVX2, addSparse8AVX2}, {4, sparse4AVX2, addSparse4AVX2},
+		}
+		short := wide{dots16AVX2, add16AVX2}
+		all = append(all, level("AVX2", short, few, lateSparseAVX2, sums{late32AVX2, 32}, sums{late4AVX2, 4}))
 		if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL {
-			long := wide{dots16AVX512, sparse16AVX512, add16AVX512, addSparse16AVX512}
-			k := level("AVX-512", long, sums{late64AVX512, 64}, sums{late8AVX512, 8})
+			few = append([]side{{17, sparse32AVX512, addSparse32AVX512}, {16, sparse16AVX512, addSparse16AVX512}}, few[1:]...)
+			long := wide{dots16AVX512, add16AVX512}
+			k := level("AVX-512", long, few, lateSparseAVX512, sums{late64AVX512, 64}, sums{late8AVX512, 8})
 			k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
 				tau *[most]float32) {
 				addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present, columns, acc, tau)
@@ -28,53 +32,91 @@ func assembly() []*kernels {
 	return all
 }
 
-// wide are the functions for groups of one width.
+// wide are the functions for dense examples and groups of one width.
 type wide struct {
-	dots      func(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
-	sparse    func(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
-	add       func(x *float32, columns int, w *float32, tau *[most]float32)
-	addSparse func(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+	dots func(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
+	add  func(x *float32, columns int, w *float32, tau *[most]float32)
+}
+
+// side are functions for sparse examples and some of the lanes that lie side by side in a column: so many, or if they
+// are 17, 17 to 32. stride is that of columns, in bytes.
+type side struct {
+	lanes     int
+	sparse    func(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+	addSparse func(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
 }
 
 // sums is a function that adds n terms to so many sums at once.
 type sums struct {
-	late    func(sums *float64, terms *term, n, from int)
+	late    func(sums *float64, terms *term, n int, x *float64)
 	columns int
 }
 
-// level returns kernels with those for 16 lanes given, and those for many sums and for few.
-func level(name string, sixteen wide, late ...sums) *kernels {
+// level returns kernels with those for 16 lanes given, those for some lanes of many, and those for many sums and for
+// few.
+func level(name string, sixteen wide, some []side,
+	lateSparse func(columns *int32, values *float32, stored int, sums, by *float64, lanes int),
+	late ...sums) *kernels {
 	of := func(lanes int) wide {
 		switch lanes {
 		case 4:
-			return wide{dots4AVX2, sparse4AVX2, add4AVX2, addSparse4AVX2}
+			return wide{dots4AVX2, add4AVX2}
 		case 8:
-			return wide{dots8AVX2, sparse8AVX2, add8AVX2, addSparse8AVX2}
+			return wide{dots8AVX2, add8AVX2}
 		}
 		return sixteen
+	}
+	// each calls f for lanes from..from+n-1 of so many, until all had their turn.
+	each := func(lanes int, f func(s side, from, n int)) {
+		for from := 0; from < lanes; {
+			for _, s := range some {
+				if left := lanes - from; left >= s.lanes {
+					n := s.lanes
+					if n == 17 {
+						n = min(left, 32)
+					}
+					f(s, from, n)
+					from += n
+					break
+				}
+			}
+		}
 	}
 	return &kernels{
 		level: name,
 		dots: func(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32) {
 			of(lanes).dots(unsafe.SliceData(x), unsafe.SliceData(w), at, columns, acc)
 		},
-		sparse: func(lanes int, columns []int32, values, w []float32, out *[most]float32) {
-			of(lanes).sparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(w), out)
+		sparse: func(columns []int32, values, w, out []float32) {
+			each(len(out), func(s side, from, n int) {
+				s.sparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from], 4*len(out), n, &out[from])
+			})
 		},
 		add: func(lanes int, x, w []float32, tau *[most]float32) {
 			of(lanes).add(unsafe.SliceData(x), len(x), unsafe.SliceData(w), tau)
 		},
-		addSparse: func(lanes int, columns []int32, values, w []float32, tau *[most]float32) {
-			of(lanes).addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(w), tau)
+		addSparse: func(columns []int32, values, w, tau []float32) {
+			each(len(tau), func(s side, from, n int) {
+				s.addSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), &w[from], 4*len(tau), n,
+					&tau[from])
+			})
 		},
-		late: func(sums []float64, terms []term, from int) {
+		late: func(sums []float64, terms []term, x []float64) {
 			for _, some := range late {
-				for ; len(sums) >= some.columns; from += some.columns {
-					some.late(unsafe.SliceData(sums), unsafe.SliceData(terms), len(terms), from)
-					sums = sums[some.columns:]
+				for ; len(sums) >= some.columns; sums, x = sums[some.columns:], x[some.columns:] {
+					some.late(unsafe.SliceData(sums), unsafe.SliceData(terms), len(terms), unsafe.SliceData(x))
 				}
 			}
-			lateGo(sums, terms, from)
+			lateGo(sums, terms, x)
+		},
+		widen: func(dst []float64, src []float32) {
+			n := len(src) / 4 * 4
+			widenAVX2(unsafe.SliceData(dst), unsafe.SliceData(src), n)
+			widenGo(dst[n:], src[n:])
+		},
+		lateSparse: func(columns []int32, values []float32, sums, by []float64) {
+			lateSparse(unsafe.SliceData(columns), unsafe.SliceData(values), len(columns), unsafe.SliceData(sums),
+				unsafe.SliceData(by), len(by))
 		},
 		prefetch: func(x Row) {
 			prefetch(unsafe.Pointer(unsafe.SliceData(x.Values)), (len(x.Values)+15)/16)
@@ -87,65 +129,80 @@ func level(name string, sixteen wide, late ...sums) *kernels {
 func dots4AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
 
 //go:noescape
 func add4AVX2(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
 
 //go:noescape
 func dots8AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
 
 //go:noescape
 func add8AVX2(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
 
 //go:noescape
 func dots16AVX2(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
 
 //go:noescape
 func add16AVX2(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
 
 //go:noescape
 func dots16AVX512(x, w *float32, at *[chains]int, columns int, acc *[chains * most]float32)
 
 //go:noescape
-func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, out *[most]float32)
+func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+
+//go:noescape
+func sparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+
+//go:noescape
+func addSparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
 
 //go:noescape
 func add16AVX512(x *float32, columns int, w *float32, tau *[most]float32)
 
 //go:noescape
-func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, tau *[most]float32)
+func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
 
 //go:noescape
 func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int, acc *[chains * most]float32,
 	tau *[most]float32)
 
 //go:noescape
-func late32AVX2(sums *float64, terms *term, n, from int)
+func late32AVX2(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
-func late4AVX2(sums *float64, terms *term, n, from int)
+func late4AVX2(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
-func late64AVX512(sums *float64, terms *term, n, from int)
+func late64AVX512(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
-func late8AVX512(sums *float64, terms *term, n, from int)
+func late8AVX512(sums *float64, terms *term, n int, x *float64)
+
+//go:noescape
+func lateSparseAVX2(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
+
+//go:noescape
+func lateSparseAVX512(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
+
+//go:noescape
+func widenAVX2(dst *float64, src *float32, n int)
 
 //go:noescape
 func prefetch(at unsafe.Pointer, lines int)

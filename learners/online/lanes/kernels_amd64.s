@@ -1,5 +1,5 @@
 // The inner loops of package lanes: the same four for groups of 4, 8 and 16 lanes, the last for AVX2
-// and for AVX-512, where one does two at once, and sums. What each function computes is said by its twin in Go, in kernels.go. No function
+// and for AVX-512, where one does two at once and those of sparse examples take 32 lanes too, and sums. What each function computes is said by its twin in Go, in kernels.go. No function
 // reads or writes outside the slices it is given, but for prefetch, which does neither.
 
 //go:build amd64 && !purego
@@ -60,13 +60,14 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse4AVX2(SB), NOSPLIT, $0-40
+// func sparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse4AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VXORPS X0, X0, X0
 	VXORPS X2, X2, X2
 	XORQ AX, AX
@@ -81,7 +82,7 @@ value:
 
 multiply:
 	VBROADCASTSS (DI)(AX*4), X4
-	SHLQ $4, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), X4, X0
 	INCQ AX
 	CMPQ AX, CX
@@ -128,13 +129,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse4AVX2(SB), NOSPLIT, $0-40
+// func addSparse4AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse4AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), X0
 	VXORPS X2, X2, X2
 	XORQ AX, AX
@@ -143,7 +145,7 @@ TEXT ·addSparse4AVX2(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $4, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), X3
 	VMOVUPS (BX)(R8*1), X4
 	VFMADD231PS X0, X3, X4
@@ -211,13 +213,14 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse8AVX2(SB), NOSPLIT, $0-40
+// func sparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse8AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y2, Y2, Y2
 	XORQ AX, AX
@@ -232,7 +235,7 @@ value:
 
 multiply:
 	VBROADCASTSS (DI)(AX*4), Y4
-	SHLQ $5, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), Y4, Y0
 	INCQ AX
 	CMPQ AX, CX
@@ -279,13 +282,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse8AVX2(SB), NOSPLIT, $0-40
+// func addSparse8AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse8AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), Y0
 	VXORPS Y2, Y2, Y2
 	XORQ AX, AX
@@ -294,7 +298,7 @@ TEXT ·addSparse8AVX2(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $5, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), Y3
 	VMOVUPS (BX)(R8*1), Y4
 	VFMADD231PS Y0, Y3, Y4
@@ -374,13 +378,14 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse16AVX2(SB), NOSPLIT, $0-40
+// func sparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse16AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y2, Y2, Y2
 	VXORPS Y1, Y1, Y1
@@ -397,7 +402,7 @@ value:
 
 multiply:
 	VBROADCASTSS (DI)(AX*4), Y4
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), Y4, Y0
 	VFMADD231PS 32(BX)(R8*1), Y4, Y1
 	INCQ AX
@@ -454,13 +459,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse16AVX2(SB), NOSPLIT, $0-40
+// func addSparse16AVX2(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse16AVX2(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), Y0
 	VMOVUPS 32(DX), Y1
 	VXORPS Y2, Y2, Y2
@@ -470,7 +476,7 @@ TEXT ·addSparse16AVX2(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), Y3
 	VMOVUPS (BX)(R8*1), Y4
 	VFMADD231PS Y0, Y3, Y4
@@ -542,28 +548,36 @@ store:
 	VZEROUPPER
 	RET
 
-// func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, out *[16]float32)
-TEXT ·sparse16AVX512(SB), NOSPLIT, $0-40
+// func sparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse16AVX512(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ out+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z2, Z2, Z2
 	XORQ AX, AX
-	MOVQ $256, R9
+	XORL R9, R9
 	TESTQ CX, CX
 	JZ   done
 
+	// K2 says, for all lanes, whether the value begins another chunk: a jump there would be foreseen too rarely. Chunks
+	// between would add +0.
 value:
 	MOVLQSX (SI)(AX*4), R8
-	CMPQ R8, R9
-	JGE  flush
-
-multiply:
+	MOVL R8, R11
+	SHRL $8, R11
+	CMPL R9, R11
+	SBBL R12, R12
+	MOVL R11, R9
+	KMOVW R12, K2
+	KNOTW K2, K3
+	VADDPS Z0, Z2, K2, Z2
+	VMOVAPS.Z Z0, K3, Z0
 	VBROADCASTSS (DI)(AX*4), Z4
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VFMADD231PS (BX)(R8*1), Z4, Z0
 	INCQ AX
 	CMPQ AX, CX
@@ -575,14 +589,100 @@ done:
 	VZEROUPPER
 	RET
 
-// Another chunk; those between would add +0.
-flush:
-	VADDPS Z0, Z2, Z2
+// func sparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, out *float32)
+TEXT ·sparse32AVX512(SB), NOSPLIT, $0-56
+	MOVQ lanes+40(FP), CX
+	SUBQ $16, CX
+	MOVL $1, AX
+	SHLL CX, AX
+	DECL AX
+	KMOVW AX, K1
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ w+24(FP), BX
+	MOVQ stride+32(FP), R10
+	MOVQ out+48(FP), DX
 	VPXORQ Z0, Z0, Z0
-	MOVQ R8, R9
-	ORQ  $255, R9
-	INCQ R9
-	JMP  multiply
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ AX, AX
+	XORL R9, R9
+	TESTQ CX, CX
+	JZ   done
+
+	// K2 as in sparse16AVX512.
+value:
+	MOVLQSX (SI)(AX*4), R8
+	MOVL R8, R11
+	SHRL $8, R11
+	CMPL R9, R11
+	SBBL R12, R12
+	MOVL R11, R9
+	KMOVW R12, K2
+	KNOTW K2, K3
+	VADDPS Z0, Z2, K2, Z2
+	VADDPS Z1, Z3, K2, Z3
+	VMOVAPS.Z Z0, K3, Z0
+	VMOVAPS.Z Z1, K3, Z1
+	VBROADCASTSS (DI)(AX*4), Z4
+	IMULQ R10, R8
+	VMOVUPS.Z 64(BX)(R8*1), K1, Z5
+	VFMADD231PS (BX)(R8*1), Z4, Z0
+	VFMADD231PS Z5, Z4, Z1
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
+	VADDPS Z0, Z2, Z2
+	VMOVUPS Z2, 0(DX)
+	VADDPS Z1, Z3, Z3
+	VMOVUPS Z3, K1, 64(DX)
+	VZEROUPPER
+	RET
+
+// func addSparse32AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse32AVX512(SB), NOSPLIT, $0-56
+	MOVQ lanes+40(FP), CX
+	SUBQ $16, CX
+	MOVL $1, AX
+	SHLL CX, AX
+	DECL AX
+	KMOVW AX, K1
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ w+24(FP), BX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
+	VMOVUPS 0(DX), Z0
+	VMOVUPS.Z 64(DX), K1, Z1
+	VPXORQ Z2, Z2, Z2
+	XORQ AX, AX
+	TESTQ CX, CX
+	JZ   done
+
+value:
+	MOVLQSX (SI)(AX*4), R8
+	IMULQ R10, R8
+	VBROADCASTSS (DI)(AX*4), Z3
+	VMOVUPS (BX)(R8*1), Z4
+	VMOVUPS.Z 64(BX)(R8*1), K1, Z5
+	VFMADD231PS Z0, Z3, Z4
+	VFMADD231PS Z1, Z3, Z5
+	VADDPS Z2, Z4, Z4
+	VADDPS Z2, Z5, Z5
+	VMOVUPS Z4, (BX)(R8*1)
+	VMOVUPS Z5, K1, 64(BX)(R8*1)
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
+	VZEROUPPER
+	RET
 
 // func add16AVX512(x *float32, columns int, w *float32, tau *[16]float32)
 TEXT ·add16AVX512(SB), NOSPLIT, $0-32
@@ -610,13 +710,14 @@ done:
 	VZEROUPPER
 	RET
 
-// func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, tau *[16]float32)
-TEXT ·addSparse16AVX512(SB), NOSPLIT, $0-40
+// func addSparse16AVX512(columns *int32, values *float32, stored int, w *float32, stride, lanes int, tau *float32)
+TEXT ·addSparse16AVX512(SB), NOSPLIT, $0-56
 	MOVQ columns+0(FP), SI
 	MOVQ values+8(FP), DI
 	MOVQ stored+16(FP), CX
 	MOVQ w+24(FP), BX
-	MOVQ tau+32(FP), DX
+	MOVQ stride+32(FP), R10
+	MOVQ tau+48(FP), DX
 	VMOVUPS 0(DX), Z0
 	VPXORQ Z2, Z2, Z2
 	XORQ AX, AX
@@ -625,7 +726,7 @@ TEXT ·addSparse16AVX512(SB), NOSPLIT, $0-40
 
 value:
 	MOVLQSX (SI)(AX*4), R8
-	SHLQ $6, R8
+	IMULQ R10, R8
 	VBROADCASTSS (DI)(AX*4), Z3
 	VMOVUPS (BX)(R8*1), Z4
 	VFMADD231PS Z0, Z3, Z4
@@ -769,12 +870,12 @@ store:
 	VZEROUPPER
 	RET
 
-// func late32AVX2(sums *float64, terms *term, n, from int)
+// func late32AVX2(sums *float64, terms *term, n int, x *float64)
 TEXT ·late32AVX2(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
 	MOVQ terms+8(FP), SI
 	MOVQ n+16(FP), CX
-	MOVQ from+24(FP), DX
+	MOVQ x+24(FP), DX
 	VMOVUPD 0(DI), Y0
 	VMOVUPD 32(DI), Y1
 	VMOVUPD 64(DI), Y2
@@ -787,31 +888,24 @@ TEXT ·late32AVX2(SB), NOSPLIT, $0-32
 term:
 	VBROADCASTSD (SI), Y8
 	MOVQ 8(SI), R8
-	VCVTPS2PD 0(R8)(DX*4), Y9
-	VCVTPS2PD 16(R8)(DX*4), Y10
-	VCVTPS2PD 32(R8)(DX*4), Y11
-	VCVTPS2PD 48(R8)(DX*4), Y12
-	VMULPD Y8, Y9, Y9
-	VMULPD Y8, Y10, Y10
-	VMULPD Y8, Y11, Y11
-	VMULPD Y8, Y12, Y12
+	LEAQ (DX)(R8*8), R8
+	VMULPD 0(R8), Y8, Y9
+	VMULPD 32(R8), Y8, Y10
+	VMULPD 64(R8), Y8, Y11
+	VMULPD 96(R8), Y8, Y12
 	VADDPD Y9, Y0, Y0
 	VADDPD Y10, Y1, Y1
 	VADDPD Y11, Y2, Y2
 	VADDPD Y12, Y3, Y3
-	VCVTPS2PD 64(R8)(DX*4), Y9
-	VCVTPS2PD 80(R8)(DX*4), Y10
-	VCVTPS2PD 96(R8)(DX*4), Y11
-	VCVTPS2PD 112(R8)(DX*4), Y12
-	VMULPD Y8, Y9, Y9
-	VMULPD Y8, Y10, Y10
-	VMULPD Y8, Y11, Y11
-	VMULPD Y8, Y12, Y12
+	VMULPD 128(R8), Y8, Y9
+	VMULPD 160(R8), Y8, Y10
+	VMULPD 192(R8), Y8, Y11
+	VMULPD 224(R8), Y8, Y12
 	VADDPD Y9, Y4, Y4
 	VADDPD Y10, Y5, Y5
 	VADDPD Y11, Y6, Y6
 	VADDPD Y12, Y7, Y7
-	ADDQ $32, SI
+	ADDQ $16, SI
 	DECQ CX
 	JNZ  term
 
@@ -826,21 +920,21 @@ term:
 	VZEROUPPER
 	RET
 
-// func late4AVX2(sums *float64, terms *term, n, from int)
+// func late4AVX2(sums *float64, terms *term, n int, x *float64)
 TEXT ·late4AVX2(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
 	MOVQ terms+8(FP), SI
 	MOVQ n+16(FP), CX
-	MOVQ from+24(FP), DX
+	MOVQ x+24(FP), DX
 	VMOVUPD 0(DI), Y0
 
 term:
-	VBROADCASTSD (SI), Y1
+	VBROADCASTSD (SI), Y8
 	MOVQ 8(SI), R8
-	VCVTPS2PD 0(R8)(DX*4), Y2
-	VMULPD Y1, Y2, Y2
-	VADDPD Y2, Y0, Y0
-	ADDQ $32, SI
+	LEAQ (DX)(R8*8), R8
+	VMULPD 0(R8), Y8, Y9
+	VADDPD Y9, Y0, Y0
+	ADDQ $16, SI
 	DECQ CX
 	JNZ  term
 
@@ -848,12 +942,12 @@ term:
 	VZEROUPPER
 	RET
 
-// func late64AVX512(sums *float64, terms *term, n, from int)
+// func late64AVX512(sums *float64, terms *term, n int, x *float64)
 TEXT ·late64AVX512(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
 	MOVQ terms+8(FP), SI
 	MOVQ n+16(FP), CX
-	MOVQ from+24(FP), DX
+	MOVQ x+24(FP), DX
 	VMOVUPD 0(DI), Z0
 	VMOVUPD 64(DI), Z1
 	VMOVUPD 128(DI), Z2
@@ -866,31 +960,24 @@ TEXT ·late64AVX512(SB), NOSPLIT, $0-32
 term:
 	VBROADCASTSD (SI), Z8
 	MOVQ 8(SI), R8
-	VCVTPS2PD 0(R8)(DX*4), Z9
-	VCVTPS2PD 32(R8)(DX*4), Z10
-	VCVTPS2PD 64(R8)(DX*4), Z11
-	VCVTPS2PD 96(R8)(DX*4), Z12
-	VMULPD Z8, Z9, Z9
-	VMULPD Z8, Z10, Z10
-	VMULPD Z8, Z11, Z11
-	VMULPD Z8, Z12, Z12
+	LEAQ (DX)(R8*8), R8
+	VMULPD 0(R8), Z8, Z9
+	VMULPD 64(R8), Z8, Z10
+	VMULPD 128(R8), Z8, Z11
+	VMULPD 192(R8), Z8, Z12
 	VADDPD Z9, Z0, Z0
 	VADDPD Z10, Z1, Z1
 	VADDPD Z11, Z2, Z2
 	VADDPD Z12, Z3, Z3
-	VCVTPS2PD 128(R8)(DX*4), Z9
-	VCVTPS2PD 160(R8)(DX*4), Z10
-	VCVTPS2PD 192(R8)(DX*4), Z11
-	VCVTPS2PD 224(R8)(DX*4), Z12
-	VMULPD Z8, Z9, Z9
-	VMULPD Z8, Z10, Z10
-	VMULPD Z8, Z11, Z11
-	VMULPD Z8, Z12, Z12
+	VMULPD 256(R8), Z8, Z9
+	VMULPD 320(R8), Z8, Z10
+	VMULPD 384(R8), Z8, Z11
+	VMULPD 448(R8), Z8, Z12
 	VADDPD Z9, Z4, Z4
 	VADDPD Z10, Z5, Z5
 	VADDPD Z11, Z6, Z6
 	VADDPD Z12, Z7, Z7
-	ADDQ $32, SI
+	ADDQ $16, SI
 	DECQ CX
 	JNZ  term
 
@@ -905,25 +992,140 @@ term:
 	VZEROUPPER
 	RET
 
-// func late8AVX512(sums *float64, terms *term, n, from int)
+// func late8AVX512(sums *float64, terms *term, n int, x *float64)
 TEXT ·late8AVX512(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
 	MOVQ terms+8(FP), SI
 	MOVQ n+16(FP), CX
-	MOVQ from+24(FP), DX
+	MOVQ x+24(FP), DX
 	VMOVUPD 0(DI), Z0
 
 term:
-	VBROADCASTSD (SI), Z1
+	VBROADCASTSD (SI), Z8
 	MOVQ 8(SI), R8
-	VCVTPS2PD 0(R8)(DX*4), Z2
-	VMULPD Z1, Z2, Z2
-	VADDPD Z2, Z0, Z0
-	ADDQ $32, SI
+	LEAQ (DX)(R8*8), R8
+	VMULPD 0(R8), Z8, Z9
+	VADDPD Z9, Z0, Z0
+	ADDQ $16, SI
 	DECQ CX
 	JNZ  term
 
 	VMOVUPD Z0, 0(DI)
+	VZEROUPPER
+	RET
+
+// func lateSparseAVX2(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
+TEXT ·lateSparseAVX2(SB), NOSPLIT, $0-48
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ sums+24(FP), BX
+	MOVQ by+32(FP), DX
+	MOVQ lanes+40(FP), R10
+	MOVQ R10, R12
+	SHLQ $3, R12
+	SHRQ $2, R10
+	XORQ AX, AX
+	TESTQ CX, CX
+	JZ   done
+
+value:
+	MOVLQSX (SI)(AX*4), R8
+	IMULQ R12, R8
+	ADDQ BX, R8
+	VXORPS X4, X4, X4
+	VCVTSS2SD (DI)(AX*4), X4, X4
+	VBROADCASTSD X4, Y4
+	MOVQ DX, R9
+	MOVQ R10, R11
+
+four:
+	VMULPD (R9), Y4, Y5
+	VADDPD (R8), Y5, Y5
+	VMOVUPD Y5, (R8)
+	ADDQ $32, R9
+	ADDQ $32, R8
+	DECQ R11
+	JNZ  four
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
+	VZEROUPPER
+	RET
+
+// func lateSparseAVX512(columns *int32, values *float32, stored int, sums, by *float64, lanes int)
+TEXT ·lateSparseAVX512(SB), NOSPLIT, $0-48
+	MOVQ columns+0(FP), SI
+	MOVQ values+8(FP), DI
+	MOVQ stored+16(FP), CX
+	MOVQ sums+24(FP), BX
+	MOVQ by+32(FP), DX
+	MOVQ lanes+40(FP), R10
+	MOVQ R10, R12
+	SHLQ $3, R12
+	MOVQ R10, R13
+	ANDQ $4, R13
+	SHRQ $3, R10
+	XORQ AX, AX
+	TESTQ CX, CX
+	JZ   done
+
+value:
+	MOVLQSX (SI)(AX*4), R8
+	IMULQ R12, R8
+	ADDQ BX, R8
+	VXORPS X4, X4, X4
+	VCVTSS2SD (DI)(AX*4), X4, X4
+	VBROADCASTSD X4, Z4
+	MOVQ DX, R9
+	MOVQ R10, R11
+	TESTQ R11, R11
+	JZ   four
+
+eight:
+	VMULPD (R9), Z4, Z5
+	VADDPD (R8), Z5, Z5
+	VMOVUPD Z5, (R8)
+	ADDQ $64, R9
+	ADDQ $64, R8
+	DECQ R11
+	JNZ  eight
+
+four:
+	TESTQ R13, R13
+	JZ   next
+	VMULPD (R9), Y4, Y5
+	VADDPD (R8), Y5, Y5
+	VMOVUPD Y5, (R8)
+
+next:
+	INCQ AX
+	CMPQ AX, CX
+	JLT  value
+
+done:
+	VZEROUPPER
+	RET
+
+// func widenAVX2(dst *float64, src *float32, n int)
+TEXT ·widenAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	XORQ AX, AX
+	TESTQ CX, CX
+	JZ   done
+
+four:
+	VCVTPS2PD (SI)(AX*4), Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ $4, AX
+	CMPQ AX, CX
+	JLT  four
+
+done:
 	VZEROUPPER
 	RET
 

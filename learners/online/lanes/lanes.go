@@ -23,30 +23,36 @@ type Row struct {
 	Values  []float32
 }
 
-// Weights are Q×D weights.
+// Weights are Q×D weights. Of dense examples each group of classes has its own columns, of which four chunks are
+// under way at once. Sparse examples find all classes of a column side by side, in as few lines of a cache as
+// there can be.
 type Weights struct {
 	q, d  int
-	lanes int       // 4, 8 or 16: classes in a group; the last group has idle ones, which stay 0
+	lanes int       // in a column of a group: 4, 8 or 16, or for sparse examples a multiple of 4; idle ones stay 0
 	v     []float32 // groups × d × lanes
 	k     *kernels
 	acc   [chains * most]float32
-	line  [most]float32
+	line  []float32 // for a number of each lane, 16 at least
+	all   []int32   // 0..d-1, if a dense example came to weights of more lanes than 16; else nil
 
 	waiting []float32 // a dense row that Add was given and nobody has added; nil for none
 	tau     []float32 // with it
 }
 
-// New returns weights that are 0.
-func New(q, d int) *Weights { return newWeights(q, d, fastest) }
+// New returns weights that are 0, for dense or for sparse examples; either sort takes the other one too.
+func New(q, d int, sparse bool) *Weights { return newWeights(q, d, sparse, fastest) }
 
-func newWeights(q, d int, k *kernels) *Weights {
+func newWeights(q, d int, sparse bool, k *kernels) *Weights {
 	w := &Weights{q: q, d: d, lanes: most, k: k}
 	switch {
 	case q <= 4:
 		w.lanes = 4
 	case q <= 8:
 		w.lanes = 8
+	case q > most && sparse:
+		w.lanes = (q + 3) / 4 * 4
 	}
+	w.line = make([]float32, max(most, w.lanes))
 	w.v = make([]float32, (q+w.lanes-1)/w.lanes*w.lanes*d)
 	return w
 }
@@ -62,9 +68,13 @@ func (w *Weights) groups(f func(v []float32, from, to int)) {
 func (w *Weights) Set(rows []float32) {
 	w.waiting = nil
 	w.groups(func(v []float32, from, to int) {
-		for j := range w.d { // by columns, as v lies
+		for first := 0; first < w.d; first += strip {
 			for r := from; r < to; r++ {
-				v[j*w.lanes+r-from] = rows[r*w.d+j] + 0
+				at := first*w.lanes + r - from
+				for _, f := range rows[r*w.d+first : r*w.d+min(w.d, first+strip)] {
+					v[at] = f + 0
+					at += w.lanes
+				}
 			}
 		}
 	})
@@ -74,9 +84,14 @@ func (w *Weights) Set(rows []float32) {
 func (w *Weights) Get(rows []float32) {
 	w.Flush()
 	w.groups(func(v []float32, from, to int) {
-		for j := range w.d {
+		for first := 0; first < w.d; first += strip {
 			for r := from; r < to; r++ {
-				rows[r*w.d+j] = v[j*w.lanes+r-from]
+				at := first*w.lanes + r - from
+				row := rows[r*w.d+first : r*w.d+min(w.d, first+strip)]
+				for j := range row {
+					row[j] = v[at]
+					at += w.lanes
+				}
 			}
 		}
 	})
@@ -91,6 +106,7 @@ func (w *Weights) Copy(other *Weights) {
 
 // Scores writes the Q scores of x (clause 1).
 func (w *Weights) Scores(dst []float32, x Row) {
+	x = w.fitting(x)
 	if x.Columns != nil || w.k.addDots == nil || w.lanes != most {
 		w.Flush()
 	}
@@ -100,10 +116,21 @@ func (w *Weights) Scores(dst []float32, x Row) {
 			w.dense(out, v, x.Values, w.waitingFor(from))
 			continue
 		}
-		w.k.sparse(w.lanes, x.Columns, x.Values, v, &w.line)
-		copy(out, w.line[:])
+		w.k.sparse(x.Columns, x.Values, v, w.line[:w.lanes])
+		copy(out, w.line)
 	}
 	w.waiting = nil
+}
+
+// fitting returns x as the kernels for these weights take it: those of more than 16 lanes have stored values alone.
+func (w *Weights) fitting(x Row) Row {
+	if x.Columns != nil || w.lanes <= most {
+		return x
+	}
+	for j := len(w.all); j < w.d; j++ {
+		w.all = append(w.all, int32(j))
+	}
+	return Row{Columns: w.all, Values: x.Values}
 }
 
 // waitingFor returns the row that has to be added to the group whose first class is from, nil for none, and
@@ -116,10 +143,12 @@ func (w *Weights) waitingFor(from int) []float32 {
 	if !slices.ContainsFunc(part, func(t float32) bool { return t != 0 }) {
 		return nil
 	}
-	w.line = [most]float32{}
-	copy(w.line[:], part)
+	w.setLine(part)
 	return w.waiting
 }
+
+// setLine has line hold part, and 0 behind it.
+func (w *Weights) setLine(part []float32) { clear(w.line[copy(w.line, part):]) }
 
 // dense writes the scores of a dense row x for one group, to which it adds y before if that is not nil.
 func (w *Weights) dense(dst, v, x, y []float32) {
@@ -150,7 +179,7 @@ func (w *Weights) chunks(dst, v, x, y []float32) {
 			}
 		}
 		if y != nil {
-			w.k.addDots(x, y, v, &at, present, columns, &w.acc, &w.line)
+			w.k.addDots(x, y, v, &at, present, columns, &w.acc, (*[most]float32)(w.line))
 			return
 		}
 		w.k.dots(w.lanes, x, v, &at, columns, &w.acc)
@@ -180,14 +209,13 @@ func (w *Weights) chunks(dst, v, x, y []float32) {
 // where it reads the weights anyway, or Flush.
 func (w *Weights) Add(tau []float32, x Row) {
 	w.Flush()
-	if x.Columns == nil {
+	if x = w.fitting(x); x.Columns == nil {
 		w.waiting, w.tau = x.Values, append(w.tau[:0], tau...)
 		return
 	}
 	for from := 0; from < w.q; from += w.lanes {
-		w.line = [most]float32{}
-		copy(w.line[:], tau[from:min(w.q, from+w.lanes)])
-		w.k.addSparse(w.lanes, x.Columns, x.Values, w.v[from*w.d:(from+w.lanes)*w.d], &w.line)
+		w.setLine(tau[from:min(w.q, from+w.lanes)])
+		w.k.addSparse(x.Columns, x.Values, w.v[from*w.d:(from+w.lanes)*w.d], w.line[:w.lanes])
 	}
 }
 
@@ -195,7 +223,7 @@ func (w *Weights) Add(tau []float32, x Row) {
 func (w *Weights) Flush() {
 	for from := 0; w.waiting != nil && from < w.q; from += w.lanes {
 		if y := w.waitingFor(from); y != nil {
-			w.k.add(w.lanes, y, w.v[from*w.d:(from+w.lanes)*w.d], &w.line)
+			w.k.add(w.lanes, y, w.v[from*w.d:(from+w.lanes)*w.d], (*[most]float32)(w.line))
 		}
 	}
 	w.waiting = nil

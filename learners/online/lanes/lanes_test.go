@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -41,43 +42,48 @@ func stored(rng *rand.Rand, row []float32) Row {
 func TestLanes(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.level, func(t *testing.T) {
-			for _, q := range []int{1, 2, 4, 5, 8, 9, 12, 13, 17, 40} {
+			check := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, q := range []int{1, 2, 4, 5, 8, 9, 13, 17, 20, 28, 40} {
 				for _, d := range []int{1, 3, 4, 7, 8, 31, 255, 256, 257, 511, 512, 784, 1023, 1024, 1025, 1300, 2100} {
-					judge(t, k, q, d)
+					check(judge(k, q, d))
 				}
 			}
 			for _, d := range []int{1, 7, 63, 64, 65, 200, 785} {
-				judgeLate(t, k, d)
+				for _, q := range []int{3, 4, 13, 20} {
+					check(judgeLate(k, q, d))
+				}
 			}
 		})
 	}
 }
 
-// judge compares one level at one size with rows that are kept one after another.
-func judge(t *testing.T, k *kernels, q, d int) {
-	t.Helper()
+// judge compares one level at one size with rows that are kept one after another: weights for dense and for sparse
+// examples, of which some take their own sort and others both in turns.
+func judge(k *kernels, q, d int) error {
 	rng := rand.New(rand.NewPCG(uint64(q), uint64(d)))
 	rows := values(rng, q*d)
-	dense, sparse := newWeights(q, d, k), newWeights(q, d, k)
-	dense.Set(rows)
-	sparse.Copy(dense)
+	var all []*Weights
+	for i := range 4 {
+		w := newWeights(q, d, i%2 == 1, k)
+		if w.Set(rows); i >= 2 {
+			w.Copy(all[i-2])
+		}
+		all = append(all, w)
+	}
 	for step := range 6 {
 		row := values(rng, d)
-		x, s := Row{Values: row}, stored(rng, row)
-		want, got, gotSparse := make([]float32, q), make([]float32, q), make([]float32, q)
+		want, tau := make([]float32, q), values(rng, q)
 		for r := range want {
 			want[r] = numerics.Dot(row, rows[r*d:(r+1)*d])
 		}
-		dense.Scores(got, x)
-		sparse.Scores(gotSparse, s)
-		same(t, fmt.Sprint("scores ", step), q, d, got, want)
-		same(t, fmt.Sprint("scores of stored values ", step), q, d, gotSparse, want)
-		tau := values(rng, q)
 		if step == 3 {
 			clear(tau[:min(q, most)])
 		}
-		dense.Add(tau, x)
-		sparse.Add(tau, s)
 		for r, t := range tau {
 			for j, v := range row {
 				rows[r*d+j] = numerics.FMA(t, v, rows[r*d+j])
@@ -86,45 +92,56 @@ func judge(t *testing.T, k *kernels, q, d int) {
 				}
 			}
 		}
-		if step%3 == 0 { // the next scores find an example that waits
-			continue
+		x := []Row{{Values: row}, stored(rng, row)}
+		for i, w := range all {
+			one := x[i%2]
+			if i >= 2 {
+				one = x[step%2]
+			}
+			what := fmt.Sprintf("weights %d, step %d", i, step)
+			got, after := make([]float32, q), make([]float32, q*d)
+			w.Scores(got, one)
+			if err := same(what+", scores", q, d, got, want); err != nil {
+				return err
+			}
+			w.Add(tau, one)
+			if step%3 != 0 { // else the next scores find an example that waits
+				w.Get(after)
+				if err := same(what, q, d, after, rows); err != nil {
+					return err
+				}
+			}
 		}
-		after, afterSparse := make([]float32, q*d), make([]float32, q*d)
-		dense.Get(after)
-		sparse.Get(afterSparse)
-		same(t, fmt.Sprint("weights ", step), q, d, after, rows)
-		same(t, fmt.Sprint("weights by stored values ", step), q, d, afterSparse, rows)
 	}
+	return nil
 }
 
-// judgeLate compares the sums of three classes, of which one takes more terms than may wait, one some, one none, of
+// judgeLate compares the sums of q classes, of which one takes more terms than may wait, two some, the others none, of
 // dense, sparse and both sorts of examples, by rows and by columns.
-func judgeLate(t *testing.T, k *kernels, d int) {
-	t.Helper()
-	const q = 3
+func judgeLate(k *kernels, q, d int) error {
 	rng := rand.New(rand.NewPCG(5, uint64(d)))
 	x := Row{Values: values(rng, d)}
 	s := stored(rng, x.Values)
 	sums := make([]float64, q*d)
-	want := func(byColumns, dense, sparse bool) {
-		t.Helper()
+	want := func(byColumns, dense, sparse bool) error {
 		clear(sums)
 		late := newLate(q, d, byColumns, k)
-		for step := range mostTerms + 3 {
-			seen, tau := float64(step*1000), []float32{float32(rng.NormFloat64()), 0, 0}
+		for step := range mostWaiting + 3 {
+			seen, tau := float64(step*1000), make([]float32, q)
+			tau[0] = float32(rng.NormFloat64())
 			if step%30 == 1 {
-				tau[1] = 0.3
+				tau[1], tau[q-1] = 0.3, -0.7
 			}
 			for r, v := range tau {
 				for j, f := range x.Values {
 					sums[r*d+j] += float64(float64(seen*float64(v)) * float64(f))
 				}
 			}
+			one := x
 			if sparse && (!dense || step%7 == 5) {
-				late.Add(seen, tau, s)
-			} else {
-				late.Add(seen, tau, x)
+				one = s
 			}
+			late.Add(seen, tau, one)
 		}
 		got, again, copied := make([]float64, q*d), make([]float64, q*d), newLate(q, d, byColumns, k)
 		copied.Copy(late)
@@ -133,23 +150,24 @@ func judgeLate(t *testing.T, k *kernels, d int) {
 		late.Get(again)
 		for j, v := range sums {
 			if got[j] != v || again[j] != v {
-				t.Fatalf("d = %d, by columns %v: sum %d is %v and %v, wanted %v", d, byColumns, j, got[j], again[j], v)
+				return fmt.Errorf("%d×%d, by columns %v: sum %d is %v and %v, wanted %v", q, d, byColumns, j, got[j], again[j], v)
 			}
 		}
+		return nil
 	}
+	var errs []error
 	for _, byColumns := range []bool{false, true} {
-		want(byColumns, true, false)
-		want(byColumns, false, true)
-		want(byColumns, true, true)
+		errs = append(errs, want(byColumns, true, false), want(byColumns, false, true), want(byColumns, true, true))
 	}
+	return errors.Join(errs...)
 }
 
-func same(t *testing.T, what string, q, d int, got, want []float32) {
-	t.Helper()
+func same(what string, q, d int, got, want []float32) error {
 	for i, v := range got {
 		if math.Float32bits(v) != math.Float32bits(want[i]) {
-			t.Fatalf("%d×%d, %s: number %d is %v (%08x), wanted %v (%08x)", q, d, what, i, v, math.Float32bits(v), want[i],
-				math.Float32bits(want[i]))
+			return fmt.Errorf("%d×%d, %s: number %d is %v (%08x), wanted %v (%08x)", q, d, what, i, v, math.Float32bits(v),
+				want[i], math.Float32bits(want[i]))
 		}
 	}
+	return nil
 }

@@ -4,13 +4,13 @@ package lanes
 // part of them stays in the cache.
 const strip = 64
 
-// mostTerms is how many terms of a class may wait.
-const mostTerms = 64
+// mostWaiting is how many examples may wait.
+const mostWaiting = 64
 
-// term is a number times a dense example, to be added to sums.
+// term is a number times an example that waits, whose columns of a strip begin at a place.
 type term struct {
-	t float64
-	x []float32
+	t  float64
+	at int
 }
 
 // Late are Q×D sums, to whose rows examples are added, each product rounded before it is added. By rows,
@@ -18,20 +18,30 @@ type term struct {
 // and written once; each sum takes them in their order. By columns, those of all classes lie side by side, as
 // suits sparse examples.
 type Late struct {
-	q, d      int
-	byColumns bool
-	sums      []float64 // Q×D or, by columns, D×Q; without what waits
-	waiting   [][]term  // of each class
-	classes   []int     // of an example, those to whose sums it is added
-	by        []float64 // and how often
-	k         *kernels
+	q, d    int
+	lanes   int         // by columns, in each of them: a multiple of 4, idle ones are 0; else 0
+	sums    []float64   // Q×D or, by columns, D×lanes; without what waits
+	waiting [][]term    // of each class
+	rows    [][]float32 // the dense examples that wait
+	part    []float64   // a strip of them
+	by      []float64   // by columns, how often an example is added to each lane
+	all     []int32     // 0..d-1, if a dense example came to sums by columns; else nil
+	k       *kernels
 }
 
 // NewLate returns sums that are 0, by columns if they are for sparse examples; they take others too.
 func NewLate(q, d int, byColumns bool) *Late { return newLate(q, d, byColumns, fastest) }
 
 func newLate(q, d int, byColumns bool, k *kernels) *Late {
-	return &Late{q: q, d: d, byColumns: byColumns, sums: make([]float64, q*d), waiting: make([][]term, q), k: k}
+	l := &Late{q: q, d: d, waiting: make([][]term, q), k: k}
+	size := q
+	if byColumns {
+		l.lanes = (q + 3) / 4 * 4
+		l.by = make([]float64, l.lanes)
+		size = l.lanes
+	}
+	l.sums = make([]float64, size*d)
+	return l
 }
 
 // Copy takes the sums of from, of the same sizes, 0 if that is nil.
@@ -47,6 +57,7 @@ func (l *Late) Copy(from *Late) {
 
 // drop drops what waits.
 func (l *Late) drop() {
+	l.rows = l.rows[:0]
 	for r := range l.waiting {
 		l.waiting[r] = l.waiting[r][:0]
 	}
@@ -54,11 +65,17 @@ func (l *Late) drop() {
 
 // each calls f with the place of each sum, and its place row-major.
 func (l *Late) each(f func(at, rowMajor int)) {
-	for i := range l.sums {
-		if l.byColumns {
-			f(i, i%l.q*l.d+i/l.q)
-		} else {
+	if l.lanes == 0 {
+		for i := range l.sums {
 			f(i, i)
+		}
+		return
+	}
+	for from := 0; from < l.d; from += strip {
+		for r := range l.q {
+			for j := from; j < min(l.d, from+strip); j++ {
+				f(j*l.lanes+r, r*l.d+j)
+			}
 		}
 	}
 }
@@ -69,10 +86,10 @@ func (l *Late) Get(rows []float64) {
 	l.each(func(at, i int) { rows[i] = l.sums[at] })
 }
 
-// Set takes sums, row-major.
+// Set takes sums, row-major. A -0 becomes +0.
 func (l *Late) Set(rows []float64) {
 	l.drop()
-	l.each(func(at, i int) { l.sums[at] = rows[i] })
+	l.each(func(at, i int) { l.sums[at] = rows[i] + 0 })
 }
 
 // Average subtracts sums/n from the weights w, row-major, in float64.
@@ -83,54 +100,66 @@ func (l *Late) Average(w []float32, n float64) {
 
 // Add adds t·τ_r·x to each row r. A dense x has to stay as it is until Flush.
 func (l *Late) Add(t float64, tau []float32, x Row) {
-	l.classes, l.by = l.classes[:0], l.by[:0]
-	full := false
-	for r, v := range tau {
-		if v == 0 {
-			continue
-		}
-		l.classes, l.by = append(l.classes, r), append(l.by, t*float64(v))
-		if !l.byColumns && x.Columns == nil {
-			l.waiting[r] = append(l.waiting[r], term{t * float64(v), x.Values})
-			full = full || len(l.waiting[r]) == mostTerms
-		}
+	if l.lanes > 0 {
+		l.addColumns(t, tau, x)
+		return
 	}
-	switch {
-	case l.byColumns:
-		l.addColumns(x)
-	case x.Columns != nil:
+	if x.Columns != nil {
 		l.Flush()
-		for k, r := range l.classes {
-			sums, by := l.sums[r*l.d:(r+1)*l.d], l.by[k]
+	}
+	waits := false
+	for r, v := range tau {
+		by := t * float64(v)
+		switch {
+		case v == 0:
+		case x.Columns == nil:
+			l.waiting[r] = append(l.waiting[r], term{by, strip * len(l.rows)})
+			waits = true
+		default:
+			sums := l.sums[r*l.d : (r+1)*l.d]
 			for i, j := range x.Columns {
 				sums[j] += float64(by * float64(x.Values[i]))
 			}
 		}
-	case full:
+	}
+	if waits {
+		l.rows = append(l.rows, x.Values)
+	}
+	if len(l.rows) == mostWaiting {
 		l.Flush()
 	}
 }
 
-// addColumns adds x to the classes.
-func (l *Late) addColumns(x Row) {
-	for i, v := range x.Values {
-		if x.Columns != nil {
-			i = int(x.Columns[i])
-		}
-		sums, f := l.sums[i*l.q:(i+1)*l.q], float64(v)
-		for k, r := range l.classes {
-			sums[r] += float64(l.by[k] * f)
-		}
+// addColumns is Add by columns.
+func (l *Late) addColumns(t float64, tau []float32, x Row) {
+	for j := len(l.all); j < l.d && x.Columns == nil; j++ {
+		l.all = append(l.all, int32(j))
 	}
+	if x.Columns == nil {
+		x.Columns = l.all
+	}
+	for r, v := range tau {
+		l.by[r] = t * float64(v) // if 0 no sum changes: none is ever -0
+	}
+	l.k.lateSparse(x.Columns, x.Values, l.sums, l.by)
 }
 
 // Flush adds what waits.
 func (l *Late) Flush() {
+	if len(l.rows) == 0 {
+		return
+	}
+	if l.part == nil {
+		l.part = make([]float64, strip*mostWaiting)
+	}
 	for from := 0; from < l.d; from += strip {
 		to := min(l.d, from+strip)
+		for i, x := range l.rows {
+			l.k.widen(l.part[i*strip:i*strip+to-from], x[from:to])
+		}
 		for r, terms := range l.waiting {
 			if len(terms) > 0 {
-				l.k.late(l.sums[r*l.d+from:r*l.d+to], terms, from)
+				l.k.late(l.sums[r*l.d+from:r*l.d+to], terms, l.part)
 			}
 		}
 	}

@@ -21,7 +21,14 @@ import (
 // The error begins with path. It is that of Check, or about a name with a
 // carriage return, which CSV readers do not keep, or about the file.
 func (m *Matrix) Write(path string) error {
-	return atomicfile.Write(path, m.WriteCSV)
+	text, err := m.csv()
+	if err != nil {
+		return fmt.Errorf("%s: cannot write the confusion matrix: %w", path, err)
+	}
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }
 
 // WriteCSV writes what Write puts in a file.

@@ -28,6 +28,7 @@
 # make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
 # make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
 # make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
+# make serve     throughput and times of uma-gpu serve by hey, and requests lost at its end; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
 # make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
 # make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
@@ -47,7 +48,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports page confusion reproduce-quick weights clean
+.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -270,6 +271,12 @@ exports: build
 page: build
 	@.ci/install-deps chromium
 	bench/page.sh build/uma-gpu testdata/digits.csv.gz build/page
+
+serve: build
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make serve DATA=DIR"; exit 1; }
+	@.ci/install-deps hey
+	go build -o build/serve ./bench/serve
+	sh bench/serve/serve.sh build/uma-gpu build/serve "$(DATA)"
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }

@@ -36,7 +36,8 @@ func TestPipes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
 	var out, err strings.Builder
-	if code := runContext(ctx, train, &out, &err); code != exitInterrupted || !strings.Contains(err.String(), "interrupted") {
+	code := runContext(ctx, train, &out, &err)
+	if code != exitInterrupted || !strings.Contains(err.String(), "interrupted") {
 		t.Errorf("exit code %d, %s%s, wanted %d", code, &out, &err, exitInterrupted)
 	}
 }

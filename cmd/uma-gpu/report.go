@@ -44,15 +44,15 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "report",
 		Usage: "show a model, its labels and how far to trust both, as one page",
-		Description: "Writes a page of HTML that needs nothing else, neither scripts nor a network, and the same numbers as\n" +
-			"JSON beside it. Its first line says whether the confusion matrix helps, by how much, and on what\n" +
-			"evidence; then follow the learning curve, calibration, predictions and noise as heat maps, the hardest\n" +
-			"pairs of classes, a table of the classes, and the labels that are most likely wrong. Without --out the\n" +
-			"most of it is printed as text.\n\n" +
+		Description: "Writes a page of HTML that needs nothing else, neither scripts nor a network, and the same numbers\n" +
+			"as JSON beside it. Its first line says whether the confusion matrix helps, by how much, and on\n" +
+			"what evidence; then follow the learning curve, calibration, predictions and noise as heat maps,\n" +
+			"the hardest pairs of classes, a table of the classes, and the labels that are most likely wrong.\n" +
+			"Without --out the most of it is printed as text.\n\n" +
 			"Of the data that the model learned from, each example is judged by a training without it, with the\n" +
-			"model's settings (--judge folds), and as many trainings without C tell whether C helps; of other data\n" +
-			"by the model, and their labels are taken for right unless --confusion says otherwise. γ and the number\n" +
-			"of components stay those of the model.\n\n" +
+			"model's settings (--judge folds), and as many trainings without C tell whether C helps; of other\n" +
+			"data by the model, and their labels are taken for right unless --confusion says otherwise. γ and\n" +
+			"the number of components stay those of the model.\n\n" +
 			"train --report FILE.html trains and reports in one go.\n\n" +
 			"Example: uma-gpu report --model m.npz --data noisy.csv --out report.html",
 		Flags:  flags,

@@ -1,0 +1,74 @@
+// Command serve measures how many examples a second a model predicts in batches of 1000, as a program does that
+// imports the library: what uma-gpu serve is compared with.
+//
+//	serve -model m.npz -data test.npz -seconds 5 -body body.json
+//
+// It prints rows a second, and writes one batch as a request of uma-gpu serve, if -body names a file.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+const batch = 1000
+
+func main() {
+	path := flag.String("model", "", "model that train wrote: `FILE`")
+	data := flag.String("data", "", "at least 1000 dense examples: `FILE`")
+	seconds := flag.Float64("seconds", 5, "measure for `N` seconds")
+	body := flag.String("body", "", "request to write: `FILE`")
+	flag.Parse()
+	rate, err := run(*path, *data, *body, *seconds)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "serve:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("%.0f\n", rate)
+}
+
+func run(path, data, body string, seconds float64) (rate float64, err error) {
+	m, err := model.Load(path)
+	if err != nil {
+		return 0, err
+	}
+	ctx, e := context.Background(), simd.New()
+	d, err := dataset.Read(ctx, data, m.ReadOptions())
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	if d.N < batch || d.Sparse() {
+		return 0, fmt.Errorf("%s: found %d examples, sparse %v, wanted %d dense ones", data, d.N, d.Sparse(), batch)
+	}
+	x := d.Part(0, batch)
+	if body != "" {
+		rows := make([][]float32, batch)
+		for i := range rows {
+			rows[i] = x.Row(i)
+		}
+		text, err := json.Marshal(map[string]any{"rows": rows})
+		if err != nil {
+			return 0, err
+		}
+		if err := os.WriteFile(body, text, 0o666); err != nil {
+			return 0, err
+		}
+	}
+	start, count := time.Now(), 0
+	for time.Since(start).Seconds() < seconds {
+		if _, err := m.Probabilities(ctx, e, x); err != nil {
+			return 0, err
+		}
+		count++
+	}
+	return float64(count*batch) / time.Since(start).Seconds(), nil
+}

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Throughput of uma-gpu serve for batches of 1000 beside the library's own, the time of single rows, and requests lost
+# when it ends under load, by hey (github.com/rakyll/hey). letter: a linear model, and one with 500 components of 4000
+# landmarks, which takes the engine longer than to read the numbers.
+#
+# usage: serve.sh UMA-GPU LIBRARY DATA
+#   LIBRARY is bench/serve, built; DATA holds letter/letter-recognition.data.gz
+# SECONDS_EACH is 5; server and library are measured in turn, ROUNDS (3) times, and the best of each counts.
+set -eu
+program=$(realpath "$1")
+library=$(realpath "$2")
+data=$(realpath "$3")
+each=${SECONDS_EACH:-5}
+work=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work"
+
+start() {
+	: >log
+	"$program" serve --model "$1" --listen 127.0.0.1:0 --device cpu 2>log &
+	server=$!
+	until url=$(grep -o 'http://[^,]*' log); do sleep 0.05; done
+}
+
+stop() {
+	kill -TERM "$server"
+	wait "$server"
+	server=
+}
+
+# ask BODY FLAG...: what hey prints of requests with this body.
+ask() {
+	body=$1
+	shift
+	hey -m POST -T application/json -D "$body" "$@" "$url/v1/predict" >hey.txt
+}
+
+best() { sort -g "$1" | tail -n 1; }
+
+"$program" split --data "$data/letter/letter-recognition.data.gz" --format csv --label-column 1 --counts 15000,5000 \
+	--seed 1 --out train.npz --out test.npz --quiet
+"$program" train --data train.npz --model linear.npz --learner classmean --device cpu --quiet >report
+"$program" train --data train.npz --model kernel.npz --learner classmean --kernel rbf --components 500 \
+	--landmarks 4000 --device cpu --quiet >report
+for model in linear kernel; do
+	rm -f served own
+	for round in $(seq "${ROUNDS:-3}"); do
+		"$library" -model "$model.npz" -data test.npz -seconds "$each" -body batch.json >>own
+		start "$model.npz"
+		ask batch.json -z "${each}s" -c 4
+		awk '/Requests\/sec/ { print 1000 * $2 }' hey.txt >>served
+		stop
+	done
+	awk -v model="$model" -v own="$(best own)" -v served="$(best served)" 'BEGIN {
+		printf "%s, batches of 1000: served %.0f rows/s, library %.0f, %.1f %%\n", model, served, own, 100 * served / own }'
+	head -c 200 batch.json | sed 's/\],.*/]]}/' >row.json
+	start "$model.npz"
+	ask row.json -z "${each}s" -c 1
+	awk -v model="$model" '/% in/ { if ($1 == "50%" || $1 == "99%") t = t ", " $1 " in " 1000 * $3 " ms" }
+		/Requests\/sec/ { r = $2 } END { printf "%s, single rows, one after the other: %.0f/s%s\n", model, r, t }' hey.txt
+	ask row.json -z "${each}s" -c 32
+	awk -v model="$model" '/% in/ { if ($1 == "50%" || $1 == "99%") t = t ", " $1 " in " 1000 * $3 " ms" }
+		/Requests\/sec/ { r = $2 } END { printf "%s, single rows, 32 at a time: %.0f/s%s\n", model, r, t }' hey.txt
+	stop
+done
+
+# The end under load: what is not answered with 200 may be refused, for nobody listens any more, and nothing else.
+start linear.npz
+ask row.json -z "${each}s" -c 16 &
+asking=$!
+sleep 1
+stop
+wait "$asking"
+answered=$(awk '/\[200\]/ { print $2 }' hey.txt)
+lost=$(sed -n '/Error distribution/,$p' hey.txt | grep -v refused |
+	awk '/\[[0-9]+\]/ { gsub(/[][]/, "", $1); n += $1 } END { print n + 0 }')
+echo "end under load: $answered requests answered, $lost lost"
+[ "$lost" = 0 ]

@@ -64,6 +64,9 @@ func (h *History) Step(r Report) {
 // an inverse.
 func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, held *dataset.Dataset,
 	noise *confusion.Matrix) error {
+	if len(h.kept) == 0 {
+		return nil
+	}
 	inverse, err := (&learners.Problem{Q: m.Q, Noise: noise}).Inverse()
 	if err != nil {
 		return err

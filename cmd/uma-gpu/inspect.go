@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/exchange"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -34,16 +33,16 @@ func inspectCommand() *cli.Command {
 
 // inspection is what inspect --json prints.
 type inspection struct {
-	Model          string              `json:"model"`
-	Features       int                 `json:"features"`
-	Kernel         *kernelSummary      `json:"kernel,omitempty"`
-	Classes        []classSummary      `json:"classes"`
-	Temperature    *float32            `json:"temperature"`     // null for none
-	EstimatedError *float64            `json:"estimated_error"` // of the training examples, by C; null for none
-	Given          *noiseSummary       `json:"given,omitempty"` // the noise that the training was told of
-	Learned        *noiseSummary       `json:"learned,omitempty"`
-	Annotators     int                 `json:"annotators,omitempty"`
-	Provenance     exchange.Provenance `json:"provenance"`
+	Model          string           `json:"model"`
+	Features       int              `json:"features"`
+	Kernel         *kernelSummary   `json:"kernel,omitempty"`
+	Classes        []classSummary   `json:"classes"`
+	Temperature    *float32         `json:"temperature"`     // null for none
+	EstimatedError *float64         `json:"estimated_error"` // of the training examples, by C; null for none
+	Given          *noiseSummary    `json:"given,omitempty"` // the noise that the training was told of
+	Learned        *noiseSummary    `json:"learned,omitempty"`
+	Annotators     int              `json:"annotators,omitempty"`
+	Provenance     model.Provenance `json:"provenance"`
 }
 
 // kernelSummary is a kernel map without its numbers.
@@ -100,7 +99,7 @@ func inspect(c *cli.Context) error {
 		return err
 	}
 	r := inspection{Model: path, Features: m.Meta.Features.Count, EstimatedError: m.Meta.EstimatedError,
-		Provenance: exchange.ProvenanceOf(m)}
+		Provenance: m.Meta.Provenance()}
 	if t := m.Meta.Temperature; t != 0 {
 		r.Temperature = &t
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -73,7 +74,7 @@ func newReporter(c *cli.Context, out, file string, m *model.Model) *reporter {
 	r.Command = commandLine(c)
 	r.Model, r.Classes = report.NewModel(file, m), m.Meta.Classes
 	if m.Confusion != nil {
-		r.Noise = &report.Noise{Source: "the one that the training was given", Matrix: rows(m.Confusion, m.Q)}
+		r.Noise = &report.Noise{Source: "the one that was given to the training", Matrix: rows(m.Confusion, m.Q)}
 	} else if l := m.Learned; l != nil {
 		r.Noise = &report.Noise{Source: "the one that was learned from the labels, with the model",
 			Matrix: rows(l.Confusion, m.Q),
@@ -174,7 +175,7 @@ func commandLine(c *cli.Context) string {
 }
 
 // reported adds the report that train --report asks for.
-func (t *training) reported(c *cli.Context, trained *host.Trained, h *host.History) error {
+func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix, h *host.History) error {
 	if t.page == "" {
 		return nil
 	}
@@ -189,7 +190,7 @@ func (t *training) reported(c *cli.Context, trained *host.Trained, h *host.Histo
 		}
 	}
 	err := r.judge(c, &grounds{data: t.data, read: t.read, device: t.device, model: trained.Model, judge: byFolds,
-		folds: reportFolds})
+		folds: reportFolds, noiseOf: func([]string) (*confusion.Matrix, error) { return noise, nil }})
 	if err != nil {
 		return fmt.Errorf("the model was written, its report was not: %w", err)
 	}
@@ -208,6 +209,9 @@ func (t *training) checkReport(c *cli.Context) (err error) {
 	if t.history != "" {
 		if err := checkHistory(c, t.history); err != nil {
 			return err
+		}
+		if c.Bool("stream") {
+			return usagef(c, "--history goes not with --stream, which is one step")
 		}
 	}
 	switch {

@@ -172,6 +172,7 @@ func TestReportUsage(t *testing.T) {
 		{exitUsage, "ends in .csv or .jsonl", append(train[:7:7], "--history", "h")},
 		{exitUsage, "standard input", append(train[:7:7], "--data", "-", "--report", "r.html")},
 		{exitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--report", "r.html")},
+		{exitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--history", "h.csv")},
 		{exitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "8"}},
 		{exitFailure, "64 features, wanted 7×7", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "7x7"}},
 		{exitUsage, "--folds", []string{"report", "--model", "m.npz", "--folds", "1"}},

@@ -26,8 +26,8 @@ type grounds struct {
 	model         *model.Model
 	judge         string // auto, folds or model
 	folds         int
-	width, height int // of pictures; 0 for none, -1 for what the format says
-	noiseOf       func(classes []string) (*confusion.Matrix, error)
+	width, height int                                               // of pictures: 0 none, -1 of the format
+	noiseOf       func(classes []string) (*confusion.Matrix, error) // of those given
 }
 
 // newGrounds checks the flags of report.
@@ -129,19 +129,17 @@ func (g *grounds) readData(c *cli.Context, n notes) (*dataset.Dataset, error) {
 // noise returns the matrix by which the labels are noisy, nil if they are right: those that the model learned from are
 // noisy by its own, and others, as for eval, only by one that is given.
 func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
-	if g.noiseOf != nil {
-		given, err := g.noiseOf(r.Classes)
-		if err != nil {
-			return nil, err
+	given, err := g.noiseOf(r.Classes)
+	if err != nil {
+		return nil, err
+	}
+	if given != nil {
+		q := given.Q()
+		r.Noise = &report.Noise{Source: "the one that was given", Matrix: rows(given.P, q)}
+		if given.Error != nil {
+			r.Noise.Errors = rows(given.Error, q)
 		}
-		if given != nil {
-			q := given.Q()
-			r.Noise = &report.Noise{Source: "the one that was given for the report", Matrix: rows(given.P, q)}
-			if given.Error != nil {
-				r.Noise.Errors = rows(given.Error, q)
-			}
-			return given, nil
-		}
+		return given, nil
 	}
 	switch m := g.model; {
 	case !learned:

@@ -233,7 +233,7 @@ func train(c *cli.Context) (err error) {
 		return err
 	}
 	if trained.Run.Stop != host.Interrupted {
-		return t.reported(c, trained, &history)
+		return t.reported(c, trained, noise, &history)
 	}
 	return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
 		errInterrupted, trained.Run.Steps, t.model, t.model)

@@ -28,7 +28,7 @@ func JSON(w io.Writer, m *model.Model) error {
 	if t.Temperature != 0 {
 		object = append(object, field{"temperature", t.Temperature})
 	}
-	object = append(object, field{"provenance", ProvenanceOf(m)})
+	object = append(object, field{"provenance", m.Meta.Provenance()})
 	b := bufio.NewWriterSize(w, 1<<16)
 	if err := object.write(b, "\n"); err != nil {
 		return err

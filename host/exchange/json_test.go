@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 // document is what docs/export.md says of JSON.
@@ -31,9 +33,9 @@ type document struct {
 		Offsets     []float64           `json:"offsets"`
 		Preparation preparationDocument `json:"preparation"`
 	} `json:"kernel"`
-	Weights     [][]float64 `json:"weights"`
-	Temperature float64     `json:"temperature"`
-	Provenance  Provenance  `json:"provenance"`
+	Weights     [][]float64      `json:"weights"`
+	Temperature float64          `json:"temperature"`
+	Provenance  model.Provenance `json:"provenance"`
 }
 
 type preparationDocument struct {

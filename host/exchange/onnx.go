@@ -19,7 +19,7 @@ const (
 // ONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard operators. The names
 // are those of skl2onnx: the input X, float32 N×d, N being any; the outputs "label", N int64 if all classes are
 // named by integers, else N strings, and "probabilities", float32 N×Q, or "scores" if m has no temperature.
-// The metadata have "classes" and "features", lists of names, and "provenance", a Provenance, all as JSON.
+// The metadata have "classes" and "features", lists of names, and "provenance", a model.Provenance, all as JSON.
 //
 // Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and those of w.
 func ONNX(w io.Writer, m *model.Model) error {
@@ -62,7 +62,7 @@ func onnxModel(m *model.Model) (message, error) {
 	for _, entry := range []struct {
 		key   string
 		value any
-	}{{"classes", m.Meta.Classes}, {"features", m.Meta.Features.Names}, {"provenance", ProvenanceOf(m)}} {
+	}{{"classes", m.Meta.Classes}, {"features", m.Meta.Features.Names}, {"provenance", m.Meta.Provenance()}} {
 		text, err := json.Marshal(entry.value)
 		if err != nil {
 			return nil, fmt.Errorf("ONNX: %s: %w", entry.key, err)

@@ -70,7 +70,7 @@ func TestONNXMetadata(t *testing.T) {
 		found[p.text(1)] = p.text(2)
 	}
 	var features []string
-	var from Provenance
+	var from model.Provenance
 	err := errors.Join(json.Unmarshal([]byte(found["features"]), &features),
 		json.Unmarshal([]byte(found["provenance"]), &from))
 	if err != nil || !slices.Equal(features, m.Meta.Features.Names) || from.DataSHA256 != m.Meta.DataSHA256 ||

@@ -43,33 +43,21 @@ type Verdict struct {
 
 // Model is where the model comes from.
 type Model struct {
-	File           string          `json:"file"`
-	Learner        string          `json:"learner"`
-	Parameters     json.RawMessage `json:"parameters"`
-	Weights        string          `json:"weights"`
-	Steps          int             `json:"steps"`
-	Stop           string          `json:"stop"`
-	Seed           uint64          `json:"seed"`
-	EstimatedError *float64        `json:"estimated_error"` // on the training examples
-	Features       int             `json:"features"`
-	Preparation    string          `json:"preparation"`
-	Kernel         string          `json:"kernel,omitempty"`
-	DataSHA256     string          `json:"data_sha256,omitempty"`
-	Tool           string          `json:"tool_version"`
-	Contract       int             `json:"contract_version"`
-	Device         model.Device    `json:"device"`
+	File           string   `json:"file"`
+	EstimatedError *float64 `json:"estimated_error"` // on the training examples
+	Features       int      `json:"features"`
+	Kernel         string   `json:"kernel,omitempty"`
+	model.Provenance
 }
 
 // NewModel returns what the page says of m, which was read from file.
 func NewModel(file string, m *model.Model) Model {
 	meta := &m.Meta
-	r := Model{File: file, Learner: meta.Learner, Parameters: meta.Parameters, Weights: meta.Weights, Steps: meta.Steps,
-		Stop: meta.Stop, Seed: meta.Seed, EstimatedError: meta.EstimatedError, Features: meta.Features.Count,
-		Preparation: meta.Preparation.Steps.String(), DataSHA256: meta.DataSHA256, Tool: meta.ToolVersion,
-		Contract: meta.ContractVersion, Device: meta.Device}
+	r := Model{File: file, EstimatedError: meta.EstimatedError, Features: meta.Features.Count,
+		Provenance: meta.Provenance()}
 	if k := meta.Kernel; k != nil {
-		r.Kernel = fmt.Sprintf("%s, γ %.4g, %d components of %d landmarks", k.Function.Kind, k.Function.Gamma, k.Components,
-			k.Landmarks)
+		r.Kernel = fmt.Sprintf("%s, γ %.4g, %d components of %d landmarks", k.Function.Kind, k.Function.Gamma,
+			k.Components, k.Landmarks)
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
@@ -18,8 +19,9 @@ import (
 func drawn(t *testing.T, q int, pictures bool) *report.Report {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, uint64(q)))
-	r := &report.Report{Command: "uma-gpu report --model m.npz", Model: report.Model{File: "m.npz", Learner: "softmax",
-		Parameters: json.RawMessage("{}")}, Judged: &report.Judged{File: "d.csv", Folds: 5}, Issues: 60}
+	made := model.Provenance{Learner: "softmax", Parameters: json.RawMessage("{}")}
+	r := &report.Report{Command: "uma-gpu report --model m.npz",
+		Model: report.Model{File: "m.npz", Provenance: made}, Judged: &report.Judged{File: "d.csv", Folds: 5}, Issues: 60}
 	matrix := make([][]float64, q)
 	for k := range q {
 		r.Classes = append(r.Classes, fmt.Sprintf("<class> & %q of many, number %d", "name", k))

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/exchange"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -135,11 +135,11 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 // describe answers GET /v1/model.
 func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	b, err := json.Marshal(struct {
-		Classes       []string            `json:"classes"`
-		Features      any                 `json:"features"`
-		Probabilities bool                `json:"probabilities"` // else scores
-		Provenance    exchange.Provenance `json:"provenance"`
-	}{s.m.Meta.Classes, s.m.Meta.Features, s.m.Meta.Temperature != 0, exchange.ProvenanceOf(s.m)})
+		Classes       []string         `json:"classes"`
+		Features      any              `json:"features"`
+		Probabilities bool             `json:"probabilities"` // else scores
+		Provenance    model.Provenance `json:"provenance"`
+	}{s.m.Meta.Classes, s.m.Meta.Features, s.m.Meta.Temperature != 0, s.m.Meta.Provenance()})
 	if err != nil {
 		s.refuse(w, err)
 		return

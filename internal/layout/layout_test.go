@@ -23,7 +23,7 @@ var rules = []struct {
 	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/mercer", "host/engine", "host/kernelpca", "host/kernelmap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/mercer", "host/engine/contract", "internal/npyfile"}, "reads and writes what a model is; who trained it, and on what engine, is in the model"},
-	{"host/serve", []string{"host/model", "host/exchange", "host/dataset", "host/engine"}, "predicts by a model on any engine, and trains nothing"},
+	{"host/serve", []string{"host/model", "host/dataset", "host/engine"}, "predicts by a model on any engine, and trains nothing"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},

@@ -16,7 +16,7 @@ var commandGroups = []group{
 	{"Predict", "predict serve export import"},
 	{"Data", "info split convert synth"},
 	{"Kernel functions", "kpca kernelmean compress"},
-	{"Devices", "devices bench tune"},
+	{"Devices", "devices doctor bench tune"},
 	{"Learners and papers", "learners reproduce"},
 	{"This program", "version completion man"},
 }

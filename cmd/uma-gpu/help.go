@@ -100,8 +100,7 @@ func printSections(w io.Writer, all []section, columns int) {
 			} else {
 				term += "\n" + strings.Repeat(" ", left)
 			}
-			about := strings.ReplaceAll(wrap(i.about, columns-left, 0), "\n", "\n"+strings.Repeat(" ", left))
-			fmt.Fprintln(w, term+about)
+			fmt.Fprintln(w, term+hang(i.about, columns, left))
 		}
 	}
 }
@@ -128,6 +127,11 @@ func wrap(text string, columns, margin int) string {
 	return b.String()
 }
 
+// hang breaks a text that begins behind so many columns of other text, below which it goes on.
+func hang(text string, columns, behind int) string {
+	return strings.ReplaceAll(wrap(text, columns-behind, 0), "\n", "\n"+strings.Repeat(" ", behind))
+}
+
 // wrapLine breaks a line of its own, such as a command or a row of a table, if it is too wide: what follows stands
 // where the last cell of a row began, and a command goes on behind a backslash.
 func wrapLine(line string, columns int) string {
@@ -144,5 +148,5 @@ func wrapLine(line string, columns int) string {
 	if strings.Contains(line, "uma-gpu ") {
 		return head + strings.ReplaceAll(wrap(words, columns-len(margin)-6, 0), "\n", " \\\n    "+margin)
 	}
-	return head + strings.ReplaceAll(wrap(words, columns-len(margin), 0), "\n", "\n"+margin)
+	return head + hang(words, columns, len(margin))
 }

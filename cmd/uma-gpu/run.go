@@ -93,7 +93,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
-			completionCommand(), completeCommand(), manCommand(),
+			doctorCommand(), completionCommand(), completeCommand(), manCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

@@ -21,8 +21,8 @@ func didYouMean(word string, words []string) string {
 	return ""
 }
 
-// nearest returns the word that is most like the given one, of which a third of the letters may be wrong, or that begins
-// with it; "" if there is none.
+// nearest returns the word that is most like the given one, of which a third of the letters may be wrong, or that
+// begins with it; "" if there is none.
 func nearest(given string, words []string) string {
 	best, least := "", 1+max(1, len(given)/3)
 	for _, word := range words {

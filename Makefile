@@ -2,6 +2,9 @@
 # make run      sets up, builds, and shows learning from wrong labels
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
+# make install  puts program, manual pages and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
+# make deb      a Debian package of it, in build/
+# make deb-check installs the package in a new Debian, uses it there and removes it; as root
 # make tuner    the tests that search for a tuning, which make test leaves out
 # make small    the suite on devices with little memory and small work groups
 # make mutants each broken kernel has to fail the conformance suite
@@ -48,7 +51,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -58,6 +61,39 @@ deps:
 
 build: deps
 	go build -o build/uma-gpu ./cmd/uma-gpu
+
+# What is built is not built again: sudo make install needs no Go.
+PREFIX ?= /usr/local
+DESTDIR ?=
+SHARE = $(DESTDIR)$(PREFIX)/share
+build/uma-gpu:
+	$(MAKE) build
+
+install: build/uma-gpu
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
+		$(SHARE)/zsh/vendor-completions $(SHARE)/fish/vendor_completions.d
+	install -m 755 build/uma-gpu $(DESTDIR)$(PREFIX)/bin/uma-gpu
+	build/uma-gpu man --dir $(SHARE)/man/man1
+	build/uma-gpu completion bash >$(SHARE)/bash-completion/completions/uma-gpu
+	build/uma-gpu completion zsh >$(SHARE)/zsh/vendor-completions/_uma-gpu
+	build/uma-gpu completion fish >$(SHARE)/fish/vendor_completions.d/uma-gpu.fish
+	chmod 644 $(SHARE)/man/man1/uma-gpu*.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/uma-gpu $(SHARE)/man/man1/uma-gpu.1 $(SHARE)/man/man1/uma-gpu-*.1 \
+		$(SHARE)/bash-completion/completions/uma-gpu $(SHARE)/zsh/vendor-completions/_uma-gpu \
+		$(SHARE)/fish/vendor_completions.d/uma-gpu.fish
+
+deb: build
+	@.ci/install-deps dpkg-dev
+	rm -rf build/deb
+	$(MAKE) install DESTDIR=build/deb PREFIX=/usr
+	strip build/deb/usr/bin/uma-gpu
+	packaging/deb.sh build/deb build
+
+deb-check: deb
+	@.ci/install-deps debootstrap
+	packaging/deb-check.sh build/uma-gpu_*.deb build/chroot
 
 run: build
 	@sh testdata/demo.sh build/uma-gpu

@@ -59,7 +59,15 @@ func devices(c *cli.Context) error {
 	if err := checkUsage(c); err != nil {
 		return err
 	}
-	var listing deviceListing
+	listing := testDevices(notes{c.App.ErrWriter, false})
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, listing)
+	}
+	return printDevices(c.App.Writer, listing.Devices)
+}
+
+// testDevices opens all devices, which runs their self-test.
+func testDevices(n notes) (listing deviceListing) {
 	for _, p := range processors {
 		cpu := p.new(false)
 		about := cpu.Device()
@@ -71,12 +79,12 @@ func devices(c *cli.Context) error {
 	infos, listErr := gpu.Devices()
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()
-		fmt.Fprintf(c.App.ErrWriter, "OpenCL: %v\n", listErr)
+		n.say("OpenCL: %v", listErr)
 	}
 	for _, i := range infos {
 		tunings, err := storedTunings(i)
 		if err != nil {
-			fmt.Fprintf(c.App.ErrWriter, "warning: stored tunings are not used: %v\n", err)
+			n.warn("stored tunings are not used: %v", err)
 		}
 		software := ""
 		e, err := gpu.Open(i, gpu.Options{})
@@ -89,10 +97,7 @@ func devices(c *cli.Context) error {
 			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Software: software, Tunings: len(tunings), Info: &i,
 		})
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, listing)
-	}
-	return printDevices(c.App.Writer, listing.Devices)
+	return listing
 }
 
 func verdict(err error) string {

@@ -54,7 +54,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 			}
 			number := true // no file is named by a flag that is read as a number
 			switch f.(type) {
-			case *cli.IntFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag, *cli.Float64Flag, *cli.DurationFlag:
+			case countFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag, *cli.Float64Flag, *cli.DurationFlag:
 			default:
 				number = false
 			}

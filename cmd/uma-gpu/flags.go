@@ -207,26 +207,3 @@ func places(at []int) string {
 	}
 	return strings.Join(list, ", ")
 }
-
-// grouped puts flags under a heading of the help text.
-func grouped(heading string, flags []cli.Flag) []cli.Flag {
-	for _, f := range flags {
-		switch f := f.(type) {
-		case inputFlag:
-			f.Category = heading
-		case outputFlag:
-			f.Category = heading
-		case *cli.StringFlag:
-			f.Category = heading
-		case *cli.BoolFlag:
-			f.Category = heading
-		case *cli.IntFlag:
-			f.Category = heading
-		case *cli.Float64Flag:
-			f.Category = heading
-		case *cli.Uint64Flag:
-			f.Category = heading
-		}
-	}
-	return flags
-}

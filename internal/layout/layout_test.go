@@ -56,6 +56,7 @@ var foreign = map[string][]string{
 	// without names.
 	"golang.org/x/sys":         {"cpuref/simd", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
+	"golang.org/x/term":        {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.

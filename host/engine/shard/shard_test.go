@@ -57,11 +57,15 @@ func cases() []enginetest.Case {
 }
 
 func TestConformance(t *testing.T) {
-	for name, e := range map[string]engine.Engine{
-		"of several": together(t, []int{2, 3}, together(t, nil, simd.New(), cpuref.New()), simd.New()),
+	engines := map[string]engine.Engine{
 		"eight": together(t, []int{3, 1, 4, 1, 5, 9, 2, 6}, simd.New(), simd.New(), simd.New(), cpuref.New(), simd.New(),
 			simd.New(), cpuref.New(), simd.New()),
-	} {
+	}
+	if *all {
+		engines["one"] = together(t, nil, simd.New())
+		engines["of several"] = together(t, []int{2, 3}, together(t, nil, simd.New(), cpuref.New()), simd.New())
+	}
+	for name, e := range engines {
 		t.Run(name, func(t *testing.T) { enginetest.Run(t, e, cases()) })
 	}
 	if d := devices(t, 2); d != nil {
@@ -168,4 +172,19 @@ func TestDevice(t *testing.T) {
 // few returns examples of two classes.
 func few() (dataset.Examples, []int32) {
 	return dataset.Examples{N: 3, D: 2, X: []float32{1, 2, 3, 4, 5, 6}}, []int32{0, 1, 1}
+}
+
+// TestMeasure: the fastest engine has the largest share, and none has no share.
+func TestMeasure(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		got, err := shard.Measure([]engine.Engine{cpuref.New(), simd.New()}, 40, 3, 60000, sparse)
+		if err != nil || len(got) != 2 || max(got[0], got[1]) != 1000 || min(got[0], got[1]) < 1 {
+			t.Errorf("sparse %v: found shares %v, %v", sparse, got, err)
+		}
+	}
+	e := simd.New()
+	e.Close()
+	if _, err := shard.Measure([]engine.Engine{e}, 2, 2, 10, false); !errors.Is(err, engine.ErrClosed) {
+		t.Errorf("of a closed engine: %v, want %v", err, engine.ErrClosed)
+	}
 }

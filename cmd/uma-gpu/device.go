@@ -168,6 +168,7 @@ type device struct {
 
 	parts  []*device // of a list of devices, each of which computes on a share of the examples
 	shares []int     // of the parts, nil to measure them
+	data   string    // hash of the data that it will be used for, as far as it is known
 }
 
 // chooseDevice checks the flags of deviceFlags and finds the device, so that a
@@ -184,13 +185,15 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
 		AllowNonconforming: c.Bool("allow-nonconforming")}
 	d := &device{options: options, noTuning: c.Bool("no-tuning")}
-	if names := listedDevices(c.String("device"), gpu.Devices); names != nil {
+	name := deviceOfRank(c.String("device"))
+	if names := listedDevices(name, gpu.Devices); names != nil {
 		return d, d.chooseShards(c, names)
 	}
 	if c.String("shares") != "" {
 		return nil, usagef(c, "--shares is of several devices, wanted --device with + between them")
 	}
-	d.selection, err = selectDevice(c.String("device"), gpu.Devices)
+	d.selection, err = selectDevice(name, gpu.Devices)
+	d.ofThisRank()
 	return d, err
 }
 
@@ -235,9 +238,14 @@ func (d *device) wantsNarrow(x dataset.Examples) bool {
 // open opens the device for the work w, with the tuning that is stored for such, and says
 // which one it is. The caller closes the engine.
 func (d *device) open(n notes, w work) (engine.Engine, error) {
-	if d.parts != nil {
+	if d.parts != nil || launch.Ranks > 1 {
 		return d.openShards(n, w)
 	}
+	return d.openOne(n, w)
+}
+
+// openOne is open for a device that is not a list, and of a process by itself.
+func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 	try := d.try
 	if d.auto && w.processorSuffices() {
 		try = nil

@@ -64,7 +64,7 @@ func parseShares(text string, count int) (shares []int, err error) {
 	return shares, nil
 }
 
-// openShards opens all devices of the list as one engine.
+// openShards opens all devices of the list, and those of all ranks, as one engine.
 func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
 	var engines []engine.Engine
 	defer func() {
@@ -74,8 +74,12 @@ func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
 			}
 		}
 	}()
-	for _, part := range d.parts {
-		e, err := part.open(n, w)
+	parts := d.parts
+	if parts == nil {
+		parts = []*device{d}
+	}
+	for _, part := range parts {
+		e, err := part.openOne(n, w)
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +93,10 @@ func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
 		if shares, err = shard.Measure(engines, w.features, w.classes, w.values, w.sparse); err != nil {
 			return nil, err
 		}
+	}
+	if launch.Ranks > 1 {
+		n.say("rank %d of %d", launch.Rank, launch.Ranks)
+		return d.joinRanks(engines, shares, w)
 	}
 	e, err := shard.New(engines, shares)
 	if err != nil {

@@ -11,23 +11,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Measure returns shares for New by how fast each engine evaluates examples of so many features for so
-// many classes, dense or sparse: the fastest has 1000. stored is how many values the examples will
-// have, of which it makes up at most 2^23. It takes some tenths of a second, and no two measurements
-// are the same. Errors are those of the engines.
+// Measure returns shares for New, and for Ranks: how fast each engine evaluates examples of so many
+// features for so many classes, dense or sparse, in hundreds of thousands of stored values a second.
+// stored is how many the examples will have, of which it makes up at most 2^23. It takes some tenths
+// of a second, and no two measurements are the same. Errors are those of the engines.
 func Measure(engines []engine.Engine, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)
-	seconds, least := make([]float64, len(engines)), math.Inf(1)
+	shares := make([]int, len(engines))
 	for i, e := range engines {
-		var err error
-		if seconds[i], err = evaluationSeconds(e, x, classes); err != nil {
+		seconds, err := evaluationSeconds(e, x, classes)
+		if err != nil {
 			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
 		}
-		least = min(least, seconds[i])
-	}
-	shares := make([]int, len(engines))
-	for i, s := range seconds {
-		shares[i] = max(1, int(math.Round(1000*least/s)))
+		shares[i] = int(min(max(1, float64(x.Stored())/seconds/1e5), mostShare))
 	}
 	return shares, nil
 }

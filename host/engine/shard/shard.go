@@ -59,7 +59,7 @@ func Ranks(ctx context.Context, r Reducer, engines []engine.Engine, shares []int
 }
 
 // mostShare keeps products of shares and examples within 64 bits.
-const mostShare = 1 << 20
+const mostShare = 1 << 24
 
 func checkShares(engines []engine.Engine, shares []int) error {
 	if len(engines) == 0 || len(shares) != len(engines) {

@@ -84,7 +84,7 @@ func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		count  int
 		shares []int
-	}{{0, nil}, {2, []int{1}}, {1, []int{0}}, {2, []int{3, -1}}, {1, []int{1<<20 + 1}}} {
+	}{{0, nil}, {2, []int{1}}, {1, []int{0}}, {2, []int{3, -1}}, {1, []int{1<<24 + 1}}} {
 		engines := make([]engine.Engine, c.count)
 		if _, err := shard.New(engines, c.shares); !errors.Is(err, engine.ErrShape) {
 			t.Errorf("%d engines with shares %v: %v, want %v", c.count, c.shares, err, engine.ErrShape)
@@ -174,11 +174,11 @@ func few() (dataset.Examples, []int32) {
 	return dataset.Examples{N: 3, D: 2, X: []float32{1, 2, 3, 4, 5, 6}}, []int32{0, 1, 1}
 }
 
-// TestMeasure: the fastest engine has the largest share, and none has no share.
+// TestMeasure: each engine has a speed.
 func TestMeasure(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		got, err := shard.Measure([]engine.Engine{cpuref.New(), simd.New()}, 40, 3, 60000, sparse)
-		if err != nil || len(got) != 2 || max(got[0], got[1]) != 1000 || min(got[0], got[1]) < 1 {
+		if err != nil || len(got) != 2 || min(got[0], got[1]) < 10 {
 			t.Errorf("sparse %v: found shares %v, %v", sparse, got, err)
 		}
 	}

@@ -36,7 +36,8 @@ func TestRanksTrain(t *testing.T) {
 	mapped := filepath.Join(dir, "d.umab")
 	succeed(t, "convert", "--data", data, "--normalize", "auto", "--out", mapped)
 	for _, c := range [][]string{
-		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir, "c.npz"), "--every", "3"},
+		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir, "c.npz"),
+			"--every", "3"},
 		{"--data", mapped, "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
 		{"--data", data, "--kernel", "rbf", "--landmarks", "40", "--gamma", "0.1", "--l2", "0.01", "--storage", "sparse"},
 		{"--data", data, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "0.1", "--atoms", "50"},
@@ -126,7 +127,8 @@ func rankProcess(t *testing.T, marker string, rank int) int {
 				continue
 			}
 			env, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "environ"))
-			if bytes.Contains(env, []byte(marker)) && bytes.Contains(env, fmt.Appendf(nil, "\x00OMPI_COMM_WORLD_RANK=%d\x00", rank)) {
+			number := fmt.Appendf(nil, "\x00OMPI_COMM_WORLD_RANK=%d\x00", rank)
+			if bytes.Contains(env, []byte(marker)) && bytes.Contains(env, number) {
 				return pid
 			}
 		}

@@ -66,7 +66,8 @@ func TestRanksEnd(t *testing.T) {
 		want string
 		args []string
 	}{
-		{exitFailure, "rank 0 of 2 ends all: ", []string{"train", "--data", filepath.Join(dir, "none.csv"), "--model", model}},
+		{exitFailure, "rank 0 of 2 ends all: ",
+			[]string{"train", "--data", filepath.Join(dir, "none.csv"), "--model", model}},
 		{exitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out", model}},
 		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data", data, ":", "-n", "1",
 			os.Args[0], "train", "--model", model, "--data", digits}},

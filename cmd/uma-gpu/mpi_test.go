@@ -69,8 +69,8 @@ func TestRanksEnd(t *testing.T) {
 		{exitFailure, "rank 0 of 2 ends all: ",
 			[]string{"train", "--data", filepath.Join(dir, "none.csv"), "--model", model}},
 		{exitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out", model}},
-		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data", data, ":", "-n", "1",
-			os.Args[0], "train", "--model", model, "--data", digits}},
+		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data", data,
+			":", "-n", "1", os.Args[0], "train", "--model", model, "--data", digits}},
 	} {
 		var out []byte
 		var err error

@@ -9,6 +9,8 @@
 # make small    the suite on devices with little memory and small work groups
 # make mutants each broken kernel has to fail the conformance suite
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
+# make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
+# make mpi      tests on three ranks of Open MPI, on this machine
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
@@ -51,7 +53,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -135,6 +137,16 @@ tuner: deps
 every: deps
 	go test -vet=off -run '$(OF_INTEGERS)' ./gpu -every
 	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
+
+shards: deps
+	go test -vet=off -count=1 ./host/engine/shard -args -all
+
+mpi: deps
+	@.ci/install-deps openmpi-bin libopenmpi-dev
+	@mkdir -p build
+	go test -vet=off -tags mpi -c -o build/mpi.test ./host/engine/shard/mpi
+	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
+	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
 
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
 kills: deps

@@ -25,9 +25,11 @@ func devicesCommand() *cli.Command {
 			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or auto:\n" +
 			"for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the\n" +
 			"processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.\n\n" +
+			"Several devices, such as cpu+opencl:0.0, compute together: each takes a share of the examples, by speeds\n" +
+			"that are measured, or by --shares, such as 1,8. The weights are the same.\n\n" +
 			"More examples than --max-alloc holds are cut in tiles. Those that do not fit in --memory-limit stay\n" +
-			"in host memory and are streamed, or used in place. Both take bytes, or K, M and G of them, powers of\n" +
-			"1024. --no-bounds and --no-tuning change no weight.\n\n" +
+			"in host memory and are streamed, or used in place. Both are of each device, bytes, or K, M and G of them,\n" +
+			"powers of 1024. --no-bounds and --no-tuning change no weight.\n\n" +
 			"Example: uma-gpu devices",
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: devices,

@@ -15,8 +15,8 @@ import (
 var noFiles = strings.Fields(`
 	axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header id
 	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
-	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets show storage
-	strategy synthetic to trust try
+	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets shares show
+	storage strategy synthetic to trust try
 	weights x-name y-name judge pictures`)
 
 // eachCommand calls f for each command that does something, with its words.

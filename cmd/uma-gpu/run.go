@@ -38,6 +38,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // runContext is run with a context in place of the signals.
 func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := execute(ctx, args, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "uma-gpu: %v\n", err) // if that fails there is nobody to tell
+	}
+	return exitCode(err)
+}
+
+// execute executes a command line and returns what went wrong.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	// The buffer keeps the first write error; nobody below has to look.
 	out := screen{bufio.NewWriterSize(standardOutput{stdout}, 1<<16), columnsOf(stdout)}
 	app := newApp(out, stderr)
 	app.Metadata = map[string]any{"args": args}
@@ -45,10 +55,7 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "uma-gpu: %v\n", err) // if that fails there is nobody to tell
-	}
-	return exitCode(err)
+	return err
 }
 
 // closedOutput is a standard output that there is not: what is written to it is lost, and has to be said.
@@ -117,6 +124,9 @@ func mendUsage(c *cli.Command) {
 		action := c.Action
 		c.Action = func(c *cli.Context) error {
 			if err := checkFiles(c); err != nil {
+				return err
+			}
+			if err := forRank(c); err != nil {
 				return err
 			}
 			return action(c)

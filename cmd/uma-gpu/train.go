@@ -170,6 +170,7 @@ func train(c *cli.Context) (err error) {
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
+	t.device.data = d.SHA256
 	e, err := t.device.open(t.notes, t.work(d))
 	if err != nil {
 		return err

@@ -18,13 +18,13 @@ var learnedColumns = []string{"categories", "levels", "missing"}
 func columnFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "categories",
-			Usage: "comma `LIST` of columns that are categories, beside those whose values are mostly words"},
+			Usage: "comma `LIST` of columns that are categories, as those of words are"},
 		&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(dataset.DefaultLevels),
 			Usage: "most `LEVELS` of a category, each a feature"},
 		&cli.StringFlag{Name: "missing", Value: "error",
-			Usage: "what a missing value is: `CHOICE` of error, mean (of the column) or indicator (and a feature)"},
+			Usage: "`RULE` for missing values: error, mean, indicator (and a feature)"},
 		&cli.StringFlag{Name: "unseen", Value: "zero",
-			Usage: "what a level is that the model does not know: `CHOICE` of zero (none of its levels) or error"},
+			Usage: "`RULE` for levels that the model does not know: zero (none) or error"},
 	}
 }
 

@@ -62,6 +62,9 @@ func infoCommand() *cli.Command {
 			"--label-column is the column. --storage auto goes by density; narrow keeps small integers as such\n" +
 			"and prepares them while they are read, which auto does too where it pays; weights do not depend on\n" +
 			"it. No example is left out unless --skip-bad is given.\n\n" +
+			"A column of a table whose values are mostly words is a category: each level becomes a feature that is 0\n" +
+			"or 1, and the model keeps the levels. true, yes, false and no are numbers. Missing values are an empty\n" +
+			"field, NA, NaN, null, ? and the like; --missing says what stands for them, and info counts them.\n\n" +
 			"Example: uma-gpu info --data train.csv",
 		Flags:  append(dataFlags("examples to describe"), noLabelsFlag(), jsonFlag(), quietFlag()),
 		Action: info,

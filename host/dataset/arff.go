@@ -255,7 +255,8 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 	return nil
 }
 
-// leftOut enters what a sparse line does not name, of attributes from..to-1: the first value of those that have a list.
+// leftOut enters what a sparse line does not name, of attributes from..to-1: the first value of those that have a
+// list.
 func (r *arffReader) leftOut(from, to int) error {
 	if r.cells == nil {
 		return nil

@@ -75,7 +75,8 @@ func newCells(path, places string, c *columns, kinds []string, o Options) (*cell
 	if o.Encoding == nil && o.Encode == nil {
 		return nil, ""
 	}
-	s := &cells{path: path, places: places, recipe: o.Encoding, missing: missingError, strict: o.Unseen == unseenError, first: map[int32]int{}}
+	s := &cells{path: path, places: places, recipe: o.Encoding, missing: missingError, strict: o.Unseen == unseenError,
+		first: map[int32]int{}}
 	if o.Encode != nil {
 		s.o = *o.Encode
 		if s.o.Missing != "" {
@@ -156,8 +157,8 @@ func (s *cells) broken() bool { return s != nil && s.fault != nil }
 // begin starts the example at a place.
 func (s *cells) begin(place int) { s.row, s.place = s.row[:0], place }
 
-// set enters the text that stands in column k of the current example, and counts a number that is subnormal; it returns what is wrong with it, "" if
-// nothing is.
+// set enters the text that stands in column k of the current example, and counts a number that is subnormal; it
+// returns what is wrong with it, "" if nothing is.
 func (s *cells) set(k int, text []byte, subnormals *int) string {
 	text = trimSpace(text)
 	if isMissing(text) {

@@ -146,7 +146,8 @@ func TestRecipe(t *testing.T) {
 	if err := json.Unmarshal(text, recipe); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Encoding: recipe, FeatureNames: learned.Features, Features: len(learned.Features), Classes: learned.Classes}
+	o := Options{Encoding: recipe, FeatureNames: learned.Features, Features: len(learned.Features),
+		Classes: learned.Classes}
 	d, err := readText("g.csv", "class,city,more,age,member,colour\na,Rome,x,null,yes,teal\nb,Bonn,y,7,0,red\n",
 		with(o, func(o *Options) { o.LabelColumn = "class" }))
 	if err != nil {
@@ -156,7 +157,8 @@ func TestRecipe(t *testing.T) {
 		t.Errorf("examples\n%swanted\n%s", got, want)
 	}
 	said := strings.Join(d.Warnings, "\n")
-	for _, want := range []string{`g.csv: column 2 (city) has levels that the training data did not have, "Bonn", the first in line 3; they count as none`,
+	for _, want := range []string{
+		`g.csv: column 2 (city) has levels that the training data did not have, "Bonn", the first in line 3; they count`,
 		`g.csv: column 6 (colour) has levels that the training data did not have, "teal", the first in line 2`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("warnings %s\nwanted %s", said, want)
@@ -173,7 +175,8 @@ func TestRecipe(t *testing.T) {
 		text, want string
 		change     func(*Options)
 	}{
-		{"colour,member,age,city,class\nteal,True,3,Oslo,a\n", `g.csv:2:1: column 1 (colour): found "teal", which is none of the 3 levels of the training data, "blue", "green", "red"`,
+		{"colour,member,age,city,class\nteal,True,3,Oslo,a\n", `g.csv:2:1: column 1 (colour): found "teal", which is none ` +
+			`of the 3 levels of the training data, "blue", "green", "red"`,
 			func(o *Options) { o.Unseen = "error" }},
 		{"colour,member,age,class\nred,True,3,a\n", `g.csv:1: found the features "colour", "member", "age", wanted also "city"`, nil},
 		{"colour,member,age,city,class\nred,True,old,Oslo,a\n", `g.csv:2:10: column 3 (age): found "old", wanted a decimal number`, nil},
@@ -246,7 +249,8 @@ func TestMixedBad(t *testing.T) {
 
 // Levels of bad examples are no features.
 func TestMixedSkips(t *testing.T) {
-	d, err := readText("f", "x,y,class\nu,2,a\nw,oops,b\nv,3,b\nu,5,a\n", Options{Encode: &EncodeOptions{}, SkipBad: true})
+	d, err := readText("f", "x,y,class\nu,2,a\nw,oops,b\nv,3,b\nu,5,a\n",
+		Options{Encode: &EncodeOptions{}, SkipBad: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,21 +294,24 @@ func TestNumbersHaveNoRecipe(t *testing.T) {
 
 func TestEncodingCheck(t *testing.T) {
 	mean := float32(1)
-	for want, e := range map[string]Encoding{
-		"":                               {Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean}}},
-		"found the choice \"\"":          {Columns: []Column{{Kind: "number"}}},
-		"found no column":                {Missing: "error"},
-		"found the kind \"x\"":           {Missing: "error", Columns: []Column{{Kind: "x"}}},
-		"found levels of a number":       {Missing: "error", Columns: []Column{{Kind: "number", Levels: []string{"a"}}}},
-		"found the level \"a\" twice":    {Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"a", "a"}}}},
-		"a category without any level":   {Missing: "error", Columns: []Column{{Kind: "category"}}},
-		"found a mean where missing":     {Missing: "error", Columns: []Column{{Kind: "number", Mean: &mean}}},
-		"found an indicator":             {Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean, Indicator: true}}},
-		"which is not UTF-8; convert":    {Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"\xff"}}}},
-		"missing values are mean and th": {Missing: "mean", Columns: []Column{{Kind: "number"}}},
+	for _, c := range []struct {
+		want string
+		e    Encoding
+	}{
+		{"", Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean}}}},
+		{`found the choice ""`, Encoding{Columns: []Column{{Kind: "number"}}}},
+		{"found no column", Encoding{Missing: "error"}},
+		{`found the kind "x"`, Encoding{Missing: "error", Columns: []Column{{Kind: "x"}}}},
+		{"found levels of a number", Encoding{Missing: "error", Columns: []Column{{Kind: "number", Levels: []string{"a"}}}}},
+		{`found the level "a" twice`, Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"a", "a"}}}}},
+		{"a category without any level", Encoding{Missing: "error", Columns: []Column{{Kind: "category"}}}},
+		{"found a mean where missing", Encoding{Missing: "error", Columns: []Column{{Kind: "number", Mean: &mean}}}},
+		{"found an indicator", Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean, Indicator: true}}}},
+		{"which is not UTF-8; convert", Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"\xff"}}}}},
+		{"missing values are mean and the", Encoding{Missing: "mean", Columns: []Column{{Kind: "number"}}}},
 	} {
-		if err := e.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, wanted %s", e, err, want)
+		if err := c.e.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, wanted %s", c.e, err, c.want)
 		}
 	}
 }
@@ -344,5 +351,53 @@ func TestMixedStream(t *testing.T) {
 	}
 	if rows != 70001 || blocks < 2 || !strings.Contains(warned, `"teal", the first in line 70002`) {
 		t.Errorf("%d examples in %d blocks, warned %s", rows, blocks, warned)
+	}
+}
+
+// Rows in memory become what the same rows of a file do.
+func TestEncodeRows(t *testing.T) {
+	d, err := readText("f.csv", people, mixed("indicator"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(s string) *string { return &s }
+	want := rows(d.Examples)
+	names := []string{"colour", "member", "age", "city", "more"}
+	for _, columns := range [][]string{nil, names[:4], names} {
+		var table [][]*string
+		for _, r := range [][]*string{
+			{text("red"), text("true"), text("30"), text("Oslo")}, {text("blue"), text("0"), nil, text("Rome")},
+			{text("red"), text("1"), text("5e1"), text("Oslo")}, {text("green"), text("false"), text("40"), nil}} {
+			if len(columns) > 4 {
+				r = append(r, nil)
+			}
+			table = append(table, r)
+		}
+		x, warnings, err := d.Encoding.Encode(columns, table, "")
+		if err != nil || len(warnings) > 0 {
+			t.Fatal(err, warnings)
+		}
+		if got := rows(x); got != want {
+			t.Errorf("columns %v:\n%swanted\n%s", columns, got, want)
+		}
+	}
+	_, warnings, err := d.Encoding.Encode(nil, [][]*string{{text("teal"), text("1"), text("2"), nil}}, "")
+	if err != nil || len(warnings) != 1 ||
+		!strings.Contains(warnings[0], `column 1 has levels that the training data did not have, "teal"`) {
+		t.Error(warnings, err)
+	}
+	for want, r := range map[string][]*string{
+		"found 1 values, wanted 4, one for each column":      {nil},
+		`column 2: found "maybe", wanted a decimal number`:   {text("red"), text("maybe"), nil, nil},
+		`column 1: found "teal", which is none of the 3 lev`: {text("teal"), text("1"), nil, nil},
+	} {
+		_, _, err := d.Encoding.Encode(nil, [][]*string{r}, "error")
+		var cell *CellError
+		if !errors.As(err, &cell) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted %s", err, want)
+		}
+	}
+	if !d.Encoding.Made([]string{"colour", "member", "age", "city"}) || d.Encoding.Made(d.Features) {
+		t.Error("the table and its features are not told apart")
 	}
 }

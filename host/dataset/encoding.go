@@ -72,7 +72,8 @@ func (o *EncodeOptions) check() error {
 	case o == nil:
 		return nil
 	case o.Levels < 0:
-		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more", o.Levels, DefaultLevels)
+		return fmt.Errorf("dataset: asked for categories of at most %d levels, wanted 0 (%d) or more",
+			o.Levels, DefaultLevels)
 	case o.Missing != "" && o.Missing != missingError && o.Missing != missingMean && o.Missing != missingIndicator:
 		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or indicator", quote(o.Missing))
 	}
@@ -82,7 +83,8 @@ func (o *EncodeOptions) check() error {
 // Check says what keeps e from being an encoding.
 func (e *Encoding) Check() error {
 	if e.Missing != missingError && e.Missing != missingMean && e.Missing != missingIndicator {
-		return fmt.Errorf("encoding: found the choice %s for missing values, wanted error, mean or indicator", quote(e.Missing))
+		return fmt.Errorf("encoding: found the choice %s for missing values, wanted error, mean or indicator",
+			quote(e.Missing))
 	}
 	if len(e.Columns) == 0 {
 		return fmt.Errorf("encoding: found no column, wanted at least one")

@@ -34,7 +34,8 @@ func (t *tally) count(text []byte) {
 	}
 }
 
-// kind is what the column holds: words make it a category, unless there are more numbers, among which they are mistakes.
+// kind is what the column holds: words make it a category, unless there are more numbers, among which they are
+// mistakes.
 func (t *tally) kind() string {
 	if t.words > 0 && t.words+t.truths > t.numbers {
 		return kindCategory
@@ -66,8 +67,8 @@ func (c *columns) option(j int) string {
 	return fmt.Sprint(j + 1)
 }
 
-// kinds returns what the columns that are features hold, in their order, by what stands in the current record, unless it
-// is a header, and in those that were read ahead.
+// kinds returns what the columns that are features hold, in their order, by what stands in the current record,
+// unless it is a header, and in those that were read ahead.
 func (r *csvReader) kinds() (kinds []string, err error) {
 	tallies := make([]tally, len(r.columns.role))
 	if !r.header {

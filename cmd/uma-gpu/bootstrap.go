@@ -107,6 +107,11 @@ func (s *stages) read(c *cli.Context) (err error) {
 	}
 	o := s.training.read
 	o.NoLabels, o.Labels, o.Classes, o.Features = true, "", s.labelled.Classes, s.labelled.FeatureCount()
+	if o.Encoding = s.labelled.Encoding; o.Encoding != nil {
+		o.FeatureNames = s.labelled.Features
+	} else {
+		o.Encode = nil
+	}
 	if o.Storage == "auto" && !s.labelled.Sparse() {
 		o.Storage = "dense"
 	} else if o.Storage == "auto" {

@@ -17,7 +17,7 @@ var noFiles = strings.Fields(`
 	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets shares show
 	storage strategy synthetic to trust try
-	weights x-name y-name judge pictures`)
+	weights x-name y-name judge pictures categories missing unseen`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {

@@ -29,7 +29,7 @@ func seedFlag(of string) cli.Flag {
 
 // dataFlags say which file to read and how. usage is the text of --data.
 func dataFlags(usage string) []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		inputFlag{&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, or - for standard input (required)"}},
 		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT`: " + orList(dataFormats)},
 		&cli.StringFlag{Name: "label-column", DefaultText: "last",
@@ -45,7 +45,7 @@ func dataFlags(usage string) []cli.Flag {
 			Usage: "`FORM` of the features in memory: auto, dense, sparse or narrow"},
 		&cli.IntFlag{Name: "max-errors", Value: 1, Usage: "list the first `N` bad examples"},
 		&cli.BoolFlag{Name: "skip-bad", Usage: "pass over bad examples, and say which"},
-	}
+	}, columnFlags()...)
 }
 
 // dataFormats are the values of --format.
@@ -66,6 +66,9 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 		return o, usagef(c, "--max-errors is %d, wanted at least 1", o.MaxErrors)
 	}
 	var err error
+	if err := columnOptions(c, &o); err != nil {
+		return o, err
+	}
 	if o.Format, err = oneOf(c, "format", dataFormats...); err != nil {
 		return o, err
 	}
@@ -145,6 +148,9 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 		prepared = ", prepared by " + d.Prepared.Steps.String()
 	}
 	n.say("data: %s, %d examples × %d features%s%s%s", path, d.N, d.FeatureCount(), classesOf(d), storage, prepared)
+	if d.Encoding != nil {
+		n.say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
+	}
 	for _, note := range d.Notes {
 		n.say("data: %s", note)
 	}

@@ -24,7 +24,8 @@ var commandGroups = []group{
 // flagGroups are the flags by what they are about, whatever the command. A new flag is a word here.
 var flagGroups = []group{
 	{"Data", `data format label-column ignore-columns header labels x-name y-name zero-based storage max-errors
-		skip-bad no-labels match-features normalize validate stream features classes examples labelled unlabelled
+		skip-bad no-labels categories levels missing unseen encoding match-features normalize validate stream features
+		classes examples labelled unlabelled
 		pool show show-file pictures fractions counts synthetic data-dir sets use-clean npz`},
 	{"Label noise", `confusion confusion-axes inverse annotators trust table clean prior probabilities method pooled
 		pairwise symmetric random`},
@@ -34,7 +35,7 @@ var flagGroups = []group{
 		normalize-components`},
 	{"Trials", "folds seeds runs try grid judge repeat top rows"},
 	{"Questions", "answers k strategy committee diversity balance slack sampler session"},
-	{"Device", "device max-alloc memory-limit no-bounds no-tuning allow-nonconforming forget"},
+	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning allow-nonconforming forget"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
 		write-confusion write-labels write-labelled axes id dry-run json verbose quiet`},

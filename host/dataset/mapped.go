@@ -47,6 +47,8 @@ type binaryHeader struct {
 	Label       string   `json:"label,omitempty"`
 	LabelColumn int      `json:"label_column,omitempty"`
 
+	// Encoding says what the features were made of, nil if they are columns of numbers.
+	Encoding *Encoding `json:"encoding,omitempty"`
 	// Preparation is what the examples went through, nil if they are raw.
 	Preparation *Preparation `json:"preparation,omitempty"`
 	// DataSHA256 is the Hash before preparation, "" if it is not known.

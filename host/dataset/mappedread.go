@@ -156,7 +156,7 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	}
 	f.written = Dataset{
 		Examples: e, Classes: h.Classes, Features: h.Features, Label: h.Label, LabelColumn: h.LabelColumn,
-		Prepared: h.Preparation, SHA256: h.DataSHA256, Subnormals: h.Subnormals, Notes: h.Notes,
+		Encoding: h.Encoding, Prepared: h.Preparation, SHA256: h.DataSHA256, Subnormals: h.Subnormals, Notes: h.Notes,
 	}
 	if h.Sections.Y != nil {
 		f.written.Y = viewOf[int32](part(h.Sections.Y))

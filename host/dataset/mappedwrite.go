@@ -61,7 +61,7 @@ func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
 	}
 	h := &binaryHeader{
 		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label,
-		LabelColumn: d.LabelColumn,
+		LabelColumn: d.LabelColumn, Encoding: d.Encoding,
 		Preparation: d.Prepared, ContentSHA256: content, Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings),
 	}
 	// The labels may have been changed since d.SHA256 was found.

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // run executes one command line, without the program's name, and returns the
@@ -42,7 +44,7 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	out := bufio.NewWriterSize(standardOutput{stdout}, 1<<16)
 	app := newApp(out, stderr)
 	app.Metadata = map[string]any{"args": args}
-	err := app.RunContext(ctx, append([]string{"uma-gpu"}, args...))
+	err := dataset.Guard(func() error { return app.RunContext(ctx, append([]string{"uma-gpu"}, args...)) })
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}

@@ -117,12 +117,14 @@ func newNotes(c *cli.Context) notes { return notes{c.App.ErrWriter, c.Bool("quie
 // say prints a line, unless quiet.
 func (n notes) say(format string, args ...any) {
 	if !n.quiet {
-		fmt.Fprintf(n.w, format+"\n", args...)
+		fmt.Fprint(n.w, legible(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
 // warn prints a line in any case.
-func (n notes) warn(format string, args ...any) { fmt.Fprintf(n.w, "warning: "+format+"\n", args...) }
+func (n notes) warn(format string, args ...any) {
+	fmt.Fprint(n.w, legible(fmt.Sprintf("warning: "+format+"\n", args...)))
+}
 
 // readData reads a data file; the caller closes what it gets, after all that uses
 // its examples.

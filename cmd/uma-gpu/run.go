@@ -49,7 +49,7 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		err = errors.Join(err, flushErr)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "uma-gpu: %v\n", err) // if that fails there is nobody to tell
+		fmt.Fprintf(stderr, "uma-gpu: %s\n", legible(err.Error())) // if that fails there is nobody to tell
 	}
 	return exitCode(err)
 }
@@ -115,6 +115,7 @@ func mendUsage(c *cli.Command) {
 			if err := checkFiles(c); err != nil {
 				return err
 			}
+			forPeople(c)
 			return action(c)
 		}
 		return

@@ -138,7 +138,8 @@ func TestHostileCommands(t *testing.T) {
 		h.args[at] = file
 		h.judge(t)
 	}
-	outputs := []string{"none/f", "folder", "folder/", "loop", "dangling", "d.csv/f", os.DevNull, strings.Repeat("x", 300)}
+	outputs := []string{"none/f", "folder", "folder/", "loop", "dangling", "d.csv/f", os.DevNull,
+		strings.Repeat("x", 300)}
 	for _, line := range whole {
 		words := strings.Fields(line)
 		lines++

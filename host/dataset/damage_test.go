@@ -161,7 +161,8 @@ func TestNPZManyArrays(t *testing.T) {
 		if took := time.Since(start); took > 4*time.Second {
 			t.Errorf("reading took %v, wanted a fraction of a second", took)
 		}
-		if whole && err != nil || !whole && (err == nil || !strings.Contains(err.Error(), "(50001 in all), wanted the examples")) {
+		const want = "(50001 in all), wanted the examples"
+		if whole && err != nil || !whole && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("whole is %v: %v", whole, err)
 		}
 	}

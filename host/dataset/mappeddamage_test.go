@@ -128,7 +128,8 @@ func TestBinaryBadHeader(t *testing.T) {
 }
 
 // A file cut short anywhere is refused, and so is one with a flipped bit. Of a file that is trusted
-// the first line and the header have no flipped bit either, and one in the data is found by Verify if by no one before.
+// the first line and the header have no flipped bit either, and one in the data is found by Verify if by no one
+// before.
 func TestBinaryDamaged(t *testing.T) {
 	for _, storage := range []string{"dense", "sparse"} {
 		d := randomDataset(rand.New(rand.NewPCG(61, 62)), 30, 11, []string{"a", "b"})

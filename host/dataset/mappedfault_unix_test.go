@@ -68,7 +68,8 @@ func TestGuard(t *testing.T) {
 		t.Error("another panic is taken for that of a file")
 	}()
 	// A file that was cut short before it is looked at is refused like one that always was.
-	if _, err := Read(t.Context(), path, Options{NoLabels: true}); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+	_, err = Read(t.Context(), path, Options{NoLabels: true})
+	if err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 		t.Error(err)
 	}
 }

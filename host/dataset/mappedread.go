@@ -149,7 +149,7 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 		return nil, fmt.Errorf("cannot read the header: %w; the file was not written by uma-gpu", err)
 	}
 	if (h.Sections.Sums != nil) != (string(version) == binaryVersion) {
-		return nil, fmt.Errorf("found version %s with the wrong sections, wanted sums in version %s and none in version %s; "+
+		return nil, fmt.Errorf("found version %s with the wrong sections, wanted sums in version %s, none in version %s; "+
 			"the file was not written by uma-gpu", version, binaryVersion, binaryBare)
 	}
 	return h, nil

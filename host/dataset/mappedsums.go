@@ -88,8 +88,8 @@ func (f *binaryFile) checkSums(ctx context.Context) error {
 	if k == math.MaxInt64 {
 		return nil
 	}
-	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the checksum %08x, wanted %08x; "+
-		"copy the file or convert the original data again", k+1, blocks, len(block(data, int(k))), k*sumBlock,
+	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the checksum %08x, "+
+		"wanted %08x; copy the file or convert the original data again", k+1, blocks, len(block(data, int(k))), k*sumBlock,
 		sumOf(data, int(k)), binary.LittleEndian.Uint32(list[4*k:]))
 }
 

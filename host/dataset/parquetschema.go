@@ -34,7 +34,8 @@ func checkParquetSchema(footer []byte) error {
 	}
 	for g, group := range meta.RowGroups {
 		if len(group.Columns) != len(leaves) {
-			return fmt.Errorf("found %d columns in row group %d, wanted %d as in its schema", len(group.Columns), g+1, len(leaves))
+			return fmt.Errorf("found %d columns in row group %d, wanted %d as in its schema",
+				len(group.Columns), g+1, len(leaves))
 		}
 		for k, leaf := range leaves {
 			m := &group.Columns[k].MetaData

@@ -61,7 +61,9 @@ func TestParquetSchemaContradicts(t *testing.T) {
 			c := m.RowGroups[0].Columns
 			c[0], c[1] = c[1], c[0]
 		},
-		"a column more":    func(m *meta) { m.RowGroups[0].Columns = append(m.RowGroups[0].Columns, m.RowGroups[0].Columns[0]) },
+		"a column more": func(m *meta) {
+			m.RowGroups[0].Columns = append(m.RowGroups[0].Columns, m.RowGroups[0].Columns[0])
+		},
 		"a column less":    func(m *meta) { m.RowGroups[0].Columns = m.RowGroups[0].Columns[:2] },
 		"a name more":      func(m *meta) { m.Schema = append(m.Schema, m.Schema[1]) },
 		"a name less":      func(m *meta) { m.Schema = m.Schema[:len(m.Schema)-1] },
@@ -92,7 +94,8 @@ func TestParquetDeepSchema(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := readText("f", string(raw), Options{})
 		runtime.ReadMemStats(&after)
-		if want := fmt.Sprintf("nested more than %d deep", deepestSchema); err == nil || !strings.Contains(err.Error(), want) {
+		want := fmt.Sprintf("nested more than %d deep", deepestSchema)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d deep: %v, want %s", deep, err, want)
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {

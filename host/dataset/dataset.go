@@ -162,8 +162,8 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 	return nil
 }
 
-// MaxName is how many bytes the name of a class may have.
-const MaxName = 1024
+// MaxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
+const MaxName = 4 << 16
 
 // classNameFault says what is wrong with a class name, "" if nothing is. Names
 // go through CSV, JSON and terminals; what one of them would change or hide is

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // run executes one command line, without the program's name, and returns the
@@ -40,7 +42,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdout, stderr)
 	if err != nil {
-		fmt.Fprintf(stderr, "uma-gpu: %v\n", err) // if that fails there is nobody to tell
+		fmt.Fprintf(stderr, "uma-gpu: %s\n", legible(err.Error())) // if that fails there is nobody to tell
 	}
 	return exitCode(err)
 }
@@ -51,7 +53,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	out := screen{bufio.NewWriterSize(standardOutput{stdout}, 1<<16), columnsOf(stdout)}
 	app := newApp(out, stderr)
 	app.Metadata = map[string]any{"args": args}
-	err := app.RunContext(ctx, append([]string{"uma-gpu"}, args...))
+	err := dataset.Guard(func() error { return app.RunContext(ctx, append([]string{"uma-gpu"}, args...)) })
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
@@ -129,6 +131,7 @@ func mendUsage(c *cli.Command) {
 			if err := forRank(c); err != nil {
 				return err
 			}
+			forPeople(c)
 			return action(c)
 		}
 		return

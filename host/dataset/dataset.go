@@ -177,6 +177,9 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 	return nil
 }
 
+// MaxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
+const MaxName = 4 << 16
+
 // classNameFault says what is wrong with a class name, "" if nothing is. Names
 // go through CSV, JSON and terminals; what one of them would change or hide is
 // refused at the door.
@@ -184,6 +187,8 @@ func classNameFault(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
+	case len(name) > MaxName:
+		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), MaxName)
 	case !utf8.ValidString(name):
 		return "is not valid UTF-8"
 	case strings.Trim(name, " \t") != name:

@@ -97,6 +97,10 @@ type Options struct {
 	// header that does not fit, a file cut short and the like stay errors.
 	SkipBad bool
 
+	// Trust leaves the checksums of a binary file alone, so that the file is opened
+	// without being read. It matters to no other format.
+	Trust bool
+
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 

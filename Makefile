@@ -7,6 +7,7 @@
 # make mutants each broken kernel has to fail the conformance suite
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
+# make faults   OpenCL calls that fail, each one of short runs, and bits that turn on a device
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
@@ -48,7 +49,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test small mutants tuner every kills stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
+.PHONY: help deps build run test small mutants tuner every kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -103,6 +104,10 @@ every: deps
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
 kills: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
+
+# Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it.
+faults: deps
+	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestFlips$$' ./cmd/uma-gpu -faults 0 -flips 200
 
 stream: deps
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)

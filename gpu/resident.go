@@ -140,8 +140,11 @@ func (r *resident) allocate(use use) error {
 
 // free gives all memory back, when no kernel uses it any more.
 func (r *resident) free() error {
-	errs := []error{r.e.q.queue.Finish()}
+	errs := []error{r.e.q.settle()}
 	for _, t := range r.tiles {
+		if r.e.q.lost {
+			t.abandon()
+		}
 		errs = append(errs, t.free())
 	}
 	for _, s := range r.slots {

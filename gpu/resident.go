@@ -421,6 +421,12 @@ func (r *resident) Predict(dst []int32) error {
 		if err := r.ints.read(part, 0); err != nil {
 			return r.fail("predict", err)
 		}
+		for k, class := range part {
+			if class < 0 || int(class) >= r.q {
+				return r.fail("predict", fmt.Errorf("kernel predict wrote class %d of example %d to buffer %q, wanted 0 to %d; "+
+					"the device is at fault", class, t.example(k), r.ints.name, r.q-1))
+			}
+		}
 		if t.sparse != nil {
 			for k, class := range slices.Clone(part) {
 				dst[t.example(k)] = class

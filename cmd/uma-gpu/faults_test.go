@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +25,12 @@ import (
 // faultsVariable has the job of a process that TestFaults starts.
 const faultsVariable = "UMA_GPU_TEST_FAULTS"
 
-var faults = flag.Int("faults", 6, "how many OpenCL calls TestFaults lets fail, of each command; 0 for all")
+var (
+	faults      = flag.Int("faults", 6, "how many OpenCL calls TestFaults lets fail, of one command; 0 for all, of each")
+	faultsEvery = flag.Int("faults-every", 1, "of all of them, let one in so many fail")
+	flips       = flag.Int("flips", 0, "how many bits of each kind TestFlips turns, for each command and audit; 0 for one command")
+	faultsFrom  = flag.Int("faults-from", 0, "from which on")
+)
 
 // faultJob is command lines to run, each with a fault of gpu/testdata/faults.c.
 type faultJob struct {
@@ -75,9 +82,10 @@ func TestFaultyProcess(t *testing.T) {
 	}
 	answers := json.NewEncoder(os.NewFile(3, "answers"))
 	log := os.Getenv("FAULT_LOG")
+	var good []string // calls of the last run without a fault
 	for k, fault := range job.Faults {
-		// The colon and number make it new, also if it is what it was.
-		if err := os.Setenv("FAULT", fmt.Sprintf("%s:%d", fault, k)); err != nil {
+		// A number of its own makes it new, also if it is what it was.
+		if err := os.Setenv("FAULT", fmt.Sprintf("%s:%d", placed(t, fault, good), k)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(log, nil, 0o600); err != nil {
@@ -97,6 +105,9 @@ func TestFaultyProcess(t *testing.T) {
 				r.Calls = append(r.Calls, name)
 			}
 		}
+		if fault == "" {
+			good = r.Calls
+		}
 		for _, name := range names(t, filepath.Dir(job.Out)) {
 			if name == filepath.Base(job.Out) {
 				r.Out = read(t, job.Out)
@@ -111,9 +122,28 @@ func TestFaultyProcess(t *testing.T) {
 	}
 }
 
-// runFaults runs the job in processes of their own, a new one after each that ends before its job is done, or
-// after each fault. what is called with each result.
-func runFaults(t *testing.T, library string, job faultJob, fresh bool, what func(faultRun)) {
+// placed replaces a share of the calls that a kind of fault concerns, such as 50%, by a number of them.
+func placed(t *testing.T, fault string, calls []string) string {
+	before, seed, found := strings.Cut(fault, "%")
+	if !found {
+		return fault
+	}
+	kind, text, _ := strings.Cut(before, ":")
+	share, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := len(calls)
+	if name := map[string]string{"read": "clEnqueueReadBuffer", "write": "clEnqueueWriteBuffer",
+		"memory": "clEnqueueNDRangeKernel"}[strings.TrimSuffix(kind, "+")]; name != "" {
+		count = len(slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return c != name }))
+	}
+	return fmt.Sprintf("%s:%d%s", kind, 1+int(share/100*float64(count)), seed)
+}
+
+// runFaults runs the job in a process of its own, and a new one after each that ends before its job is done. what
+// is called with each result.
+func runFaults(t *testing.T, library string, job faultJob, what func(faultRun)) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -122,8 +152,9 @@ func runFaults(t *testing.T, library string, job faultJob, fresh bool, what func
 	log := filepath.Join(t.TempDir(), "log")
 	for all := job.Faults; len(all) > 0; {
 		job.Faults = all
-		if fresh {
-			job.Faults = all[:1]
+		if strings.Contains(all[0], "%") { // of the calls of a run without a fault
+			all = slices.Concat([]string{"", ""}, all)
+			job.Faults = all
 		}
 		text, err := json.Marshal(job)
 		if err != nil {
@@ -208,18 +239,20 @@ func faultyCommands(t *testing.T) []faultJob {
 func TestFaults(t *testing.T) {
 	library := faultyLibrary(t)
 	for _, job := range faultyCommands(t) {
-		good := goodRun(t, library, job)
 		for _, kind := range []string{"fail", "lose"} {
+			if *faults > 0 && (job.Name != "uma" || kind != "lose") { // one process, and no more, in a second
+				continue
+			}
 			t.Run(job.Name+"/"+kind, func(t *testing.T) {
+				var good faultRun
 				job, calls, ends, start := job, map[string]int{}, map[int]int{}, time.Now()
-				stride := 1
-				if *faults > 0 {
-					stride = max(1, len(good.Calls) / *faults)
-				}
-				for n := stride; n <= len(good.Calls); n += stride {
-					job.Faults = append(job.Faults, fmt.Sprintf("%s:%d", kind, n))
-				}
-				runFaults(t, library, job, false, func(r faultRun) {
+				judge := func(r faultRun) {
+					if r.Fault == "" {
+						if good = r; r.Code != exitOK || r.Out == nil {
+							t.Fatalf("without a fault: exit code %d\n%s", r.Code, r.Stderr)
+						}
+						return
+					}
 					ends[r.Code]++
 					for _, c := range r.Calls[:min(1, len(r.Calls))] {
 						calls[c]++
@@ -227,25 +260,26 @@ func TestFaults(t *testing.T) {
 					if err := judgeFault(r, good); err != nil {
 						t.Errorf("FAULT=%s (%s): %v\n%s", r.Fault, strings.Join(r.Calls, ", "), err, r.Stderr)
 					}
-				})
+				}
+				job.Faults = []string{"", ""} // the second run has the programs of the first
+				if *faults > 0 {
+					for k := range *faults {
+						at := 100 * (float64(k) + 0.5) / float64(*faults)
+						job.Faults = append(job.Faults, fmt.Sprintf("lose:%g%%", at), fmt.Sprintf("fail:%g%%", at))
+					}
+				} else {
+					runFaults(t, library, job, judge)
+					job.Faults = nil
+					for n := 1 + *faultsFrom; n <= len(good.Calls); n += *faultsEvery {
+						job.Faults = append(job.Faults, fmt.Sprintf("%s:%d", kind, n))
+					}
+				}
+				runFaults(t, library, job, judge)
 				t.Logf("%d faults in %v: exit codes %v; first to fail: %v", len(job.Faults),
 					time.Since(start).Round(time.Millisecond), ends, calls)
 			})
 		}
 	}
-}
-
-// goodRun is the run of a job without faults, in a process that knows the programs.
-func goodRun(t *testing.T, library string, job faultJob) (good faultRun) {
-	t.Helper()
-	job.Faults = []string{"", ""}
-	runFaults(t, library, job, false, func(r faultRun) {
-		if r.Code != exitOK || r.Out == nil {
-			t.Fatalf("%s: exit code %d\n%s", job.Name, r.Code, r.Stderr)
-		}
-		good = r
-	})
-	return good
 }
 
 // judgeFault says what is wrong about the end of a run with a failed call.
@@ -265,4 +299,59 @@ func judgeFault(r, good faultRun) error {
 		return fmt.Errorf("exit code %d without a word", r.Code)
 	}
 	return nil
+}
+
+// TestFlips turns bits in what a device reads, writes and remembers. Audited in full, no run ends with exit code 0 and
+// another result; in a sample, few do whose bits stay wrong.
+func TestFlips(t *testing.T) {
+	library, r := faultyLibrary(t), newRandom(t)
+	for _, job := range faultyCommands(t) {
+		for _, level := range []string{"off", "sample", "full"} {
+			if *flips == 0 && (job.Name != "uma" || level != "full") {
+				continue
+			}
+			t.Run(job.Name+"/"+level, func(t *testing.T) {
+				type ends struct{ wrong, found, crashed, none int }
+				var good faultRun
+				job, found := job, map[string]*ends{}
+				job.Args = with(job.Args, "--audit", level)
+				job.Faults = []string{"", ""}
+				for _, kind := range []string{"read", "write", "memory", "read+", "write+", "memory+"} {
+					found[kind] = &ends{}
+					for range max(*flips, 2) {
+						job.Faults = append(job.Faults, fmt.Sprintf("%s:%g%%:%d", kind, 100*r.Float64(), r.Uint32()))
+					}
+				}
+				runFaults(t, library, job, func(r faultRun) {
+					if r.Fault == "" {
+						good = r
+						return
+					}
+					kind, _, _ := strings.Cut(r.Fault, ":")
+					wrong := r.Code == exitOK && !bytes.Equal(r.Out, good.Out)
+					switch err := judgeFault(r, good); {
+					case wrong:
+						found[kind].wrong++
+					case r.Code == exitOK:
+						found[kind].none++
+					case r.Code == crashed && strings.HasPrefix(r.Stderr, "signal: ") && kind[0] != 'r':
+						// An index that is wrong in the memory of a device that is this processor, and computes in this process.
+						found[kind].crashed++
+					default:
+						found[kind].found++
+						if err != nil {
+							t.Errorf("FAULT=%s: %v\n%s", r.Fault, err, r.Stderr)
+						}
+					}
+					if wrong && level == "full" {
+						t.Errorf("FAULT=%s: exit code 0 and another result", r.Fault)
+					}
+				})
+				for kind, e := range found {
+					t.Logf("%-7s %3d found, %3d crashed, %3d wrong with exit code 0, %3d without effect", kind, e.found, e.crashed,
+						e.wrong, e.none)
+				}
+			})
+		}
+	}
 }

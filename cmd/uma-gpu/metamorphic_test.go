@@ -91,7 +91,7 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 	device := pick(r, append(devicesHere(t), "cpu", "cpu:plain")...)
 	v.args = append(v.args, "--device", device)
 	sometimes("--no-bounds")
-	sometimes("--verify")
+	sometimes("--audit", "full")
 	sometimes("--no-tuning")
 	// Landmarks lie in a model as the examples lay in memory.
 	storages := []string{"dense", "dense", "auto"}

@@ -47,7 +47,7 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		err = errors.Join(err, flushErr)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "uma-gpu: %v\n", err) // if that fails there is nobody to tell
+		fmt.Fprintf(stderr, "uma-gpu: %v\n", adviseDevice(err)) // if that fails there is nobody to tell
 	}
 	return exitCode(err)
 }

@@ -189,8 +189,12 @@ func runFaults(t *testing.T, library string, job faultJob, what func(faultRun)) 
 		r.Close()
 		if done < len(job.Faults) {
 			code := crashed
-			if !slow.Stop() {
+			switch {
+			case !slow.Stop():
 				code = hung
+			case strings.Contains(said.String(), "uma-gpu: signal "):
+				// The memory that an index names which is wrong is not there, and the kernel computes in this process.
+				code = exitOf(t, err)
 			}
 			what(faultRun{Fault: job.Faults[done], Code: code, Stderr: fmt.Sprint(err, "\n", lines(said.String(), 60))})
 			os.RemoveAll(job.Out)
@@ -311,7 +315,7 @@ func TestFlips(t *testing.T) {
 				continue
 			}
 			t.Run(job.Name+"/"+level, func(t *testing.T) {
-				type ends struct{ wrong, found, crashed, none int }
+				type ends struct{ wrong, found, none int }
 				var good faultRun
 				job, found := job, map[string]*ends{}
 				job.Args = with(job.Args, "--audit", level)
@@ -319,7 +323,8 @@ func TestFlips(t *testing.T) {
 				for _, kind := range []string{"read", "write", "memory", "read+", "write+", "memory+"} {
 					found[kind] = &ends{}
 					for range max(*flips, 2) {
-						job.Faults = append(job.Faults, fmt.Sprintf("%s:%g%%:%d", kind, 100*r.Float64(), r.Uint32()))
+						at := 78 + 22*r.Float64() // what is before opens the device and tests it
+						job.Faults = append(job.Faults, fmt.Sprintf("%s:%g%%:%d", kind, at, r.Uint32()))
 					}
 				}
 				runFaults(t, library, job, func(r faultRun) {
@@ -334,9 +339,6 @@ func TestFlips(t *testing.T) {
 						found[kind].wrong++
 					case r.Code == exitOK:
 						found[kind].none++
-					case r.Code == crashed && strings.HasPrefix(r.Stderr, "signal: ") && kind[0] != 'r':
-						// An index that is wrong in the memory of a device that is this processor, and computes in this process.
-						found[kind].crashed++
 					default:
 						found[kind].found++
 						if err != nil {
@@ -348,8 +350,7 @@ func TestFlips(t *testing.T) {
 					}
 				})
 				for kind, e := range found {
-					t.Logf("%-7s %3d found, %3d crashed, %3d wrong with exit code 0, %3d without effect", kind, e.found, e.crashed,
-						e.wrong, e.none)
+					t.Logf("%-7s %3d found, %3d wrong with exit code 0, %3d without effect", kind, e.found, e.wrong, e.none)
 				}
 			})
 		}

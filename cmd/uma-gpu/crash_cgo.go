@@ -20,9 +20,9 @@ static void crash(int number) {
 	}
 	// strsignal would allocate, in a heap that may be what is broken.
 	const char *name = number == SIGABRT ? "aborted" : number == SIGILL ? "illegal instruction" : "no such memory";
-	int n = snprintf(text, sizeof text, "uma-gpu: signal %d (%s) in an OpenCL driver or kernel: the driver, the kernels that it "
-		"has compiled and kept, or the device's memory is at fault%s; remove the kernels that PoCL keeps in %s%s, use "
-		"--device cpu, or update the driver\n", number, name,
+	int n = snprintf(text, sizeof text, "uma-gpu: signal %d (%s) in an OpenCL driver or kernel: the driver, the kernels "
+		"that it has compiled and kept, or the device's memory is at fault%s; remove the kernels that PoCL keeps in %s%s, "
+		"use --device cpu, or update the driver\n", number, name,
 		number == SIGBUS ? ", or a data file was cut while it was used in place" : "", cache ? cache : "", below);
 	if (n > 0 && write(STDERR_FILENO, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) < 0) _exit(1);
 	_exit(1);

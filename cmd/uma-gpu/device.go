@@ -34,7 +34,7 @@ func deviceFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step; same weights, slower"},
 		&cli.BoolFlag{Name: "no-tuning", Usage: "leave aside what uma-gpu tune has found"},
 		&cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
-			Usage: "`LEVEL` of checks by another engine: off, sample or full"},
+			Usage: "`LEVEL` of checks by another engine: off, sample, full"},
 		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; the model says so"},
 	}
 }
@@ -200,8 +200,8 @@ func adviseDevice(err error) error {
 	if !errors.Is(err, audit.ErrDiffers) {
 		return err
 	}
-	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has computed is of no use: begin again "+
-		"with --device cpu, and trust no checkpoint of this run", err)
+	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has computed is of no use: "+
+		"begin again with --device cpu, and trust no checkpoint of this run", err)
 }
 
 // audited returns e with the audit that was asked for. The processor is audited by the loops that define every

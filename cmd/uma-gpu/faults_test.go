@@ -28,7 +28,7 @@ const faultsVariable = "UMA_GPU_TEST_FAULTS"
 var (
 	faults      = flag.Int("faults", 6, "how many OpenCL calls TestFaults lets fail, of one command; 0 for all, of each")
 	faultsEvery = flag.Int("faults-every", 1, "of all of them, let one in so many fail")
-	flips       = flag.Int("flips", 0, "how many bits of each kind TestFlips turns, for each command and audit; 0 for one command")
+	flips       = flag.Int("flips", 0, "bits of a kind that TestFlips turns, of each command and audit; 0: a few of one")
 	faultsFrom  = flag.Int("faults-from", 0, "from which on")
 )
 

@@ -121,7 +121,8 @@ INT(clGetKernelWorkGroupInfo,
 INT(clWaitForEvents, (cl_uint a, const cl_event *b), (a, b))
 INT(clFinish, (cl_command_queue a), (a))
 INT(clEnqueueFillBuffer,
-    (cl_command_queue a, cl_mem b, const void *c, size_t d, size_t e, size_t f, cl_uint g, const cl_event *h, cl_event *i),
+    (cl_command_queue a, cl_mem b, const void *c, size_t d, size_t e, size_t f, cl_uint g, const cl_event *h,
+     cl_event *i),
     (a, b, c, d, e, f, g, h, i))
 PTR(cl_context, clCreateContext,
     (const cl_context_properties *a, cl_uint b, const cl_device_id *c,
@@ -162,8 +163,8 @@ cl_int CL_API_CALL clReleaseMemObject(cl_mem m) {
 	return real(m);
 }
 
-cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t size, void *to, cl_uint g,
-                                       const cl_event *h, cl_event *i) {
+cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t size, void *to,
+                                       cl_uint g, const cl_event *h, cl_event *i) {
 	REAL(clEnqueueReadBuffer);
 	if (fails("clEnqueueReadBuffer")) return CL_OUT_OF_RESOURCES;
 	int wrong = due("read", &reads);
@@ -172,8 +173,8 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue a, cl_mem b, cl_bool c, 
 	return err;
 }
 
-cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t size, const void *from,
-                                        cl_uint g, const cl_event *h, cl_event *i) {
+cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t size,
+                                        const void *from, cl_uint g, const cl_event *h, cl_event *i) {
 	REAL(clEnqueueWriteBuffer);
 	if (fails("clEnqueueWriteBuffer")) return CL_OUT_OF_RESOURCES;
 	if (!due("write", &writes)) return real(a, b, c, d, size, from, g, h, i);
@@ -191,8 +192,10 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue a, cl_kernel b, cl_ui
 	if (fails("clEnqueueNDRangeKernel")) return CL_OUT_OF_RESOURCES;
 	cl_int err = real(a, b, c, d, e, f, g, h, i);
 	if (!due("memory", &launches) || err != CL_SUCCESS || !made) return err;
-	__typeof__(&clEnqueueReadBuffer) get = (__typeof__(&clEnqueueReadBuffer))dlsym(RTLD_NEXT, "clEnqueueReadBuffer");
-	__typeof__(&clEnqueueWriteBuffer) put = (__typeof__(&clEnqueueWriteBuffer))dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
+	__typeof__(&clEnqueueReadBuffer) get;
+	__typeof__(&clEnqueueWriteBuffer) put;
+	*(void **)&get = dlsym(RTLD_NEXT, "clEnqueueReadBuffer");
+	*(void **)&put = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
 	unsigned char byte;
 	int k = seed / 64 % made;
 	size_t place = seed / 8 % buffers[k].size;

@@ -2,10 +2,15 @@
 # make run      sets up, builds, and shows learning from wrong labels
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
+# make install  puts program, manual pages and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
+# make deb      a Debian package of it, in build/
+# make deb-check installs the package in a new Debian, uses it there and removes it; as root
 # make tuner    the tests that search for a tuning, which make test leaves out
 # make small    the suite on devices with little memory and small work groups
 # make mutants each broken kernel has to fail the conformance suite
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
+# make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
+# make mpi      tests on three ranks of Open MPI, on this machine
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make faults   OpenCL calls that fail, each one of short runs, and bits that turn on a device
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
@@ -49,7 +54,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build run test small mutants tuner every kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -59,6 +64,39 @@ deps:
 
 build: deps
 	go build -o build/uma-gpu ./cmd/uma-gpu
+
+# What is built is not built again: sudo make install needs no Go.
+PREFIX ?= /usr/local
+DESTDIR ?=
+SHARE = $(DESTDIR)$(PREFIX)/share
+build/uma-gpu:
+	$(MAKE) build
+
+install: build/uma-gpu
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
+		$(SHARE)/zsh/vendor-completions $(SHARE)/fish/vendor_completions.d
+	install -m 755 build/uma-gpu $(DESTDIR)$(PREFIX)/bin/uma-gpu
+	build/uma-gpu man --dir $(SHARE)/man/man1
+	build/uma-gpu completion bash >$(SHARE)/bash-completion/completions/uma-gpu
+	build/uma-gpu completion zsh >$(SHARE)/zsh/vendor-completions/_uma-gpu
+	build/uma-gpu completion fish >$(SHARE)/fish/vendor_completions.d/uma-gpu.fish
+	chmod 644 $(SHARE)/man/man1/uma-gpu*.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/uma-gpu $(SHARE)/man/man1/uma-gpu.1 $(SHARE)/man/man1/uma-gpu-*.1 \
+		$(SHARE)/bash-completion/completions/uma-gpu $(SHARE)/zsh/vendor-completions/_uma-gpu \
+		$(SHARE)/fish/vendor_completions.d/uma-gpu.fish
+
+deb: build
+	@.ci/install-deps dpkg-dev
+	rm -rf build/deb
+	$(MAKE) install DESTDIR=build/deb PREFIX=/usr
+	strip build/deb/usr/bin/uma-gpu
+	packaging/deb.sh build/deb build
+
+deb-check: deb
+	@.ci/install-deps debootstrap
+	packaging/deb-check.sh build/uma-gpu_*.deb build/chroot
 
 run: build
 	@sh testdata/demo.sh build/uma-gpu
@@ -101,13 +139,23 @@ every: deps
 	go test -vet=off -run '$(OF_INTEGERS)' ./gpu -every
 	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
 
+shards: deps
+	go test -vet=off -count=1 ./host/engine/shard -args -all
+
+mpi: deps
+	@.ci/install-deps openmpi-bin libopenmpi-dev
+	@mkdir -p build
+	go test -vet=off -tags mpi -c -o build/mpi.test ./host/engine/shard/mpi
+	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
+	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
+
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
 kills: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 # Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it.
 faults: deps
-	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestFlips$$' ./cmd/uma-gpu -faults 0 -flips 200
+	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestTurnedBits$$' ./cmd/uma-gpu -faults 0 -flips 200
 
 stream: deps
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)

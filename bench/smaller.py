@@ -20,7 +20,7 @@ import numpy as np
 
 NOISE = os.environ.get("NOISE", "0.4")
 # γ of the mean is SHARPER times 1 / the median squared distance; landmarks
-SETS = {"letter": (32, (750,)), "fashion": (16, (750,))}
+SETS = {"letter": (32, (750,)), "fashion": (16, (500,))}
 
 
 def run(*args):

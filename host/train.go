@@ -202,8 +202,9 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	}
 	t.model = model.Model{Q: t.problem.Q, Meta: model.Meta{
 		ToolVersion: o.Tool, ContractVersion: contract.Version,
-		Classes: data.Classes, Features: model.Features{Count: data.FeatureCount(), Names: data.Features},
-		Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
+		Classes:  data.Classes,
+		Features: model.Features{Count: data.FeatureCount(), Names: data.Features, Encoding: data.Encoding},
+		Learner:  about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule), MaxSteps: o.MaxSteps,
 		DataSHA256: t.data.SHA256, TemperatureFolds: o.TemperatureFolds,
 	}}
 	if o.Annotations != nil {

@@ -84,7 +84,7 @@ func atomsOptions(c *cli.Context) (kernelmean.Options, *host.Kernel, error) {
 		return o, nil, usagef(c, "wanted --atoms or --atom-error, above 0")
 	}
 	if text != "" {
-		if o.Atoms, err = strconv.Atoi(text); err != nil || o.Atoms < 1 {
+		if o.Atoms, err = parseCount(text); err != nil || o.Atoms < 1 {
 			return o, nil, usagef(c, "--atoms are %q, wanted a number of at least 1", text)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -171,7 +170,7 @@ func parseShape(text string) (n, d, q int, err error) {
 		what  string
 		least int
 	}{{&n, "examples", 1}, {&d, "features", 1}, {&q, "classes", 2}} {
-		if *part.to, err = strconv.Atoi(parts[k]); err != nil || *part.to < part.least {
+		if *part.to, err = parseCount(parts[k]); err != nil || *part.to < part.least {
 			return 0, 0, 0, fmt.Errorf("found %q for the %s, wanted a number of at least %d", parts[k], part.what, part.least)
 		}
 	}

@@ -34,10 +34,10 @@ func bootstrapCommand() *cli.Command {
 		&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the stages, one file each; one that is there is used (required)"},
 		quietFlag(),
 	}
-	flags := append(grouped("Data", data), grouped("Learner", learner)...)
-	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Output", output)...)
+	flags := append(data, learner...)
+	flags = append(flags, trainKernelFlags()...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "bootstrap",
 		Usage: "learn from few labelled examples and many that a rough model labels",
@@ -107,6 +107,11 @@ func (s *stages) read(c *cli.Context) (err error) {
 	}
 	o := s.training.read
 	o.NoLabels, o.Labels, o.Classes, o.Features = true, "", s.labelled.Classes, s.labelled.FeatureCount()
+	if o.Encoding = s.labelled.Encoding; o.Encoding != nil {
+		o.FeatureNames = s.labelled.Features
+	} else {
+		o.Encode = nil
+	}
 	if o.Storage == "auto" && !s.labelled.Sparse() {
 		o.Storage = "dense"
 	} else if o.Storage == "auto" {

@@ -11,11 +11,11 @@ import (
 )
 
 func checkCommand() *cli.Command {
-	flags := grouped("Data", noisyDataFlags())
-	flags = append(flags, grouped("Learner", foldFlags())...)
-	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Output", []cli.Flag{jsonFlag(), quietFlag()})...)
+	flags := noisyDataFlags()
+	flags = append(flags, foldFlags()...)
+	flags = append(flags, trainKernelFlags()...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, []cli.Flag{jsonFlag(), quietFlag()}...)
 	return &cli.Command{
 		Name:  "check",
 		Usage: "say whether a confusion matrix helps, and whether labels contradict it",

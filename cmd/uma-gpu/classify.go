@@ -31,7 +31,9 @@ func readFor(c *cli.Context, o dataset.Options, f model.Features, n notes) (*dat
 	if err != nil {
 		return nil, err
 	}
-	o.Features = f.Count
+	if err := asModel(c, &o, f); err != nil {
+		return nil, err
+	}
 	if how == "name" && len(f.Names) > 0 {
 		o.FeatureNames = f.Names
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -60,7 +59,7 @@ func compress(c *cli.Context) (err error) {
 	}
 	atoms := 0
 	if text := c.String("atoms"); text != "all" {
-		if atoms, err = strconv.Atoi(text); err != nil || atoms < 1 {
+		if atoms, err = parseCount(text); err != nil || atoms < 1 {
 			return usagef(c, "--atoms are %q, wanted a number of at least 1, or all", text)
 		}
 	}

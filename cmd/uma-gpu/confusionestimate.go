@@ -42,12 +42,12 @@ func estimateCommand() *cli.Command {
 		jsonFlag(), quietFlag(),
 	}
 	var flags []cli.Flag
-	flags = append(flags, grouped("Source", source)...)
-	flags = append(flags, grouped("Data", dataFlags("examples with noisy labels"))...)
-	flags = append(flags, grouped("Method", append(how, without(without(learnerFlags(), "clean"), "folds")...))...)
-	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Output", output)...)
+	flags = append(flags, source...)
+	flags = append(flags, dataFlags("examples with noisy labels")...)
+	flags = append(flags, append(how, without(without(learnerFlags(), "clean"), "folds")...)...)
+	flags = append(flags, trainKernelFlags()...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "estimate",
 		Usage: "find the confusion matrix of labels",

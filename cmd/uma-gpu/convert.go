@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 func convertCommand() *cli.Command {
@@ -22,11 +24,14 @@ func convertCommand() *cli.Command {
 			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the\n" +
 			"processor computes on it in place, and it need not fit in memory. --normalize prepares the features\n" +
 			"once and for all: train then takes them as they are, and the model still predicts from raw data.\n\n" +
+			"Of a table with words or missing values the features are written that train makes of it (info\n" +
+			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
 			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
 			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
 		Flags: append(dataFlags("examples to convert"),
 			noLabelsFlag(),
 			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"}},
+			inputFlag{&cli.StringFlag{Name: "encoding", Usage: "make features of columns as those of the model `FILE`.npz"}},
 			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto, " + orList(dataset.WriteFormats())},
 			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Usage: "prepare for binary, by `STEPS` as of train"},
@@ -57,6 +62,9 @@ func convert(c *cli.Context) error {
 	}
 	out := c.String("out")
 	n := newNotes(c)
+	if err := encodedAs(c, &options); err != nil {
+		return err
+	}
 	d, err := readWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
@@ -88,6 +96,27 @@ func convert(c *cli.Context) error {
 	if d.Features != nil && to != "csv" && to != "binary" {
 		n.say("the names of the features are left out; %s has no place for them", to)
 	}
+	return nil
+}
+
+// encodedAs has o read a table as the model of --encoding does.
+func encodedAs(c *cli.Context, o *dataset.Options) error {
+	path := c.String("encoding")
+	if path == "" {
+		return nil
+	}
+	m, err := model.Load(path)
+	if err != nil {
+		return err
+	}
+	if m.Meta.Features.Encoding == nil {
+		return fmt.Errorf("model file %s: found features that are columns of numbers, wanted a model of a table "+
+			"with words or missing values", path)
+	}
+	if err := asModel(c, o, m.Meta.Features); err != nil {
+		return err
+	}
+	o.FeatureNames = m.Meta.Features.Names
 	return nil
 }
 

@@ -14,11 +14,11 @@ import (
 )
 
 func cvCommand() *cli.Command {
-	flags := grouped("Data", append(noisyDataFlags(), annotatorFlags()...))
-	flags = append(flags, grouped("Learner", foldFlags())...)
-	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Output", []cli.Flag{printedAxesFlag(), jsonFlag(), quietFlag()})...)
+	flags := append(noisyDataFlags(), annotatorFlags()...)
+	flags = append(flags, foldFlags()...)
+	flags = append(flags, trainKernelFlags()...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, []cli.Flag{printedAxesFlag(), jsonFlag(), quietFlag()}...)
 	return &cli.Command{
 		Name:  "cv",
 		Usage: "judge a learner by examples held out in turn, without a right label",

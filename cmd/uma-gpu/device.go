@@ -27,6 +27,8 @@ func deviceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{deviceVariable},
 			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
+		&cli.StringFlag{Name: "shares", DefaultText: "measured",
+			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
 		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit",
 			Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
 		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
@@ -167,6 +169,10 @@ type device struct {
 	noTuning bool
 	audit    audit.Level // "" for a sample, unless it is the processor
 	tuning   string      // in use, for people: "default" or "tuned DATE"; "" without OpenCL
+
+	parts  []*device // of a list of devices, each of which computes on a share of the examples
+	shares []int     // of the parts, nil to measure them
+	data   string    // hash of the data that it will be used for, as far as it is known
 }
 
 // chooseDevice checks the flags of deviceFlags and finds the device, so that a
@@ -180,19 +186,26 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	if err != nil {
 		return nil, usagef(c, "--memory-limit: %v", err)
 	}
-	s, err := selectDevice(c.String("device"), gpu.Devices)
-	if err != nil {
-		return nil, err
-	}
 	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
 		AllowNonconforming: c.Bool("allow-nonconforming")}
-	d := &device{selection: s, options: options, noTuning: c.Bool("no-tuning")}
+	d := &device{options: options, noTuning: c.Bool("no-tuning")}
 	if c.IsSet("audit") {
 		level, err := oneOf(c, "audit", string(audit.Off), string(audit.Sample), string(audit.Full))
+		if err != nil {
+			return nil, err
+		}
 		d.audit = audit.Level(level)
-		return d, err
 	}
-	return d, nil
+	name := deviceOfRank(c.String("device"))
+	if names := listedDevices(name, gpu.Devices); names != nil {
+		return d, d.chooseShards(c, names)
+	}
+	if c.String("shares") != "" {
+		return nil, usagef(c, "--shares is of several devices, wanted --device with + between them")
+	}
+	d.selection, err = selectDevice(name, gpu.Devices)
+	d.ofThisRank()
+	return d, err
 }
 
 // adviseDevice adds to an error that an audit found what to do.
@@ -251,6 +264,9 @@ func (w work) processorSuffices() bool { return w.values < processorValues }
 
 // wantsNarrow reports whether narrow examples pay where they will be computed on.
 func (d *device) wantsNarrow(x dataset.Examples) bool {
+	if slices.ContainsFunc(d.parts, func(p *device) bool { return p.wantsNarrow(x) }) {
+		return true
+	}
 	if len(d.try) == 0 || d.auto && workOn(x, 0).processorSuffices() {
 		return false
 	}
@@ -260,6 +276,14 @@ func (d *device) wantsNarrow(x dataset.Examples) bool {
 // open opens the device for the work w, with the tuning that is stored for such, and says
 // which one it is. The caller closes the engine.
 func (d *device) open(n notes, w work) (engine.Engine, error) {
+	if d.parts != nil || launch.Ranks > 1 {
+		return d.openShards(n, w)
+	}
+	return d.openOne(n, w)
+}
+
+// openOne is open for a device that is not a list, and of a process by itself.
+func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 	try := d.try
 	if d.auto && w.processorSuffices() {
 		try = nil

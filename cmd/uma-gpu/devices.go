@@ -25,9 +25,11 @@ func devicesCommand() *cli.Command {
 			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or auto:\n" +
 			"for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the\n" +
 			"processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.\n\n" +
+			"Several devices, such as cpu+opencl:0.0, compute together: each takes a share of the examples, by speeds\n" +
+			"that are measured, or by --shares, such as 1,8. The weights are the same.\n\n" +
 			"More examples than --max-alloc holds are cut in tiles. Those that do not fit in --memory-limit stay\n" +
-			"in host memory and are streamed, or used in place. Both take bytes, or K, M and G of them, powers of\n" +
-			"1024. --no-bounds and --no-tuning change no weight.\n\n" +
+			"in host memory and are streamed, or used in place. Both are of each device, bytes, or K, M and G of them,\n" +
+			"powers of 1024. --no-bounds and --no-tuning change no weight.\n\n" +
 			"--audit finds bits that a device, its memory or its driver got wrong, by computing once more on the\n" +
 			"processor: sample as often as two hundredths of the time allow, and the last of each training; full\n" +
 			"everything. What differs is an error, and no model is written. cpu is audited by cpu:plain.\n\n" +
@@ -62,7 +64,15 @@ func devices(c *cli.Context) error {
 	if err := checkUsage(c); err != nil {
 		return err
 	}
-	var listing deviceListing
+	listing := testDevices(notes{c.App.ErrWriter, false})
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, listing)
+	}
+	return printDevices(c.App.Writer, listing.Devices)
+}
+
+// testDevices opens all devices, which runs their self-test.
+func testDevices(n notes) (listing deviceListing) {
 	for _, p := range processors {
 		cpu := p.new(false)
 		about := cpu.Device()
@@ -74,12 +84,12 @@ func devices(c *cli.Context) error {
 	infos, listErr := gpu.Devices()
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()
-		fmt.Fprintf(c.App.ErrWriter, "OpenCL: %v\n", listErr)
+		n.say("OpenCL: %v", listErr)
 	}
 	for _, i := range infos {
 		tunings, err := storedTunings(i)
 		if err != nil {
-			fmt.Fprintf(c.App.ErrWriter, "warning: stored tunings are not used: %v\n", err)
+			n.warn("stored tunings are not used: %v", err)
 		}
 		software := ""
 		e, err := gpu.Open(i, gpu.Options{})
@@ -92,10 +102,7 @@ func devices(c *cli.Context) error {
 			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Software: software, Tunings: len(tunings), Info: &i,
 		})
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, listing)
-	}
-	return printDevices(c.App.Writer, listing.Devices)
+	return listing
 }
 
 func verdict(err error) string {

@@ -110,6 +110,9 @@ func adviseMemory(err error) error {
 // reopen opens the OpenCL device with this id a second time, with another limit
 // of memory.
 func (d *device) reopen(id string, limit int64) (engine.Engine, error) {
+	if d.parts != nil {
+		return d.reopenShards(limit)
+	}
 	for _, i := range d.try {
 		if i.ID() == id {
 			o := d.options

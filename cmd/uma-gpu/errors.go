@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,26 +35,55 @@ var errInterrupted = errors.New("interrupted")
 type usageError struct {
 	message string
 	command string // whose --help to see, "uma-gpu train"
+	hint    string // a question at the end, "" for none
 }
 
-func (e *usageError) Error() string { return e.message + "; see " + e.command + " --help" }
+func (e *usageError) Error() string {
+	text := e.message + "; see " + e.command + " --help"
+	if e.hint != "" {
+		text += ". " + e.hint
+	}
+	return text
+}
 
-// usagef returns a usage error of the command that c runs.
+// usagef returns a usage error of the command that c runs. One that quotes a word and ends with those there are asks
+// which was meant.
 func usagef(c *cli.Context, format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...), c.Command.HelpName}
+	message, hint := fmt.Sprintf(format, args...), ""
+	if m := listsWords.FindStringSubmatch(message); m != nil {
+		hint = didYouMean(m[1], strings.Split(strings.ReplaceAll(m[2], " or ", ", "), ", "))
+	}
+	return &usageError{message, c.Command.HelpName, hint}
 }
+
+// listsWords finds the word, and the list of those there are.
+var listsWords = regexp.MustCompile(`"([^"]+)"[^"]*\b(?:use|wanted) ([^"]*)$`)
 
 // onUsageError takes the errors of the cli package's flag parser.
 func onUsageError(c *cli.Context, err error, _ bool) error {
 	message := strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag --", 1)
 	message = strings.Replace(message, "flag needs an argument: -", "a value is missing behind --", 1)
+	if _, name, unknown := strings.Cut(message, "unknown flag --"); unknown {
+		return &usageError{message, c.Command.HelpName, didYouMean("--"+name, flagWords(c.Command.Flags))}
+	}
 	return usagef(c, "%s", message)
+}
+
+// flagWords are the flags as they are typed.
+func flagWords(flags []cli.Flag) (words []string) {
+	for _, f := range flags {
+		for _, name := range f.Names() {
+			words = append(words, strings.Repeat("-", min(2, len(name)))+name)
+		}
+	}
+	return words
 }
 
 // needCommand is the action of a command that has only subcommands.
 func needCommand(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
-		return usagef(c, "unknown command %q", name)
+		return &usageError{fmt.Sprintf("unknown command %q", name), c.Command.HelpName,
+			didYouMean(name, commandNames(c.Command.Subcommands))}
 	}
 	return usagef(c, "a command is missing")
 }

@@ -65,6 +65,10 @@ func export(c *cli.Context) error {
 		return fmt.Errorf("model file %s: %w", path, err)
 	}
 	n := newNotes(c)
+	if m.Meta.Features.Encoding != nil {
+		n.say("the model makes its %d features of columns of a table; %s wants the features, as uma-gpu convert "+
+			"--encoding %s writes them", m.Meta.Features.Count, out, path)
+	}
 	switch labels, named := exchange.Labels(m); {
 	case format == "liblinear" && !named:
 		n.say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))

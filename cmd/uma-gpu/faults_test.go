@@ -28,7 +28,7 @@ const faultsVariable = "UMA_GPU_TEST_FAULTS"
 var (
 	faults      = flag.Int("faults", 6, "how many OpenCL calls TestFaults lets fail, of one command; 0 for all, of each")
 	faultsEvery = flag.Int("faults-every", 1, "of all of them, let one in so many fail")
-	flips       = flag.Int("flips", 0, "bits of a kind that TestFlips turns, of each command and audit; 0: a few of one")
+	faultFlips  = flag.Int("flips", 0, "bits of a kind that TestTurnedBits turns, of each command and audit; 0: a few of one")
 	faultsFrom  = flag.Int("faults-from", 0, "from which on")
 )
 
@@ -305,13 +305,13 @@ func judgeFault(r, good faultRun) error {
 	return nil
 }
 
-// TestFlips turns bits in what a device reads, writes and remembers. Audited in full, no run ends with exit code 0 and
+// TestTurnedBits turns bits in what a device reads, writes and remembers. Audited in full, no run ends with exit code 0 and
 // another result; in a sample, few do whose bits stay wrong.
-func TestFlips(t *testing.T) {
+func TestTurnedBits(t *testing.T) {
 	library, r := faultyLibrary(t), newRandom(t)
 	for _, job := range faultyCommands(t) {
 		for _, level := range []string{"off", "sample", "full"} {
-			if *flips == 0 && (job.Name != "uma" || level != "full") {
+			if *faultFlips == 0 && (job.Name != "uma" || level != "full") {
 				continue
 			}
 			t.Run(job.Name+"/"+level, func(t *testing.T) {
@@ -322,7 +322,7 @@ func TestFlips(t *testing.T) {
 				job.Faults = []string{"", ""}
 				for _, kind := range []string{"read", "write", "memory", "read+", "write+", "memory+"} {
 					found[kind] = &ends{}
-					for range max(*flips, 2) {
+					for range max(*faultFlips, 2) {
 						at := 78 + 22*r.Float64() // what is before opens the device and tests it
 						job.Faults = append(job.Faults, fmt.Sprintf("%s:%g%%:%d", kind, at, r.Uint32()))
 					}

@@ -15,9 +15,9 @@ import (
 var noFiles = strings.Fields(`
 	audit axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header id
 	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
-	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets show storage
-	strategy synthetic to trust try
-	weights x-name y-name judge pictures`)
+	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets shares show
+	storage strategy synthetic to trust try
+	weights x-name y-name judge pictures categories missing unseen`)
 
 // eachCommand calls f for each command that does something, with its words.
 func eachCommand(f func(words []string, c *cli.Command)) {
@@ -54,7 +54,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 			}
 			number := true // no file is named by a flag that is read as a number
 			switch f.(type) {
-			case *cli.IntFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag, *cli.Float64Flag, *cli.DurationFlag:
+			case countFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag, *cli.Float64Flag, *cli.DurationFlag:
 			default:
 				number = false
 			}

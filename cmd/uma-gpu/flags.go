@@ -29,7 +29,7 @@ func seedFlag(of string) cli.Flag {
 
 // dataFlags say which file to read and how. usage is the text of --data.
 func dataFlags(usage string) []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		inputFlag{&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, or - for standard input (required)"}},
 		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT`: " + orList(dataFormats)},
 		&cli.StringFlag{Name: "label-column", DefaultText: "last",
@@ -45,7 +45,8 @@ func dataFlags(usage string) []cli.Flag {
 			Usage: "`FORM` of the features in memory: auto, dense, sparse or narrow"},
 		&cli.IntFlag{Name: "max-errors", Value: 1, Usage: "list the first `N` bad examples"},
 		&cli.BoolFlag{Name: "skip-bad", Usage: "pass over bad examples, and say which"},
-	}
+		&cli.BoolFlag{Name: "trust-data", Usage: "do not compare a .umab file with its checksums before it is used"},
+	}, columnFlags()...)
 }
 
 // dataFormats are the values of --format.
@@ -57,7 +58,7 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 		LabelColumn: c.String("label-column"), Labels: c.String("labels"),
 		XName: c.String("x-name"), YName: c.String("y-name"),
 		ZeroBased: c.Bool("zero-based"), MaxErrors: c.Int("max-errors"), SkipBad: c.Bool("skip-bad"),
-		Stdin: c.App.Reader,
+		Trust: c.Bool("trust-data"), Stdin: c.App.Reader,
 	}
 	if list := c.String("ignore-columns"); list != "" {
 		o.Ignore = strings.Split(list, ",")
@@ -66,6 +67,9 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 		return o, usagef(c, "--max-errors is %d, wanted at least 1", o.MaxErrors)
 	}
 	var err error
+	if err := columnOptions(c, &o); err != nil {
+		return o, err
+	}
 	if o.Format, err = oneOf(c, "format", dataFormats...); err != nil {
 		return o, err
 	}
@@ -116,12 +120,14 @@ func newNotes(c *cli.Context) notes { return notes{c.App.ErrWriter, c.Bool("quie
 // say prints a line, unless quiet.
 func (n notes) say(format string, args ...any) {
 	if !n.quiet {
-		fmt.Fprintf(n.w, format+"\n", args...)
+		fmt.Fprint(n.w, legible(fmt.Sprintf(format+"\n", args...)))
 	}
 }
 
 // warn prints a line in any case.
-func (n notes) warn(format string, args ...any) { fmt.Fprintf(n.w, "warning: "+format+"\n", args...) }
+func (n notes) warn(format string, args ...any) {
+	fmt.Fprint(n.w, legible(fmt.Sprintf("warning: "+format+"\n", args...)))
+}
 
 // readData reads a data file; the caller closes what it gets, after all that uses
 // its examples.
@@ -136,6 +142,9 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 	if err != nil {
 		return nil, err
 	}
+	if raw := d.Mapped(); raw != nil {
+		tellMapped(raw, path)
+	}
 	storage := ""
 	if d.Sparse() {
 		storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(d.Stored())/(float64(d.N)*float64(d.D)))
@@ -145,6 +154,12 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 		prepared = ", prepared by " + d.Prepared.Steps.String()
 	}
 	n.say("data: %s, %d examples × %d features%s%s%s", path, d.N, d.FeatureCount(), classesOf(d), storage, prepared)
+	if d.Encoding != nil {
+		n.say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
+	}
+	if d.Unchecked() {
+		n.say("data: the file is of a version without checksums; uma-gpu convert writes one that has them")
+	}
 	for _, note := range d.Notes {
 		n.say("data: %s", note)
 	}
@@ -206,27 +221,4 @@ func places(at []int) string {
 		list = append(list, strconv.Itoa(p))
 	}
 	return strings.Join(list, ", ")
-}
-
-// grouped puts flags under a heading of the help text.
-func grouped(heading string, flags []cli.Flag) []cli.Flag {
-	for _, f := range flags {
-		switch f := f.(type) {
-		case inputFlag:
-			f.Category = heading
-		case outputFlag:
-			f.Category = heading
-		case *cli.StringFlag:
-			f.Category = heading
-		case *cli.BoolFlag:
-			f.Category = heading
-		case *cli.IntFlag:
-			f.Category = heading
-		case *cli.Float64Flag:
-			f.Category = heading
-		case *cli.Uint64Flag:
-			f.Category = heading
-		}
-	}
-	return flags
 }

@@ -1,44 +1,152 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"os"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 )
 
-func init() { cli.FlagStringer = flagLine }
+func init() {
+	cli.HelpPrinter = func(w io.Writer, _ string, about any) {
+		p, columns := page{}, usualColumns
+		switch about := about.(type) {
+		case *cli.App:
+			p = appPage(about)
+		case *cli.Command:
+			p = commandPage(about.HelpName, about)
+		}
+		if s, ok := w.(screen); ok {
+			columns = s.columns
+		}
+		p.print(w, columns)
+	}
+}
 
-// flagLine is the line of a flag in a help text: a tab between the flag and what it is
-// about, and a default only where there is something to know. That no flag is set unless
-// it is given goes without saying.
-func flagLine(f cli.Flag) string {
-	about, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return ""
+// screen is standard output, buffered. The buffer keeps the first write error; nobody below has to look.
+type screen struct {
+	*bufio.Writer
+	columns int // for texts that are wrapped
+}
+
+// The columns of a help text: where nobody knows how many there are, and the most that are read with ease.
+const (
+	usualColumns = 80
+	mostColumns  = 110
+	leastColumns = 30
+)
+
+// columnsOf returns how many columns a text on w should have: those of the terminal, or of the
+// variable COLUMNS.
+func columnsOf(w io.Writer) int {
+	columns := usualColumns
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		columns = n
 	}
-	usage := about.GetUsage()
-	var flag strings.Builder
-	for k, name := range about.Names() {
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			columns = n
+		}
+	}
+	return min(max(columns, leastColumns), mostColumns)
+}
+
+// print writes the page for a terminal of so many columns.
+func (p page) print(w io.Writer, columns int) {
+	fmt.Fprintf(w, "%s\n\nUsage: %s\n", wrap(p.name+": "+p.usage, columns, 0), wrap(p.synopsis, columns-7, 4))
+	if len(p.text) > 0 {
+		fmt.Fprintln(w)
+	}
+	for k, text := range p.text {
 		if k > 0 {
-			flag.WriteString(", ")
+			fmt.Fprintln(w)
 		}
-		flag.WriteString(strings.Repeat("-", min(2, len(name))) + name)
+		if !text.verbatim {
+			fmt.Fprintln(w, wrap(strings.Join(text.lines, " "), columns, 0))
+			continue
+		}
+		for _, line := range text.lines {
+			fmt.Fprintln(w, wrapLine(line, columns))
+		}
 	}
-	if about.TakesValue() {
-		value := "VALUE"
-		if before, rest, found := strings.Cut(usage, "`"); found {
-			if name, after, found := strings.Cut(rest, "`"); found {
-				value, usage = name, before+name+after
+	printSections(w, p.commands, columns)
+	printSections(w, p.flags, columns)
+	if p.commands != nil {
+		fmt.Fprintf(w, "\n%s\n", wrap(p.name+" COMMAND --help explains a command.", columns, 0))
+	}
+}
+
+// printSections writes commands or flags in two columns, one below the other where the window is narrow.
+func printSections(w io.Writer, all []section, columns int) {
+	widest := 0
+	for _, s := range all {
+		for _, i := range s.items {
+			widest = max(widest, utf8.RuneCountInString(i.term))
+		}
+	}
+	left := min(widest, columns/3) + 4 // with two spaces on either side
+	for _, s := range all {
+		fmt.Fprintf(w, "\n%s:\n", s.heading)
+		for _, i := range s.items {
+			term := "  " + i.term
+			if gap := left - utf8.RuneCountInString(term); gap >= 2 {
+				term += strings.Repeat(" ", gap)
+			} else {
+				term += "\n" + strings.Repeat(" ", left)
 			}
-		}
-		flag.WriteString(" " + value)
-		if text := strings.Trim(about.GetDefaultText(), `"`); text != "" && text != "0" {
-			usage += fmt.Sprintf(" (default: %s)", text)
+			fmt.Fprintln(w, term+hang(i.about, columns, left))
 		}
 	}
-	for _, name := range about.GetEnvVars() {
-		usage += " [$" + name + "]"
+}
+
+// wrap breaks a text into lines of at most so many columns where its words allow; lines after the first begin with
+// margin spaces.
+func wrap(text string, columns, margin int) string {
+	var b strings.Builder
+	at := 0
+	for k, word := range strings.Fields(text) {
+		width := utf8.RuneCountInString(word)
+		switch {
+		case k == 0:
+		case at+1+width > columns:
+			b.WriteString("\n" + strings.Repeat(" ", margin))
+			at = margin
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += width
 	}
-	return flag.String() + "\t" + usage
+	return b.String()
+}
+
+// hang breaks a text that begins behind so many columns of other text, below which it goes on.
+func hang(text string, columns, behind int) string {
+	return strings.ReplaceAll(wrap(text, columns-behind, 0), "\n", "\n"+strings.Repeat(" ", behind))
+}
+
+// wrapLine breaks a line of its own, such as a command or a row of a table, if it is too wide: what follows stands
+// where the last cell of a row began, and a command goes on behind a backslash.
+func wrapLine(line string, columns int) string {
+	if utf8.RuneCountInString(line) <= columns {
+		return line
+	}
+	words := strings.TrimLeft(line, " ")
+	head := line[:len(line)-len(words)]
+	if k := strings.Index(words, "  "); k >= 0 && len(head)+k < columns/2 {
+		cell := strings.TrimLeft(words[k:], " ")
+		head, words = line[:len(line)-len(cell)], cell
+	}
+	margin := strings.Repeat(" ", utf8.RuneCountInString(head))
+	if strings.Contains(line, "uma-gpu ") {
+		return head + strings.ReplaceAll(wrap(words, columns-len(margin)-6, 0), "\n", " \\\n    "+margin)
+	}
+	return head + hang(words, columns, len(margin))
 }

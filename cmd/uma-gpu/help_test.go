@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -8,32 +11,171 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// TestHelpIsNarrow: no line of a help text wraps in a window of 110 columns, every flag has
-// one line, and no default is told that says nothing.
+// TestHelpIsNarrow: no line of a help text is wider than the window, or than is read with ease; every flag is there;
+// and no default is told that says nothing, or twice.
 func TestHelpIsNarrow(t *testing.T) {
 	commands := []string{""}
 	var collect func(prefix string, list []*cli.Command)
 	collect = func(prefix string, list []*cli.Command) {
 		for _, c := range list {
-			commands = append(commands, prefix+c.Name)
-			collect(prefix+c.Name+" ", c.Subcommands)
+			if !c.Hidden {
+				commands = append(commands, prefix+c.Name)
+				collect(prefix+c.Name+" ", c.Subcommands)
+			}
 		}
 	}
-	collect("", newApp(nil, nil).Commands)
+	app := newApp(nil, nil)
+	collect("", app.Commands)
 	if len(commands) < 15 {
 		t.Fatalf("found only the commands %q", commands)
 	}
-	for _, command := range commands {
-		help, _ := succeed(t, append(strings.Fields(command), "--help")...)
-		for line := range strings.Lines(help) {
-			line = strings.TrimSuffix(line, "\n")
-			if width := utf8.RuneCountInString(line); width > 110 {
-				t.Errorf("help of %q has a line of %d columns, want at most 110:\n%s", command, width, line)
+	for _, columns := range []int{40, 80, 110, 300} {
+		t.Setenv("COLUMNS", fmt.Sprint(columns))
+		for _, command := range commands {
+			if columns != 80 && command != "" && command != "train" && command != "bootstrap" {
+				continue
 			}
-			if strings.Contains(line, "(default: false)") || strings.Contains(line, "(default: 0)") ||
-				strings.Count(line, "(default") > 1 {
-				t.Errorf("help of %q tells a default that is none, or two:\n%s", command, line)
+			help, _ := succeed(t, append(strings.Fields(command), "--help")...)
+			for line := range strings.Lines(help) {
+				line = strings.TrimSuffix(line, "\n")
+				width := utf8.RuneCountInString(line)
+				if most := min(columns, 110); width > most && len(strings.Fields(line)) > 1 {
+					t.Errorf("help of %q has a line of %d columns, want at most %d:\n%s", command, width, most, line)
+				}
 			}
 		}
 	}
+	defaults := 0
+	for p := range pages(app) {
+		for _, s := range p.flags {
+			for _, i := range s.items {
+				defaults += strings.Count(i.about, "(default")
+				if strings.Contains(i.about, "(default: false)") || strings.Contains(i.about, "(default: 0)") ||
+					strings.Count(i.about, "default") > 1 {
+					t.Errorf("%s: %s tells a default that is none, or two: %s", p.name, i.term, i.about)
+				}
+			}
+		}
+	}
+	if defaults < 50 {
+		t.Errorf("found only %d defaults", defaults)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct{ found, want string }{
+		{wrap("one two three", 7, 0), "one two\nthree"},
+		{wrap("one two three", 8, 2), "one two\n  three"},
+		{wrap("ÄÄÄ ÖÖÖ", 7, 0), "ÄÄÄ ÖÖÖ"},
+		{wrap("", 7, 0), ""},
+		{wrap("incomprehensible", 7, 0), "incomprehensible"},
+		{wrapLine("  a.csv   what it is about", 20), "  a.csv   what it is\n          about"},
+		{wrapLine("Example: uma-gpu info --data train.csv", 30), "Example: uma-gpu info \\\n    --data train.csv"},
+		{wrapLine("  short  enough", 20), "  short  enough"},
+	} {
+		if c.found != c.want {
+			t.Errorf("found %q, want %q", c.found, c.want)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	train := []string{"train", "--data", "d.csv", "--model", "m.npz"}
+	for _, c := range []struct {
+		args []string
+		want string // "" is no question
+	}{
+		{[]string{"trian"}, "Did you mean train?"},
+		{[]string{"confusion", "ijnect"}, "Did you mean inject?"},
+		{[]string{"help", "evla"}, "Did you mean eval?"},
+		{[]string{"something"}, ""},
+		{append(train, "--confusoin", "C.csv"), "Did you mean --confusion?"},
+		{append(train, "--temperature", "3"), "Did you mean --temperature-folds?"},
+		{append(train, "--max-steps", "many"), ""},
+		{append(train, "--bogus"), ""},
+		{append(train, "--format", "cvs"), "Did you mean csv?"},
+		{append(train, "--format", "nothing-of-this"), ""},
+		{append(train, "--learner", "sotfmax"), "Did you mean softmax?"},
+		{append(train, "--learner", "uma", "--select", "randm"), "Did you mean random?"},
+		{append(train, "--learner", "uma", "--weights", "avrage"), "Did you mean average?"},
+		{[]string{"learners", "bmp"}, "Did you mean bpm?"},
+	} {
+		code, _, stderr := command(c.args...)
+		if code != exitUsage || !strings.Contains(stderr, c.want) || c.want == "" && strings.Contains(stderr, "mean") {
+			t.Errorf("%q: exit code %d, %q, wanted %q", c.args, code, stderr, c.want)
+		}
+	}
+}
+
+// The pages for man are those of help, and what reads them finds no fault.
+func TestMan(t *testing.T) {
+	dir := t.TempDir()
+	succeed(t, "man", "--dir", dir)
+	files := names(t, dir)
+	for _, want := range []string{"uma-gpu.1", "uma-gpu-train.1", "uma-gpu-confusion.1", "uma-gpu-confusion-inject.1"} {
+		if !slices.Contains(files, want) {
+			t.Errorf("%s is missing in %q", want, files)
+		}
+	}
+	if slices.Contains(files, "uma-gpu-__complete.1") {
+		t.Error("a hidden command has a page")
+	}
+	page, _ := succeed(t, "man", "confusion", "inject")
+	if page != string(read(t, dir+"/uma-gpu-confusion-inject.1")) {
+		t.Error("the page that is printed is not the one that is written")
+	}
+	for _, want := range []string{".TH UMA\\-GPU\\-CONFUSION\\-INJECT 1 ", ".SS Label noise\n",
+		".TP\n\\fB\\-\\-pairwise\\fP \\fIRATE\\fP\nclass q becomes", ".BR uma\\-gpu\\-confusion (1)"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is missing in\n%s", want, page)
+		}
+	}
+	page, _ = succeed(t, "man", "train")
+	if want := "\\fB\\-\\-max\\-steps, \\-\\-epochs\\fP \\fISTEPS\\fP"; !strings.Contains(page, want) {
+		t.Errorf("%q is missing in\n%s", want, page)
+	}
+	fail(t, exitUsage, "there is no command uma-gpu trian", "man", "trian")
+	if groff, err := exec.LookPath("groff"); err == nil {
+		for _, file := range []string{"uma-gpu.1", "uma-gpu-train.1", "uma-gpu-query.1"} {
+			out, err := exec.Command(groff, "-man", "-ww", "-z", "-Kutf8", dir+"/"+file).CombinedOutput()
+			if err != nil || len(out) > 0 {
+				t.Errorf("groff %s: %v\n%s", file, err, out)
+			}
+		}
+	}
+}
+
+// Whole numbers may have an exponent, and have to be whole.
+func TestCounts(t *testing.T) {
+	for text, want := range map[string]int{"0": 0, "300": 300, "-2": -2, "1e3": 1000, "1E3": 1000, "2.5e+2": 250,
+		"0x10": 16, "1_000": 1000, "12e0": 12, "9e18": 9e18} {
+		if n, err := parseCount(text); err != nil || n != want {
+			t.Errorf("%q: found %d, %v, want %d", text, n, err, want)
+		}
+	}
+	for _, text := range []string{"", "1.5", "1.0", "1e-3", "1.25e1", "1e19", "1e99", "1e999999999", "e3", "1e",
+		"nan", "1/1e1",
+		"99999999999999999999", " 1e3", "١e3"} {
+		if n, err := parseCount(text); err == nil {
+			t.Errorf("%q: found %d, want an error", text, n)
+		}
+	}
+	dir := t.TempDir()
+	data, m := synthetic(t, dir), dir+"/m.npz"
+	succeed(t, "synth", "--examples", "1.2e2", "--features", "5", "--out", dir+"/n.csv")
+	if n := strings.Count(string(read(t, dir+"/n.csv")), "\n"); n != 120 {
+		t.Errorf("found %d lines, want 120", n)
+	}
+	succeed(t, "train", "--data", data, "--model", m, "--max-steps", "0.2e1", "--every", "1e3",
+		"--checkpoint", dir+"/c.npz")
+	if steps := load(t, m).Meta.Steps; steps != 2 {
+		t.Errorf("%d steps were made, want 2", steps)
+	}
+	a, _ := succeed(t, "train", "--data", data, "--model", m, "--learner", "copa", "--epochs", "3e0", "--json")
+	b, _ := succeed(t, "train", "--data", data, "--model", m, "--learner", "copa", "--max-steps", "3", "--json")
+	if !strings.Contains(a, `"steps": 3`) || !strings.Contains(b, `"steps": 3`) {
+		t.Errorf("found %s and %s", a, b)
+	}
+	fail(t, exitUsage, `invalid value "1.5e0" for flag -max-steps: 1.5e0 is 1.50; wanted a whole number`,
+		"train", "--data", data, "--model", m, "--max-steps", "1.5e0")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -61,6 +62,9 @@ func infoCommand() *cli.Command {
 			"--label-column is the column. --storage auto goes by density; narrow keeps small integers as such\n" +
 			"and prepares them while they are read, which auto does too where it pays; weights do not depend on\n" +
 			"it. No example is left out unless --skip-bad is given.\n\n" +
+			"A column of a table whose values are mostly words is a category: each level becomes a feature that is 0\n" +
+			"or 1, and the model keeps the levels. true, yes, false and no are numbers. Missing values are an empty\n" +
+			"field, NA, NaN, null, ? and the like; --missing says what stands for them, and info counts them.\n\n" +
 			"Example: uma-gpu info --data train.csv",
 		Flags:  append(dataFlags("examples to describe"), noLabelsFlag(), jsonFlag(), quietFlag()),
 		Action: info,
@@ -75,7 +79,14 @@ func info(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := readWhole(c.Context, c.String("data"), options, newNotes(c))
+	n := newNotes(c)
+	d, err := readWhole(c.Context, c.String("data"), options, n)
+	if errors.Is(err, dataset.ErrMissing) && !c.IsSet("missing") && c.String("data") != "-" {
+		n.say("data: %v", err)
+		n.say("data: described as read with --missing mean")
+		options.Encode.Missing = "mean"
+		d, err = readWhole(c.Context, c.String("data"), options, n)
+	}
 	if err != nil {
 		return err
 	}
@@ -109,6 +120,9 @@ func printInfo(w io.Writer, i dataset.Info) error {
 	line("content hash", "%s", hash)
 	line("examples", "%d", i.Examples)
 	line("features", "%d", i.Features)
+	for _, m := range i.Missing {
+		line("missing values", "%d in %s", m.Values, m.Column)
+	}
 	if i.Classes == nil {
 		line("classes", "none, read without labels")
 	} else {
@@ -129,6 +143,12 @@ func printInfo(w io.Writer, i dataset.Info) error {
 	}
 	for _, warning := range i.Warnings {
 		line("warning", "%s", warning)
+	}
+	if i.Columns != nil {
+		fmt.Fprintf(t, "\ncolumn\tkind\tfeatures\n")
+		for k, c := range i.Columns {
+			fmt.Fprintf(t, "%s\t%s\t%d\n", cmp.Or(printable(c.Name), strconv.Itoa(k+1)), c.Kind, c.Features)
+		}
 	}
 	if i.Classes != nil {
 		fmt.Fprintf(t, "\nclass\texamples\tshare\n")

@@ -106,7 +106,7 @@ func copyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 			o.Format = "npz"
 		}
 	}
-	if d.LabelColumn > 0 {
+	if d.LabelColumn > 0 && d.Encoding == nil { // else columns have become several, and the label goes last
 		// Fewer columns may be left of the original's, if some were ignored.
 		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, d.D+1))
 	}

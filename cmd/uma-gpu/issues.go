@@ -29,11 +29,11 @@ func issuesCommand() *cli.Command {
 			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
 		jsonFlag(), quietFlag(),
 	}
-	flags := grouped("Data", append(noisyDataFlags(), annotatorFlags()...))
-	flags = append(flags, grouped("Learner", foldFlags())...)
-	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Output", output)...)
+	flags := append(noisyDataFlags(), annotatorFlags()...)
+	flags = append(flags, foldFlags()...)
+	flags = append(flags, trainKernelFlags()...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "issues",
 		Usage: "find the rows whose label is likely wrong",

@@ -89,7 +89,7 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 	case "all":
 		k.Landmarks = host.AllLandmarks
 	default:
-		m, err := strconv.Atoi(text)
+		m, err := parseCount(text)
 		if err != nil || m < 1 {
 			return nil, usagef(c, "--landmarks is %q, wanted a number of at least 1, all or auto", text)
 		}

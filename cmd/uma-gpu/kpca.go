@@ -128,7 +128,7 @@ func kpcaFit(c *cli.Context) (err error) {
 	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version,
-		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features},
+		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
 	b.SetMap(fitted)
 	r.Kernel = b.Kernel

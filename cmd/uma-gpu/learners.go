@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -173,7 +174,7 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
 		}
 		then := fs.Lookup(name).Value.String()
-		if err := fs.Set(name, fmt.Sprint(c.Value(name))); err != nil {
+		if err := setParameter(fs.Lookup(name), fmt.Sprint(c.Value(name))); err != nil {
 			return nil, usagef(c, "--%s is %q, wanted %s", name, c.String(name), wanted(fs.Lookup(name).Value, err))
 		}
 		if now := fs.Lookup(name).Value.String(); base != nil {
@@ -186,6 +187,28 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		return nil, usagef(c, "%v", err)
 	}
 	return p, nil
+}
+
+// setParameter sets a learner's parameter; a whole number may be written like 1e6.
+func setParameter(f *flag.Flag, text string) error {
+	if whole, ok := f.Value.(flag.Getter); ok {
+		if _, ok := whole.Get().(int); ok {
+			n, err := parseCount(text)
+			if err != nil {
+				return err
+			}
+			text = strconv.Itoa(n)
+		}
+	}
+	return f.Value.Set(text)
+}
+
+// learnerNames are all learners.
+func learnerNames() (names []string) {
+	for _, d := range catalog.All() {
+		names = append(names, d.Name)
+	}
+	return names
 }
 
 // wanted says what a flag takes, whose value did not take what it was given.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,12 +136,14 @@ func TestPreparedData(t *testing.T) {
 	}
 }
 
-// Commands that read all of a file find damage anywhere in it.
+// Every command finds damage anywhere in a file, by its checksums; one that is told to trust them finds it by the
+// content's hash if it reads all of the file anyway.
 func TestDamagedBinary(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "d.umab")
 	succeed(t, "convert", "--data", digits, "--out", path)
 	raw := read(t, path)
+	const damaged = "d.umab: the file is damaged: block 4 of 8, 65536 bytes from byte 196608 on, has the checksum "
 	raw[len(raw)/2] ^= 1
 	write(t, dir, "d.umab", string(raw))
 	for _, args := range [][]string{
@@ -149,10 +152,27 @@ func TestDamagedBinary(t *testing.T) {
 		{"split", "--counts", "5", "--out", filepath.Join(dir, "e.csv")},
 		{"confusion", "inject", "--symmetric", "0.1", "--out", filepath.Join(dir, "e.csv")},
 	} {
-		fail(t, exitFailure, "d.umab: the file is damaged: found the content hash ", append(args, "--data", path)...)
+		args = append(args, "--data", path)
+		fail(t, exitFailure, "d.umab: the file is damaged: found the content hash ", append(args, "--trust-data")...)
+		fail(t, exitFailure, damaged, args...)
 	}
+	succeed(t, "train", "--data", digits, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "3")
+	before := names(t, dir)
+	for _, args := range [][]string{
+		{"train", "--model", filepath.Join(dir, "n.npz")},
+		{"eval", "--model", filepath.Join(dir, "m.npz")},
+		{"predict", "--model", filepath.Join(dir, "m.npz"), "--out", filepath.Join(dir, "p.txt")},
+		{"kpca", "fit", "--kernel", "rbf", "--components", "3", "--basis", filepath.Join(dir, "B.npz")},
+		{"issues", "--out", filepath.Join(dir, "i.csv")},
+	} {
+		fail(t, exitFailure, damaged, append(args, "--data", path)...)
+	}
+	if after := names(t, dir); !slices.Equal(after, before) {
+		t.Errorf("found %q, want %q", after, before)
+	}
+	succeed(t, "train", "--model", filepath.Join(dir, "n.npz"), "--data", path, "--trust-data", "--max-steps", "3")
 	write(t, dir, "d.umab", string(raw[:len(raw)-1]))
-	fail(t, exitFailure, "d.umab: found section y of 7188 bytes", "train", "--data", path,
+	fail(t, exitFailure, "d.umab: found section sums of 36 bytes", "train", "--data", path,
 		"--model", filepath.Join(dir, "m.npz"))
 }
 

@@ -89,6 +89,9 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 	}
 	v.args = slices.Concat([]string{"train", "--model", model, "--quiet", "--data", pick(r, c.files...)}, c.args)
 	device := pick(r, append(devicesHere(t), "cpu", "cpu:plain")...)
+	if r.IntN(3) == 0 {
+		device += pick(r, "+cpu", "+cpu:plain", "+cpu+cpu:plain+cpu")
+	}
 	v.args = append(v.args, "--device", device)
 	sometimes("--no-bounds")
 	sometimes("--audit", "full")

@@ -46,12 +46,12 @@ func queryCommand() *cli.Command {
 			Usage: "also write all labelled examples to `FILE`, to train on"}},
 		jsonFlag(), quietFlag(),
 	}
-	flags := grouped("Data", data)
-	flags = append(flags, grouped("Questions", questions)...)
-	flags = append(flags, grouped("Learner", learningFlags())...)
-	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Session and output", output)...)
+	flags := data
+	flags = append(flags, questions...)
+	flags = append(flags, learningFlags()...)
+	flags = append(flags, trainKernelFlags()...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "query",
 		Usage: "choose which examples an expert should label next",

@@ -233,7 +233,8 @@ func (q *questions) tell(c *cli.Context) error {
 		if len(known) == 0 {
 			return fmt.Errorf("%s: found no labelled example yet, wanted one to write", path)
 		}
-		some := dataset.Dataset{Examples: d.Pick(known), Classes: d.Classes, Features: d.Features, Format: q.rest.Format}
+		some := dataset.Dataset{Examples: d.Pick(known), Classes: d.Classes, Features: d.Features,
+			Encoding: d.Encoding, Format: q.rest.Format}
 		for _, i := range known {
 			some.Y = append(some.Y, labels[i])
 		}

@@ -98,6 +98,9 @@ func (q *questions) read(c *cli.Context) error {
 		if q.labelled, err = readData(c.Context, path, o, q.notes); err != nil {
 			return fmt.Errorf("%w (of --labelled; --classes names classes that it has no example of)", err)
 		}
+		if pool.Encoding = q.labelled.Encoding; pool.Encoding == nil {
+			pool.Encode = nil
+		}
 		if pool.FeatureNames = q.labelled.Features; q.labelled.Format != "libsvm" {
 			// A last column too many is that of labels, which do not count.
 			pool.Features, pool.LabelColumn = q.labelled.FeatureCount(), cmp.Or(pool.LabelColumn, "last")

@@ -19,6 +19,7 @@ func TestReadme(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, "convert", "--data", digits, "--out", filepath.Join(dir, "all.csv"))
 	succeed(t, "convert", "--data", digits, "--out", filepath.Join(dir, "big.csv"))
+	write(t, dir, "shop.csv", shop(84))
 	t.Chdir(dir)
 	for _, line := range lines {
 		args := regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line[1], -1)

@@ -37,11 +37,11 @@ func reportCommand() *cli.Command {
 		&cli.StringFlag{Name: "pictures", DefaultText: "of IDX",
 			Usage: "examples are pictures of `WxH` pixels, or none"})
 	var flags []cli.Flag
-	flags = append(flags, grouped("Data", append([]cli.Flag{modelFlag()}, data...))...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Output", []cli.Flag{
+	flags = append(flags, append([]cli.Flag{modelFlag()}, data...)...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, []cli.Flag{
 		outputFlag{&cli.StringFlag{Name: "out", Usage: "page to write, `FILE`.html, and its numbers, FILE.json; else text"}},
-		jsonFlag(), quietFlag()})...)
+		jsonFlag(), quietFlag()}...)
 	return &cli.Command{
 		Name:  "report",
 		Usage: "show a model, its labels and how far to trust both, as one page",

@@ -45,7 +45,7 @@ func experimentCommand(d *experiment.Definition) *cli.Command {
 		Description: d.Paper + ".\n\n" + d.About + "\n\nA row is a JSON object: the mean of the runs, its " +
 			"standard error, each run, and the paper's value.\nThe same flags give the same bytes on every device.\n\n" +
 			"Example: uma-gpu reproduce " + d.Name + example + " --out rows.jsonl",
-		Flags:  append(grouped("Experiment", flags), grouped("Device", deviceFlags())...),
+		Flags:  append(flags, deviceFlags()...),
 		Action: func(c *cli.Context) error { return reproduce(c, d) },
 	}
 }

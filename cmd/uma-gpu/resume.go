@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -27,7 +26,7 @@ func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 	}
 	text := c.String("every")
 	var err error
-	if k.Steps, err = strconv.Atoi(text); err != nil {
+	if k.Steps, err = parseCount(text); err != nil {
 		k.Every, err = time.ParseDuration(text)
 	}
 	if err != nil || k.Steps < 0 || k.Every < 0 || k.Steps == 0 && k.Every == 0 {

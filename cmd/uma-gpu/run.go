@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // run executes one command line, without the program's name, and returns the
@@ -38,18 +40,24 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // runContext is run with a context in place of the signals.
 func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := execute(ctx, args, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "uma-gpu: %s\n", legible(err.Error())) // if that fails there is nobody to tell
+	}
+	return exitCode(err)
+}
+
+// execute executes a command line and returns what went wrong.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	// The buffer keeps the first write error; nobody below has to look.
-	out := bufio.NewWriterSize(standardOutput{stdout}, 1<<16)
+	out := screen{bufio.NewWriterSize(standardOutput{stdout}, 1<<16), columnsOf(stdout)}
 	app := newApp(out, stderr)
 	app.Metadata = map[string]any{"args": args}
-	err := app.RunContext(ctx, append([]string{"uma-gpu"}, args...))
+	err := dataset.Guard(func() error { return app.RunContext(ctx, append([]string{"uma-gpu"}, args...)) })
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "uma-gpu: %v\n", adviseDevice(err)) // if that fails there is nobody to tell
-	}
-	return exitCode(err)
+	return adviseDevice(err)
 }
 
 // closedOutput is a standard output that there is not: what is written to it is lost, and has to be said.
@@ -80,6 +88,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			"  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
 			"  uma-gpu eval  --model m.npz --data test.csv\n\n" +
 			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 4 does not fit in memory, 130 interrupted.",
+		Suggest: true,
 		// A comma in the name of a file is part of it.
 		DisableSliceFlagSeparator: true,
 
@@ -93,6 +102,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
+			doctorCommand(), completionCommand(), completeCommand(), manCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError
@@ -103,9 +113,14 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 }
 
 // mendUsage gives a command and those below it what the cli package does not
-// hand down, and the check of its files.
+// hand down, the check of its files, and whole numbers that may be written like 1e6.
 func mendUsage(c *cli.Command) {
 	c.OnUsageError = onUsageError
+	for k, f := range c.Flags {
+		if whole, ok := f.(*cli.IntFlag); ok {
+			c.Flags[k] = countFlag{whole}
+		}
+	}
 	if len(c.Subcommands) == 0 {
 		c.HideHelpCommand = true // a word after a command is never a help topic
 		action := c.Action
@@ -113,6 +128,10 @@ func mendUsage(c *cli.Command) {
 			if err := checkFiles(c); err != nil {
 				return err
 			}
+			if err := forRank(c); err != nil {
+				return err
+			}
+			forPeople(c)
 			return action(c)
 		}
 		return

@@ -24,7 +24,7 @@ func showCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
-		UsageText: "uma-gpu confusion show [options] FILE",
+		ArgsUsage: "FILE",
 		Description: "FILE is a CSV table or a .npy file, checked as train checks it. Class names come from the header,\n" +
 			"else they are 0, 1, ...; for .npy say them with --classes. The exit code is 1 if train would refuse\n" +
 			"the matrix. Of a model, FILE.npz, it prints the matrix that was given and the one that was learned,\n" +

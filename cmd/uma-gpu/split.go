@@ -127,7 +127,7 @@ func division(c *cli.Context) (divide func(*dataset.Dataset) ([]*dataset.Dataset
 			list, rest = append(list, dataset.Rest), true
 			continue
 		}
-		count, err := strconv.Atoi(field)
+		count, err := parseCount(field)
 		if err != nil || count < 1 {
 			return nil, 0, usagef(c, "--counts: found %q, wanted a number of examples from 1, or rest", field)
 		}

@@ -68,7 +68,10 @@ func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Classes, o.Features = base.Meta.Classes, base.Meta.Features.Count
+		if err := asModel(c, &o, base.Meta.Features); err != nil {
+			return nil, err
+		}
+		o.Classes = base.Meta.Classes
 		if how == "name" && len(base.Meta.Features.Names) > 0 {
 			o.FeatureNames = base.Meta.Features.Names
 		}

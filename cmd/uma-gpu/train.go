@@ -42,11 +42,11 @@ func trainCommand() *cli.Command {
 		printedAxesFlag(), jsonFlag(), quietFlag(),
 	}
 	var flags []cli.Flag
-	flags = append(flags, grouped("Data", append(data, matchFlag()))...)
-	flags = append(flags, grouped("Learner", learner)...)
-	flags = append(flags, grouped("Kernel", trainKernelFlags())...)
-	flags = append(flags, grouped("Device", deviceFlags())...)
-	flags = append(flags, grouped("Output", output)...)
+	flags = append(flags, append(data, matchFlag())...)
+	flags = append(flags, learner...)
+	flags = append(flags, trainKernelFlags()...)
+	flags = append(flags, deviceFlags()...)
+	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",
@@ -168,6 +168,7 @@ func train(c *cli.Context) (err error) {
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
+	t.device.data = d.SHA256
 	e, err := t.device.open(t.notes, t.work(d))
 	if err != nil {
 		return err

@@ -66,7 +66,10 @@ func readARFF(s *source, o Options) (*Dataset, error) {
 		if start := bytes.TrimSpace(line); len(start) == 0 || start[0] == '%' {
 			continue
 		}
-		if err = r.example(line); err != nil {
+		if err = r.example(line); err != nil && r.cells.broken() {
+			return nil, b.fatal(err)
+		}
+		if err != nil {
 			err = b.reject(err, s.line)
 		} else {
 			err = b.accept(s.line)
@@ -75,12 +78,7 @@ func readARFF(s *source, o Options) (*Dataset, error) {
 			return nil, err
 		}
 	}
-	d, err := b.finish()
-	if err != nil {
-		return nil, err
-	}
-	d.Features, d.Label, d.LabelColumn = r.columns.featureNames(), r.columns.labelName(), r.columns.label+1
-	return d, nil
+	return b.finish()
 }
 
 // header reads up to @data and decides what the attributes are for.
@@ -123,15 +121,18 @@ func (r *arffReader) resolve() error {
 		names[j] = a.name
 	}
 	var fault string
+	r.o = r.o.forTable(names)
 	if r.columns, fault = chooseColumns(names, len(names), r.o); fault != "" {
 		return r.src.errorf("%s", fault)
 	}
-	for j, a := range r.attributes {
-		if r.columns.role[j] == feature && a.kind != "numeric" {
-			return r.src.errorf("%s is %s, wanted numeric features; leave it out or make it numbers",
-				r.columns.describe(j), a.kind)
-		}
+	kinds, err := r.kinds()
+	if err != nil {
+		return err
 	}
+	if r.cells, fault = newCells(r.src.path, "line", &r.columns, kinds, r.o); fault != "" {
+		return r.src.errorf("%s", fault)
+	}
+	r.about = r.columns.about
 	r.width = r.columns.features
 	r.places = make([]int32, len(names))
 	next := int32(0)
@@ -149,11 +150,45 @@ func (r *arffReader) resolve() error {
 	return nil
 }
 
+// kinds returns what the attributes that are features hold, in their order, and refuses what is no feature.
+func (r *arffReader) kinds() (kinds []string, err error) {
+	var asked map[int]bool
+	if r.o.Encode != nil {
+		var fault string
+		if asked, fault = r.columns.asked(r.o.Encode.Categories, "a category"); fault != "" {
+			return nil, r.src.errorf("%s", fault)
+		}
+	}
+	mixed := r.o.Encode != nil || r.o.Encoding != nil
+	for j, a := range r.attributes {
+		if r.columns.role[j] != feature {
+			continue
+		}
+		kind := kindCategory
+		switch {
+		case asked[j] && a.kind != "relational":
+		case a.kind == "numeric", a.kind == "nominal" && a.isTruth():
+			kind = kindNumber
+		case a.kind == "date" && mixed:
+			return nil, r.src.errorf("%s", datesFault(&r.columns, j, "dates"))
+		case (a.kind == "nominal" || a.kind == "string") && mixed:
+		default:
+			return nil, r.src.errorf("%s is %s, wanted numeric features; leave it out or make it numbers",
+				r.columns.describe(j), a.kind)
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
+}
+
 // example enters one line.
 func (r *arffReader) example(line []byte) error {
 	start := 0
 	for isSpace(line[start]) {
 		start++
+	}
+	if r.cells != nil {
+		r.cells.begin(r.src.line)
 	}
 	if line[start] == '{' {
 		return r.sparse(line, start+1)
@@ -199,15 +234,50 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
 		}
 	case feature:
-		v, ok := parseNumber(line[f.from:f.to])
+		text := line[f.from:f.to]
+		if r.cells != nil {
+			if f.quoted {
+				text = f.text(line)
+			}
+			if fault := r.cells.set(int(r.places[k]), text, &r.subnormals); fault != "" {
+				return r.valueFault(k, f, text, fault)
+			}
+			return nil
+		}
+		v, ok := parseCell(text)
 		if !ok {
-			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), numberFault(line[f.from:f.to]))
+			return r.valueFault(k, f, text, numberFault(text))
 		}
 		if v = flush(v, &r.subnormals); math.Float32bits(v) != 0 {
 			r.builder.columns, r.values = append(r.builder.columns, r.places[k]), append(r.values, v)
 		}
 	}
 	return nil
+}
+
+// leftOut enters what a sparse line does not name, of attributes from..to-1: the first value of those that have a
+// list.
+func (r *arffReader) leftOut(from, to int) error {
+	if r.cells == nil {
+		return nil
+	}
+	for k := from; k < to; k++ {
+		if r.columns.role[k] != feature || len(r.attributes[k].nominal) == 0 {
+			continue
+		}
+		if fault := r.cells.set(int(r.places[k]), []byte(r.attributes[k].nominal[0]), &r.subnormals); fault != "" {
+			return r.src.errorfAt(0, "%s: %s", r.columns.describe(k), fault)
+		}
+	}
+	return nil
+}
+
+// valueFault is the error of what stands in attribute k.
+func (r *arffReader) valueFault(k int, f arffField, text []byte, fault string) error {
+	if r.o.Encode != nil && isMissing(text) {
+		return r.src.errorfAt(f.from, "%s: %s; %w", r.columns.describe(k), fault, ErrMissing)
+	}
+	return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
 }
 
 // sparse enters the line {place value, …}, whose first entry begins at i. What is
@@ -237,6 +307,9 @@ func (r *arffReader) sparse(line []byte, i int) error {
 		if fault != "" {
 			return r.src.errorfAt(i, "%s", fault)
 		}
+		if err := r.leftOut(last+1, k); err != nil {
+			return err
+		}
 		if err := r.value(line, k, f); err != nil {
 			return err
 		}
@@ -252,6 +325,9 @@ func (r *arffReader) sparse(line []byte, i int) error {
 	if rest := bytes.TrimSpace(line[i+1:]); len(rest) > 0 {
 		return r.src.errorfAt(i+1, "found %s after the closing }, wanted the end of the line "+
 			"(weights of examples are not supported)", quote(string(rest)))
+	}
+	if err := r.leftOut(last+1, len(r.attributes)); err != nil {
+		return err
 	}
 	if r.columns.label >= 0 && !labelled {
 		a := r.attributes[r.columns.label]

@@ -59,6 +59,16 @@ func parseNominal(a attribute, rest string) (attribute, string) {
 	}
 }
 
+// isTruth reports whether all values of a nominal attribute are words for true and false.
+func (a *attribute) isTruth() bool {
+	for _, value := range a.nominal {
+		if _, ok := parseTruth([]byte(value)); !ok {
+			return false
+		}
+	}
+	return len(a.nominal) > 0
+}
+
 // arffField is a piece of a line.
 type arffField struct {
 	from, to int

@@ -16,6 +16,7 @@ type builder struct {
 	o        Options
 	labels   *labels   // the label of each accepted example
 	external *external // the labels, if they do not stand with the features
+	cells    *cells    // takes the values in place of x, columns and values; nil if all are numbers
 	notes    []string
 
 	n          int // accepted examples
@@ -71,6 +72,11 @@ func (b *builder) accept(place int) error {
 			return b.sealed()
 		}
 		return nil
+	}
+	if b.cells != nil {
+		for _, v := range b.cells.row {
+			b.columns, b.values = append(b.columns, v.mark), append(b.values, v.value)
+		}
 	}
 	b.counts = append(b.counts, int32(len(b.values)-b.rowFrom))
 	b.rowFrom = len(b.values)
@@ -210,17 +216,19 @@ func (b *builder) dataset() (*Dataset, error) {
 	if b.about != nil {
 		b.about(d)
 	}
+	if b.cells != nil {
+		b.cells.about(d)
+	}
 	return d, nil
 }
 
 // examples joins the segments in the form that Options.Storage asks for.
 func (b *builder) examples() (Examples, error) {
 	e := Examples{N: b.n, D: b.width}
-	sparse := b.o.Storage == "sparse"
-	if b.o.Storage == "" || b.o.Storage == "auto" {
-		sparse = sparseIsBetter(b.stored, b.n, b.width)
+	if b.cells != nil {
+		return b.encoded()
 	}
-	if sparse {
+	if b.wantsSparse(b.stored, b.width) {
 		e.Starts, e.Columns, e.Values = joinSparse(b.segments, b.n, b.stored)
 		return e, nil
 	}
@@ -235,6 +243,32 @@ func (b *builder) examples() (Examples, error) {
 	}
 	e.X = joinDense(b.segments, b.n, b.width)
 	return e, nil
+}
+
+// encoded is examples for rows of marks.
+func (b *builder) encoded() (Examples, error) {
+	marks := Examples{N: b.n, D: len(b.cells.marks)}
+	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
+	x, err := b.cells.encode(marks)
+	if err != nil || b.wantsSparse(len(x.Values), x.D) {
+		return x, err
+	}
+	b.width = x.D
+	if err := b.checkDense(); err != nil {
+		return Examples{}, err
+	}
+	if err := checkDenseMemory(b.src.path, x.N, x.D); err != nil {
+		return Examples{}, err
+	}
+	return x.Dense(), nil
+}
+
+// wantsSparse says in which form Options.Storage wants the examples.
+func (b *builder) wantsSparse(stored, width int) bool {
+	if b.o.Storage == "" || b.o.Storage == "auto" {
+		return sparseIsBetter(stored, b.n, width)
+	}
+	return b.o.Storage == "sparse"
 }
 
 // sparseIsBetter is the rule of Options.Storage for "auto".

@@ -137,7 +137,7 @@ func (c *columns) keepWanted(o Options) string {
 	if _, fault := matchNames(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
 			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own (--label-column)",
-				c.label+1, shorten(c.names[c.label]))
+				c.label+1, printable(c.names[c.label]))
 		}
 		return fault
 	}
@@ -154,6 +154,21 @@ func (c *columns) keepWanted(o Options) string {
 		}
 	}
 	return ""
+}
+
+// about tells d where its features and labels come from.
+func (c *columns) about(d *Dataset) {
+	d.Features, d.Label, d.LabelColumn = c.featureNames(), c.labelName(), c.label+1
+}
+
+// featureAt returns which of the features column j is.
+func (c *columns) featureAt(j int) (k int) {
+	for _, role := range c.role[:j] {
+		if role == feature {
+			k++
+		}
+	}
+	return k
 }
 
 // find returns the column that text means: a name, first, last, or a position.
@@ -186,7 +201,7 @@ func (c *columns) describe(j int) string {
 	if c.names == nil || j >= len(c.names) {
 		return fmt.Sprintf("column %d", j+1)
 	}
-	return fmt.Sprintf("column %d (%s)", j+1, shorten(c.names[j]))
+	return fmt.Sprintf("column %d (%s)", j+1, printable(c.names[j]))
 }
 
 // featureNames returns the names of the features, nil without a header.

@@ -35,9 +35,7 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 	if err := r.resolve(); err != nil {
 		return nil, err
 	}
-	b.about = func(d *Dataset) {
-		d.Features, d.Label, d.LabelColumn = r.columns.featureNames(), r.columns.labelName(), r.columns.label+1
-	}
+	b.about = r.columns.about
 	if r.header {
 		err = r.next()
 	}
@@ -45,6 +43,9 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 		fault := r.bad
 		if fault == nil {
 			fault = r.row()
+		}
+		if fault != nil && r.cells.broken() {
+			return nil, b.fatal(fault)
 		}
 		if fault != nil {
 			err = r.reject(fault, r.line)
@@ -66,6 +67,9 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 
 // row enters the current record.
 func (r *csvReader) row() error {
+	if r.cells != nil {
+		return r.mixedRow()
+	}
 	if len(r.ends) == 0 && r.plainRow() {
 		return nil
 	}
@@ -73,8 +77,7 @@ func (r *csvReader) row() error {
 	r.x, r.subnormals = r.x[:r.rowFrom], r.flushed
 	role := r.columns.role
 	if len(r.ends) != len(role) {
-		return r.record.src.errorAt(r.line, r.column(len(role)), "found %d fields, wanted %d as in line %d%s",
-			len(r.ends), len(role), r.first, r.rowNamesHint())
+		return r.widthFault()
 	}
 	x, start := r.x, 0
 	for j, end := range r.ends {
@@ -92,7 +95,7 @@ func (r *csvReader) row() error {
 		v, at, ok := scanNumber(field, 0)
 		if !ok || at < len(field) {
 			text := trimSpace(field)
-			if v, ok = parseNumber(text); !ok {
+			if v, ok = parseCell(text); !ok {
 				r.x = x
 				return r.fault(j, numberFault(text))
 			}
@@ -104,6 +107,37 @@ func (r *csvReader) row() error {
 	}
 	r.x = x
 	return nil
+}
+
+// mixedRow is row for a table that holds more than numbers.
+func (r *csvReader) mixedRow() error {
+	r.split()
+	role := r.columns.role
+	if len(r.ends) != len(role) {
+		return r.widthFault()
+	}
+	r.cells.begin(r.line)
+	k := 0
+	for j := range role {
+		switch role[j] {
+		case feature:
+			if fault := r.cells.set(k, r.field(j), &r.subnormals); fault != "" {
+				return r.fault(j, fault)
+			}
+			k++
+		case label:
+			if fault := r.labels.set(r.field(j)); fault != "" {
+				return r.fault(j, fault)
+			}
+		}
+	}
+	return nil
+}
+
+// widthFault is the error of a record that has not as many fields as the first.
+func (r *csvReader) widthFault() error {
+	return r.record.src.errorAt(r.line, r.column(len(r.columns.role)), "found %d fields, wanted %d as in line %d%s",
+		len(r.ends), len(r.columns.role), r.first, r.rowNamesHint())
 }
 
 // rowNamesHint tells what R's write.table does to every record but the header.
@@ -172,6 +206,13 @@ func (r *csvReader) fault(j int, what string) error {
 		hint = "; if this line is a header, ask for one"
 	}
 	line, column := r.place(j)
+	if r.o.Encode != nil && r.columns.role[j] == feature && !r.cells.broken() {
+		if text := trimSpace(r.field(j)); isMissing(text) {
+			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint, ErrMissing)
+		} else if hint == "" && !isNonFinite(string(text)) && !beyondRange(text) {
+			hint = fmt.Sprintf("; if the column is a category, say so (--categories %s)", r.columns.option(j))
+		}
+	}
 	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
 }
 
@@ -185,6 +226,7 @@ func (r *csvReader) resolve() error {
 		return r.record.src.errorAt(r.line, 0, "found %d columns, wanted at most %d", width, r.record.src.limits.columns)
 	}
 	names := r.fields()
+	r.o = r.o.forTable(names)
 	switch r.o.Header {
 	case "yes":
 		r.header = true
@@ -201,7 +243,20 @@ func (r *csvReader) resolve() error {
 	if r.columns, fault = chooseColumns(names, width, r.o); fault != "" {
 		return r.record.src.errorAt(r.line, 0, "%s", fault)
 	}
-	r.width, r.x = r.columns.features, []float32{}
+	r.width = r.columns.features
+	var kinds []string
+	if r.o.Encode != nil && r.o.Encoding == nil {
+		var err error
+		if kinds, err = r.kinds(); err != nil {
+			return err
+		}
+	}
+	if r.cells, fault = newCells(r.record.src.path, "line", &r.columns, kinds, r.o); fault != "" {
+		return r.record.src.errorAt(r.line, 0, "%s", fault)
+	}
+	if r.cells == nil {
+		r.x = []float32{}
+	}
 	return nil
 }
 

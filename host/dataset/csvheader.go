@@ -22,7 +22,7 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 		}
 		features = append(features, text)
 		switch _, ok := parseNumber([]byte(text)); {
-		case ok || isNonFinite(text):
+		case ok || isNonFinite(text) || strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
 			numbers = true
 		case text != "" && !(len(features) == 1 && isIndexName(text)):
 			words = true
@@ -110,7 +110,7 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 	}
 	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) || isInteger(r.nextField(at))) {
 		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so (--header no)",
-			r.line, shorten(strings.Join(fields, ",")))
+			r.line, printable(strings.Join(fields, ",")))
 		return true
 	}
 	if base == 0 && (word || len(features) >= manyNumbers) && r.o.remarks != nil {

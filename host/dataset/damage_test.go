@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // damageArchives returns archives of each kind, with their members that are read.
@@ -119,6 +123,71 @@ func TestNPZLongArray(t *testing.T) {
 		if want := "found more bytes behind the data that the header promises"; err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v", name, d, err)
+		}
+	}
+}
+
+// An archive of very many arrays takes time in proportion to them, whether it has the two that are read or not.
+func TestNPZManyArrays(t *testing.T) {
+	raw, err := os.ReadFile(golden("arrays.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, whole := range []bool{true, false} {
+		var out bytes.Buffer
+		to := zip.NewWriter(&out)
+		for k := range 50_000 {
+			if _, err := to.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("a%d.npy", k)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, f := range from.File {
+			if !whole && f.Name == "X.npy" {
+				continue
+			}
+			if err := to.Copy(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := to.Close(); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		_, err := readText("f.npz", out.String(), Options{})
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("reading took %v, wanted a fraction of a second", took)
+		}
+		const want = "(50001 in all), wanted the examples"
+		if whole && err != nil || !whole && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("whole is %v: %v", whole, err)
+		}
+	}
+}
+
+// A text of UTF-32 that holds what is no character is no label, whatever stands for it elsewhere.
+func TestNotUTF32(t *testing.T) {
+	for _, c := range []uint32{0xd800, 0xdfff, 0x110000, 0x61000000, 0xffffffff} {
+		for _, big := range []bool{false, true} {
+			order, sign := binary.AppendByteOrder(binary.LittleEndian), "<"
+			if big {
+				order, sign = binary.BigEndian, ">"
+			}
+			labels := npyfile.Header(sign+"U2", 2)
+			for _, v := range []uint32{'a', 'b', 'c', c} {
+				labels = order.AppendUint32(labels, v)
+			}
+			path := filepath.Join(t.TempDir(), "y.npy")
+			if err := os.WriteFile(path, labels, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("%s: label 2: found %#x in a text of UTF-32", path, c)
+			if _, err := readLabels(t.Context(), path, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
 		}
 	}
 }

@@ -51,6 +51,13 @@ type Dataset struct {
 	// without labels and in other formats.
 	LabelColumn int
 
+	// Encoding says which columns of a table the Features were made of; nil if each is a column of
+	// numbers.
+	Encoding *Encoding
+	// Missing says which columns lack how many values, those with any. None do unless Encoding says what
+	// stands for them.
+	Missing []MissingCount
+
 	// Skipped are the bad examples that were passed over, none unless
 	// Options.SkipBad asked for it.
 	Skipped Skipped
@@ -119,6 +126,14 @@ func (d *Dataset) checkParts() error {
 	if d.Features != nil && len(d.Features) != d.FeatureCount() {
 		return fmt.Errorf("dataset: %d feature names for %d features", len(d.Features), d.FeatureCount())
 	}
+	if e := d.Encoding; e != nil {
+		if err := e.Check(); err != nil {
+			return fmt.Errorf("dataset: %w", err)
+		}
+		if e.Width() != d.FeatureCount() {
+			return fmt.Errorf("dataset: an encoding of %d features for %d", e.Width(), d.FeatureCount())
+		}
+	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
 		if fault := classNameFault(c); fault != "" {
@@ -162,6 +177,9 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 	return nil
 }
 
+// MaxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
+const MaxName = 4 << 16
+
 // classNameFault says what is wrong with a class name, "" if nothing is. Names
 // go through CSV, JSON and terminals; what one of them would change or hide is
 // refused at the door.
@@ -169,6 +187,8 @@ func classNameFault(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
+	case len(name) > MaxName:
+		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), MaxName)
 	case !utf8.ValidString(name):
 		return "is not valid UTF-8"
 	case strings.Trim(name, " \t") != name:
@@ -201,6 +221,16 @@ func shorten(text string) string {
 		cut--
 	}
 	return text[:cut]
+}
+
+// printable returns text for an error message, shortened if long, without characters that steer a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, shorten(text))
 }
 
 // quoteList returns names in quotes for an error message, the first few.

@@ -34,9 +34,22 @@ type Info struct {
 	Duplicates  int `json:"duplicate_examples"`
 	Conflicting int `json:"conflicting_duplicates"`
 
+	// Columns says which columns of a table the features were made of, nil if each is a column of numbers;
+	// Missing how many values they lack.
+	Columns []ColumnInfo   `json:"columns,omitempty"`
+	Missing []MissingCount `json:"missing,omitempty"`
+
 	SkippedAt []int    `json:"skipped_at,omitempty"` // Dataset.Skipped.At
 	Notes     []string `json:"notes,omitempty"`      // Dataset.Notes
 	Warnings  []string `json:"warnings,omitempty"`   // Dataset.Warnings
+}
+
+// ColumnInfo describes a column of a table.
+type ColumnInfo struct {
+	Name     string `json:"name,omitempty"`
+	Kind     string `json:"kind"`             // Column.Kind
+	Levels   int    `json:"levels,omitempty"` // of a category
+	Features int    `json:"features"`         // that it becomes
 }
 
 // ClassCount says how many examples a class has.
@@ -56,6 +69,12 @@ func Describe(d *Dataset) Info {
 	}
 	if d.Sparse() {
 		i.Storage = "sparse"
+	}
+	i.Missing = d.Missing
+	if d.Encoding != nil {
+		for _, c := range d.Encoding.Columns {
+			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels), c.width()})
+		}
 	}
 	if d.Prepared != nil {
 		i.Prepared = d.Prepared.Steps.String()

@@ -12,7 +12,7 @@ import (
 // The binary format holds examples as engines take them, so that a file is
 // mapped into memory instead of read. It is
 //
-//	one line: "uma-gpu binary 1", the length of the header in 12 digits, and the
+//	one line: "uma-gpu binary 2", the length of the header in 12 digits, and the
 //	    SHA-256 of the header in hexadecimal, one space between them
 //	the header: a JSON object, binaryHeader
 //	zeros up to a multiple of 4096
@@ -25,13 +25,17 @@ import (
 //	columns  sparse: int32
 //	values   sparse: float32
 //	y        int32, the classes; none without labels
+//	sums     uint32, the CRC-32C of each block of 65536 bytes of the file, from its
+//	         beginning to this section, and behind them the CRC-32C of this list
 //
 // and the file ends with the last one. 4096 is a page of memory almost
-// everywhere, and what OpenCL devices want of memory that they share.
+// everywhere, and what OpenCL devices want of memory that they share. Version 1, of
+// files that were written before there were sums, is the same without them.
 const (
 	binaryMagic   = "uma-gpu binary "
-	binaryVersion = "1"
-	binaryDigits  = 12 // of the length of the header
+	binaryVersion = "2"
+	binaryBare    = "1" // the version without sums
+	binaryDigits  = 12  // of the length of the header
 	binaryLine    = len(binaryMagic) + len(binaryVersion) + 1 + binaryDigits + 1 + 2*sha256.Size + 1
 	binaryAlign   = 4096
 )
@@ -47,6 +51,8 @@ type binaryHeader struct {
 	Label       string   `json:"label,omitempty"`
 	LabelColumn int      `json:"label_column,omitempty"`
 
+	// Encoding says what the features were made of, nil if they are columns of numbers.
+	Encoding *Encoding `json:"encoding,omitempty"`
 	// Preparation is what the examples went through, nil if they are raw.
 	Preparation *Preparation `json:"preparation,omitempty"`
 	// DataSHA256 is the Hash before preparation, "" if it is not known.
@@ -67,6 +73,7 @@ type binarySections struct {
 	Columns *binarySection `json:"columns,omitempty"`
 	Values  *binarySection `json:"values,omitempty"`
 	Y       *binarySection `json:"y,omitempty"`
+	Sums    *binarySection `json:"sums,omitempty"`
 }
 
 type binarySection struct {
@@ -84,7 +91,7 @@ type namedSection struct {
 func (s binarySections) list() []namedSection {
 	var there []namedSection
 	for _, n := range []namedSection{{"x", s.X}, {"starts", s.Starts}, {"columns", s.Columns},
-		{"values", s.Values}, {"y", s.Y}} {
+		{"values", s.Values}, {"y", s.Y}, {"sums", s.Sums}} {
 		if n.binarySection != nil {
 			there = append(there, n)
 		}
@@ -98,6 +105,7 @@ type binaryFile struct {
 	unmap   func([]byte) error // nil if raw is of the Go heap
 	written Dataset            // as it stands there, whatever Options made of it
 	content string             // the hash of written, if the header is right
+	sums    []byte             // the section of that name, nil in version 1
 }
 
 // Close gives back the memory into which a binary file was mapped. The Examples
@@ -118,12 +126,13 @@ func (f *binaryFile) close() error {
 	if f.unmap == nil {
 		return nil
 	}
+	forget(f.raw)
 	return f.unmap(f.raw)
 }
 
 // Verify reads all of the binary file in which d lies and returns an error if a
 // value is not finite, or if the content has not the hash that was stored with
-// it. Read does not do that, for it would take as long as reading. Of other files
+// it. Read does not do that, for it would take many times as long as comparing checksums. Of other files
 // Read has looked at every value, and Verify returns nil. If ctx ends, the error wraps
 // ctx.Err().
 func (d *Dataset) Verify(ctx context.Context) error {
@@ -155,9 +164,9 @@ func isBinary(head []byte) bool {
 }
 
 // firstLine returns the line that goes before a header.
-func firstLine(header []byte) string {
+func firstLine(version string, header []byte) string {
 	sum := sha256.Sum256(header)
-	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, binaryVersion, binaryDigits, len(header),
+	return fmt.Sprintf("%s%s %0*d %s\n", binaryMagic, version, binaryDigits, len(header),
 		hex.EncodeToString(sum[:]))
 }
 

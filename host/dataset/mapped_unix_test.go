@@ -36,7 +36,7 @@ func holeyFile(t testing.TB, d int) (path string, n int, size int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, append([]byte(firstLine(text)), text...), 0o666); err != nil {
+		if err := os.WriteFile(path, append([]byte(firstLine(binaryBare, text)), text...), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		size = h.Sections.Y.Offset + h.Sections.Y.Bytes

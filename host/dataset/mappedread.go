@@ -15,8 +15,8 @@ import (
 )
 
 // readBinary opens a binary file in place. One that comes packed or from a pipe is
-// read into memory. Looked at are the header, the labels and, of sparse examples,
-// their starts and columns, but no value.
+// read into memory. Looked at are the header, the sums of all blocks unless o trusts them, the
+// labels and, of sparse examples, their starts and columns, but no value.
 func readBinary(s *source, o Options) (*Dataset, error) {
 	if err := refuseColumns(s, o); err != nil {
 		return nil, err
@@ -33,7 +33,11 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 	if f.raw, f.unmap, err = s.contents(); err != nil {
 		return nil, err
 	}
-	d, err := f.open(s, o)
+	var d *Dataset
+	err = Guard(func() (err error) {
+		d, err = f.open(s, o)
+		return err
+	})
 	if err != nil {
 		f.close() // of what was only read; the first error is the one to tell
 		return nil, err
@@ -59,6 +63,9 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 	if err != nil {
 		return nil, nil, s.errorf("cannot map the file into memory: %w; copy it to a local disk", fileerr.Cause(err))
 	}
+	if unmap != nil {
+		remember(raw, s.path)
+	}
 	return raw, unmap, nil
 }
 
@@ -78,6 +85,14 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 		return nil, s.errorf("%w", err)
 	}
 	if err := f.view(h, s.limits); err != nil {
+		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
+	}
+	if !o.Trust {
+		if err := f.checkSums(s.ctx); err != nil {
+			return nil, s.errorf("%w", err)
+		}
+	}
+	if err := f.written.checkParts(); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}
 	if !isSHA256(h.ContentSHA256) || (h.DataSHA256 != "" && !isSHA256(h.DataSHA256)) ||
@@ -108,9 +123,9 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	}
 	line := string(raw[:binaryLine])
 	version, _, _ := bytes.Cut(raw[len(binaryMagic):binaryLine], []byte(" "))
-	if string(version) != binaryVersion {
-		return nil, fmt.Errorf("found version %s of the binary format, wanted %s; "+
-			"convert the original data with this version of uma-gpu", quote(string(version)), binaryVersion)
+	if string(version) != binaryVersion && string(version) != binaryBare {
+		return nil, fmt.Errorf("found version %s of the binary format, wanted %s or %s; "+
+			"convert the original data with this version of uma-gpu", quote(string(version)), binaryBare, binaryVersion)
 	}
 	at := len(binaryMagic) + len(binaryVersion) + 1
 	size, err := strconv.ParseUint(line[at:at+binaryDigits], 10, 62)
@@ -123,7 +138,7 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 			"copy it or convert the original data again", len(raw), size+uint64(binaryLine))
 	}
 	text := raw[binaryLine : binaryLine+int(size)]
-	if want := firstLine(text); line != want {
+	if want := firstLine(string(version), text); line != want {
 		return nil, fmt.Errorf("found the first line %q, wanted %q as its header has it; the file is damaged: "+
 			"copy it or convert the original data again", line, want)
 	}
@@ -133,11 +148,15 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	if err := decoder.Decode(h); err != nil {
 		return nil, fmt.Errorf("cannot read the header: %w; the file was not written by uma-gpu", err)
 	}
+	if (h.Sections.Sums != nil) != (string(version) == binaryVersion) {
+		return nil, fmt.Errorf("found version %s with the wrong sections, wanted sums in version %s, none in version %s; "+
+			"the file was not written by uma-gpu", version, binaryVersion, binaryBare)
+	}
 	return h, nil
 }
 
 // view makes f.written, whose slices lie in f.raw, if the header and the sizes
-// fit together.
+// fit together; what stands in the slices is for checkSums and checkParts.
 func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	if h.Examples < 1 || h.Examples > l.rows || h.Columns < 1 || h.Columns > l.columns {
 		return fmt.Errorf("found %d examples of %d columns, wanted 1 to %d of 1 to %d",
@@ -156,12 +175,15 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	}
 	f.written = Dataset{
 		Examples: e, Classes: h.Classes, Features: h.Features, Label: h.Label, LabelColumn: h.LabelColumn,
-		Prepared: h.Preparation, SHA256: h.DataSHA256, Subnormals: h.Subnormals, Notes: h.Notes,
+		Encoding: h.Encoding, Prepared: h.Preparation, SHA256: h.DataSHA256, Subnormals: h.Subnormals, Notes: h.Notes,
 	}
 	if h.Sections.Y != nil {
 		f.written.Y = viewOf[int32](part(h.Sections.Y))
 	}
-	return f.written.checkParts()
+	if h.Sections.Sums != nil {
+		f.sums = part(h.Sections.Sums)
+	}
+	return nil
 }
 
 // checkSections makes sure that the sections are those that the storage has, lie
@@ -197,6 +219,8 @@ func (h *binaryHeader) checkSections(size int64) error {
 			s.Starts.Bytes, s.Columns.Bytes, s.Values.Bytes, 8*(rows+1))
 	case s.Y != nil && s.Y.Bytes != 4*rows:
 		return fmt.Errorf("found section y of %d bytes, wanted %d", s.Y.Bytes, 4*rows)
+	case s.Sums != nil && s.Sums.Bytes != sumsBytes(s.Sums.Offset):
+		return fmt.Errorf("found section sums of %d bytes, wanted %d", s.Sums.Bytes, sumsBytes(s.Sums.Offset))
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 		return err
 	}
 	p := placedWriter{w: w.w}
-	if err := p.write([]byte(firstLine(text))); err != nil {
+	if err := p.write([]byte(firstLine(binaryVersion, text))); err != nil {
 		return err
 	}
 	if err := p.write(text); err != nil {
@@ -39,6 +39,9 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 	for _, n := range h.Sections.list() {
 		if err := p.write(make([]byte, n.Offset-p.at)); err != nil { // of zeros, less than a page each
 			return err
+		}
+		if n.name == "sums" {
+			data[n.name] = p.sums.section()
 		}
 		if err := p.write(data[n.name]); err != nil {
 			return err
@@ -61,7 +64,7 @@ func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
 	}
 	h := &binaryHeader{
 		Examples: d.N, Columns: d.D, Storage: "dense", Classes: d.Classes, Features: d.Features, Label: d.Label,
-		LabelColumn: d.LabelColumn,
+		LabelColumn: d.LabelColumn, Encoding: d.Encoding,
 		Preparation: d.Prepared, ContentSHA256: content, Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings),
 	}
 	// The labels may have been changed since d.SHA256 was found.
@@ -82,6 +85,7 @@ func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
 	if d.Y != nil {
 		h.Sections.Y = &binarySection{Bytes: 4 * int64(len(d.Y))}
 	}
+	h.Sections.Sums = &binarySection{Bytes: math.MaxInt64} // place knows
 	return h, nil
 }
 
@@ -99,6 +103,9 @@ func (h *binaryHeader) place() ([]byte, error) {
 	end := int64(binaryLine + len(text))
 	for _, n := range h.Sections.list() {
 		n.Offset = (end + binaryAlign - 1) / binaryAlign * binaryAlign
+		if n.name == "sums" {
+			n.Bytes = sumsBytes(n.Offset)
+		}
 		end = n.Offset + n.Bytes
 	}
 	return h.encode()
@@ -115,14 +122,16 @@ func (h *binaryHeader) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// placedWriter knows how far it is.
+// placedWriter knows how far it is, and the sums of what it wrote.
 type placedWriter struct {
-	w  io.Writer
-	at int64
+	w    io.Writer
+	at   int64
+	sums blockSums
 }
 
 func (p *placedWriter) write(b []byte) error {
 	n, err := p.w.Write(b)
 	p.at += int64(n)
+	p.sums.add(b[:n])
 	return err
 }

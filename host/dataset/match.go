@@ -46,7 +46,7 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	if note := extraNote(d.Features, names); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
-	d.Examples, d.Features, d.SHA256 = d.takeColumns(at), slices.Clone(names), ""
+	d.Examples, d.Features, d.Encoding, d.SHA256 = d.takeColumns(at), slices.Clone(names), nil, ""
 	return nil
 }
 

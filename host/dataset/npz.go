@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -19,8 +18,8 @@ func isZip(head []byte) bool {
 type npz struct {
 	src    *source
 	names  []string // without .npy, in the order of the file
-	files  []*zip.File
-	opened []string // names of the arrays that were looked at
+	files  map[string]*zip.File
+	opened map[string]bool // the arrays that were looked at, as check does
 }
 
 // readNPZ reads the arrays X and y (or of other names) of an .npz file, or a
@@ -77,26 +76,19 @@ func openNPZ(s *source) (*npz, error) {
 		return nil, s.errorf("found no whole zip archive (%w), wanted an .npz file; "+
 			"if it was cut short, fetch it again", err)
 	}
-	z := &npz{src: s}
+	z := &npz{src: s, files: make(map[string]*zip.File, len(archive.File)), opened: map[string]bool{}}
 	for _, f := range archive.File {
 		name := strings.TrimSuffix(f.Name, ".npy")
 		if z.find(name) != nil {
 			return nil, s.errorf("found two arrays named %s, wanted each once", quote(name))
 		}
-		z.names, z.files = append(z.names, name), append(z.files, f)
+		z.names, z.files[name] = append(z.names, name), f
 	}
 	return z, nil
 }
 
 // find returns the array of that name, nil if there is none.
-func (z *npz) find(name string) *zip.File {
-	for k, other := range z.names {
-		if other == name {
-			return z.files[k]
-		}
-	}
-	return nil
-}
+func (z *npz) find(name string) *zip.File { return z.files[name] }
 
 // choose returns the name of an array: the one asked for, or the first that
 // there is of the usual ones.
@@ -132,9 +124,7 @@ func (z *npz) open(name string) (npyHeader, *member, error) {
 
 // unpack returns a reader of all bytes of an array.
 func (z *npz) unpack(name string) (*member, error) {
-	if !slices.Contains(z.opened, name) {
-		z.opened = append(z.opened, name)
-	}
+	z.opened[name] = true
 	m := &member{src: z.src, name: name}
 	f, err := z.find(name).Open()
 	if err != nil {
@@ -148,7 +138,10 @@ func (z *npz) unpack(name string) (*member, error) {
 // check reads the arrays that were looked at and returns the error of one whose
 // bytes are not those that were written.
 func (z *npz) check() error {
-	for _, name := range z.opened {
+	for _, name := range z.names {
+		if !z.opened[name] {
+			continue
+		}
 		m, err := z.unpack(name)
 		if err != nil {
 			return err
@@ -234,8 +227,12 @@ func (z *npz) readMatrix(b *builder) error {
 	return b.readNPYMatrix(r, h)
 }
 
-// onlyMatrix returns the one array of two dimensions, if there is just one.
+// onlyMatrix returns the one array of two dimensions, if there is just one. It looks for none among very many.
 func (z *npz) onlyMatrix() (name string, found bool) {
+	const most = 1000
+	if len(z.names) > most {
+		return "", false
+	}
 	for _, other := range z.names {
 		h, r, err := z.open(other)
 		if err != nil {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -65,7 +66,12 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 			b = b[:len(b)-4]
 		}
 		for ; len(b) >= 4; b = b[4:] {
-			text = utf8.AppendRune(text, rune(min(t.Order().Uint32(b), utf8.MaxRune+1)))
+			c := t.Order().Uint32(b)
+			if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
+				return text, fmt.Sprintf("found %#x in a text of UTF-32, wanted a character of Unicode; "+
+					"the file is damaged, or of the other byte order", c)
+			}
+			text = utf8.AppendRune(text, rune(c))
 		}
 		return text, ""
 	}

@@ -54,6 +54,16 @@ type Options struct {
 	// next one is (a wrong guess shows: a label is missing). A label in the data file itself is a
 	// feature unless Ignore names it (LIBSVM's is passed over).
 	Labels string
+	// Encode makes features of the columns of a table that are more than numbers; nil refuses all other
+	// values.
+	Encode *EncodeOptions
+	// Encoding, if not nil, is what Read learned from the training data of a model: the table's columns become
+	// the same features, and Encode does not matter. Features and FeatureNames are then those of the model, and so made
+	// of columns; a table that has the features themselves, by their names, is read as it is.
+	Encoding *Encoding
+	// Unseen is what becomes of a level that Encoding does not know: "zero" (the same as ""), none of the levels,
+	// with a warning, or "error".
+	Unseen string
 	// NoLabels reads data to predict: every column is a feature, except
 	// LabelColumn if it is not "" and Features does not say that it must be a
 	// feature too; what stands there does not matter. A LIBSVM line may begin
@@ -87,6 +97,10 @@ type Options struct {
 	// header that does not fit, a file cut short and the like stay errors.
 	SkipBad bool
 
+	// Trust leaves the checksums of a binary file alone, so that the file is opened
+	// without being read. It matters to no other format.
+	Trust bool
+
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 
@@ -103,6 +117,8 @@ func (o Options) check() error {
 	case o.FeatureNames != nil && o.Features > 0 && o.Features != len(o.FeatureNames):
 		return fmt.Errorf("dataset: asked for %d features and for %d by name, wanted one number",
 			o.Features, len(o.FeatureNames))
+	case o.Unseen != "" && o.Unseen != "zero" && o.Unseen != unseenError:
+		return fmt.Errorf("dataset: unknown choice %s for unseen levels, wanted zero or error", quote(o.Unseen))
 	case o.MaxErrors < 0:
 		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
 	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" && o.Storage != "narrow":
@@ -110,5 +126,8 @@ func (o Options) check() error {
 	case o.NoLabels && o.Labels != "":
 		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other", o.Labels)
 	}
-	return nil
+	return o.Encode.check()
 }
+
+// unseenError is a value of Options.Unseen.
+const unseenError = "error"

@@ -61,11 +61,7 @@ func readParquet(s *source, o Options) (d *Dataset, err error) {
 			return nil, err
 		}
 	}
-	if d, err = b.finish(); err != nil {
-		return nil, err
-	}
-	d.Features, d.Label, d.LabelColumn = r.columns.featureNames(), r.columns.labelName(), r.columns.label+1
-	return d, nil
+	return b.finish()
 }
 
 // resolve chooses the columns and refuses those that are no numbers.
@@ -75,23 +71,65 @@ func (r *parquetReader) resolve() error {
 		names[j] = c.Name()
 	}
 	var fault string
+	r.o = r.o.forTable(names)
 	if r.columns, fault = chooseColumns(names, len(names), r.o); fault != "" {
 		return r.src.errorf("%s", fault)
 	}
-	r.width = r.columns.features
+	r.width, r.about = r.columns.features, r.columns.about
+	kinds, err := r.kinds()
+	if err != nil {
+		return err
+	}
+	if r.cells, fault = newCells(r.src.path, "example", &r.columns, kinds, r.o); fault != "" {
+		return r.src.errorf("%s", fault)
+	}
+	return nil
+}
+
+// kinds returns what the columns that are features hold, in their order, and refuses what is no feature.
+func (r *parquetReader) kinds() (kinds []string, err error) {
+	var asked map[int]bool
+	if r.o.Encode != nil {
+		var fault string
+		if asked, fault = r.columns.asked(r.o.Encode.Categories, "a category"); fault != "" {
+			return nil, r.src.errorf("%s", fault)
+		}
+	}
+	mixed := r.o.Encode != nil || r.o.Encoding != nil
 	for j, c := range r.leaves {
 		if r.columns.role[j] == ignored {
 			continue
 		}
 		if !c.Leaf() || c.Repeated() {
-			return r.src.errorf("%s is nested, wanted one plain value per example; leave it out", r.columns.describe(j))
+			return nil, r.src.errorf("%s is nested, wanted one plain value per example; leave it out", r.columns.describe(j))
 		}
-		if kind := parquetKind(c); kind == 0 || (kind == 'S' && r.columns.role[j] == feature) {
-			return r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; "+
+		holds, isFeature := parquetKind(c), r.columns.role[j] == feature
+		switch {
+		case holds == 0 && isFeature && mixed && parquetDate(c):
+			return nil, r.src.errorf("%s", datesFault(&r.columns, j, "values of type "+c.Type().String()))
+		case holds == 0 || holds == 'S' && isFeature && !mixed:
+			return nil, r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; "+
 				"leave it out or make it numbers", r.columns.describe(j), c.Type())
+		case isFeature && (holds == 'S' || asked[j]):
+			kinds = append(kinds, kindCategory)
+		case isFeature:
+			kinds = append(kinds, kindNumber)
 		}
 	}
-	return nil
+	return kinds, nil
+}
+
+// parquetDate reports whether a column holds dates or times.
+func parquetDate(c *parquet.Column) bool {
+	t := c.Type().LogicalType()
+	if t == nil {
+		return false
+	}
+	switch t.Value.(type) {
+	case *parquetformat.DateType, *parquetformat.TimeType, *parquetformat.TimestampType:
+		return true
+	}
+	return false
 }
 
 // parquetKind returns what a column holds: 'f', 'i', 'u', 'b', 'S' for a text, 0
@@ -170,6 +208,7 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 		return nil
 	}
 	x := make([]float32, n*d)
+	texts := make([][]*string, d)                // of the features that are texts
 	codes, bad := []int32(nil), map[int]string{} // of the labels
 	feature := 0
 	for j, c := range r.leaves {
@@ -197,6 +236,10 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 					decode(x[i*d+at:][:1], raw)
 				}
 			}
+			if r.cells != nil && (t.Kind == 'S' || r.cells.columns[at].kind != kindNumber) {
+				texts[at] = make([]*string, n)
+				take = parquetTexts(t, texts[at])
+			}
 		}
 		if err := r.pages.column(&g.Columns[c.Index()].MetaData, t, c.Optional(), n, take); err != nil {
 			return r.fatal(r.src.errorf("%s, %w", r.columns.describe(j), err))
@@ -213,9 +256,84 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 		r.labels.pending = codes[i]
 		return nil
 	}
+	if r.cells != nil {
+		return r.mixedGroup(x, d, texts, setLabel)
+	}
 	return r.adopt(x, d, setLabel, func(i, j int, v float32) error {
-		return r.src.errorf("example %d, column %s: %s", i+1, quote(names[j]), cellFault(v))
+		fault := r.src.errorf("example %d, column %s: %s", i+1, quote(names[j]), cellFault(v))
+		if r.o.Encode != nil && (v != v) && math.Float32bits(v) != overflowBits {
+			fault = fmt.Errorf("%w; %w", fault, ErrMissing)
+		}
+		return fault
 	})
+}
+
+// parquetTexts keeps the values of a column as texts, equal ones once, and nil for none.
+func parquetTexts(t numberType, texts []*string) taker {
+	known := map[string]*string{}
+	return func(i int, raw []byte) {
+		if raw == nil {
+			return
+		}
+		if t.Kind != 'S' {
+			raw, _ = t.appendLabel(nil, raw)
+		}
+		if texts[i] = known[string(raw)]; texts[i] == nil {
+			text := string(raw)
+			known[text], texts[i] = &text, &text
+		}
+	}
+}
+
+// mixedGroup enters the examples of a row group of more than numbers: x has d features, those aside that are texts.
+func (r *parquetReader) mixedGroup(x []float32, d int, texts [][]*string, setLabel func(i int) error) error {
+	names := r.columns.featureNames()
+	for i := range len(x) / d {
+		r.cells.begin(r.seen + 1)
+		err := setLabel(i)
+		for k := 0; k < d && err == nil; k++ {
+			if fault := r.mixedCell(k, x[i*d+k], texts[k], i); fault != "" {
+				err = r.src.errorf("example %d, column %s: %s", r.seen+1, quote(names[k]), fault)
+				if r.cells.broken() {
+					return r.fatal(err)
+				}
+				if r.o.Encode != nil && r.missing(x[i*d+k], texts[k], i) {
+					err = fmt.Errorf("%w; %w", err, ErrMissing)
+				}
+			}
+		}
+		if err != nil {
+			err = r.reject(err, r.seen+1)
+		} else {
+			err = r.accept(r.seen + 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing reports whether feature k of example i has no value.
+func (r *parquetReader) missing(v float32, texts []*string, i int) bool {
+	if texts != nil {
+		return texts[i] == nil || isMissing([]byte(*texts[i]))
+	}
+	return v != v && math.Float32bits(v) != overflowBits
+}
+
+// mixedCell enters feature k of example i: v, or the text of that example if there are texts.
+func (r *parquetReader) mixedCell(k int, v float32, texts []*string, i int) (fault string) {
+	switch {
+	case texts != nil && texts[i] != nil:
+		return r.cells.set(k, []byte(*texts[i]), &r.subnormals)
+	case r.missing(v, texts, i):
+		return r.cells.setMissing(k, nil)
+	case !finite(v):
+		return cellFault(v)
+	}
+	r.cells.setNumber(k, flush(v, &r.subnormals))
+	return ""
 }
 
 // parquetType returns how the pages store a column, whose parquetKind is not 0. The

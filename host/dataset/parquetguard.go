@@ -150,5 +150,5 @@ func checkParquetFooter(r io.ReaderAt, size int64) error {
 	if err := w.object(0, 0); err != nil {
 		return fmt.Errorf("the footer claims %w", err)
 	}
-	return nil
+	return checkParquetSchema(footer)
 }

@@ -65,10 +65,12 @@ func formatNamed(name string, write bool) (format, error) {
 // that belong to a line begin with file:line, or file:line:column where they
 // belong to a place in it (the byte, counted from 1).
 //
-// A binary file that is not packed is mapped, not read, and its values are looked
-// at no earlier than by who uses them (engines refuse what is not finite). Its
-// Examples and Y lie in the file: they cannot be written to, and whoever shortens
-// the file ends the program. Close unmaps it. Any other result owns its memory.
+// A binary file is compared with its checksums, block by block, unless Options.Trust
+// says not to or it is of version 1, which has none (Unchecked tells). One that is not packed
+// is mapped, not copied, and what its values mean is looked at no earlier than by who uses them
+// (engines refuse what is not finite). Its Examples and Y lie in the file: they cannot be written
+// to, and if somebody shortens the file while they are used, the program ends, unless it uses them
+// under Guard. Close unmaps it. Any other result owns its memory.
 //
 // If ctx ends, so does Read, before the next block of a mebibyte or less, with an error
 // that wraps ctx.Err(). Nothing stays open; only a wait for standard input, for the

@@ -50,18 +50,19 @@ const fewExamples = 20
 // leadingColumn leaves out the first column if it is certain to number the examples, as
 // pandas and R write it without a name, and warns if it may.
 func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) {
-	counts := d.N > 1 && d.D > 1 && d.firstCounts()
+	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == kindNumber && d.Encoding.Columns[0].width() == 1
+	counts := d.N > 1 && d.D > 1 && number && d.firstCounts()
 	switch {
 	case counts && r.leadingNoName:
 		d.Notes = append(d.Notes, d.Path+": column 1 has no name and numbers the examples; it is left out")
-		d.Examples, d.Features = d.dropFirst(), d.Features[1:]
+		d.Examples, d.Features, d.Encoding = d.dropFirst(), d.Features[1:], d.Encoding.withoutFirst()
 	case r.leadingNoName && d.N > 2:
 		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
 			"leave it out (--ignore-columns 1)")
 	case counts && d.N >= fewExamples:
 		name := ""
 		if d.Features != nil {
-			name = " (" + shorten(d.Features[0]) + ")"
+			name = " (" + printable(d.Features[0]) + ")"
 		}
 		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, "+
 			"leave it out (--ignore-columns 1)", name)
@@ -149,7 +150,7 @@ func (d *Dataset) judgeLabels(warn func(string, ...any)) error {
 	column := "the label"
 	switch {
 	case d.Label != "":
-		column = fmt.Sprintf("the label column %d (%s)", d.LabelColumn, shorten(d.Label))
+		column = fmt.Sprintf("the label column %d (%s)", d.LabelColumn, printable(d.Label))
 	case d.LabelColumn > 0:
 		column = fmt.Sprintf("the label column %d", d.LabelColumn)
 	}

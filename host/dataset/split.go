@@ -161,6 +161,7 @@ func (d *Dataset) pick(examples []int32) *Dataset {
 		Examples: Examples{N: len(examples), D: d.D},
 		Classes:  slices.Clone(d.Classes), Features: slices.Clone(d.Features),
 		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format, Prepared: d.Prepared,
+		Encoding: d.Encoding,
 	}
 	if d.Y != nil {
 		p.Y = make([]int32, len(examples))

@@ -101,7 +101,7 @@ func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
 			}
 			first, leading = false, d.D < width
 		} else if leading {
-			d.Examples, d.Features = d.dropFirst(), d.Features[1:]
+			d.Examples, d.Features, d.Encoding = d.dropFirst(), d.Features[1:], d.Encoding.withoutFirst()
 		}
 		if err := d.MatchFeatures(o.FeatureNames); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (b *builder) giveAway(last bool) error {
 	if b.n == 0 || !b.settled && !last && len(b.segments) < b.src.limits.first {
 		return nil
 	}
-	if b.o.Features > 0 {
+	if b.o.Features > 0 && b.cells == nil {
 		b.width = b.o.Features
 	}
 	d, err := b.dataset()

@@ -183,7 +183,7 @@ func drawBound(c *kernelpca.Cover) float64 {
 func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
 	x := s.of(rows)
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows), false), memory.Product(len(rows), 32), pairBytes(len(rows)))
+	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows), true), memory.Product(len(rows), 32), pairBytes(len(rows)))
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
@@ -192,14 +192,14 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	h := newHerd(target)
-	values, err := kernelpca.NewKernelRows(s.e, x, s.o.Function, false) // the next one cannot be told
+	values, err := kernelpca.NewKernelRows(s.e, x, s.o.Function, true)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, values.Close()) }()
 	for h.size < k {
 		at := h.next()
-		row, err := values.Row(s.ctx, at, nil)
+		row, err := values.Row(s.ctx, at, h.gains) // those that gain much now are the next ones, as a rule
 		if err != nil {
 			return nil, 0, err
 		}

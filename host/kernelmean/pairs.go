@@ -3,7 +3,6 @@ package kernelmean
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -96,7 +95,7 @@ func addRows(sums, values []float32, w float32) {
 				for j, v := range a {
 					s0, s1 := float64(v)*w64+float64(acc[0]), float64(b[j])*w64+float64(acc[1])
 					s2, s3 := float64(c[j])*w64+float64(acc[2]), float64(d[j])*w64+float64(acc[3])
-					if plain(s0) && plain(s1) && plain(s2) && plain(s3) {
+					if numerics.Plain(s0) && numerics.Plain(s1) && numerics.Plain(s2) && numerics.Plain(s3) {
 						acc = [together]float32{float32(s0), float32(s1), float32(s2), float32(s3)}
 						continue
 					}
@@ -122,7 +121,7 @@ func addColumns(sums, values []float32, w float32) {
 			for ; len(chunk) > 0; chunk = chunk[n:] {
 				row := chunk[from:to][:len(acc)]
 				for k, v := range row {
-					if s := float64(v)*w64 + float64(acc[k]); plain(s) {
+					if s := float64(v)*w64 + float64(acc[k]); numerics.Plain(s) {
 						acc[k] = float32(s)
 					} else {
 						acc[k] = numerics.FMA(v, w, acc[k])
@@ -134,11 +133,4 @@ func addColumns(sums, values []float32, w float32) {
 			}
 		}
 	})
-}
-
-// plain says that float32(s) is what numerics.FMA returns, whose quick way this is: s, a product that float64 has
-// exactly and a float32, added, lies not half way between two float32, and is not subnormal as one.
-func plain(s float64) bool {
-	u := math.Float64bits(s)
-	return u&(1<<29-1) != 1<<28 && u>>52&0x7ff > 1023-127
 }

@@ -41,7 +41,7 @@ func NewPlan(n, d, q int, o Options) (Plan, error) {
 	}
 	p.Values = memory.Sum(memory.Product(min(n, errorRows), n, 1), memory.Product(p.Atoms, n, 1))
 	if o.Choice != Uniform {
-		p.Choice = memory.Sum(kernelpca.KernelRowsBytes(n, o.Choice == Clusters), memory.Product(n, 40))
+		p.Choice = memory.Sum(kernelpca.KernelRowsBytes(n, true), memory.Product(n, 40))
 		if q > 1 {
 			p.Choice = memory.Sum(p.Choice, memory.Product(n, d, 4))
 		}

@@ -42,8 +42,8 @@ func (b *Basis) check() error {
 		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another version of uma-gpu",
 			basisName, b.FormatVersion, BasisVersion)
 	}
-	if b.Features.Count < 1 {
-		return fmt.Errorf("%s: features: found a count of %d, wanted at least 1", basisName, b.Features.Count)
+	if err := b.Features.check(); err != nil {
+		return fmt.Errorf("%s: %w", basisName, err)
 	}
 	if err := checkPreparation(&b.Preparation, b.Features.Count, "the count of features"); err != nil {
 		return fmt.Errorf("%s: preparation: %w", basisName, err)

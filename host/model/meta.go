@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -94,6 +95,30 @@ type Features struct {
 	Count int `json:"count"`
 	// Names are their names, Count of them in order, or none.
 	Names []string `json:"names,omitempty"`
+	// Encoding says which columns of a table they were made of, nil if each is a column of numbers.
+	Encoding *dataset.Encoding `json:"encoding,omitempty"`
+}
+
+// check says what is wrong with f.
+func (f *Features) check() error {
+	if f.Count < 1 {
+		return fmt.Errorf("features: found a count of %d, wanted at least 1", f.Count)
+	}
+	if n := len(f.Names); n != 0 && n != f.Count {
+		return fmt.Errorf("features: found %d names, wanted %d or none", n, f.Count)
+	}
+	e := f.Encoding
+	if e == nil {
+		return nil
+	}
+	if err := e.Check(); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if e.Width() != f.Count || !slices.Equal(e.FeatureNames(), f.Names) {
+		return fmt.Errorf("features: found an encoding of %d features, wanted one of the %d features and of their names",
+			e.Width(), f.Count)
+	}
+	return nil
 }
 
 // Device is where a model was trained. The only part of a model that may differ
@@ -131,11 +156,8 @@ func (m *Meta) check() error {
 		}
 		first[c] = i
 	}
-	if m.Features.Count < 1 {
-		return fmt.Errorf("features: found a count of %d, wanted at least 1", m.Features.Count)
-	}
-	if n := len(m.Features.Names); n != 0 && n != m.Features.Count {
-		return fmt.Errorf("features: found %d names, wanted %d or none", n, m.Features.Count)
+	if err := m.Features.check(); err != nil {
+		return err
 	}
 	if m.Learner == "" {
 		return errors.New("learner: found no name, wanted one of the catalog")

@@ -8,10 +8,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// ReadOptions returns options by which dataset.Read reads a file for m: features by their
-// names where both have names, classes in m's order, and stored as m prepares them.
+// ReadOptions returns options by which dataset.Read reads a file for m: features by their names where both have
+// names, encoded as those of the training data, classes in m's order, and stored as m prepares them.
 func (m *Model) ReadOptions() dataset.Options {
 	o := dataset.Options{Classes: m.Meta.Classes, Features: m.Meta.Features.Count}
+	o.Encoding = m.Meta.Features.Encoding
 	if len(m.Meta.Features.Names) > 0 {
 		o.FeatureNames = m.Meta.Features.Names
 	}

@@ -36,6 +36,31 @@ func TestDotChunks(t *testing.T) {
 	}
 }
 
+// TestDotTogether: chunks whose sums are under way together have the bits of chunks one by one, of lengths around
+// every multiple of a chunk, with halves between two float32 and subnormal sums.
+func TestDotTogether(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{1, 255, 256, 257, 512, 767, 768, 769, 784, 1023, 1537, 2304, 2305} {
+		for _, scale := range []float32{1, 0x1p-63, 0x1p-74, 0x1p60} {
+			x, w := make([]float32, n), make([]float32, n)
+			for i := range x {
+				x[i], w[i] = scale*float32(random.IntN(1<<13)-1<<12), scale*float32(random.IntN(1<<12))
+			}
+			var want float32
+			for from := 0; from < n; from += numerics.Chunk {
+				var sum float32
+				for i := from; i < min(from+numerics.Chunk, n); i++ {
+					sum = numerics.FMA(x[i], w[i], sum)
+				}
+				want += sum
+			}
+			if got := numerics.Dot(x, w); math.Float32bits(got) != math.Float32bits(want) {
+				t.Errorf("%d values of %g: %v, wanted %v", n, scale, got, want)
+			}
+		}
+	}
+}
+
 func TestFixedPoint(t *testing.T) {
 	for _, c := range []struct {
 		maxAbs float32

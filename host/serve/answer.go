@@ -43,7 +43,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 
 // answer returns what to answer, and of how many examples.
 func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader) ([]byte, int, error) {
-	x, err := s.read(ctx, r, body)
+	x, warnings, err := s.read(ctx, r, body)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -65,11 +65,11 @@ func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader) ([
 			return nil, 0, err
 		}
 	}
-	return s.encode(labels, what, numbers), x.N, nil
+	return s.encode(labels, what, numbers, warnings), x.N, nil
 }
 
-// encode writes {"classes": […], "labels": […], "probabilities": [[…], …]}.
-func (s *Server) encode(labels []int32, what string, numbers []float32) []byte {
+// encode writes {"classes": […], "labels": […], "probabilities": [[…], …]}, and {"warnings": […]} if there are any.
+func (s *Server) encode(labels []int32, what string, numbers []float32, warnings []string) []byte {
 	names := make([][]byte, s.m.Q)
 	for k, name := range s.m.Meta.Classes {
 		names[k] = text(name)
@@ -98,7 +98,19 @@ func (s *Server) encode(labels []int32, what string, numbers []float32) []byte {
 		}
 		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
 	}
-	return append(b, "]]}\n"...)
+	b = append(b, "]]"...)
+	for i, warning := range warnings {
+		if i == 0 {
+			b = append(b, `,"warnings":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, text(warning)...)
+		if i == len(warnings)-1 {
+			b = append(b, ']')
+		}
+	}
+	return append(b, "}\n"...)
 }
 
 // text returns a string as JSON.

@@ -30,8 +30,9 @@ func faultf(status int, format string, args ...any) *fault {
 	return &fault{status: status, Message: fmt.Sprintf(format, args...)}
 }
 
-// read returns the examples of a request, raw, with the model's features in their order.
-func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (dataset.Examples, error) {
+// read returns the examples of a request, raw, with the model's features in their order, and what is strange about
+// them.
+func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (dataset.Examples, []string, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "application/json":
@@ -39,18 +40,18 @@ func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (dat
 	case err == nil && kind == "text/csv":
 		return s.readCSV(ctx, body)
 	}
-	return dataset.Examples{}, faultf(http.StatusUnsupportedMediaType,
+	return dataset.Examples{}, nil, faultf(http.StatusUnsupportedMediaType,
 		"found the Content-Type %.100q, wanted application/json or text/csv", r.Header.Get("Content-Type"))
 }
 
 // readCSV reads a table as uma-gpu predict --no-labels does.
-func (s *Server) readCSV(ctx context.Context, body io.Reader) (dataset.Examples, error) {
+func (s *Server) readCSV(ctx context.Context, body io.Reader) (dataset.Examples, []string, error) {
 	o := s.m.ReadOptions()
 	o.Format, o.NoLabels = "csv", true
 	d, err := dataset.ReadFrom(ctx, body, "request", o)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return dataset.Examples{}, ctx.Err()
+		return dataset.Examples{}, nil, ctx.Err()
 	case err != nil:
 		f := tooLarge(err)
 		if f == nil {
@@ -59,11 +60,11 @@ func (s *Server) readCSV(ctx context.Context, body io.Reader) (dataset.Examples,
 				f.Line = 0 // the message belongs to no line
 			}
 		}
-		return dataset.Examples{}, f
+		return dataset.Examples{}, nil, f
 	case d.N > s.o.MaxRows:
-		return dataset.Examples{}, s.tooManyRows(d.N)
+		return dataset.Examples{}, nil, s.tooManyRows(d.N)
 	}
-	return d.Examples, nil
+	return d.Examples, d.Warnings, nil
 }
 
 func (s *Server) tooManyRows(n int) error {
@@ -81,52 +82,57 @@ func tooLarge(err error) *fault {
 }
 
 // readJSON reads {"rows": [[1, 2], …]}, with the names of the "columns" or without. A row may be sparse:
-// {"columns": [0, 7], "values": [1, 2]}.
-func (s *Server) readJSON(body io.Reader) (none dataset.Examples, err error) {
+// {"columns": [0, 7], "values": [1, 2]}. Where the model was trained on a table of more than numbers, rows are of
+// that.
+func (s *Server) readJSON(body io.Reader) (none dataset.Examples, warnings []string, err error) {
 	text, err := io.ReadAll(body)
 	if f := tooLarge(err); f != nil {
-		return none, f
+		return none, nil, f
 	}
 	if err != nil {
-		return none, faultf(http.StatusBadRequest, "cannot read the request: %v", err)
+		return none, nil, faultf(http.StatusBadRequest, "cannot read the request: %v", err)
 	}
 	var in struct {
 		Columns []string          `json:"columns"`
 		Rows    []json.RawMessage `json:"rows"`
 	}
 	if err := strictly(text, &in); err != nil {
-		return none, faultf(http.StatusBadRequest, "%v", err)
+		return none, nil, faultf(http.StatusBadRequest, "%v", err)
+	}
+	e := s.m.Meta.Features.Encoding
+	if e != nil && len(in.Rows) > 0 && len(in.Rows) <= s.o.MaxRows && e.Made(in.Columns) {
+		return s.readTable(in.Columns, in.Rows)
 	}
 	width := s.m.Meta.Features.Count
 	if in.Columns != nil {
 		if width = len(in.Columns); s.m.Meta.Features.Names == nil && width != s.m.Meta.Features.Count {
-			return none, faultf(http.StatusBadRequest, "columns: found %d, wanted %d, the features of the model",
+			return none, nil, faultf(http.StatusBadRequest, "columns: found %d, wanted %d, the features of the model",
 				width, s.m.Meta.Features.Count)
 		}
 	}
 	switch n := len(in.Rows); {
 	case n == 0:
-		return none, faultf(http.StatusBadRequest, "rows: found none, wanted at least one")
+		return none, nil, faultf(http.StatusBadRequest, "rows: found none, wanted at least one")
 	case n > s.o.MaxRows:
-		return none, s.tooManyRows(n)
+		return none, nil, s.tooManyRows(n)
 	case width == 0:
-		return none, faultf(http.StatusBadRequest, "columns: found none, wanted names, or no columns at all")
+		return none, nil, faultf(http.StatusBadRequest, "columns: found none, wanted names, or no columns at all")
 	}
 	x, err := s.readRows(in.Rows, width)
 	if err != nil {
 		if f, ok := errors.AsType[*fault](err); ok && f.Column != nil {
 			f.Field = fieldName(in.Columns, s.m.Meta.Features.Names, *f.Column)
 		}
-		return none, err
+		return none, nil, err
 	}
 	if in.Columns == nil {
-		return x, nil
+		return x, nil, nil
 	}
 	d := &dataset.Dataset{Path: "columns", Examples: x, Features: in.Columns}
 	if err := d.MatchFeatures(s.m.Meta.Features.Names); err != nil {
-		return none, faultf(http.StatusBadRequest, "%v", err)
+		return none, nil, faultf(http.StatusBadRequest, "%v", err)
 	}
-	return d.Examples, nil
+	return d.Examples, nil, nil
 }
 
 // fieldName is the name of column j: as the request says, else as the model does.

@@ -78,6 +78,7 @@ type answer struct {
 	Labels        []string    `json:"labels"`
 	Probabilities [][]float32 `json:"probabilities"`
 	Scores        [][]float32 `json:"scores"`
+	Warnings      []string    `json:"warnings"`
 }
 
 func decode(t testing.TB, w *httptest.ResponseRecorder) (a answer) {

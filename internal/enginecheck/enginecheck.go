@@ -34,12 +34,12 @@ func LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint
 			return f, fmt.Errorf("%s: %w: example %d has label %d, want 0..%d", op, engine.ErrLabel, i, k, classes-1)
 		}
 	}
-	return format(op, maxAbs, x.N, f)
+	return Format(op, maxAbs, x.N, f)
 }
 
-// format returns f, or the format of n examples of which maxAbs is the largest value if f is
+// Format returns f, or the format of n examples of which maxAbs is the largest value if f is
 // the zero value. ErrShape if f cannot hold them.
-func format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
+func Format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	if f == (numerics.FixedPoint{}) {
 		return numerics.NewFixedPoint(maxAbs, n), nil
 	}

@@ -21,7 +21,7 @@ func LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (nume
 		return f, fmt.Errorf("%s: %w: found a value of size %v, want at most 2^118, so that sums of 256 stay finite; "+
 			"scale the features", op, engine.ErrValue, maxAbs)
 	}
-	return format(op, maxAbs, x.N, f)
+	return Format(op, maxAbs, x.N, f)
 }
 
 // mostValue is the largest value of which a block of clause 14 has a finite sum.

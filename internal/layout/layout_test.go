@@ -26,6 +26,8 @@ var rules = []struct {
 	{"host/serve", []string{"host/model", "host/dataset", "host/engine"}, "predicts by a model on any engine, and trains nothing"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
+	{"host/engine/shard/mpi", []string{"host/engine/shard"}, "a way to join ranks, which knows nothing of examples"},
+	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "internal/enginecheck"}, "makes one engine of any, and must name none"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
 	{"host/kernelmap", []string{"host/kernelpca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernelmean", []string{"host/kernelpca", "host/engine", "host/dataset", "host/mercer", "host/numerics"}, "means on any engine through its interface; must not name one, and knows no noise"},
@@ -56,6 +58,7 @@ var foreign = map[string][]string{
 	// without names.
 	"golang.org/x/sys":         {"cpuref/simd", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
+	"golang.org/x/term":        {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.

@@ -27,6 +27,12 @@ type limit struct {
 // about 0.1 ms. Memory that is garbage counts as taken until it is collected.
 func Available() int64 { return tightest().left }
 
+// Limit is Available with the name of what leaves no more, and what moves that.
+func Limit() (left int64, by, advice string) {
+	l := tightest()
+	return l.left, l.name, l.advice
+}
+
 // Check returns nil if the process may take another need bytes, and else an error
 // that wraps [ErrBudget]. what is the subject of the error's message, such as
 // "a table of 7 classes". It collects garbage before it refuses. A need of

@@ -41,7 +41,8 @@ func Cut(n, parts int, f func(part, from, to int)) {
 // done. The caller is worker 0, and with one worker the tasks are done in order.
 //
 // If f panics, no further task is begun, and Share panics when those under way are done:
-// with one worker as f did, else with a *Panic.
+// with one worker as f did, else with a *Panic. Where memory cannot be read the workers panic too,
+// and the caller if it has said so (debug.SetPanicOnFault).
 func Share(workers, n int, f func(worker, task int)) {
 	if workers = min(workers, n); workers <= 1 {
 		for task := range n {
@@ -66,7 +67,10 @@ func Share(workers, n int, f func(worker, task int)) {
 		}
 	}
 	for worker := 1; worker < workers; worker++ {
-		wg.Go(func() { work(worker) })
+		wg.Go(func() {
+			debug.SetPanicOnFault(true) // memory may be a file that somebody shortens
+			work(worker)
+		})
 	}
 	work(0)
 	wg.Wait()

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// learnedColumns are the flags about columns whose answer a model keeps.
+var learnedColumns = []string{"categories", "levels", "missing"}
+
+// columnFlags say what becomes of the columns of a table that are more than numbers.
+func columnFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "categories",
+			Usage: "comma `LIST` of columns that are categories, as those of words are"},
+		&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(dataset.DefaultLevels),
+			Usage: "most `LEVELS` of a category, each a feature"},
+		&cli.StringFlag{Name: "missing", Value: "error",
+			Usage: "`RULE` for missing values: error, mean, indicator (and a feature)"},
+		&cli.StringFlag{Name: "unseen", Value: "zero",
+			Usage: "`RULE` for levels that the model does not know: zero (none) or error"},
+	}
+}
+
+// columnOptions checks the flags of columnFlags.
+func columnOptions(c *cli.Context, o *dataset.Options) (err error) {
+	o.Encode = &dataset.EncodeOptions{Levels: c.Int("levels")}
+	if list := c.String("categories"); list != "" {
+		o.Encode.Categories = strings.Split(list, ",")
+	}
+	if c.IsSet("levels") && o.Encode.Levels < 1 {
+		return usagef(c, "--levels is %d, wanted at least 1", o.Encode.Levels)
+	}
+	if o.Encode.Missing, err = oneOf(c, "missing", "error", "mean", "indicator"); err != nil {
+		return err
+	}
+	o.Unseen, err = oneOf(c, "unseen", "zero", "error")
+	return err
+}
+
+// missingText tells which columns lack values.
+func missingText(missing []dataset.MissingCount) string {
+	const most = 5
+	var parts []string
+	for k, m := range missing {
+		if k == most {
+			parts = append(parts, fmt.Sprintf("… (%d columns in all)", len(missing)))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d in %s", m.Values, m.Column))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "; missing values: " + strings.Join(parts, ", ")
+}
+
+// asModel has o read the columns of a table as those that became features f. Flags that ask for something else are
+// wrong, but where a training goes on, which may be given its flags once more.
+func asModel(c *cli.Context, o *dataset.Options, f model.Features) error {
+	for _, flag := range learnedColumns {
+		if c.IsSet(flag) && !visible(c, "resume") {
+			return usagef(c, "--%s is given with a model, which knows what becomes of the columns; give it to train", flag)
+		}
+	}
+	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
+	return nil
+}
+
+// printable is a name from a file without characters that steer a terminal.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, name)
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "find out what keeps devices from working, and say how to mend it",
+		Description: "Looks at the OpenCL library, the drivers that are registered and the libraries that they name,\n" +
+			"the permissions of GPUs, what containers and WSL hide, the folder for compiled kernels and the memory\n" +
+			"that is left; then it opens each device, which runs the self-test.\n\n" +
+			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the mend stands\n" +
+			"below. Without OpenCL all commands compute on the processor, so that this is a note.\n\n" +
+			"Example: uma-gpu doctor",
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if err := checkUsage(c); err != nil {
+				return err
+			}
+			return diagnose(c, surroundings{root: "/", env: os.Getenv, open: opens}, testDevices)
+		},
+	}
+}
+
+// The verdicts of findings.
+const (
+	findingOK   = "ok"
+	findingNote = "note"
+	findingBad  = "bad"
+)
+
+// finding is what was found about one thing.
+type finding struct {
+	About   string `json:"about"`
+	Verdict string `json:"verdict"`
+	Text    string `json:"text"`
+	Mend    string `json:"mend,omitempty"`
+}
+
+// doctorReport is what doctor --json prints.
+type doctorReport struct {
+	Findings []finding `json:"findings"`
+}
+
+// diagnose prints all findings. test lists the devices and says how their self-test went.
+func diagnose(c *cli.Context, s surroundings, test func(notes) deviceListing) error {
+	all := []finding{programFinding()}
+	all = append(all, s.drivers()...)
+	all = append(all, s.nodes()...)
+	all = append(all, s.confinement()...)
+	listing := test(notes{io.Discard, true})
+	all = append(all, deviceFindings(listing)...)
+	all = append(all, s.cache()) // gpu may have chosen another one by now
+	all = append(all, memoryFinding(), s.variables(listing))
+	bad := 0
+	for _, f := range all {
+		if f.Verdict == findingBad {
+			bad++
+		}
+	}
+	if c.Bool("json") {
+		if err := printJSON(c.App.Writer, doctorReport{all}); err != nil {
+			return err
+		}
+	} else {
+		printFindings(c.App.Writer, all)
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d findings are bad; see their mends", bad, len(all))
+	}
+	return nil
+}
+
+func printFindings(w io.Writer, all []finding) {
+	columns := usualColumns
+	if s, ok := w.(screen); ok {
+		columns = s.columns
+	}
+	for _, f := range all {
+		fmt.Fprintf(w, "%-5s %-10s %s\n", f.Verdict, f.About, hang(f.Text, columns, 17))
+		if f.Mend != "" {
+			fmt.Fprintf(w, "%17s%s\n", "", hang("mend: "+f.Mend, columns, 17))
+		}
+	}
+}
+
+func programFinding() finding {
+	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in", version, runtime.Version(),
+		runtime.GOOS, runtime.GOARCH), ""}
+	if !gpu.Built {
+		f.Verdict, f.Text = findingNote, strings.Replace(f.Text, "built in", "not built in", 1)
+		f.Mend = "build with cgo and without -tags noopencl; make build does so"
+	}
+	return f
+}
+
+// deviceFindings says which devices work. The processor has to.
+func deviceFindings(listing deviceListing) (all []finding) {
+	for _, d := range listing.Devices {
+		f := finding{"device", findingOK, d.ID + " " + d.Name + ": self-test passed", ""}
+		switch {
+		case d.SelfTest != passed:
+			f.Verdict, f.Text = findingBad, d.ID+" "+d.Name+": "+d.SelfTest
+			f.Mend = "update or reinstall its driver; until then choose another --device"
+		case d.Software != "":
+			f.Verdict, f.Text = findingNote, d.ID+" "+d.Name+": "+d.selfTest()
+			f.Mend = "auto passes it over; a newer driver may have exact float32"
+		}
+		all = append(all, f)
+	}
+	if listing.OpenCLError != "" {
+		all = append(all, finding{"OpenCL", findingNote, listing.OpenCLError,
+			"nothing to do, if the processor suffices: all commands compute on it"})
+	}
+	return all
+}
+
+// little is how many bytes of memory are hardly enough for a device's kernels.
+const little = 512 << 20
+
+func memoryFinding() finding {
+	left, by, advice := memory.Limit()
+	f := finding{"memory", findingOK, fmt.Sprintf("%s may be taken, by %s", bytesText(left), by), ""}
+	if left < little {
+		f.Verdict, f.Mend = findingNote, advice
+	}
+	return f
+}
+
+// variables tells which of the environment's variables change what the program does.
+func (s surroundings) variables(listing deviceListing) finding {
+	var set []string
+	for _, name := range []string{deviceVariable, "UMA_GPU_OPENCL_LIBRARY", "UMA_GPU_TUNING", "OCL_ICD_VENDORS",
+		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT", "POCL_MAX_WORK_GROUP_SIZE",
+		"RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "GOMEMLIMIT"} {
+		if value := s.env(name); value != "" {
+			set = append(set, fmt.Sprintf("%s=%q", name, value))
+		}
+	}
+	f := finding{"variables", findingOK, "none that matters is set", ""}
+	if set != nil {
+		f.Text = strings.Join(set, ", ")
+	}
+	var infos []gpu.Info
+	for _, d := range listing.Devices {
+		if d.Info != nil {
+			infos = append(infos, *d.Info)
+		}
+	}
+	_, err := selectDevice(s.env(deviceVariable), func() ([]gpu.Info, error) {
+		if infos == nil {
+			return nil, errors.New("there is no OpenCL device")
+		}
+		return infos, nil
+	})
+	if s.env(deviceVariable) != "" && err != nil {
+		f.Verdict, f.Text = findingBad, err.Error()
+		f.Mend = "unset " + deviceVariable + ", or name one of uma-gpu devices"
+	}
+	return f
+}
+
+// opens reports why a file cannot be read and written, nil if it can.
+func opens(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

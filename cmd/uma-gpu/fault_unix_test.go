@@ -1,0 +1,56 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A file that is cut short while a training uses it ends the training with an error that names it, and nothing
+// is written, whether Go or a driver of OpenCL reads it. An emptied file has no bytes in any page.
+func TestFileCutShortWhileUsed(t *testing.T) {
+	for _, device := range openCLToo(t) {
+		dir := t.TempDir()
+		data := filepath.Join(dir, "d.umab")
+		succeed(t, "convert", "--data", digits, "--normalize", "auto", "--out", data)
+		c := program(t, "", "train", "--learner", "uma", "--data", data, "--model", filepath.Join(dir, "m.npz"),
+			"--device", device, "--step", "pair", "--doubt", "0", "--max-steps", "1000000000", "--verbose")
+		stderr, err := c.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines, last := bufio.NewScanner(stderr), ""
+		for lines.Scan() {
+			if last = lines.Text(); strings.HasPrefix(last, "step 3:") {
+				if err := os.Truncate(data, 0); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if code := exitOf(t, c.Wait()); code != exitFailure ||
+			!strings.HasPrefix(last, "uma-gpu: "+data+": the file cannot be read any more") {
+			t.Errorf("%s: exit code %d, last line %q", device, code, last)
+		}
+		if left := names(t, dir); !slices.Equal(left, []string{"d.umab"}) {
+			t.Errorf("%s: found %q", device, left)
+		}
+	}
+}
+
+// openCLToo returns the devices to try: cpu, and opencl where there is one.
+func openCLToo(t *testing.T) []string {
+	t.Helper()
+	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code != exitOK {
+		t.Log("no OpenCL device: on the processor alone")
+		return []string{"cpu"}
+	}
+	return []string{"cpu", "opencl"}
+}

@@ -1,0 +1,54 @@
+package main
+
+import "strings"
+
+// group is what stands together in a help text.
+type group struct {
+	heading string
+	members string // their names, separated by spaces
+}
+
+// commandGroups are the commands by what one wants to do.
+var commandGroups = []group{
+	{"Learn", "train bootstrap query calibrate"},
+	{"Judge and choose", "eval cv compare report inspect"},
+	{"Doubt labels", "issues confusion"},
+	{"Predict", "predict serve export import"},
+	{"Data", "info split convert synth"},
+	{"Kernel functions", "kpca kernelmean compress"},
+	{"Devices", "devices doctor bench tune"},
+	{"Learners and papers", "learners reproduce"},
+	{"This program", "version completion man"},
+}
+
+// flagGroups are the flags by what they are about, whatever the command. A new flag is a word here.
+var flagGroups = []group{
+	{"Data", `data format label-column ignore-columns header labels x-name y-name zero-based storage max-errors
+		trust-data skip-bad no-labels categories levels missing unseen encoding match-features normalize validate stream features
+		classes examples labelled unlabelled
+		pool show show-file pictures fractions counts synthetic data-dir sets use-clean npz`},
+	{"Label noise", `confusion confusion-axes inverse annotators trust table clean prior probabilities method pooled
+		pairwise symmetric random`},
+	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
+	{"Learner", "learner max-steps weights seed temperature-folds verify steps rounds-of-labels"},
+	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
+		normalize-components`},
+	{"Trials", "folds seeds runs try grid judge repeat top rows"},
+	{"Questions", "answers k strategy committee diversity balance slack sampler session"},
+	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning allow-nonconforming forget"},
+	{"Server", "listen max-rows max-body concurrency drain time-limit"},
+	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
+		write-confusion write-labels write-labelled axes id dry-run json verbose quiet`},
+}
+
+// groupOf returns the heading of the group that has a name, "" if none has.
+func groupOf(name string, groups []group) string {
+	for _, g := range groups {
+		for _, member := range strings.Fields(g.members) {
+			if member == name {
+				return g.heading
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Each command and each flag that help shows has a group, and one only; no group has a name that nothing has.
+func TestGroups(t *testing.T) {
+	check := func(what string, groups []group, used map[string]string) {
+		listed := map[string]bool{}
+		for _, g := range groups {
+			for _, name := range strings.Fields(g.members) {
+				if listed[name] {
+					t.Errorf("groups.go has %s %s twice", what, name)
+				}
+				if listed[name] = true; used[name] == "" {
+					t.Errorf("groups.go has %s %s, which there is not", what, name)
+				}
+			}
+		}
+		for name, by := range used {
+			if !listed[name] {
+				t.Errorf("%s %s (%s) has no group: write its name into one in groups.go", what, name, by)
+			}
+		}
+	}
+	commands, flags := map[string]string{}, map[string]string{}
+	for _, c := range newApp(io.Discard, io.Discard).Commands {
+		if !c.Hidden {
+			commands[c.Name] = c.Usage
+		}
+	}
+	eachCommand(func(words []string, c *cli.Command) {
+		for _, f := range shownFlags(c.Flags) {
+			flags[f.Names()[0]] = strings.Join(words, " ")
+		}
+	})
+	check("command", commandGroups, commands)
+	check("flag", flagGroups, flags)
+	if headings := sections(trainCommand().Flags); !slices.ContainsFunc(headings, func(s section) bool {
+		return s.heading == "Kernel" && slices.ContainsFunc(s.items, func(i item) bool { return i.term == "--gamma G" })
+	}) {
+		t.Errorf("train has no group Kernel with --gamma: %+v", headings)
+	}
+}

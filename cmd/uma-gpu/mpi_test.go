@@ -1,0 +1,140 @@
+//go:build mpi && cgo
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// mpirun returns the command that runs a command line on so many ranks.
+func mpirun(t *testing.T, ranks int, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "mpirun", append([]string{"--oversubscribe", "--allow-run-as-root", "-n",
+		fmt.Sprint(ranks), self}, args...)...)
+	c.Env = append(os.Environ(), runVariable+"=1")
+	return c
+}
+
+// TestRanksTrain: the file that ranks write is that of one process, and rank 0 alone speaks.
+func TestRanksTrain(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "d.csv")
+	succeed(t, "synth", "--examples", "1500", "--features", "6", "--classes", "3", "--out", data)
+	mapped := filepath.Join(dir, "d.umab")
+	succeed(t, "convert", "--data", data, "--normalize", "auto", "--out", mapped)
+	for _, c := range [][]string{
+		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir, "c.npz"),
+			"--every", "3"},
+		{"--data", mapped, "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
+		{"--data", data, "--kernel", "rbf", "--landmarks", "40", "--gamma", "0.1", "--l2", "0.01", "--storage", "sparse"},
+		{"--data", data, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "0.1", "--atoms", "50"},
+	} {
+		one, many := filepath.Join(dir, "one.npz"), filepath.Join(dir, "many.npz")
+		succeed(t, append([]string{"train", "--model", one}, c...)...)
+		out, err := mpirun(t, 3, append([]string{"train", "--model", many}, c...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", c, err, out)
+		}
+		if what := differ(t, one, many); what != "" {
+			t.Errorf("%v: another %s", c, what)
+		}
+		if n := bytes.Count(out, []byte("seconds ")); n != 1 {
+			t.Errorf("%v: %d ranks tell of their seconds:\n%s", c, n, out)
+		}
+	}
+}
+
+// TestRanksEnd: what one rank cannot do ends all, with its number, its exit code, and no file.
+func TestRanksEnd(t *testing.T) {
+	dir := t.TempDir()
+	data, model := synthetic(t, dir), filepath.Join(dir, "m.npz")
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitFailure, "rank 0 of 2 ends all: ",
+			[]string{"train", "--data", filepath.Join(dir, "none.csv"), "--model", model}},
+		{exitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out", model}},
+		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data", data,
+			":", "-n", "1", os.Args[0], "train", "--model", model, "--data", digits}},
+	} {
+		var out []byte
+		var err error
+		if i := strings.Index(strings.Join(c.args, " "), " : "); i < 0 {
+			out, err = mpirun(t, 2, c.args...).CombinedOutput()
+		} else {
+			out, err = mpirun(t, 1, c.args...).CombinedOutput()
+		}
+		if exitOf(t, err) != c.code || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v, wanted exit code %d and %q:\n%s", c.args, err, c.code, c.want, out)
+		}
+		if _, err := os.Stat(model); err == nil {
+			t.Errorf("%v: wrote %s", c.args, model)
+		}
+	}
+}
+
+// TestRankKilled: when a rank is killed all end within 10 seconds, and mpirun names it.
+func TestRankKilled(t *testing.T) {
+	dir := t.TempDir()
+	data, model := filepath.Join(dir, "d.csv"), filepath.Join(dir, "m.npz")
+	succeed(t, "synth", "--examples", "3000", "--features", "20", "--classes", "5", "--out", data)
+	c := mpirun(t, 3, "train", "--data", data, "--model", model, "--learner", "uma", "--max-steps", "100000000",
+		"--tol", "0", "--verbose")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	marker := "UMA_GPU_TEST_MARK=" + dir
+	c.Env = append(c.Env, marker)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := rankProcess(t, marker, 2)
+	time.Sleep(500 * time.Millisecond) // it is at work, or about to be
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	code := exitOf(t, c.Wait())
+	if took := time.Since(begin); code == 0 || took > 10*time.Second || !strings.Contains(out.String(), "rank 2") {
+		t.Errorf("exit code %d after %v:\n%.2000s", code, took, out.String()[max(0, out.Len()-2000):])
+	}
+	if _, err := os.Stat(model); err == nil {
+		t.Error("wrote a model")
+	}
+}
+
+// rankProcess waits for the process of a rank that has marker in its environment.
+func rankProcess(t *testing.T, marker string, rank int) int {
+	t.Helper()
+	for range 200 {
+		processes, _ := os.ReadDir("/proc")
+		for _, p := range processes {
+			pid, err := strconv.Atoi(p.Name())
+			if err != nil {
+				continue
+			}
+			env, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "environ"))
+			number := fmt.Appendf(nil, "\x00OMPI_COMM_WORLD_RANK=%d\x00", rank)
+			if bytes.Contains(env, []byte(marker)) && bytes.Contains(env, number) {
+				return pid
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("found no process of rank %d", rank)
+	return 0
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// TestSeveralDevices: devices with + between them compute together, and the model is that of one.
+func TestSeveralDevices(t *testing.T) {
+	dir := t.TempDir()
+	data, one, other := synthetic(t, dir), filepath.Join(dir, "one.npz"), filepath.Join(dir, "other.npz")
+	lists := []string{"cpu+cpu:plain", "CPU + cpu + cpu:plain"}
+	if gpu.Built {
+		lists = append(lists, "cpu+opencl")
+	}
+	for _, learner := range []string{"uma", "softmax", "pa"} {
+		train := []string{"train", "--data", data, "--learner", learner, "--max-steps", "6", "--model"}
+		succeed(t, append(train, one, "--device", "cpu")...)
+		for i, list := range lists {
+			shares := []string{"1,2", "5,1,1", ""}[i]
+			_, said := succeed(t, append(train, other, "--device", list, "--shares", shares)...)
+			if !strings.Contains(said, []string{"shares of the examples: cpu 33.3 %, cpu:plain 66.7 %",
+				"cpu 71.4 %, cpu 14.3 %, cpu:plain 14.3 %", "cpu 50 %, opencl:"}[i]) {
+				t.Errorf("--device %s: said %s", list, said)
+			}
+			if what := differ(t, one, other); what != "" {
+				t.Errorf("--learner %s --device %s: another %s", learner, list, what)
+			}
+		}
+	}
+	stdout, _ := succeed(t, "train", "--data", data, "--device", "cpu+cpu", "--dry-run")
+	if !strings.Contains(stdout, "cpu+cpu ") {
+		t.Errorf("dry run: %s", stdout)
+	}
+	for _, c := range []struct {
+		fragment string
+		more     []string
+	}{
+		{`--shares: found "0"`, []string{"--device", "cpu+cpu", "--shares", "0,1"}},
+		{"--shares: found 3 shares, wanted 2", []string{"--device", "cpu+cpu", "--shares", "1,1,1"}},
+		{"--shares is of several devices", []string{"--device", "cpu", "--shares", "1"}},
+	} {
+		fail(t, exitUsage, c.fragment, append([]string{"train", "--data", data, "--model", other}, c.more...)...)
+	}
+	for _, list := range []string{"cpu+auto", "cpu+nothing", "cpu+"} {
+		fail(t, exitNoDevice, "device", "train", "--data", data, "--model", other, "--device", list)
+	}
+}
+
+// TestMeasuredShares: work for which measuring pays has shares by speed, and the plan of an engine of
+// several devices can be measured with less memory.
+func TestMeasuredShares(t *testing.T) {
+	var said strings.Builder
+	d := &device{parts: []*device{{selection: selection{cpu: processors[0].new}},
+		{selection: selection{cpu: processors[1].new}}}}
+	e, err := d.open(notes{w: &said}, work{features: 20, classes: 3, values: processorValues})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if !strings.Contains(said.String(), "shares of the examples: cpu ") {
+		t.Errorf("said %s", &said)
+	}
+	again, err := d.reopen("", 1<<20)
+	if err != nil || again.Device().ID != "cpu+cpu:plain" {
+		t.Errorf("opened again: %v, %v", again, err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := sharesText([]engine.Engine{e, e, e, e}, slices.Repeat([]int{3}, 4)); !strings.Contains(got, "25 %") {
+		t.Errorf("found %s", got)
+	}
+}

@@ -1,0 +1,197 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// encode makes features of examples that are rows of marks. The first time it learns the recipe from them, if there
+// is none.
+func (s *cells) encode(e Examples) (Examples, error) {
+	counts := make([]int, len(s.marks))
+	for _, m := range e.Columns {
+		counts[m]++
+	}
+	if s.recipe == nil {
+		if err := s.learn(e, counts); err != nil {
+			return Examples{}, err
+		}
+	}
+	for k := range s.columns {
+		if c := &s.columns[k]; c.gap != noMark {
+			c.gaps += counts[c.gap]
+		}
+	}
+	for m := range s.first {
+		s.columns[s.marks[m].column].strange += counts[m]
+	}
+	return s.features(e), nil
+}
+
+// learn makes the recipe of all marks that examples have: those of bad examples alone do not count.
+func (s *cells) learn(e Examples, counts []int) error {
+	recipe := &Encoding{Missing: s.missing, Columns: make([]Column, len(s.columns))}
+	means := s.means(e, counts)
+	for k := range s.columns {
+		c := &s.columns[k]
+		column := Column{Name: c.name, Kind: c.kind}
+		column.Indicator = s.missing == missingIndicator && c.gap != noMark && counts[c.gap] > 0
+		if c.kind == kindNumber {
+			if s.missing != missingError {
+				column.Mean = &means[k]
+			}
+		} else {
+			for _, level := range slices.Sorted(maps.Keys(c.levels)) {
+				if counts[c.levels[level]] > 0 {
+					column.Levels = append(column.Levels, level)
+				}
+			}
+			SortClasses(column.Levels)
+			if err := s.judgeLevels(c, column.Levels, e.N); err != nil {
+				return err
+			}
+		}
+		recipe.Columns[k] = column
+	}
+	s.recipe = recipe
+	return nil
+}
+
+// means returns the mean of each column's numbers, summed in the order of the examples; 0 if it has none.
+func (s *cells) means(e Examples, counts []int) []float32 {
+	sums := make([]float64, len(s.columns))
+	for k, m := range e.Columns {
+		if s.marks[m].kind == isNumber {
+			sums[s.marks[m].column] += float64(e.Values[k])
+		}
+	}
+	means := make([]float32, len(sums))
+	for k := range s.columns {
+		n := e.N
+		if gap := s.columns[k].gap; gap != noMark {
+			n -= counts[gap]
+		}
+		if n > 0 {
+			zero := 0
+			means[k] = flush(float32(sums[k]/float64(n)), &zero)
+		}
+	}
+	return means
+}
+
+// judgeLevels refuses a category of which most examples have a level of their own, unless it was asked for.
+func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
+	switch {
+	case len(levels) == 0:
+		return fmt.Errorf("%s: %s holds no value but missing ones, wanted a category; leave the column out "+
+			"(--ignore-columns %s)", s.path, c.text, c.option())
+	case s.o.Levels == 0 && !c.chosen && n >= fewExamples && 2*len(levels) > n:
+		return fmt.Errorf("%s: %s holds %d different texts in %d examples, such as %s, wanted a category, whose levels "+
+			"come again; %s", s.path, c.text, len(levels), n, quote(levels[0]), c.advice())
+	}
+	return nil
+}
+
+// noFeature is where a mark goes that becomes no feature.
+const noFeature = -1
+
+// features makes examples of the recipe's features of rows of marks.
+func (s *cells) features(e Examples) Examples {
+	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
+	next := int32(0)
+	levels := make([]map[string]int32, len(first))
+	for k := range s.recipe.Columns {
+		c := &s.recipe.Columns[k]
+		first[k], levels[k] = next, make(map[string]int32, len(c.Levels))
+		for l, level := range c.Levels {
+			levels[k][level] = next + int32(l)
+		}
+		next += int32(c.width())
+	}
+	goes := make([]int32, len(s.marks))
+	for m, mark := range s.marks {
+		at := s.columns[mark.column].at
+		c := &s.recipe.Columns[at]
+		goes[m] = noFeature
+		switch mark.kind {
+		case isNumber:
+			goes[m] = first[at]
+		case isLevel:
+			if feature, known := levels[at][mark.level]; known {
+				goes[m] = feature
+			}
+		case isGap:
+			if c.Indicator {
+				goes[m] = first[at] + int32(c.width()) - 1
+			}
+		}
+	}
+	x := Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
+	x.Columns, x.Values = make([]int32, 0, len(e.Columns)), make([]float32, 0, len(e.Columns))
+	var row []entry
+	for i := range e.N {
+		row = row[:0]
+		marks, values := e.SparseRow(i)
+		for k, m := range marks {
+			if goes[m] != noFeature {
+				row = append(row, entry{int64(goes[m]), values[k]})
+			}
+			at := s.columns[s.marks[m].column].at
+			if mean := s.recipe.Columns[at].Mean; s.marks[m].kind == isGap && mean != nil {
+				row = append(row, entry{int64(first[at]), *mean})
+			}
+		}
+		slices.SortFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
+		for _, v := range row {
+			if math.Float32bits(v.value) != 0 {
+				x.Columns, x.Values = append(x.Columns, int32(v.column)), append(x.Values, v.value)
+			}
+		}
+		x.Starts = append(x.Starts, int64(len(x.Values)))
+	}
+	return x
+}
+
+// MissingCount says how many values a column of a table lacks.
+type MissingCount struct {
+	Column string `json:"column"` // by position and name
+	Values int    `json:"values"`
+}
+
+// about tells d what its features are made of, and what was found on the way.
+func (s *cells) about(d *Dataset) {
+	d.Encoding, d.Features = s.recipe, s.recipe.FeatureNames()
+	for _, c := range s.columns {
+		if c.gaps > 0 {
+			d.Missing = append(d.Missing, MissingCount{c.text, c.gaps})
+		}
+	}
+	d.Warnings = append(d.Warnings, s.unknownLevels()...)
+}
+
+// unknownLevels words a warning for each column with levels that the recipe does not know, once.
+func (s *cells) unknownLevels() (warnings []string) {
+	for k := range s.columns {
+		c := &s.columns[k]
+		if c.unseen == 0 {
+			continue
+		}
+		var names []string
+		place := math.MaxInt
+		for m, at := range s.first {
+			if int(s.marks[m].column) == k {
+				names, place = append(names, s.marks[m].level), min(place, at)
+			}
+		}
+		SortClasses(names)
+		warnings = append(warnings, fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first "+
+			"in %s %d; they count as none of its levels in %d examples (--unseen error refuses them)", s.path, c.text,
+			quoteList(names), s.places, place, c.strange))
+		c.unseen, c.strange = 0, 0
+	}
+	clear(s.first)
+	return warnings
+}

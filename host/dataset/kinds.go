@@ -1,0 +1,159 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// sniffed is how many bytes at the beginning of a CSV tell what its columns hold.
+const sniffed = 1 << 20
+
+// tally counts what stands in a column.
+type tally struct {
+	numbers, truths, words, dates int
+	date                          string // the first
+}
+
+func (t *tally) count(text []byte) {
+	if isMissing(text) {
+		return
+	}
+	if _, ok := parseNumber(text); ok || isNonFinite(string(text)) || beyondRange(text) {
+		t.numbers++
+	} else if _, ok := parseTruth(text); ok {
+		t.truths++
+	} else {
+		if t.words++; isDate(string(text)) {
+			if t.dates++; t.date == "" {
+				t.date = string(text)
+			}
+		}
+	}
+}
+
+// kind is what the column holds: words make it a category, unless there are more numbers, among which they are
+// mistakes.
+func (t *tally) kind() string {
+	if t.words > 0 && t.words+t.truths > t.numbers {
+		return kindCategory
+	}
+	return kindNumber
+}
+
+// dateFault says what is wrong with a column of dates, "" if it is none.
+func (t *tally) dateFault(c *columns, j int) string {
+	if t.kind() != kindCategory || 2*t.dates <= t.words {
+		return ""
+	}
+	return datesFault(c, j, "dates or times such as "+quote(t.date))
+}
+
+// datesFault refuses dates, which found describes, in column j.
+func datesFault(c *columns, j int, found string) string {
+	option := c.option(j)
+	return fmt.Sprintf("%s: found %s, which are neither numbers nor categories; leave the column out "+
+		"(--ignore-columns %s), or make numbers of it, such as the day of the week or the days since a day, or, if the "+
+		"same ones come again, take it for a category (--categories %s)", c.describe(j), found, option, option)
+}
+
+// option names column j as flags do.
+func (c *columns) option(j int) string {
+	if c.names != nil && c.names[j] != "" && c.names[j] == shorten(c.names[j]) && !strings.Contains(c.names[j], ",") {
+		return c.names[j]
+	}
+	return fmt.Sprint(j + 1)
+}
+
+// kinds returns what the columns that are features hold, in their order, by what stands in the current record,
+// unless it is a header, and in those that were read ahead.
+func (r *csvReader) kinds() (kinds []string, err error) {
+	tallies := make([]tally, len(r.columns.role))
+	if !r.header {
+		for j := range tallies {
+			tallies[j].count(trimSpace(r.field(j)))
+		}
+	}
+	r.text = bytes.Clone(r.text) // peek moves what it lies in
+	head := r.record.src.peek(sniffed)
+	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(sniffed, r.record.src.limits.buffer) {
+		head = head[:end+1] // the last line may go on
+	}
+	s := &source{ctx: r.record.src.ctx, limits: r.record.src.limits, r: bufio.NewReader(bytes.NewReader(head))}
+	next := record{src: s, delim: r.delim}
+	for next.next() == nil {
+		if next.bad != nil {
+			continue
+		}
+		if next.split(); len(next.ends) != len(tallies) {
+			continue
+		}
+		for j := range tallies {
+			if r.columns.role[j] == feature {
+				tallies[j].count(trimSpace(next.field(j)))
+			}
+		}
+	}
+	asked, fault := r.columns.asked(r.o.Encode.Categories, "a category")
+	for j := range tallies {
+		if r.columns.role[j] != feature || fault != "" {
+			continue
+		}
+		kind := tallies[j].kind()
+		if asked[j] {
+			kind = kindCategory
+		} else {
+			fault = tallies[j].dateFault(&r.columns, j)
+		}
+		kinds = append(kinds, kind)
+	}
+	if fault != "" {
+		return nil, r.record.src.errorAt(r.line, 0, "%s", fault)
+	}
+	return kinds, nil
+}
+
+// asked returns which columns the user names as what.
+func (c *columns) asked(texts []string, what string) (asked map[int]bool, fault string) {
+	asked = make(map[int]bool, len(texts))
+	for _, text := range texts {
+		j, fault := c.find(strings.TrimSpace(text), what)
+		if fault == "" && c.role[j] != feature {
+			fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, wanted one or the other",
+				c.describe(j), what)
+		}
+		if fault != "" {
+			return nil, fault
+		}
+		asked[j] = true
+	}
+	return asked, ""
+}
+
+// beyondRange reports whether text is a number that float32 cannot hold.
+func beyondRange(text []byte) bool {
+	return strings.Contains(numberFault(text), "range of float32")
+}
+
+// isDate reports whether a text is three numbers that a date has, perhaps with a time behind them, or a time.
+func isDate(text string) bool {
+	date, _, timed := strings.Cut(text, " ")
+	if day, _, found := strings.Cut(text, "T"); found && !timed {
+		date = day
+	}
+	for _, separator := range []string{"-", "/", ".", ":"} {
+		parts := strings.Split(date, separator)
+		if len(parts) != 3 && !(separator == ":" && len(parts) == 2) || slices.ContainsFunc(parts, func(p string) bool {
+			return p == "" || len(p) > 4 || strings.Trim(p, "0123456789") != ""
+		}) {
+			continue
+		}
+		if separator == ":" || len(parts[0]) == 4 && len(parts[1]) <= 2 && len(parts[2]) <= 2 ||
+			len(parts[0]) <= 2 && len(parts[1]) <= 2 && len(parts[2]) != 3 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"unsafe"
+)
+
+// mapping is a binary file that is mapped into memory, or was: while a panic ends a function, what it deferred has
+// closed the file before the panic is looked at.
+type mapping struct {
+	at, size uintptr
+	path     string
+	closed   bool
+}
+
+// mapped are the files. A fault tells an address, and no more.
+var mapped struct {
+	sync.Mutex
+	list []mapping
+}
+
+func addressOf(raw []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(raw))) }
+
+func remember(raw []byte, path string) {
+	mapped.Lock()
+	defer mapped.Unlock()
+	const most = 64
+	at, size := addressOf(raw), uintptr(len(raw))
+	mapped.list = slices.DeleteFunc(mapped.list, func(m mapping) bool {
+		return m.closed && (len(mapped.list) >= most || m.at < at+size && at < m.at+m.size)
+	})
+	mapped.list = append(mapped.list, mapping{at, size, path, false})
+}
+
+func forget(raw []byte) {
+	mapped.Lock()
+	defer mapped.Unlock()
+	for k, m := range mapped.list {
+		if m.at == addressOf(raw) {
+			mapped.list[k].closed = true
+		}
+	}
+}
+
+// Mapped returns the bytes of the binary file into which d lies mapped, nil if it does not.
+func (d *Dataset) Mapped() []byte {
+	if d.file == nil || d.file.unmap == nil {
+		return nil
+	}
+	return d.file.raw
+}
+
+// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a mapped binary
+// file where it cannot be read any more, since somebody shortened it or its disk failed, f ends there, what it
+// deferred is done, and the error names the file. Any other panic goes on. What f has goroutines of its own or
+// other languages do is not guarded.
+func Guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if value := recover(); value != nil {
+			if err = faultOf(value); err == nil {
+				panic(value)
+			}
+		}
+	}()
+	return f()
+}
+
+// faultOf returns what to say of a panic with this value, nil if it is not one of reading a mapped file.
+func faultOf(value any) error {
+	var fault interface {
+		error
+		Addr() uintptr // of runtime.Error, where memory cannot be read
+	}
+	if err, ok := value.(error); !ok || !errors.As(err, &fault) {
+		return nil
+	}
+	mapped.Lock()
+	defer mapped.Unlock()
+	for _, m := range mapped.list {
+		if at := fault.Addr() - m.at; at < m.size { // unsigned: what lies before is far behind
+			return fmt.Errorf("%s: the file cannot be read any more, at byte %d of %d: somebody shortened it while it was "+
+				"used, or its disk failed; copy it or convert the original data again", m.path, at, m.size)
+		}
+	}
+	return nil
+}

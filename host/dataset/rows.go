@@ -1,0 +1,75 @@
+package dataset
+
+import "fmt"
+
+// CellError is the error of one value of a row that Encoding.Encode refuses.
+type CellError struct {
+	Row, Column int // from 0; Column is -1 if the row as a whole is at fault
+	Fault       string
+}
+
+func (e *CellError) Error() string { return e.Fault }
+
+// Made reports whether a table with columns of those names, nil if they have none, holds what e makes features of, and
+// not the features themselves, under their names.
+func (e *Encoding) Made(columns []string) bool {
+	return Options{Encoding: e, FeatureNames: e.FeatureNames()}.forTable(columns).Encoding != nil
+}
+
+// Encode makes examples of rows of a table, each a text for each column and nil for a missing value, as Read does
+// of the fields of a CSV. Columns are matched by name where both have names, and else by position; unseen is
+// Options.Unseen. Warnings are about levels that e does not know. Errors are *CellError where they belong to a
+// row.
+func (e *Encoding) Encode(
+	columnNames []string, rows [][]*string, unseen string,
+) (x Examples, warnings []string, err error) {
+	o := Options{Encoding: e, FeatureNames: e.FeatureNames(), Unseen: unseen, NoLabels: true}
+	if err := o.check(); err != nil {
+		return Examples{}, nil, err
+	}
+	width := len(e.Columns)
+	if columnNames != nil {
+		width = len(columnNames)
+	}
+	c, fault := chooseColumns(columnNames, width, o.forTable(columnNames))
+	if fault != "" {
+		return Examples{}, nil, fmt.Errorf("columns: %s", fault)
+	}
+	s, fault := newCells("rows", "row", &c, nil, o)
+	if fault != "" {
+		return Examples{}, nil, fmt.Errorf("columns: %s", fault)
+	}
+	marks := Examples{N: len(rows), Starts: make([]int64, 1, len(rows)+1)}
+	subnormals := 0
+	for i, row := range rows {
+		if len(row) != width {
+			return Examples{}, nil, &CellError{i, -1,
+				fmt.Sprintf("found %d values, wanted %d, one for each column", len(row), width)}
+		}
+		s.begin(i)
+		k := 0
+		for j, text := range row {
+			if c.role[j] != feature {
+				continue
+			}
+			if text == nil {
+				fault = s.setMissing(k, nil)
+			} else {
+				fault = s.set(k, []byte(*text), &subnormals)
+			}
+			if fault != "" {
+				return Examples{}, nil, &CellError{i, j, fmt.Sprintf("%s: %s", c.describe(j), fault)}
+			}
+			k++
+		}
+		for _, v := range s.row {
+			marks.Columns, marks.Values = append(marks.Columns, v.mark), append(marks.Values, v.value)
+		}
+		marks.Starts = append(marks.Starts, int64(len(marks.Values)))
+	}
+	marks.D = len(s.marks)
+	if x, err = s.encode(marks); err != nil {
+		return Examples{}, nil, err
+	}
+	return x, s.unknownLevels(), nil
+}

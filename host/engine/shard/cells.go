@@ -1,0 +1,179 @@
+package shard
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// cells adds up the counts and class sums of the shards; update vectors are made of the sums on
+// the host.
+type cells struct {
+	scorer
+	own     []engine.Cells // of the parts
+	fixed   numerics.FixedPoint
+	regions []int64 // N of the last assignment, Q×Q
+	sums    []int64 // Γ of the whole, Q×Q×d, where fresh
+	fresh   []bool  // whether the sums of each region are those of the last assignment
+}
+
+func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
+
+// Assign: counts add up (clause 5).
+func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
+	defer r.e.turn()()
+	if err := r.check("assign"); err != nil {
+		return engine.Assignment{}, err
+	}
+	found := make([]engine.Assignment, len(r.own))
+	err := r.all(func(i int, _ part) (err error) {
+		found[i], err = r.own[i].Assign(alpha)
+		return err
+	})
+	a := engine.Assignment{Regions: make([]int64, r.q*r.q), Predicted: make([]int64, r.q*r.q)}
+	moved := []int64{0}
+	if err == nil {
+		for _, f := range found {
+			add(a.Regions, f.Regions)
+			add(a.Predicted, f.Predicted)
+			moved[0] += int64(f.Moved)
+		}
+	}
+	if err := r.note(r.e.sum(err, int64(math.Float32bits(alpha)), a.Regions, a.Predicted, moved)); err != nil {
+		return engine.Assignment{}, err
+	}
+	a.Moved = int(moved[0])
+	if a.Moved > 0 {
+		clear(r.fresh)
+	}
+	copy(r.regions, a.Regions)
+	return a, nil
+}
+
+func add(sum, v []int64) {
+	for i, n := range v {
+		sum[i] += n
+	}
+}
+
+// region returns Γ[p], Q×d row-major, once fetch has fetched it.
+func (r *cells) region(p int) []int64 {
+	size := r.q * r.d
+	return r.sums[p*size : (p+1)*size]
+}
+
+// fetch makes the class sums of some regions those of the whole.
+func (r *cells) fetch(regions ...int) error {
+	stale := slices.DeleteFunc(regions, func(p int) bool { return r.fresh[p] })
+	if len(stale) == 0 {
+		return nil
+	}
+	var mu sync.Mutex // of the sums
+	whole := make([][]int64, len(stale))
+	for i, p := range stale {
+		whole[i] = r.region(p)
+		clear(whole[i])
+	}
+	err := r.all(func(i int, _ part) error {
+		sums := make([]int64, r.q*r.d)
+		for k, p := range stale {
+			if err := r.own[i].ClassSums(sums, p); err != nil {
+				return err
+			}
+			mu.Lock()
+			add(whole[k], sums)
+			mu.Unlock()
+		}
+		return nil
+	})
+	if err := r.note(r.e.sum(err, 0, whole...)); err != nil {
+		return err
+	}
+	for _, p := range stale {
+		r.fresh[p] = true
+	}
+	return nil
+}
+
+func (r *cells) ClassSums(dst []int64, p int) error {
+	defer r.e.turn()()
+	if err := r.check("class sums"); err != nil {
+		return err
+	}
+	if err := enginecheck.Class("class sums", p, r.q); err != nil {
+		return err
+	}
+	if err := enginecheck.Len("class sums", "dst", len(dst), r.q*r.d); err != nil {
+		return err
+	}
+	if err := r.fetch(p); err != nil {
+		return err
+	}
+	copy(dst, r.region(p))
+	return nil
+}
+
+// Norms: clause 6, every pair.
+func (r *cells) Norms(dst, inv []float32) error {
+	defer r.e.turn()()
+	if err := r.check("norms"); err != nil {
+		return err
+	}
+	if err := enginecheck.Len("norms", "dst", len(dst), r.q*r.q); err != nil {
+		return err
+	}
+	if err := enginecheck.Len("norms", "inv", len(inv), r.q*r.q); err != nil {
+		return err
+	}
+	var full []int // regions that are not empty
+	for p := range r.q {
+		if slices.Max(r.regions[p*r.q:(p+1)*r.q]) > 0 {
+			full = append(full, p)
+		}
+	}
+	clear(dst)
+	if err := r.fetch(slices.Clone(full)...); err != nil {
+		return err
+	}
+	parallel.Ranges(len(full)*r.q, 8, func(from, to int) {
+		z := make([]float32, r.d)
+		for at := from; at < to; at++ {
+			p, q := full[at/r.q], at%r.q
+			engine.UpdateVector(z, r.region(p), inv[q*r.q:(q+1)*r.q], r.fixed)
+			dst[p*r.q+q] = numerics.Dot(z, z)
+		}
+	})
+	return nil
+}
+
+// UpdateVectors: clause 6.
+func (r *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	defer r.e.turn()()
+	if err := r.check("update vectors"); err != nil {
+		return err
+	}
+	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.d, r.q); err != nil {
+		return err
+	}
+	var regions []int
+	for _, z := range pairs {
+		if !slices.Contains(regions, z.P) {
+			regions = append(regions, z.P)
+		}
+	}
+	if err := r.fetch(regions...); err != nil {
+		return err
+	}
+	parallel.Ranges(len(pairs), 1+20000/(r.q*r.d), func(from, to int) {
+		for i := from; i < to; i++ {
+			z := pairs[i]
+			engine.UpdateVector(dst[i*r.d:(i+1)*r.d], r.region(z.P), inv[z.Q*r.q:(z.Q+1)*r.q], r.fixed)
+		}
+	})
+	return nil
+}

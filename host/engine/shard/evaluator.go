@@ -1,0 +1,108 @@
+package shard
+
+import (
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+)
+
+// evaluator adds up the weighted sums and losses of the shards (clauses 14 and 16).
+type evaluator struct {
+	scorer
+	own    []engine.Evaluator // of the parts
+	fixed  numerics.FixedPoint
+	others [][]int64 // sums of the parts but the first
+	aimed  bool
+}
+
+func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
+
+func (r *evaluator) Aim(t engine.Targets) error {
+	defer r.e.turn()()
+	if err := r.check("aim"); err != nil {
+		return err
+	}
+	if err := enginecheck.Aim(t, r.n, r.q); err != nil {
+		return err
+	}
+	r.aimed = true
+	return r.note(r.e.agree(r.all(func(i int, p part) error {
+		part := t
+		if t.Row != nil {
+			part.Row = t.Row[p.from:p.to]
+		} else {
+			part.Values = t.Values[p.from*r.q : p.to*r.q]
+		}
+		if t.Weight != nil {
+			part.Weight = t.Weight[p.from:p.to]
+		}
+		return r.own[i].Aim(part)
+	})))
+}
+
+// room returns where part i writes sums, of which there are as many as in sums.
+func (r *evaluator) room(i int, sums []int64) []int64 {
+	if i == 0 {
+		return sums
+	}
+	if cap(r.others[i]) < len(sums) {
+		r.others[i] = make([]int64, len(sums))
+	}
+	r.others[i] = r.others[i][:len(sums)]
+	return r.others[i]
+}
+
+// total adds the sums of all parts of all ranks up in sums, and other numbers of this rank's parts
+// over all ranks, unless err or that of another rank is not nil. same is as in ranks.sum.
+func (r *evaluator) total(err error, same int64, sums []int64, numbers ...int64) ([]int64, error) {
+	if len(r.parts) == 0 {
+		clear(sums)
+	}
+	if err == nil {
+		for i := 1; i < len(r.parts); i++ {
+			add(sums, r.others[i])
+		}
+	}
+	return numbers, r.note(r.e.sum(err, same, sums, numbers))
+}
+
+func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	defer r.e.turn()()
+	if err := r.check("evaluate"); err != nil {
+		return engine.Evaluation{}, err
+	}
+	if err := enginecheck.Evaluate(sums, w, r.d, r.q, r.aimed); err != nil {
+		return engine.Evaluation{}, err
+	}
+	found := make([]engine.Evaluation, len(r.own))
+	err := r.all(func(i int, _ part) (err error) {
+		found[i], err = r.own[i].Evaluate(r.room(i, sums), w)
+		return err
+	})
+	var e engine.Evaluation
+	for _, f := range found {
+		e.Loss += f.Loss
+		e.Refused += f.Refused
+	}
+	numbers, err := r.total(err, r.e.print(w), sums, e.Loss, e.Refused)
+	if err != nil {
+		return engine.Evaluation{}, err
+	}
+	return engine.Evaluation{Loss: numbers[0], Refused: numbers[1]}, nil
+}
+
+func (r *evaluator) WeightedSums(sums []int64, a []float32) error {
+	defer r.e.turn()()
+	if err := r.check("weighted sums"); err != nil {
+		return err
+	}
+	count, err := enginecheck.WeightedSums(sums, a, r.n, r.d)
+	if err != nil {
+		return err
+	}
+	err = r.all(func(i int, p part) error {
+		return r.own[i].WeightedSums(r.room(i, sums), a[p.from*count:p.to*count])
+	})
+	_, err = r.total(err, 0, sums)
+	return err
+}

@@ -1,0 +1,175 @@
+package shard_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
+	"github.com/uma-gpu/uma-gpu/learners/online"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// -all tests every number of ranks and both forms with every learner, and the whole suite of engines.
+var all = flag.Bool("all", false, "test every combination, for minutes")
+
+// way is a way to train.
+type way struct {
+	name    string
+	options host.Options
+	sparse  bool
+}
+
+func ways() []way {
+	rbf := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
+	gradients := softmax.Defaults()
+	gradients.Iterations, gradients.L2 = 8, "0.01"
+	means := kernelmean.Defaults()
+	means.Atoms = "60"
+	var all []way
+	for _, w := range []way{
+		{name: "uma", options: host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
+		{name: "softmax", options: host.Options{Learner: gradients}},
+		{name: "kernel PCA and softmax", options: host.Options{Learner: gradients, Kernel: rbf}},
+		{name: "kernelmean", options: host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},
+		{name: "perceptron", options: host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
+	} {
+		all = append(all, w)
+		w.sparse = true
+		w.name += ", sparse"
+		all = append(all, w)
+	}
+	return all
+}
+
+// problem returns examples with wrong labels, and their confusion matrix.
+func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
+	t.Helper()
+	const n, d, q = 2200, 10, 4
+	x, y, err := synth.Generate(n, d, q, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := dataset.Examples{N: n, D: d, X: x}
+	for i := range x {
+		if i%3 == 0 {
+			x[i] = 0
+		}
+	}
+	if sparse {
+		e = e.Compressed()
+	}
+	classes := []string{"a", "b", "c", "d"}
+	names := make([]string, n)
+	for i, k := range y {
+		names[i] = classes[k]
+	}
+	data, err := dataset.New(e, names, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise, err := confusion.Pairwise(classes, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data.Y, err = noise.Inject(data.Y, 1); err != nil {
+		t.Fatal(err)
+	}
+	return data, noise
+}
+
+// train returns the SHA-256 of all that a model computes with.
+func train(
+	ctx context.Context, e engine.Engine, w way, data *dataset.Dataset, noise *confusion.Matrix,
+) (string, error) {
+	o := w.options
+	o.Engine = e
+	m, err := host.Train(ctx, data, noise, o)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	binary.Write(h, binary.LittleEndian, m.W)
+	if k := m.Map(); k != nil {
+		binary.Write(h, binary.LittleEndian, k.Basis.Axes.W)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// spread trains on so many ranks, each with an engine for each of its shares, and returns what
+// each found.
+func spread(t testing.TB, w way, shares [][]int, data *dataset.Dataset, noise *confusion.Matrix) []string {
+	t.Helper()
+	found, errs := make([]string, len(shares)), make([]error, len(shares))
+	var wg sync.WaitGroup
+	for rank, r := range shard.NewGroup(len(shares)) {
+		wg.Go(func() {
+			var engines []engine.Engine
+			for range shares[rank] {
+				engines = append(engines, simd.New())
+			}
+			e, err := shard.Ranks(t.Context(), r, engines, shares[rank])
+			if err == nil {
+				found[rank], err = train(t.Context(), e, w, data, noise)
+			}
+			if errs[rank] = err; err != nil {
+				r.Abort(err)
+			}
+		})
+	}
+	wg.Wait()
+	for rank, err := range errs {
+		if err != nil {
+			t.Fatalf("rank %d of %d: %v", rank, len(shares), err)
+		}
+	}
+	return found
+}
+
+// TestLearners: a learner finds the same on one engine, on several, and on several ranks of
+// one or two each, however the examples are cut.
+func TestLearners(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	counts := []int{1, 2, 3, 4, 8}
+	for at, w := range ways() {
+		t.Run(w.name, func(t *testing.T) {
+			data, noise := problem(t, w.sparse)
+			want, err := train(t.Context(), simd.New(), w, data, noise)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cuts := 1
+			if *all {
+				cuts = 10 * len(counts)
+			}
+			for k := range cuts {
+				ranks := counts[(at+at/len(counts)+k)%len(counts)]
+				shares := make([][]int, ranks)
+				for rank := range shares {
+					for range 1 + rng.IntN(2) {
+						shares[rank] = append(shares[rank], 1+rng.IntN(20))
+					}
+				}
+				for rank, got := range spread(t, w, shares, data, noise) {
+					if got != want {
+						t.Errorf("shares %v: rank %d found %s, want %s as of one engine", shares, rank, got, want)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// Measure returns shares for New, and for Ranks: how fast each engine evaluates examples of so many
+// features for so many classes, dense or sparse, in hundreds of thousands of stored values a second.
+// stored is how many the examples will have, of which it makes up at most 2^23. It takes some tenths
+// of a second, and no two measurements are the same. Errors are those of the engines.
+func Measure(engines []engine.Engine, features, classes, stored int, sparse bool) ([]int, error) {
+	x := made(features, stored, sparse)
+	shares := make([]int, len(engines))
+	for i, e := range engines {
+		seconds, err := evaluationSeconds(e, x, classes)
+		if err != nil {
+			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
+		}
+		shares[i] = int(min(max(1, float64(x.Stored())/seconds/1e5), mostShare))
+	}
+	return shares, nil
+}
+
+// made makes up examples: full mantissas, and in sparse ones every row with some columns.
+func made(features, stored int, sparse bool) dataset.Examples {
+	const most, each = 1 << 23, 64 // values, and those of a sparse row
+	row := features
+	if sparse {
+		row = min(row, each)
+	}
+	n := max(numerics.Block, min(stored, most)/row)
+	values, state := make([]float32, n*row), uint32(1)
+	for i := range values {
+		state = state*1664525 + 1013904223 // Numerical Recipes' linear congruence
+		values[i] = float32(int32(state)>>8) * 0x1p-23
+	}
+	if !sparse {
+		return dataset.Examples{N: n, D: features, X: values}
+	}
+	x := dataset.Examples{N: n, D: features, Values: values, Starts: make([]int64, 1, n+1)}
+	gap := features / row
+	for i := range n {
+		for k := range row {
+			x.Columns = append(x.Columns, int32(k*gap+i%gap))
+		}
+		x.Starts = append(x.Starts, int64((i+1)*row))
+	}
+	return x
+}
+
+// evaluationSeconds returns the time of an evaluation, the shortest of a few after a first.
+func evaluationSeconds(e engine.Engine, x dataset.Examples, classes int) (_ float64, err error) {
+	r, err := e.LoadEvaluator(x, classes, numerics.FixedPoint{})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	labels := make([]int32, x.N)
+	for i := range labels {
+		labels[i] = int32(i % classes)
+	}
+	if err := r.Aim(engine.Targets{Values: make([]float32, classes*classes), Row: labels}); err != nil {
+		return 0, err
+	}
+	w, sums := engine.NewWeights(classes, x.D), make([]int64, classes*x.D)
+	best := math.Inf(1)
+	for range 4 {
+		start := time.Now()
+		if _, err := r.Evaluate(sums, w); err != nil {
+			return 0, err
+		}
+		best = min(best, max(time.Since(start).Seconds(), 1e-9))
+		for j := range w.W {
+			w.W[j] += float32(j%7) * 0x1p-8
+		}
+	}
+	return best, nil
+}

@@ -1,0 +1,217 @@
+//go:build mpi && cgo
+
+package mpi
+
+/*
+#include <mpi.h>
+#include <stdlib.h>
+
+// What Go cannot see are macros: the world, the types, the operations.
+static int uma_init(int *provided) {
+	int e = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, provided);
+	return e != MPI_SUCCESS ? e : MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+}
+static int uma_serialized(int provided) { return provided >= MPI_THREAD_SERIALIZED; }
+static int uma_rank(int *rank, int *ranks) {
+	int e = MPI_Comm_rank(MPI_COMM_WORLD, rank);
+	return e != MPI_SUCCESS ? e : MPI_Comm_size(MPI_COMM_WORLD, ranks);
+}
+static int uma_sum(void *v, int n) {
+	return MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+}
+static int uma_max(void *v, int n) {
+	return MPI_Allreduce(MPI_IN_PLACE, v, n, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+}
+static int uma_broadcast(void *b, int n, int root) { return MPI_Bcast(b, n, MPI_BYTE, root, MPI_COMM_WORLD); }
+// The request and what it writes to lie in C's memory, since MPI keeps pointers to them.
+typedef struct { MPI_Request request; long long v[2]; } uma_meeting;
+static int uma_meet(uma_meeting *m) {
+	return MPI_Iallreduce(MPI_IN_PLACE, m->v, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &m->request);
+}
+static int uma_met(uma_meeting *m, int *flag) { return MPI_Test(&m->request, flag, MPI_STATUS_IGNORE); }
+static int uma_text(int code, char *text, int *n) { return MPI_Error_string(code, text, n); }
+enum { uma_text_size = MPI_MAX_ERROR_STRING };
+static void uma_abort(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+)
+
+// Built says whether this program is linked with MPI.
+const Built = true
+
+// World is all ranks of MPI_COMM_WORLD. It implements shard.Reducer.
+type World struct {
+	rank, ranks int
+	calls       int // made so far
+	tell        func(format string, args ...any)
+	tasks       chan func() // for the thread that has begun MPI, which makes all calls
+	meeting     *C.uma_meeting
+}
+
+var _ shard.Reducer = (*World)(nil)
+
+// Join begins MPI, once in the life of a process. Every rank has to call it. tell is told, for people,
+// when ranks wait long for another. On success, the last call is Finish, when nothing has failed, or
+// Abort.
+func Join(tell func(format string, args ...any)) (*World, error) {
+	w := &World{tell: tell, tasks: make(chan func())}
+	go func() {
+		runtime.LockOSThread() // for good: MPI may keep state by thread
+		for task := range w.tasks {
+			task()
+		}
+	}()
+	err := w.do(func() error {
+		var provided C.int
+		if err := check("begin", C.uma_init(&provided)); err != nil {
+			return err
+		}
+		if C.uma_serialized(provided) == 0 {
+			return fmt.Errorf("mpi: found a library that wants all calls from the first thread, wanted " +
+				"MPI_THREAD_SERIALIZED or more")
+		}
+		w.meeting = (*C.uma_meeting)(C.calloc(1, C.size_t(unsafe.Sizeof(C.uma_meeting{}))))
+		var rank, ranks C.int
+		err := check("find the rank", C.uma_rank(&rank, &ranks))
+		w.rank, w.ranks = int(rank), int(ranks)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// do has the thread of MPI call f.
+func (w *World) do(f func() error) error {
+	done := make(chan error)
+	w.tasks <- func() { done <- f() }
+	return <-done
+}
+
+// check makes an error of a code of MPI.
+func check(what string, code C.int) error {
+	if code == C.MPI_SUCCESS {
+		return nil
+	}
+	var text [C.uma_text_size]C.char
+	var n C.int
+	C.uma_text(code, &text[0], &n)
+	return fmt.Errorf("mpi: to %s: %s", what, C.GoStringN(&text[0], n))
+}
+
+// Rank implements shard.Reducer.
+func (w *World) Rank() (rank, ranks int) { return w.rank, w.ranks }
+
+// piece is how many numbers, or bytes, MPI is given at once: it counts by int.
+var piece = 1 << 30
+
+// Sum implements shard.Reducer.
+func (w *World) Sum(ctx context.Context, v []int64) error {
+	return w.call(ctx, "sum", len(v), 0, func(from, to int) C.int {
+		return C.uma_sum(unsafe.Pointer(&v[from]), C.int(to-from))
+	})
+}
+
+// Max implements shard.Reducer.
+func (w *World) Max(ctx context.Context, v []int64) error {
+	return w.call(ctx, "find the largest", len(v), 0, func(from, to int) C.int {
+		return C.uma_max(unsafe.Pointer(&v[from]), C.int(to-from))
+	})
+}
+
+// Broadcast implements shard.Reducer.
+func (w *World) Broadcast(ctx context.Context, b []byte, root int) error {
+	return w.call(ctx, "broadcast", len(b), root, func(from, to int) C.int {
+		return C.uma_broadcast(unsafe.Pointer(&b[from]), C.int(to-from), C.int(root))
+	})
+}
+
+// Barrier implements shard.Reducer.
+func (w *World) Barrier(ctx context.Context) error { return w.call(ctx, "meet", 0, 0, nil) }
+
+// call waits until all ranks have come to this call, and has f make it of n numbers or bytes, in
+// pieces.
+func (w *World) call(ctx context.Context, what string, n, root int, f func(from, to int) C.int) error {
+	return w.do(func() error {
+		if err := w.meet(ctx, what, n, root); err != nil {
+			return err
+		}
+		for from := 0; from < n; from += piece {
+			if err := check(what, f(from, min(from+piece, n))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// patience is how long ranks wait for another before a word is said, and again after that.
+var patience = 30 * time.Second
+
+// meet returns when all ranks make this call. MPI itself would wait at full speed, and for ever, and
+// take calls that differ for one another's.
+func (w *World) meet(ctx context.Context, what string, n, root int) error {
+	w.calls++
+	h := fnv.New64a()
+	fmt.Fprint(h, w.calls, what, n, root)
+	print := C.longlong(h.Sum64() >> 1)
+	w.meeting.v[0], w.meeting.v[1] = print, -print
+	if err := check("meet", C.uma_meet(w.meeting)); err != nil {
+		return err
+	}
+	begin, told := time.Now(), time.Duration(0)
+	for {
+		var met C.int
+		if err := check("meet", C.uma_met(w.meeting, &met)); err != nil {
+			return err
+		}
+		if met != 0 {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch waited := time.Since(begin); {
+		case waited < time.Millisecond:
+			runtime.Gosched()
+		case waited-told > patience:
+			told = waited
+			w.tell("rank %d has waited %.0f s for the others to come to call %d, to %s %d: a rank that does not say so "+
+				"has stalled", w.rank, waited.Seconds(), w.calls, what, n)
+		default:
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+	if w.meeting.v[0] != print || w.meeting.v[1] != -print {
+		return fmt.Errorf("mpi: rank %d comes to call %d to %s %d, another rank to something else: %w, wanted the same "+
+			"program, data and options on all", w.rank, w.calls, what, n, shard.ErrDiffers)
+	}
+	return nil
+}
+
+// Abort implements shard.Reducer: it ends all processes, with the exit code 1.
+func (w *World) Abort(err error) {
+	w.tell("rank %d of %d ends all: %v", w.rank, w.ranks, err)
+	w.Exit(1)
+}
+
+// Exit ends this process and those of all other ranks without a word.
+func (*World) Exit(code int) {
+	C.uma_abort(C.int(code)) // whatever the thread of MPI waits for
+}
+
+// Finish ends MPI, when all ranks have called it.
+func (w *World) Finish() error {
+	return w.do(func() error { return check("finish", C.MPI_Finalize()) })
+}

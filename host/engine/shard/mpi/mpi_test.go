@@ -1,0 +1,113 @@
+//go:build mpi && cgo
+
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+)
+
+// TestWorld runs on as many ranks as mpirun has started, or on one: sums, maxima and bytes of all, in
+// pieces as well, and calls that differ.
+func TestWorld(t *testing.T) {
+	var said strings.Builder
+	w, err := Join(func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank, ranks := w.Rank()
+	if l := Launched(); rank != l.Rank || ranks != l.Ranks {
+		t.Fatalf("rank %d of %d, the environment has %+v", rank, ranks, l)
+	}
+	ctx := t.Context()
+	all := int64(ranks)
+	piece = 3
+	for k := range 40 {
+		v, m, b := make([]int64, k%11), make([]int64, k%5), make([]byte, k%8)
+		for i := range v {
+			v[i] = int64(rank) + int64(i)<<40
+		}
+		for i := range m {
+			m[i] = int64(-rank * i)
+		}
+		for i := range b {
+			b[i] = byte(rank + i)
+		}
+		err := errors.Join(w.Sum(ctx, v), w.Max(ctx, m), w.Broadcast(ctx, b, k%ranks), w.Barrier(ctx))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range v {
+			if want := all*(all-1)/2 + all*int64(i)<<40; v[i] != want {
+				t.Fatalf("sum %d of %d: found %d, want %d", i, len(v), v[i], want)
+			}
+		}
+		for i := range m {
+			if m[i] != 0 {
+				t.Fatalf("largest %d of %d: found %d, want 0", i, len(m), m[i])
+			}
+		}
+		for i := range b {
+			if b[i] != byte(k%ranks+i) {
+				t.Fatalf("byte %d of %d: found %d, want that of rank %d", i, len(b), b[i], k%ranks)
+			}
+		}
+	}
+	stalled(t, w, &said)
+	if ranks > 1 {
+		err := w.Sum(ctx, make([]int64, 1+rank))
+		if !errors.Is(err, shard.ErrDiffers) {
+			t.Errorf("sums of other sizes: %v, want %v", err, shard.ErrDiffers)
+		}
+	}
+	if os.Getenv("UMA_GPU_MEASURE") != "" {
+		measure(t, w)
+	}
+	if err := w.Finish(); err != nil {
+		t.Error(err)
+	}
+}
+
+// stalled has rank 0 come late, of which the others say that they wait.
+func stalled(t *testing.T, w *World, said *strings.Builder) {
+	defer func(p time.Duration) { patience = p }(patience)
+	patience = 50 * time.Millisecond
+	if w.rank == 0 {
+		time.Sleep(180 * time.Millisecond)
+	}
+	if err := w.Barrier(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := w.rank != 0; strings.Contains(said.String(), fmt.Sprintf("rank %d has waited", w.rank)) != want {
+		t.Errorf("rank %d said %q", w.rank, said)
+	}
+}
+
+// measure prints what sums of some sizes take, as docs/scale.md has it.
+func measure(t *testing.T, w *World) {
+	piece = 1 << 30
+	for _, n := range []int{1, 8 << 10, 200 << 10, 4 << 20} {
+		v := make([]int64, n)
+		best := time.Hour
+		for range 30 {
+			if err := w.Barrier(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if err := w.Sum(context.Background(), v); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(begin))
+		}
+		if w.rank == 0 {
+			fmt.Printf("%d ranks, sum of %d bytes: %v\n", w.ranks, 8*n, best)
+		}
+	}
+}

@@ -1,0 +1,20 @@
+//go:build !mpi || !cgo
+
+package mpi
+
+import "github.com/uma-gpu/uma-gpu/host/engine/shard"
+
+// Built says whether this program is linked with MPI.
+const Built = false
+
+// World is all ranks; there is none without MPI.
+type World struct{ shard.Reducer }
+
+// Join returns ErrNotBuilt.
+func Join(func(format string, args ...any)) (*World, error) { return nil, ErrNotBuilt }
+
+// Exit does nothing.
+func (*World) Exit(code int) {}
+
+// Finish returns ErrNotBuilt.
+func (*World) Finish() error { return ErrNotBuilt }

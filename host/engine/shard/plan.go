@@ -1,0 +1,84 @@
+package shard
+
+import (
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// Plan is the sum of what the engines of this rank need, and the class sums of the whole besides.
+func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	defer e.turn()()
+	if err := e.check("plan"); err != nil {
+		return engine.Plan{}, err
+	}
+	c := e.cut(x.N, step)
+	var err error
+	if y == nil {
+		err = e.judgeLoad("plan", x, classes, c)
+	} else {
+		_, err = e.judgeCells("plan", x, y, classes, numerics.FixedPoint{}, c)
+	}
+	if err != nil {
+		return engine.Plan{}, err
+	}
+	sum, err := e.plan(c, func(p part) (engine.Plan, error) {
+		part := y
+		if y != nil {
+			part = y[p.from:p.to]
+		}
+		return p.e.Plan(rows(x, p.from, p.to), part, classes)
+	})
+	if err == nil && y != nil {
+		whole := memory.Product(8, classes, classes, x.D)
+		sum.ClassSums = memory.Sum(sum.ClassSums, whole)
+		err = memory.Check(whole, fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d features", classes,
+			classes, x.D))
+	}
+	return sum, e.agree(err)
+}
+
+// PlanEvaluator is Plan for LoadEvaluator.
+func (e *sharded) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	defer e.turn()()
+	if err := e.check("plan"); err != nil {
+		return engine.Plan{}, err
+	}
+	c := e.cut(x.N, numerics.Block)
+	if _, err := e.judgeEvaluator("plan", x, classes, numerics.FixedPoint{}, c); err != nil {
+		return engine.Plan{}, err
+	}
+	sum, err := e.plan(c, func(p part) (engine.Plan, error) {
+		return p.e.PlanEvaluator(rows(x, p.from, p.to), classes)
+	})
+	return sum, e.agree(err)
+}
+
+// plan adds up the plans of this rank's engines. Where one of them has no limit, the sum has none.
+func (e *sharded) plan(c cuts, of func(part) (engine.Plan, error)) (sum engine.Plan, err error) {
+	sum.InPlace = true
+	limited := true
+	for _, p := range e.parts(c) {
+		one, err := of(p)
+		if err != nil {
+			return engine.Plan{}, err
+		}
+		sum.Examples += one.Examples
+		sum.Aside += one.Aside
+		sum.Scores += one.Scores
+		sum.ClassSums += one.ClassSums
+		sum.Scratch += one.Scratch
+		sum.Limit += one.Limit
+		sum.Tiles += one.Tiles
+		sum.TilesAside += one.TilesAside
+		sum.InPlace = sum.InPlace && one.InPlace
+		limited = limited && one.Limit > 0
+	}
+	if !limited {
+		sum.Limit = 0
+	}
+	return sum, nil
+}

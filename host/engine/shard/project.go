@@ -1,0 +1,34 @@
+package shard
+
+import (
+	"errors"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// Project: each engine maps its examples (clause 13).
+func (e *sharded) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	defer e.turn()()
+	if err := e.check("project"); err != nil {
+		return err
+	}
+	c, width := e.cut(x.N, step), p.Width()
+	if e.all == 1 || x.N < 1 || width < 1 || x.Check() != nil || len(dst)/width != x.N || len(dst)%width != 0 {
+		if err := enginecheck.Project(dst, x, p); err != nil {
+			return err
+		}
+	}
+	parts := e.parts(c)
+	errs := make([]error, len(parts))
+	parallel.Share(len(parts), len(parts), func(_, i int) {
+		s := parts[i]
+		errs[i] = s.e.Project(dst[s.from*width:s.to*width], rows(x, s.from, s.to), p)
+	})
+	if err := e.agree(errors.Join(errs...)); err != nil {
+		return err
+	}
+	return gather(&e.ranks, dst, width, e.byRank(c))
+}

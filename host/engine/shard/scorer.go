@@ -1,0 +1,132 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// part is a shard of this rank that has examples.
+type part struct {
+	e        engine.Engine
+	from, to int           // its examples in the whole
+	s        engine.Scorer // of them; nil until they are loaded
+}
+
+// parts returns the shards of this rank that have examples.
+func (e *sharded) parts(c cuts) []part {
+	var all []part
+	for i, one := range e.engines {
+		shard := e.first[e.rank] + i
+		if c[shard] < c[shard+1] {
+			all = append(all, part{e: one, from: c[shard], to: c[shard+1]})
+		}
+	}
+	return all
+}
+
+// scorer is a data set of which each engine has a shard.
+type scorer struct {
+	e       *sharded
+	n, d, q int // of the whole
+	cuts    cuts
+	parts   []part
+	closed  bool
+	failed  error // of the first operation that failed
+}
+
+func (s *scorer) Shape() (n, d, q int) { return s.n, s.d, s.q }
+
+func (s *scorer) Close() error {
+	var errs []error
+	for _, p := range s.parts {
+		if p.s != nil {
+			errs = append(errs, p.s.Close())
+		}
+	}
+	s.parts, s.closed = nil, true
+	return errors.Join(errs...)
+}
+
+func (s *scorer) check(op string) error {
+	if s.closed {
+		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	}
+	if err := s.e.check(op); err != nil {
+		return err
+	}
+	if s.failed != nil {
+		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, s.failed)
+	}
+	return nil
+}
+
+// all calls f for the shards of this rank, all at the same time.
+func (s *scorer) all(f func(i int, p part) error) error {
+	errs := make([]error, len(s.parts))
+	parallel.Share(len(errs), len(errs), func(_, i int) { errs[i] = f(i, s.parts[i]) })
+	return errors.Join(errs...)
+}
+
+// note ends the use of s after an error of an operation whose arguments were right.
+func (s *scorer) note(err error) error {
+	if err != nil && !errors.Is(err, engine.ErrClosed) {
+		s.failed = err
+	}
+	return err
+}
+
+func (s *scorer) Rescore(w engine.Weights, classes []int) error {
+	defer s.e.turn()()
+	if err := s.check("rescore"); err != nil {
+		return err
+	}
+	if err := enginecheck.Rescore(w, classes, s.d, s.q); err != nil {
+		return err
+	}
+	err := s.all(func(_ int, p part) error { return p.s.Rescore(w, classes) })
+	return s.note(s.e.sum(err, s.e.print(w)))
+}
+
+func (s *scorer) Scores(dst []float32, from, to int) error {
+	defer s.e.turn()()
+	if err := s.check("scores"); err != nil {
+		return err
+	}
+	if err := enginecheck.Scores(dst, from, to, s.n, s.q); err != nil {
+		return err
+	}
+	err := s.e.agree(s.all(func(_ int, p part) error {
+		first, last := max(from, p.from), min(to, p.to)
+		if first >= last {
+			return nil
+		}
+		return p.s.Scores(dst[(first-from)*s.q:(last-from)*s.q], first-p.from, last-p.from)
+	}))
+	if err != nil {
+		return s.note(err)
+	}
+	ends := s.e.byRank(s.cuts)
+	for k, end := range ends {
+		ends[k] = min(max(end, from), to) - from
+	}
+	return s.note(gather(&s.e.ranks, dst, s.q, ends))
+}
+
+func (s *scorer) Predict(dst []int32) error {
+	defer s.e.turn()()
+	if err := s.check("predict"); err != nil {
+		return err
+	}
+	if err := enginecheck.Len("predict", "dst", len(dst), s.n); err != nil {
+		return err
+	}
+	err := s.e.agree(s.all(func(_ int, p part) error { return p.s.Predict(dst[p.from:p.to]) }))
+	if err != nil {
+		return s.note(err)
+	}
+	return s.note(gather(&s.e.ranks, dst, 1, s.e.byRank(s.cuts)))
+}

@@ -1,0 +1,192 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// New returns engines as one, which owns them: its Close closes them. Of the examples each
+// engine takes a share, a positive number that counts beside those of the others; nil shares are
+// equal. They change how long work takes and nothing else. With few examples some engines may
+// get none. Errors are of the arguments.
+func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
+	return Ranks(context.Background(), alone{}, engines, shares)
+}
+
+// Ranks returns the engines of all ranks as one: this rank has those given, and takes their
+// shares of the examples, as New says. All ranks call it, and afterwards each makes the same calls,
+// in the same order, with the same arguments; of these it reads the examples of its own shards alone.
+// Answers are the whole's, on each rank. Methods must not be called at the same time. Close is
+// this rank's own. ctx is that of all calls of r.
+func Ranks(ctx context.Context, r Reducer, engines []engine.Engine, shares []int) (engine.Engine, error) {
+	e := &sharded{engines: engines, ranks: ranks{Reducer: r, ctx: ctx}}
+	e.rank, e.all = r.Rank()
+	if shares == nil {
+		shares = slices.Repeat([]int{1}, len(engines))
+	}
+	if err := e.agree(checkShares(engines, shares)); err != nil {
+		return nil, err
+	}
+	counts := make([]int64, e.all)
+	counts[e.rank] = int64(len(engines))
+	if err := e.sum(nil, 0, counts); err != nil {
+		return nil, err
+	}
+	e.first = make([]int, e.all+1)
+	for rank, count := range counts {
+		e.first[rank+1] = e.first[rank] + int(count)
+	}
+	all := make([]int64, e.first[e.all])
+	for i, s := range shares {
+		all[e.first[e.rank]+i] = int64(s)
+	}
+	if err := e.sum(nil, 0, all); err != nil {
+		return nil, err
+	}
+	e.until = make([]int64, 1, len(all)+1)
+	for i, s := range all {
+		e.until = append(e.until, e.until[i]+s)
+	}
+	return e, nil
+}
+
+// mostShare keeps products of shares and examples within 64 bits.
+const mostShare = 1 << 24
+
+func checkShares(engines []engine.Engine, shares []int) error {
+	if len(engines) == 0 || len(shares) != len(engines) {
+		return fmt.Errorf("shard: %w: found %d engines and %d shares, wanted one of each at least, and as many",
+			engine.ErrShape, len(engines), len(shares))
+	}
+	for i, s := range shares {
+		if s < 1 || s > mostShare {
+			return fmt.Errorf("shard: %w: found the share %d of engine %d, wanted 1 to %d", engine.ErrShape, s, i, mostShare)
+		}
+	}
+	return nil
+}
+
+// sharded is several engines as one.
+type sharded struct {
+	ranks
+	engines []engine.Engine // of this rank
+	first   []int           // number of each rank's first shard, and of all shards at the end
+	until   []int64         // sum of the shares of the shards before each, and of all at the end
+	closed  atomic.Bool
+	mu      sync.Mutex // held by the operation under way if there are several ranks
+}
+
+// Device describes the engines of this rank.
+func (e *sharded) Device() engine.Device {
+	d := engine.Device{Conforming: true}
+	var all [6][]string // what is told of each engine
+	for _, one := range e.engines {
+		about := one.Device()
+		d.Conforming = d.Conforming && about.Conforming
+		for i, text := range []string{about.Kind, about.ID, about.Name, about.Platform, about.Driver, about.Software} {
+			if text != "" && (i == 1 || i == 2 || !slices.Contains(all[i], text)) {
+				all[i] = append(all[i], text)
+			}
+		}
+	}
+	for i, text := range []*string{&d.Kind, &d.ID} {
+		*text = strings.Join(all[i], "+")
+	}
+	for i, text := range []*string{&d.Name, &d.Platform, &d.Driver, &d.Software} {
+		*text = strings.Join(all[2+i], " + ")
+	}
+	return d
+}
+
+// Work implements engine.Counting: what the engines of this rank that count have done.
+func (e *sharded) Work() (sum engine.Work) {
+	for _, one := range e.engines {
+		if c, ok := one.(engine.Counting); ok {
+			w := c.Work()
+			sum.Launches += w.Launches
+			sum.Transfers += w.Transfers
+			sum.ExampleBytes += w.ExampleBytes
+			sum.Rescored += w.Rescored
+		}
+	}
+	return sum
+}
+
+func (e *sharded) Close() error {
+	e.closed.Store(true)
+	errs := make([]error, len(e.engines))
+	for i, one := range e.engines {
+		errs[i] = one.Close()
+	}
+	return errors.Join(errs...)
+}
+
+func (e *sharded) check(op string) error {
+	if e.closed.Load() {
+		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
+	}
+	return nil
+}
+
+// turn waits until this operation may begin and returns what ends it.
+func (e *sharded) turn() (done func()) {
+	if e.all == 1 {
+		return func() {} // engines wait for themselves
+	}
+	e.mu.Lock()
+	return e.mu.Unlock
+}
+
+// cuts are where a data set is cut: shard k has examples cuts[k]..cuts[k+1]-1, those of rank r
+// are the shards first[r]..first[r+1]-1.
+type cuts []int
+
+// cut cuts n examples by the shares, between multiples of step.
+func (e *sharded) cut(n, step int) cuts {
+	c := make(cuts, len(e.until))
+	blocks, all := int64((n+step-1)/step), e.until[len(e.until)-1]
+	for k, before := range e.until {
+		c[k] = min(n, int(blocks*before/all)*step)
+	}
+	return c
+}
+
+// own returns the examples of this rank, from..to-1.
+func (e *sharded) own(c cuts) (from, to int) { return c[e.first[e.rank]], c[e.first[e.rank+1]] }
+
+// byRank returns where the examples of each rank begin, and the last ones end.
+func (e *sharded) byRank(c cuts) []int {
+	ends := make([]int, e.all+1)
+	for rank, shard := range e.first {
+		ends[rank] = c[shard]
+	}
+	return ends
+}
+
+// rows returns examples from..to-1 of x, sharing memory.
+func rows(x dataset.Examples, from, to int) dataset.Examples {
+	if from == 0 && to == x.N {
+		return x
+	}
+	p := x.Part(from, to)
+	if x.Narrow == nil {
+		return p
+	}
+	narrow := *x.Narrow
+	if narrow.Codes8 != nil {
+		narrow.Codes8 = narrow.Codes8[from*x.D : to*x.D]
+	} else {
+		narrow.Codes16 = narrow.Codes16[from*x.D : to*x.D]
+	}
+	narrow.Unit = narrow.Unit[from:to]
+	p.Narrow = &narrow
+	return p
+}

@@ -1,0 +1,190 @@
+package shard_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// together returns engines as one.
+func together(t testing.TB, shares []int, engines ...engine.Engine) engine.Engine {
+	t.Helper()
+	e, err := shard.New(engines, shares)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// devices opens the first OpenCL device so many times; none in a build without OpenCL.
+func devices(t testing.TB, count int) []engine.Engine {
+	t.Helper()
+	if !gpu.Built {
+		return nil
+	}
+	infos, err := gpu.Devices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []engine.Engine
+	for range count {
+		e, err := gpu.Open(infos[0], gpu.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// cases are the suite, or with so little time as make test has its short form, which has all kinds of
+// examples and enough of them to be cut.
+func cases() []enginetest.Case {
+	if *all {
+		return append(enginetest.Cases(), enginetest.WideCases()...)
+	}
+	return enginetest.ShortCases()
+}
+
+func TestConformance(t *testing.T) {
+	engines := map[string]engine.Engine{
+		"eight": together(t, []int{3, 1, 4, 1, 5, 9, 2, 6}, simd.New(), simd.New(), simd.New(), cpuref.New(), simd.New(),
+			simd.New(), cpuref.New(), simd.New()),
+	}
+	if *all {
+		engines["one"] = together(t, nil, simd.New())
+		engines["of several"] = together(t, []int{2, 3}, together(t, nil, simd.New(), cpuref.New()), simd.New())
+	}
+	for name, e := range engines {
+		t.Run(name, func(t *testing.T) { enginetest.Run(t, e, cases()) })
+	}
+	if d := devices(t, 2); d != nil {
+		t.Run("a device twice, and the processor", func(t *testing.T) {
+			enginetest.Run(t, together(t, []int{2, 1, 2}, d[0], simd.New(), d[1]), cases())
+		})
+	}
+}
+
+func TestClose(t *testing.T) {
+	enginetest.RunClose(t, func() engine.Engine { return together(t, nil, simd.New(), cpuref.New()) })
+}
+
+// TestShares: shares that are none are refused; what the shares say is cut is cut.
+func TestShares(t *testing.T) {
+	for _, c := range []struct {
+		count  int
+		shares []int
+	}{{0, nil}, {2, []int{1}}, {1, []int{0}}, {2, []int{3, -1}}, {1, []int{1<<24 + 1}}} {
+		engines := make([]engine.Engine, c.count)
+		if _, err := shard.New(engines, c.shares); !errors.Is(err, engine.ErrShape) {
+			t.Errorf("%d engines with shares %v: %v, want %v", c.count, c.shares, err, engine.ErrShape)
+		}
+	}
+	for _, c := range []struct {
+		n      int
+		shares []int
+		want   []int
+	}{
+		{1, []int{1, 1}, []int{0, 1}},
+		{48, []int{1, 1, 1}, []int{16, 16, 16}},
+		{1000, []int{3, 1}, []int{752, 248}},
+		{1 << 20, []int{1, 2, 1 << 20}, []int{0, 0, 1 << 20}},
+	} {
+		var counted []*counting
+		var engines []engine.Engine
+		for range c.shares {
+			one := &counting{Engine: simd.New()}
+			counted, engines = append(counted, one), append(engines, one)
+		}
+		x := dataset.Examples{N: c.n, D: 1, X: make([]float32, c.n)}
+		if _, err := together(t, c.shares, engines...).Load(x, 2); err != nil {
+			t.Fatal(err)
+		}
+		for i, one := range counted {
+			if diff := one.loaded - c.want[i]; max(diff, -diff) > 16 {
+				t.Errorf("shares %v of %d: engine %d has %d, want about %d", c.shares, c.n, i, one.loaded, c.want[i])
+			}
+		}
+	}
+}
+
+// counting notes how many examples an engine was given.
+type counting struct {
+	engine.Engine
+	loaded int
+}
+
+func (c *counting) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	c.loaded = x.N
+	return c.Engine.Load(x, classes)
+}
+
+// breaking is an engine whose examples with labels fail when they are put into cells.
+type breaking struct{ engine.Engine }
+
+var errBroken = errors.New("the cable is loose")
+
+func (b breaking) LoadCells(
+	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+) (engine.Cells, error) {
+	r, err := b.Engine.LoadCells(x, y, classes, f)
+	return brokenCells{r}, err
+}
+
+type brokenCells struct{ engine.Cells }
+
+func (brokenCells) Assign(float32) (engine.Assignment, error) { return engine.Assignment{}, errBroken }
+
+// TestFailed: what one engine fails to do fails, and all that comes later; the loads that were
+// made when one fails are undone.
+func TestFailed(t *testing.T) {
+	r, err := enginetest.Small(together(t, nil, breaking{simd.New()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Assign(0); !errors.Is(err, errBroken) {
+		t.Errorf("assign: %v, want %v", err, errBroken)
+	}
+	if err := enginetest.CheckFailed(r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDevice: the engine says which ones it is of.
+func TestDevice(t *testing.T) {
+	got := together(t, nil, simd.New(), cpuref.New()).Device()
+	if got.ID != "cpu+cpu:plain" || got.Kind != "cpu" || !got.Conforming ||
+		!strings.Contains(got.Name, simd.New().Device().Name+" + "+cpuref.New().Device().Name) {
+		t.Errorf("found %+v", got)
+	}
+}
+
+// few returns examples of two classes.
+func few() (dataset.Examples, []int32) {
+	return dataset.Examples{N: 3, D: 2, X: []float32{1, 2, 3, 4, 5, 6}}, []int32{0, 1, 1}
+}
+
+// TestMeasure: each engine has a speed.
+func TestMeasure(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		got, err := shard.Measure([]engine.Engine{cpuref.New(), simd.New()}, 40, 3, 60000, sparse)
+		if err != nil || len(got) != 2 || min(got[0], got[1]) < 10 {
+			t.Errorf("sparse %v: found shares %v, %v", sparse, got, err)
+		}
+	}
+	e := simd.New()
+	e.Close()
+	if _, err := shard.Measure([]engine.Engine{e}, 2, 2, 10, false); !errors.Is(err, engine.ErrClosed) {
+		t.Errorf("of a closed engine: %v, want %v", err, engine.ErrClosed)
+	}
+}

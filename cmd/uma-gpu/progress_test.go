@@ -185,7 +185,8 @@ func TestLongWorkTells(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"reading " + small, "hashing the data", "fitting the kernel", "learning", "learning without each fold", "checking the data",
+		"reading " + small, "hashing the data", "fitting the kernel", "learning",
+		"learning without each fold", "checking the data",
 	} {
 		if !slices.Contains(h.names, want) {
 			t.Errorf("nothing was heard of %s, only of %q", want, h.names)

@@ -67,7 +67,8 @@ func (f *binaryFile) checkSums(ctx context.Context) error {
 	// Each worker takes a mebibyte, then the next that nobody has: from a disk they come in their order.
 	const task = 1 << 20 / sumBlock
 	tasks := (blocks + task - 1) / task
-	_, work := progress.Begin(ctx, progress.Work{Name: "checking the data", Unit: progress.Bytes, Total: int64(len(data))})
+	_, work := progress.Begin(ctx, progress.Work{
+		Name: "checking the data", Unit: progress.Bytes, Total: int64(len(data))})
 	defer work.End()
 	var first atomic.Int64 // bad block
 	first.Store(math.MaxInt64)

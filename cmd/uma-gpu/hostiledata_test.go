@@ -65,7 +65,7 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 	}
 	return map[string][]damage{
 		"d.csv": table(","), "d.tsv": table("\t"),
-		"d.svm": slices.Concat(always()[3:], inText(number, ":"), []damage{
+		"d.svm": slices.Concat(always()[3:], inText(number, ":"), []damage{swap(number, "nan"),
 			swap(" 2:", " 1:"), swap(" 2:", " 0:"), swap(" 2:", " -2:"), swap(" 2:", " 99999999999:"), swap(" 2:", " x:"),
 			swap(" 2:", " 2;"), swap(" 2:", " :"), more("ash 1\n"), more("ash 5:1 4:1\n"), more("ash 3:1 3:2\n"),
 			more("ash 3:\n"),

@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/verify"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -24,7 +23,6 @@ func trainCommand() *cli.Command {
 	learner := append(learningFlags(),
 		&cli.IntFlag{Name: "temperature-folds",
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
-		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
 	output := []cli.Flag{
 		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
@@ -179,9 +177,6 @@ func train(c *cli.Context) (err error) {
 	t.mark(&t.seconds.Open)
 	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
-	}
-	if c.Bool("verify") {
-		e = verify.Engine(e)
 	}
 	if c.Bool("dry-run") {
 		return t.dryRun(c, e, d)

@@ -360,3 +360,42 @@ func TestTurnedBits(t *testing.T) {
 		}
 	}
 }
+
+// TestSavedWhenLost loses the device in the middle of a training: what it had learned is there, the message says how to
+// go on, and the processor goes on to the weights of a run that nothing stopped.
+func TestSavedWhenLost(t *testing.T) {
+	job := faultyCommands(t)[1]
+	part := filepath.Join(filepath.Dir(job.Out), "part.npz")
+	whole := filepath.Join(t.TempDir(), "whole.npz")
+	for k, arg := range job.Args {
+		switch arg {
+		case job.Out:
+			job.Args[k] = whole
+		case "4": // steps
+			job.Args[k] = "20"
+		}
+	}
+	succeed(t, job.Args...)
+	job.Args, job.Out = with(job.Args, "--checkpoint", part, "--every", "1"), part
+	job.Faults = []string{"lose:93%", "lose:94%", "lose:95%", "lose:96%", "lose:97%"} // before, in and after its steps
+	saved := 0
+	runFaults(t, faultyLibrary(t), job, func(r faultRun) {
+		if !strings.Contains(r.Stderr, "have learned is in "+part+"; the same command with --resume "+part+" goes on") {
+			return
+		}
+		if saved++; r.Code != exitFailure {
+			t.Errorf("exit code %d, wanted %d\n%s", r.Code, exitFailure, r.Stderr)
+		}
+		if err := os.WriteFile(part, r.Out, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		m := filepath.Join(t.TempDir(), "m.npz")
+		succeed(t, "train", "--resume", part, "--model", m, "--device", "cpu", "--data", job.Args[2])
+		if !slices.Equal(load(t, whole).W, load(t, m).W) {
+			t.Errorf("%s: went on to other weights", r.Fault)
+		}
+	})
+	if saved == 0 {
+		t.Error("no training had learned anything when it was lost")
+	}
+}

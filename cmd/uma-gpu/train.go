@@ -68,7 +68,8 @@ func trainCommand() *cli.Command {
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
-			"steps.\n\n" +
+			"steps. Without --checkpoint, a training that fails after half a minute, for instance because its\n" +
+			"device is lost, leaves what it had learned in MODEL.checkpoint.npz.\n\n" +
 			normalizeHelp + "\n" +
 			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
 			"devices --help (devices).\n\n" +

@@ -52,7 +52,7 @@ func combine(dst, g, b []float32, unit float32) {
 		row, b64 := g[k*len(dst):(k+1)*len(dst)], float64(b)
 		for j, acc := range dst {
 			s := b64*float64(row[j]) + float64(acc) // the product is exact
-			if numerics.Plain(s) || s == 0 { // where all examples have 0, too
+			if numerics.Plain(s) || s == 0 {        // where all examples have 0, too
 				dst[j] = float32(s)
 			} else {
 				dst[j] = numerics.FMA(b, row[j], acc)

@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Plan is the sum of what the engines of this rank need, and the class sums of the whole besides.
+// Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each besides.
 func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	defer e.turn()()
 	if err := e.check("plan"); err != nil {
@@ -38,7 +38,7 @@ func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan,
 		err = memory.Check(whole, fmt.Sprintf("plan: class sums of the whole, %d × %d cells × %d features", classes,
 			classes, x.D))
 	}
-	return sum, e.agree(err)
+	return e.whole(sum, err)
 }
 
 // PlanEvaluator is Plan for LoadEvaluator.
@@ -54,7 +54,29 @@ func (e *sharded) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, e
 	sum, err := e.plan(c, func(p part) (engine.Plan, error) {
 		return p.e.PlanEvaluator(rows(x, p.from, p.to), classes)
 	})
-	return sum, e.agree(err)
+	return e.whole(sum, err)
+}
+
+// whole adds the plans of all ranks up.
+func (e *sharded) whole(p engine.Plan, err error) (engine.Plan, error) {
+	none, away := int64(0), int64(0) // ranks without a limit, and not in place
+	if p.Tiles > 0 && p.Limit == 0 {
+		none = 1
+	}
+	if !p.InPlace {
+		away = 1
+	}
+	n := []int64{p.Examples, p.Aside, p.Scores, p.ClassSums, p.Scratch, p.Limit, int64(p.Tiles), int64(p.TilesAside),
+		none, away}
+	if err := e.sum(err, 0, n); err != nil {
+		return p, err
+	}
+	sum := engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4], Limit: n[5],
+		Tiles: int(n[6]), TilesAside: int(n[7]), InPlace: n[9] == 0}
+	if n[8] > 0 {
+		sum.Limit = 0
+	}
+	return sum, nil
 }
 
 // plan adds up the plans of this rank's engines. Where one of them has no limit, the sum has none.

@@ -18,6 +18,9 @@ import (
 // hostileFactor multiplies the damages that are drawn at random.
 var hostileFactor = flag.Int("hostile", 1, "how many times the random damages to try; above 1, with all cases")
 
+// later says that case k of a group is left to make hostile: all but one in part, which differ from group to group.
+func later(k, group, part int) bool { return *hostileFactor == 1 && k%part != group%part }
+
 // hostile is one command line that meets something bad.
 type hostile struct {
 	name string

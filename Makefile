@@ -13,6 +13,7 @@
 # make mpi      tests on three ranks of Open MPI, on this machine
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make hostile  every damaged file and every command with one bad file, of which make test tries a part
+# make faults   OpenCL calls that fail, each one of short runs, and bits that turn on a device
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
@@ -54,7 +55,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi kills hostile stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi kills faults hostile stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -156,6 +157,10 @@ kills: deps
 hostile: deps
 	go test -vet=off -count=1 -v -run '^TestHostile' ./cmd/uma-gpu -hostile 3
 
+# Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it.
+faults: deps
+	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestTurnedBits$$' ./cmd/uma-gpu -faults 0 -flips 200
+
 stream: deps
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
 
@@ -192,7 +197,7 @@ portable:
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.
 RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma|svm)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
-RACED := $(addprefix ./,host host/confusion host/dataset host/engine/verify host/kernelpca host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
+RACED := $(addprefix ./,host host/confusion host/dataset host/engine/audit host/kernelpca host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
 	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' $(RACED)

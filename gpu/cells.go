@@ -205,7 +205,21 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 			return nil, err
 		}
 	}
-	return moves[head : head+3*n], nil
+	moves = moves[head : head+3*n]
+	return moves, t.checkMoves(moves, r.q, r.ints.name)
+}
+
+// checkMoves judges triples (example, old place, new place) that a device has written to a buffer, before
+// anything is found by them.
+func (t *tile) checkMoves(moves []int32, q int, buffer string) error {
+	for m := 0; m < len(moves); m += 3 {
+		i, before, now := moves[m], moves[m+1], moves[m+2]
+		if i < 0 || int(i) >= t.rows || before < -1 || int(before) >= 2*q || now < 0 || int(now) >= 2*q {
+			return fmt.Errorf("kernel assign wrote example %d, old place %d and new place %d to buffer %q, wanted 0 to %d, "+
+				"-1 to %d and 0 to %[6]d; the device is at fault", i, before, now, buffer, t.rows-1, 2*q-1)
+		}
+	}
+	return nil
 }
 
 func (r labelled) ClassSums(dst []int64, p int) error {

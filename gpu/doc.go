@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
@@ -53,6 +54,9 @@ type FP struct {
 
 // ID returns the name that --device accepts, opencl:P.D.
 func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Device) }
+
+// processor reports whether the device is the processor.
+func (i Info) processor() bool { return strings.Contains(i.Type, "CPU") }
 
 // WantsNarrow reports whether n dense examples of d columns that can be narrow
 // (dataset.Narrow) should be, for an engine with bounds or without. They should on a device

@@ -137,7 +137,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
 func (e *gpuEngine) start(t Tuning) (err error) {
-	if e.info.PlatformName == pocl && e.q.device.Type()&cl.DeviceTypeCPU != 0 {
+	if e.info.PlatformName == pocl && e.info.processor() {
 		e.q.shelf = &processors
 		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
 	} else {
@@ -162,7 +162,7 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 		return err
 	}
 	// Sixteen columns side by side, each an fma of a hundred instructions, take a compiler minutes.
-	processor := e.q.device.Type()&cl.DeviceTypeCPU != 0 && e.software == ""
+	processor := e.info.processor() && e.software == ""
 	e.cpu = e.build.style == "cpu" || e.build.style == "" && processor
 	e.tuning = t.or(defaultTuning(e.cpu)).within(most)
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
@@ -216,12 +216,7 @@ func (e *gpuEngine) Device() engine.Device {
 func (e *gpuEngine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var errs []error
-	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
-		if q != nil { // what is still under way may read staging or the caller's examples
-			errs = append(errs, q.Finish())
-		}
-	}
+	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	for _, p := range e.allPrograms() {
 		for _, k := range p.kernels(e) {
 			if *k.to != nil {
@@ -239,11 +234,13 @@ func (e *gpuEngine) Close() error {
 		}
 	}
 	errs = append(errs, e.q.loops.free())
-	e.q.staging.free()
+	if !e.q.lost {
+		e.q.staging.free()
+	}
 	if e.q.context != nil && e.q.shelf == nil {
 		e.q.context.Release()
 	}
-	e.programs, e.q = nil, &queue{work: e.q.work}
+	e.programs, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}
 	return errors.Join(errs...)
 }
 

@@ -75,7 +75,7 @@ func (s *staging) free() {
 
 // pins holds what residents pinned until they are closed. A Pinner that nobody
 // holds ends the program, and a resident that somebody forgot to close should not.
-var pins sync.Map // *resident → *runtime.Pinner
+var pins sync.Map // *resident → *runtime.Pinner; those of projections that were lost, by themselves
 
 // pin keeps the caller's examples, at first, in place while the device uses them.
 func (r *resident) pin(first unsafe.Pointer) {
@@ -86,7 +86,11 @@ func (r *resident) pin(first unsafe.Pointer) {
 	p.Pin(first)
 }
 
+// unpin ends that, unless the device is lost and may use them still.
 func (r *resident) unpin() {
+	if r.e.q.lost {
+		return
+	}
 	if p, there := pins.LoadAndDelete(r); there {
 		p.(*runtime.Pinner).Unpin()
 	}

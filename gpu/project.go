@@ -45,17 +45,23 @@ func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projecti
 	if err := e.compile(projectPrograms); err != nil {
 		return fmt.Errorf("project: %w", err)
 	}
-	var pinner runtime.Pinner
-	defer pinner.Unpin()
+	pinner := new(runtime.Pinner)
 	if !x.Sparse() {
 		pinner.Pin(&x.X[0])
 	}
+	defer func() {
+		if e.q.lost {
+			pins.Store(pinner, pinner)
+		} else {
+			pinner.Unpin()
+		}
+	}()
 	j := &projection{e: e, dst: dst, x: x, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)
 	}
-	if err = errors.Join(err, e.q.queue.Finish(), j.free()); err != nil {
+	if err = errors.Join(err, e.q.settle(), j.free()); err != nil {
 		return fmt.Errorf("project %d examples of %d features by %d landmarks on %d axes on %s: %w",
 			x.N, x.D, p.Landmarks.N, p.Axes.Q, e.info.ID(), err)
 	}
@@ -218,7 +224,7 @@ func (j *projection) denseTile(from int) (err error) {
 	if j.copies {
 		return err
 	}
-	return errors.Join(err, j.e.q.queue.Finish(), x.free())
+	return errors.Join(err, j.e.q.settle(), x.free())
 }
 
 // multiply enqueues the product of rows rows of a with a factor.

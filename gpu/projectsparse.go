@@ -18,7 +18,7 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 	var parts [4]*buffer[int32]
 	var stored *buffer[float32]
 	defer func() {
-		err = errors.Join(err, q.queue.Finish(), stored.free())
+		err = errors.Join(err, q.settle(), stored.free())
 		for _, b := range parts {
 			err = errors.Join(err, b.free())
 		}

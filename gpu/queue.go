@@ -12,6 +12,7 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // queue is the binding with its traps mended: an in-order command queue that uses no
@@ -30,6 +31,7 @@ type queue struct {
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
 	loops     *buffer[int32] // where kernels say that loops were ended (kernels/contract.cl); nil if not watched
+	lost      bool           // the device does not answer, and may still use the host's memory
 
 	work  engine.Work
 	trace func(name string, start, end time.Time) // of Options; nil for none
@@ -45,6 +47,29 @@ func (q *queue) span(name string, do func() error) error {
 	err := errors.Join(do(), q.queue.Finish())
 	q.trace(name, start, time.Now())
 	return err
+}
+
+// settle waits until the device has done all that was enqueued. One that cannot be waited for, because
+// it is lost, may read what it was given in the host's memory for as long as the process lives:
+// nothing of that is freed, unpinned or unmapped any more, and this error is the only one that says so.
+func (q *queue) settle() (err error) {
+	for _, c := range []*cl.CommandQueue{q.queue, q.transfers} {
+		if c == nil || q.lost {
+			continue
+		}
+		last := c.Finish()
+		for k := 0; k < 2 && last != nil; k++ {
+			err, last = last, c.Finish()
+		}
+		if last != nil {
+			err, q.lost = last, true
+			memory.Hold()
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the device: %w", err)
+	}
+	return nil
 }
 
 // element is what buffers hold.

@@ -140,8 +140,11 @@ func (r *resident) allocate(use use) error {
 
 // free gives all memory back, when no kernel uses it any more.
 func (r *resident) free() error {
-	errs := []error{r.e.q.queue.Finish()}
+	errs := []error{r.e.q.settle()}
 	for _, t := range r.tiles {
+		if r.e.q.lost {
+			t.abandon()
+		}
 		errs = append(errs, t.free())
 	}
 	for _, s := range r.slots {
@@ -417,6 +420,12 @@ func (r *resident) Predict(dst []int32) error {
 		part := dst[t.from : t.from+t.rows]
 		if err := r.ints.read(part, 0); err != nil {
 			return r.fail("predict", err)
+		}
+		for k, class := range part {
+			if class < 0 || int(class) >= r.q {
+				return r.fail("predict", fmt.Errorf("kernel predict wrote class %d of example %d to buffer %q, wanted 0 to %d; "+
+					"the device is at fault", class, t.example(k), r.ints.name, r.q-1))
+			}
 		}
 		if t.sparse != nil {
 			for k, class := range slices.Clone(part) {

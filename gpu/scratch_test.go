@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/verify"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -67,7 +68,8 @@ func TestStepsFromScratch(t *testing.T) {
 	want := train(cpuref.New())
 	eachDevice(t, func(i Info) {
 		for _, b := range []build{{}, {bounds: "at once"}, {bounds: "at once", style: "gpu", copies: true}} {
-			if got := train(verify.Engine(openTest(t, i, Options{}, b))); !slices.Equal(got, want) {
+			audited := audit.Engine(openTest(t, i, Options{}, b), simd.NewUnbounded(), audit.Full)
+			if got := train(audited); !slices.Equal(got, want) {
 				t.Errorf("%s, %+v: the weights differ from cpuref's", i.ID(), b.bounds)
 			}
 		}

@@ -98,6 +98,17 @@ func valueBytes(width int) int64 {
 	return int64(width)
 }
 
+// abandon leaves what the tile has in host memory to a device that is lost.
+func (t *tile) abandon() {
+	t.values.owned, t.codes.owned = false, false
+	if s := t.sparse; s != nil {
+		s.columns.owned = false
+		if c := s.byColumn; c != nil {
+			c.examples.owned, c.values.owned = false, false
+		}
+	}
+}
+
 func (t *tile) free() error {
 	return errors.Join(t.values.free(), t.codes.free(), t.unit.free(), t.sparse.free(), t.scores.free(),
 		t.place.free(), t.sketch.free(), t.targets.free(), t.weight.free())

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -18,7 +20,25 @@ type Checkpoint struct {
 	Path  string        // of the file; "" for no checkpoints
 	Steps int           // every so many steps; 0 by time
 	Every time.Duration // least time from one to the next; 0 for DefaultEvery
+	// Failed keeps the last one in memory, and writes it only if the training ends with an error, such as
+	// that of a device that is lost, and some steps were made.
+	Failed bool
 }
+
+// Saved is the error of a training that failed after a checkpoint of it was written.
+type Saved struct {
+	Path  string // of the checkpoint
+	Steps int    // that were made until then
+	Err   error  // why it ended
+}
+
+// Error says why the training ended, and where what it had learned is.
+func (s *Saved) Error() string {
+	return fmt.Sprintf("%v; what %d steps have learned is in %s", s.Err, s.Steps, s.Path)
+}
+
+// Unwrap returns why the training ended.
+func (s *Saved) Unwrap() error { return s.Err }
 
 // due returns a function that says after which steps a checkpoint is due.
 func (c Checkpoint) due() func(steps int) bool {
@@ -37,6 +57,40 @@ func (c Checkpoint) due() func(steps int) bool {
 		last = time.Now()
 		return true
 	}
+}
+
+// checkpoints has o write them, and returns what completes the error of the run.
+func (t *training) checkpoints(o *RunOptions) func(error) error {
+	if t.Checkpoint.Path == "" {
+		return func(err error) error { return err }
+	}
+	var last Snapshot
+	o.Due = t.Checkpoint.due()
+	o.Keep = func(s Snapshot) error {
+		last = s
+		if t.Checkpoint.Failed {
+			return nil
+		}
+		return t.save(s)
+	}
+	return func(err error) error {
+		if err == nil || last.Steps == 0 {
+			return err
+		}
+		if t.Checkpoint.Failed {
+			if failed := t.save(last); failed != nil {
+				return errors.Join(err, failed)
+			}
+		}
+		return &Saved{Path: t.Checkpoint.Path, Steps: last.Steps, Err: err}
+	}
+}
+
+// save writes a checkpoint.
+func (t *training) save(s Snapshot) error {
+	m := t.with(s.Kept, s.EstimatedError, s.Steps, "checkpoint")
+	m.State = &s.State
+	return m.Save(t.Checkpoint.Path)
 }
 
 // complete chooses what o leaves open of the learner: that of the training to go on with,

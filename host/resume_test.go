@@ -2,7 +2,11 @@ package host_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -11,6 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -136,5 +142,64 @@ func TestResumeOther(t *testing.T) {
 	}
 	if _, err := host.Train(context.Background(), d, nil, o); !errors.Is(err, host.ErrResume) {
 		t.Errorf("no noise: %v, want %v", err, host.ErrResume)
+	}
+}
+
+// failing are the parameters of a learner that fails in its sixth step, as when its device is lost.
+type failing struct{ learners.Params }
+
+// MarshalJSON writes the parameters as if they did not fail.
+func (f failing) MarshalJSON() ([]byte, error) { return json.Marshal(f.Params) }
+
+func (f failing) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
+	l, err := f.Params.Start(ctx, p)
+	return &lost{Learner: l}, err
+}
+
+type lost struct {
+	learners.Learner
+	steps int
+}
+
+var errLost = errors.New("lost")
+
+func (l *lost) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
+	if l.steps++; l.steps == 6 {
+		return learners.Step{}, errLost
+	}
+	return l.Learner.Step(ctx, w)
+}
+
+// TestFailedIsSaved: a training that fails leaves what it has learned, from which another goes on to the same model; one
+// that ends well, or fails before it has learned anything, leaves no file.
+func TestFailedIsSaved(t *testing.T) {
+	d, noise := fewDigits(t)
+	path := filepath.Join(t.TempDir(), "m.checkpoint.npz")
+	o := host.Options{Engine: simd.New(), Learner: uma.Defaults(), MaxSteps: 9,
+		Checkpoint: host.Checkpoint{Path: path, Steps: 10, Failed: true}}
+	straight, err := host.Train(t.Context(), d, noise, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Learner = failing{uma.Defaults()}
+	if _, err := host.Train(t.Context(), d, noise, o); !errors.Is(err, errLost) || errors.As(err, new(*host.Saved)) {
+		t.Errorf("failed before a checkpoint was due: %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a file, or %v", err)
+	}
+	o.Checkpoint.Steps = 2
+	var saved *host.Saved
+	_, err = host.Train(t.Context(), d, noise, o)
+	if !errors.Is(err, errLost) || !errors.As(err, &saved) || saved.Path != path || saved.Steps != 4 {
+		t.Fatalf("failed in step 6: %v", err)
+	}
+	o = host.Options{Engine: simd.New(), Learner: uma.Defaults(), MaxSteps: 9}
+	if o.Resume, err = model.Load(path); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := host.Train(t.Context(), d, noise, o)
+	if err != nil || !slices.Equal(gone.Model.W, straight.Model.W) {
+		t.Errorf("gone on: %v, or other weights", err)
 	}
 }

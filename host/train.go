@@ -357,11 +357,9 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 		o.Resume = &Snapshot{Kept: engine.Weights{Q: r.Q, D: r.D, W: r.W},
 			EstimatedError: r.Meta.EstimatedError, State: *r.State}
 	}
-	if t.Checkpoint.Path != "" {
-		o.Keep, o.Due = t.save, t.Checkpoint.due()
-	}
+	ended := t.checkpoints(&o)
 	result, err := Run(ctx, t.Learner, t.problem, o)
-	if err != nil {
+	if err := ended(err); err != nil {
 		return nil, err
 	}
 	m := t.with(result.W, &result.EstimatedError, result.Steps, string(result.Stop))
@@ -396,13 +394,6 @@ func (t *training) with(w engine.Weights, estimate *float64, steps int, stop str
 	m.D, m.W = w.D, w.W
 	m.Meta.EstimatedError, m.Meta.Steps, m.Meta.Stop = estimate, steps, stop
 	return &m
-}
-
-// save writes a checkpoint.
-func (t *training) save(s Snapshot) error {
-	m := t.with(s.Kept, s.EstimatedError, s.Steps, "checkpoint")
-	m.State = &s.State
-	return m.Save(t.Checkpoint.Path)
 }
 
 func (t *training) phase(p Phase) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
@@ -35,7 +37,9 @@ func benchCommand() *cli.Command {
 		outputFlag{&cli.StringFlag{Name: "profile",
 			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
 	)
-	flags = append(append(flags, learnerFlags()...), deviceFlags()...)
+	flags = append(append(flags, learnerFlags()...), slices.DeleteFunc(deviceFlags(), func(f cli.Flag) bool {
+		return f.Names()[0] == "audit" // what is measured is the device alone
+	})...)
 	return &cli.Command{
 		Name:  "bench",
 		Usage: "measure what training takes on a device, beside the bandwidth of its memory",
@@ -148,6 +152,7 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 	if b.device, err = chooseDevice(c); err != nil {
 		return nil, err
 	}
+	b.device.audit = audit.Off
 	if b.profile == "" {
 		return b, nil
 	}

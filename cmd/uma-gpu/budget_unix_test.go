@@ -30,9 +30,9 @@ func TestMemoryBudget(t *testing.T) {
 		fmt.Fprintf(&packed, "%s%d\n", strings.Repeat("7,", 2000), i%2)
 	}
 	bomb := write(t, dir, "bomb.csv.gz", pack(t, packed.String()))
-	name, line := "0.5,"+strings.Repeat("x", 1<<20), strings.Repeat("1,", 30<<20)+"1\n2"
+	name, line := "0.5,"+strings.Repeat("x", 1<<18-10), strings.Repeat("1,", 30<<20)+"1\n2"
 	var classes strings.Builder
-	for i := range 300 {
+	for i := range 1200 {
 		fmt.Fprintf(&classes, "%s%d\n", name, i)
 	}
 	words := write(t, dir, "words.csv.gz", pack(t, classes.String()))

@@ -29,6 +29,9 @@ type count int
 
 func (n *count) String() string { return strconv.Itoa(int(*n)) }
 
+// Get makes it a flag.Getter, which Context.Value wants.
+func (n *count) Get() any { return int(*n) }
+
 func (n *count) Set(text string) error {
 	value, err := parseCount(text)
 	if err == nil {

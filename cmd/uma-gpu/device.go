@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 )
 
 const deviceVariable = "UMA_GPU_DEVICE"
@@ -34,6 +35,8 @@ func deviceFlags() []cli.Flag {
 			Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
 		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step; same weights, slower"},
 		&cli.BoolFlag{Name: "no-tuning", Usage: "leave aside what uma-gpu tune has found"},
+		&cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
+			Usage: "`LEVEL` of checks by another engine: off, sample, full"},
 		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; the model says so"},
 	}
 }
@@ -164,7 +167,8 @@ type device struct {
 	selection
 	options  gpu.Options
 	noTuning bool
-	tuning   string // in use, for people: "default" or "tuned DATE"; "" without OpenCL
+	audit    audit.Level // "" for a sample, unless it is the processor
+	tuning   string      // in use, for people: "default" or "tuned DATE"; "" without OpenCL
 
 	parts  []*device // of a list of devices, each of which computes on a share of the examples
 	shares []int     // of the parts, nil to measure them
@@ -185,6 +189,13 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
 		AllowNonconforming: c.Bool("allow-nonconforming")}
 	d := &device{options: options, noTuning: c.Bool("no-tuning")}
+	if c.IsSet("audit") {
+		level, err := oneOf(c, "audit", string(audit.Off), string(audit.Sample), string(audit.Full))
+		if err != nil {
+			return nil, err
+		}
+		d.audit = audit.Level(level)
+	}
 	name := deviceOfRank(c.String("device"))
 	if names := listedDevices(name, gpu.Devices); names != nil {
 		return d, d.chooseShards(c, names)
@@ -195,6 +206,33 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	d.selection, err = selectDevice(name, gpu.Devices)
 	d.ofThisRank()
 	return d, err
+}
+
+// adviseDevice adds to an error that an audit found what to do.
+func adviseDevice(err error) error {
+	if !errors.Is(err, audit.ErrDiffers) {
+		return err
+	}
+	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has computed is of no use: "+
+		"begin again with --device cpu, and trust no checkpoint of this run", err)
+}
+
+// audited returns e with the audit that was asked for. The processor is audited by the loops that define every
+// result, all others by the processor, which is fast, and keeps no bounds that both could be wrong about.
+func (d *device) audited(e engine.Engine) engine.Engine {
+	level := d.audit
+	if e.Device().Kind == "cpu" {
+		if level == "" {
+			level = audit.Off
+		}
+		if e.Device().ID == "cpu" {
+			return audit.Engine(e, cpuref.New(), level)
+		}
+	}
+	if level == "" {
+		level = audit.Sample
+	}
+	return audit.Engine(e, fastest(true), level)
 }
 
 // work is what a learner will see of the examples. Devices are chosen, and tuned, for it.
@@ -267,7 +305,7 @@ func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 			if about.Software != "" {
 				n.warn("%s makes float32 of integers, which is slow: %s", about.ID, about.Software)
 			}
-			return e, nil
+			return d.audited(e), nil
 		}
 		if d.cpu == nil {
 			return nil, err
@@ -276,5 +314,5 @@ func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 	}
 	e := d.cpu(d.options.NoBounds)
 	n.say("device: %s %s", e.Device().ID, e.Device().Name)
-	return e, nil
+	return d.audited(e), nil
 }

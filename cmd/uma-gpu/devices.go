@@ -30,6 +30,9 @@ func devicesCommand() *cli.Command {
 			"More examples than --max-alloc holds are cut in tiles. Those that do not fit in --memory-limit stay\n" +
 			"in host memory and are streamed, or used in place. Both are of each device, bytes, or K, M and G of them,\n" +
 			"powers of 1024. --no-bounds and --no-tuning change no weight.\n\n" +
+			"--audit finds bits that a device, its memory or its driver got wrong, by computing once more on the\n" +
+			"processor: sample as often as two hundredths of the time allow, and the last of each training; full\n" +
+			"everything. What differs is an error, and no model is written. cpu is audited by cpu:plain.\n\n" +
 			"Example: uma-gpu devices",
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: devices,

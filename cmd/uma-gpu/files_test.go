@@ -13,7 +13,7 @@ import (
 
 // noFiles are the flags with text for a value that is not the name of a file.
 var noFiles = strings.Fields(`
-	axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header id
+	audit axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header id
 	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets shares show
 	storage strategy synthetic to trust try

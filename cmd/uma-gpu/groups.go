@@ -30,12 +30,12 @@ var flagGroups = []group{
 	{"Label noise", `confusion confusion-axes inverse annotators trust table clean prior probabilities method pooled
 		pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
-	{"Learner", "learner max-steps weights seed temperature-folds verify steps rounds-of-labels"},
+	{"Learner", "learner max-steps weights seed temperature-folds steps rounds-of-labels"},
 	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
 		normalize-components`},
 	{"Trials", "folds seeds runs try grid judge repeat top rows"},
 	{"Questions", "answers k strategy committee diversity balance slack sampler session"},
-	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning allow-nonconforming forget"},
+	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning audit allow-nonconforming forget"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
 		write-confusion write-labels write-labelled axes id dry-run json verbose quiet`},

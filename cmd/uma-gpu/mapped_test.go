@@ -67,7 +67,7 @@ func TestPreparedData(t *testing.T) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	_, stderr := succeed(t, "convert", "--data", digits, "--out", path("p.umab"), "--normalize", "auto")
 	if !strings.Contains(stderr, "1797 examples × 64 features, 10 classes written to "+path("p.umab")+
-		" as binary, 471 KiB, prepared by standardize,bias,l2\n") {
+		" as binary, 472 KiB, prepared by standardize,bias,l2\n") {
 		t.Errorf("stderr %s", stderr)
 	}
 	_, stderr = succeed(t, "train", "--data", path("p.umab"), "--normalize", "l2,bias,standardize",

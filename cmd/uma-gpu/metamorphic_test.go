@@ -94,7 +94,7 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 	}
 	v.args = append(v.args, "--device", device)
 	sometimes("--no-bounds")
-	sometimes("--verify")
+	sometimes("--audit", "full")
 	sometimes("--no-tuning")
 	// Landmarks lie in a model as the examples lay in memory.
 	storages := []string{"dense", "dense", "auto"}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,12 +16,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// checkpointOf checks --checkpoint and --every.
+// checkpointOf checks --checkpoint and --every. Without them what was learned is written if the training fails.
 func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 	k := host.Checkpoint{Path: c.String("checkpoint")}
 	if k.Path == "" {
 		if c.IsSet("every") {
 			return k, usagef(c, "--every is given without --checkpoint")
+		}
+		if name, npz := strings.CutSuffix(c.String("model"), ".npz"); npz && !c.Bool("stream") {
+			k = host.Checkpoint{Path: name + ".checkpoint.npz", Failed: true}
 		}
 		return k, nil
 	}
@@ -159,6 +163,10 @@ func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
 
 // adviseResume adds to an error of going on with another training what to do.
 func (t *training) adviseResume(c *cli.Context, err error) error {
+	if saved := (*host.Saved)(nil); errors.As(err, &saved) {
+		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this device or another, "+
+			"such as --device cpu", err, saved.Path)
+	}
 	if !errors.Is(err, host.ErrResume) {
 		return err
 	}

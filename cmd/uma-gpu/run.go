@@ -57,7 +57,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
-	return err
+	return adviseDevice(err)
 }
 
 // closedOutput is a standard output that there is not: what is written to it is lost, and has to be said.

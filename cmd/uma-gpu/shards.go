@@ -36,7 +36,7 @@ func (d *device) chooseShards(c *cli.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		d.parts = append(d.parts, &device{selection: s, options: d.options, noTuning: d.noTuning})
+		d.parts = append(d.parts, &device{selection: s, options: d.options, noTuning: d.noTuning, audit: d.audit})
 	}
 	shares, err := parseShares(c.String("shares"), len(names))
 	if err != nil {

@@ -34,7 +34,7 @@ func (t *training) streamed(c *cli.Context) error {
 		return nil
 	}
 	for _, name := range []string{
-		"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume", "kernel", "dry-run", "verify",
+		"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume", "kernel", "dry-run",
 	} {
 		if c.IsSet(name) {
 			return usagef(c, "--%s is given with --stream, which sees each example once and keeps none", name)

@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/verify"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -24,7 +23,6 @@ func trainCommand() *cli.Command {
 	learner := append(learningFlags(),
 		&cli.IntFlag{Name: "temperature-folds",
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
-		&cli.BoolFlag{Name: "verify", Usage: "compute all from scratch at each step too, and compare bits; slow"},
 	)
 	output := []cli.Flag{
 		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
@@ -70,7 +68,8 @@ func trainCommand() *cli.Command {
 			"Ctrl-C finishes the step, writes the model and exits with 130; --resume goes on from that model, or\n" +
 			"from a checkpoint, and ends with the bytes of a run that nothing stopped. A second Ctrl-C ends the\n" +
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
-			"steps.\n\n" +
+			"steps. Without --checkpoint, a training that fails after half a minute, for instance because its\n" +
+			"device is lost, leaves what it had learned in MODEL.checkpoint.npz.\n\n" +
 			normalizeHelp + "\n" +
 			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
 			"devices --help (devices).\n\n" +
@@ -179,9 +178,6 @@ func train(c *cli.Context) (err error) {
 	t.mark(&t.seconds.Open)
 	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
-	}
-	if c.Bool("verify") {
-		e = verify.Engine(e)
 	}
 	if c.Bool("dry-run") {
 		return t.dryRun(c, e, d)

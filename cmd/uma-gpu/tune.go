@@ -31,7 +31,7 @@ func tuneCommand() *cli.Command {
 		&cli.BoolFlag{Name: "forget", Usage: "remove what was stored, for all devices, instead of measuring"},
 	)
 	flags = append(flags, slices.DeleteFunc(deviceFlags(), func(f cli.Flag) bool {
-		return f.Names()[0] == "no-tuning" || f.Names()[0] == "shares"
+		return slices.Contains([]string{"no-tuning", "shares", "audit"}, f.Names()[0])
 	})...)
 	return &cli.Command{
 		Name:  "tune",

@@ -5,11 +5,21 @@ package dataset
 import (
 	"os"
 	"syscall"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // mapFile gives the first size bytes of f, page-aligned and only to be read,
 // without reading them. They stay when f is closed, until unmap.
-func mapFile(f *os.File, size int) (raw []byte, unmap func([]byte) error, err error) {
+func mapFile(f *os.File, size int) (raw []byte, end func([]byte) error, err error) {
 	raw, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
-	return raw, syscall.Munmap, err
+	return raw, unmap, err
+}
+
+// unmap is the opposite of mapFile, unless a lost device may still read the file in place.
+func unmap(raw []byte) error {
+	if memory.Held() {
+		return nil
+	}
+	return syscall.Munmap(raw)
 }

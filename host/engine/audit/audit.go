@@ -1,0 +1,308 @@
+// Package audit watches an engine by another one: results that a device, its memory or the way to it has changed
+// are found, and named, instead of becoming a model.
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// ErrDiffers is what an operation returns whose result is not what it should be; the text of the error says
+// of which of them, where, what was found and what was wanted.
+var ErrDiffers = errors.New("is not what another engine computes")
+
+// Level says how much is audited.
+type Level string
+
+// The levels. Sample costs two hundredths of the time, or 60 ms. Counts of each assignment have to add up to those of
+// the labels. As often as there is time, assignments, class sums, norms, update vectors, evaluations and
+// projections are computed once more by the other engine and compared, to the bit. When a data set is closed, its last
+// assignment or evaluation is, so that what has gone wrong in memory, and what goes wrong each time, is
+// found whenever it began. Full computes everything twice: what differs anywhere is an error.
+const (
+	Off    Level = "off"
+	Sample Level = "sample"
+	Full   Level = "full"
+)
+
+// Engine returns e audited by another engine that has the same bits; e itself if there is nothing to audit.
+// After an operation that returned ErrDiffers its data set returns engine.ErrFailed. Closing a data set may return
+// ErrDiffers too: it has then been in error before, nobody knows since when. Auditing takes the memory of a
+// data set on the other engine; a sample does without where that is not to be had. Close closes both engines.
+func Engine(e, by engine.Engine, level Level) engine.Engine {
+	if level == Off || level == "" {
+		return e
+	}
+	return &audited{e: e, by: by, budget: newBudget(level == Full)}
+}
+
+// audited spells out every method, so that a new one is noticed here.
+type audited struct {
+	e, by  engine.Engine
+	budget *budget
+}
+
+func (a *audited) Device() engine.Device { return a.e.Device() }
+func (a *audited) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
+
+func (a *audited) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	r, err := a.e.Load(x, classes)
+	if err != nil {
+		return nil, err
+	}
+	s := newScorer(a, r, x, classes)
+	s.load = func() (engine.Scorer, error) { return a.by.Load(x, classes) }
+	return s, nil
+}
+
+func (a *audited) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	r, err := a.e.LoadCells(x, y, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	c := &cells{scorer: newScorer(a, r, x, classes), r: r, labels: make([]int64, classes)}
+	for _, k := range y {
+		c.labels[k]++
+	}
+	f = r.FixedPoint()
+	c.load = func() (engine.Scorer, error) {
+		t, err := a.by.LoadCells(x, y, classes, f)
+		c.t = t
+		return t, err
+	}
+	return c, nil
+}
+
+func (a *audited) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	r, err := a.e.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	v := &evaluator{scorer: newScorer(a, r, x, classes), r: r}
+	f = r.FixedPoint()
+	v.load = func() (engine.Scorer, error) {
+		t, err := a.by.LoadEvaluator(x, classes, f)
+		v.t = t
+		return t, err
+	}
+	return v, nil
+}
+
+func (a *audited) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	return a.e.Plan(x, y, classes)
+}
+
+func (a *audited) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+	return a.e.PlanEvaluator(x, classes)
+}
+
+// Project compares all that it returns, or a sample of the examples.
+func (a *audited) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	if err := a.e.Project(dst, x, p); err != nil || x.N == 0 {
+		return err
+	}
+	width := p.Width()
+	return a.budget.some(x.N, func(which []int) error {
+		part, want := x, make([]float32, len(which)*width)
+		if len(which) < x.N {
+			part = x.Pick(which)
+		}
+		if err := a.by.Project(want, part, p); err != nil {
+			return fmt.Errorf("audit of a projection: %w", err)
+		}
+		for k, i := range which {
+			if err := same(dst[i*width:(i+1)*width], want[k*width:(k+1)*width], func(t int) string {
+				return fmt.Sprintf("projection of example %d: number %d", i, t)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// same compares bits. name says what value k is.
+func same[T int32 | int64 | float32](found, wanted []T, name func(k int) string) error {
+	for k, want := range wanted {
+		if got := found[k]; got != want && !(isNaN(got) && isNaN(want)) || zeroSigns(got, want) {
+			return differs(name(k), got, want)
+		}
+	}
+	return nil
+}
+
+func isNaN[T int32 | int64 | float32](v T) bool { return v != v }
+
+// zeroSigns reports whether a and b are zeros of different signs.
+func zeroSigns[T int32 | int64 | float32](a, b T) bool {
+	return a == 0 && b == 0 && 1/float64(a) != 1/float64(b)
+}
+
+func differs(what string, found, wanted any) error {
+	if f, ok := found.(float32); ok {
+		return fmt.Errorf("%s %w: found %v (%[3]x), wanted %v (%[4]x)", what, ErrDiffers, f, wanted)
+	}
+	return fmt.Errorf("%s %w: found %v, wanted %v", what, ErrDiffers, found, wanted)
+}
+
+// scorer is a data set on e, and how to have it on the other engine too.
+type scorer struct {
+	a     *audited
+	s     engine.Scorer
+	x     dataset.Examples
+	w     engine.Weights // of all calls of Rescore
+	stale []bool         // classes that the other has not rescored since
+
+	load   func() (engine.Scorer, error) // on the other
+	other  engine.Scorer                 // nil before the first audit
+	failed error                         // of the first comparison that failed
+}
+
+func newScorer(a *audited, r engine.Scorer, x dataset.Examples, classes int) *scorer {
+	return &scorer{a: a, s: r, x: x, w: engine.NewWeights(classes, x.D), stale: make([]bool, classes)}
+}
+
+func (s *scorer) Shape() (n, d, q int) { return s.s.Shape() }
+
+// check ends the use of a data set after a failure.
+func (s *scorer) check(op string) error {
+	if s.failed != nil {
+		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, s.failed)
+	}
+	return nil
+}
+
+// note remembers the first error of a comparison and returns err, with what it was about.
+func (s *scorer) note(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("audit of %s: %w", op, err)
+	if !errors.Is(err, engine.ErrClosed) {
+		s.failed = err
+	}
+	return err
+}
+
+func (s *scorer) Rescore(w engine.Weights, classes []int) error {
+	if err := s.check("rescore"); err != nil {
+		return err
+	}
+	if err := s.s.Rescore(w, classes); err != nil {
+		return err
+	}
+	for _, c := range classes {
+		copy(s.w.Row(c), w.Row(c))
+		s.stale[c] = true
+	}
+	return nil
+}
+
+// begin has the data set on the other engine, with the same scores.
+func (s *scorer) begin() (err error) {
+	if s.other == nil {
+		if s.other, err = s.load(); err != nil {
+			s.other = nil
+			return err
+		}
+	}
+	var classes []int
+	for c, stale := range s.stale {
+		if stale {
+			classes = append(classes, c)
+		}
+	}
+	if len(classes) == 0 {
+		return nil
+	}
+	if err := s.other.Rescore(s.w, classes); err != nil {
+		return err
+	}
+	clear(s.stale)
+	return nil
+}
+
+// cost is how many multiplications and additions an audit of all examples takes.
+func (s *scorer) cost() int { return s.x.Stored() * (s.w.Q + 8) }
+
+// Scores compares those of all examples, or of some.
+func (s *scorer) Scores(dst []float32, from, to int) error {
+	if err := s.check("scores"); err != nil {
+		return err
+	}
+	if err := s.s.Scores(dst, from, to); err != nil || from == to {
+		return err
+	}
+	return s.note("scores", s.a.budget.some(to-from, func(which []int) error {
+		return s.scores(from, which, func(k int, want []float32) error {
+			return same(dst[which[k]*s.w.Q:], want, func(c int) string {
+				return fmt.Sprintf("score of example %d for class %d", from+which[k], c)
+			})
+		})
+	}))
+}
+
+// Predict compares the predictions of all examples, or of some.
+func (s *scorer) Predict(dst []int32) error {
+	if err := s.check("predict"); err != nil {
+		return err
+	}
+	if err := s.s.Predict(dst); err != nil {
+		return err
+	}
+	return s.note("predictions", s.a.budget.some(len(dst), func(which []int) error {
+		return s.scores(0, which, func(k int, want []float32) error {
+			if class := engine.Predicted(want, s.w.Q)[0]; dst[which[k]] != class {
+				return differs(fmt.Sprintf("prediction of example %d", which[k]), dst[which[k]], class)
+			}
+			return nil
+		})
+	}))
+}
+
+// scores computes those of some examples, counted from from, and has each judged.
+func (s *scorer) scores(from int, which []int, judge func(k int, scores []float32) error) error {
+	q := s.w.Q
+	if s.a.budget.full { // which are all from from on, and the other engine is the faster
+		if err := s.begin(); err != nil {
+			return err
+		}
+		scores := make([]float32, len(which)*q)
+		if err := s.other.Scores(scores, from, from+len(which)); err != nil {
+			return err
+		}
+		for k := range which {
+			if err := judge(k, scores[k*q:(k+1)*q]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	row, scores := make([]float32, s.x.D), make([]float32, q)
+	for k, i := range which {
+		x := s.x.DenseRow(row, from+i)
+		for c := range scores {
+			scores[c] = numerics.Dot(x, s.w.Row(c))
+		}
+		if err := judge(k, scores); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scorer) Close() error {
+	err := s.s.Close()
+	if s.other != nil {
+		err = errors.Join(err, s.other.Close())
+	}
+	return err
+}
+
+// copied is v in the room of old.
+func copied[T any](old, v []T) []T { return append(slices.Grow(old[:0], len(v)), v...) }

@@ -1,0 +1,246 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// cells are a labelled data set.
+type cells struct {
+	*scorer
+	r, t   engine.Cells // t is the other's
+	labels []int64      // examples of each
+
+	assigns  int               // so far
+	alpha    float32           // of the last
+	found    engine.Assignment // by the last
+	current  bool              // t has the last assignment too
+	moved    bool              // scores are not those of the last assignment
+	total    []int64           // Q×d: Σ q(x_i) of the examples of each label; nil as long as it is not known
+	sums     []int64           // room
+	expected []int64           // room
+}
+
+func (c *cells) FixedPoint() numerics.FixedPoint { return c.r.FixedPoint() }
+
+func (c *cells) Rescore(w engine.Weights, classes []int) error {
+	c.moved = c.moved || len(classes) > 0
+	return c.scorer.Rescore(w, classes)
+}
+
+func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
+	if err := c.check("assign"); err != nil {
+		return engine.Assignment{}, err
+	}
+	a, err := c.r.Assign(alpha)
+	if err != nil {
+		return a, err
+	}
+	c.assigns++
+	c.alpha, c.current, c.moved = alpha, false, false
+	c.found.Regions, c.found.Predicted = copied(c.found.Regions, a.Regions), copied(c.found.Predicted, a.Predicted)
+	name := fmt.Sprintf("assignment %d", c.assigns)
+	if err := c.note(name, c.counts(a)); err != nil {
+		return a, err
+	}
+	if err := c.note(name, c.enough(c.a.budget.audit(all, c.cost(), c.compare))); err != nil || c.current {
+		return a, err
+	}
+	return a, c.note(name, c.addUp(a))
+}
+
+// enough turns an error of having no memory into none, unless all is to be audited.
+func (s *scorer) enough(err error) error {
+	if errors.Is(err, engine.ErrMemory) && !s.a.budget.full {
+		return nil
+	}
+	return err
+}
+
+// counts judges an assignment by itself: each label has as many examples as ever.
+func (c *cells) counts(a engine.Assignment) error {
+	q := c.w.Q
+	for k, want := range c.labels {
+		got := int64(0)
+		for p := range q {
+			cell := p*q + k
+			n, predicted := a.Regions[cell], a.Predicted[cell]
+			if n < 0 || n > predicted {
+				return differs(fmt.Sprintf("count of region %d, label %d", p, k), n, fmt.Sprintf("0 to %d", predicted))
+			}
+			if predicted > want {
+				return differs(fmt.Sprintf("count of prediction %d, label %d", p, k), predicted, fmt.Sprintf("at most %d", want))
+			}
+			got += predicted
+		}
+		if got != want {
+			return differs(fmt.Sprintf("count of examples with label %d", k), got, want)
+		}
+	}
+	return nil
+}
+
+// compare has the other engine assign too, and compares counts and class sums.
+func (c *cells) compare() error {
+	if err := c.begin(); err != nil {
+		return err
+	}
+	b, err := c.t.Assign(c.alpha)
+	if err != nil {
+		return err
+	}
+	q := c.w.Q
+	for _, t := range []struct {
+		name        string
+		found, want []int64
+	}{{"prediction", c.found.Predicted, b.Predicted}, {"region", c.found.Regions, b.Regions}} {
+		if err := same(t.found, t.want, func(k int) string {
+			return fmt.Sprintf("count of %s %d, label %d", t.name, k/q, k%q)
+		}); err != nil {
+			return err
+		}
+	}
+	for p := range q {
+		if err := c.readSums(p); err != nil {
+			return err
+		}
+		if err := c.t.ClassSums(c.expected, p); err != nil {
+			return err
+		}
+		if err := c.sameSums(p); err != nil {
+			return err
+		}
+		c.totalOf(p, b)
+	}
+	c.current = true
+	return nil
+}
+
+// readSums reads the class sums of a region.
+func (c *cells) readSums(p int) error {
+	if c.sums == nil {
+		c.sums, c.expected = make([]int64, c.w.Q*c.x.D), make([]int64, c.w.Q*c.x.D)
+	}
+	return c.r.ClassSums(c.sums, p)
+}
+
+// sameSums compares class sums of region p with those expected.
+func (c *cells) sameSums(p int) error {
+	return same(c.sums, c.expected, func(k int) string {
+		return fmt.Sprintf("class sum of region %d, label %d, feature %d", p, k/c.x.D, k%c.x.D)
+	})
+}
+
+// totalOf adds what the other engine has in region p to the total, if every example is in some region.
+func (c *cells) totalOf(p int, b engine.Assignment) {
+	if p == 0 {
+		c.total = nil
+		if sum(b.Regions) == int64(c.x.N) {
+			c.total = make([]int64, len(c.expected))
+		}
+	}
+	for k := range c.total {
+		c.total[k] += c.expected[k]
+	}
+}
+
+func sum(counts []int64) (n int64) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// addUp compares the class sums over all regions with what they have to add up to, if that is known and there is time.
+func (c *cells) addUp(a engine.Assignment) error {
+	if c.total == nil || sum(a.Regions) != int64(c.x.N) {
+		return nil
+	}
+	q := c.w.Q
+	return c.a.budget.audit(sums, 4*q*q*c.x.D, func() error {
+		clear(c.expected)
+		for p := range q {
+			if err := c.readSums(p); err != nil {
+				return err
+			}
+			for k, v := range c.sums {
+				c.expected[k] += v
+			}
+		}
+		return same(c.expected, c.total, func(k int) string {
+			return fmt.Sprintf("class sum over all regions of label %d, feature %d", k/c.x.D, k%c.x.D)
+		})
+	})
+}
+
+// ClassSums are compared if the other engine has the same assignment.
+func (c *cells) ClassSums(dst []int64, p int) error {
+	if err := c.check("class sums"); err != nil {
+		return err
+	}
+	if err := c.r.ClassSums(dst, p); err != nil || !c.current {
+		return err
+	}
+	return c.note("class sums", c.a.budget.audit(all, 4*len(dst), func() error {
+		want := make([]int64, len(dst))
+		if err := c.t.ClassSums(want, p); err != nil {
+			return err
+		}
+		return same(dst, want, func(k int) string {
+			return fmt.Sprintf("class sum of region %d, label %d, feature %d", p, k/c.x.D, k%c.x.D)
+		})
+	}))
+}
+
+// Norms are compared if the other engine has the same assignment.
+func (c *cells) Norms(dst, inv []float32) error {
+	if err := c.check("norms"); err != nil {
+		return err
+	}
+	if err := c.r.Norms(dst, inv); err != nil || !c.current {
+		return err
+	}
+	return c.note("norms", c.a.budget.audit(all, 8*c.w.Q*len(dst)*c.x.D, func() error {
+		want := make([]float32, len(dst))
+		if err := c.t.Norms(want, inv); err != nil {
+			return err
+		}
+		return same(dst, want, func(k int) string { return fmt.Sprintf("norm of region %d, class %d", k/c.w.Q, k%c.w.Q) })
+	}))
+}
+
+// UpdateVectors are compared if the other engine has the same assignment.
+func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	if err := c.check("update vectors"); err != nil {
+		return err
+	}
+	if err := c.r.UpdateVectors(dst, pairs, inv); err != nil || !c.current {
+		return err
+	}
+	return c.note("update vectors", c.a.budget.audit(all, 8*c.w.Q*len(dst), func() error {
+		want := make([]float32, len(dst))
+		if err := c.t.UpdateVectors(want, pairs, inv); err != nil {
+			return err
+		}
+		return same(dst, want, func(k int) string {
+			z := pairs[k/c.x.D]
+			return fmt.Sprintf("update vector of region %d, class %d: feature %d", z.P, z.Q, k%c.x.D)
+		})
+	}))
+}
+
+// Close audits the last assignment before it closes.
+func (c *cells) Close() error {
+	var err error
+	if c.failed == nil && c.assigns > 0 && !c.current && !c.moved {
+		// One that is closed, or has failed by itself, has nothing to audit.
+		if c.readSums(0) == nil {
+			err = c.note("the last assignment", c.enough(c.a.budget.audit(last, c.cost(), c.compare)))
+		}
+		c.assigns = 0
+	}
+	return errors.Join(err, c.scorer.Close())
+}

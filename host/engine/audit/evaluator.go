@@ -1,0 +1,159 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// evaluator is a data set with targets.
+type evaluator struct {
+	*scorer
+	r, t    engine.Evaluator // t is the other's
+	targets engine.Targets
+	aimed   bool // t has these targets
+
+	evaluations int // so far
+	found       engine.Evaluation
+	last        engine.Weights
+	sums        []int64 // of the last
+	current     bool    // the last was compared
+}
+
+func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.r.FixedPoint() }
+
+func (v *evaluator) Aim(t engine.Targets) error {
+	if err := v.check("aim"); err != nil {
+		return err
+	}
+	if err := v.r.Aim(t); err != nil {
+		return err
+	}
+	v.current = true // what was evaluated with other targets cannot be repeated
+	v.targets, v.aimed = t, false
+	return nil
+}
+
+func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	if err := v.check("evaluate"); err != nil {
+		return engine.Evaluation{}, err
+	}
+	e, err := v.r.Evaluate(sums, w)
+	if err != nil {
+		return e, err
+	}
+	v.evaluations++
+	v.found, v.sums, v.current = e, copied(v.sums, sums), false
+	copy(v.w.W, w.W)
+	v.last = engine.Weights{Q: w.Q, D: w.D, W: copied(v.last.W, w.W)}
+	for c := range v.stale {
+		v.stale[c] = true
+	}
+	name := fmt.Sprintf("evaluation %d", v.evaluations)
+	if err := v.note(name, v.plausible()); err != nil {
+		return e, err
+	}
+	return e, v.note(name, v.enough(v.a.budget.audit(all, v.cost(), v.compare)))
+}
+
+// plausible judges an evaluation by itself.
+func (v *evaluator) plausible() error {
+	if n := int64(v.x.N); v.found.Refused < 0 || v.found.Refused > n {
+		return differs("count of refused examples", v.found.Refused, fmt.Sprintf("0 to %d", n))
+	}
+	if v.targets.Given {
+		return nil
+	}
+	// Residuals of an example are the difference of two rows of probabilities, so they add up to nothing but what is
+	// rounded: a sum of n·max|x| would be 2^62 at most, and their errors are below Q·2^-18 of that.
+	limit := int64(v.w.Q) << 44
+	for j := range v.x.D {
+		total := int64(0)
+		for c := range v.w.Q {
+			total += v.sums[c*v.x.D+j]
+		}
+		if total > limit || total < -limit {
+			return differs(fmt.Sprintf("weighted sum over all classes of feature %d", j), total,
+				fmt.Sprintf("%d at most, either way", limit))
+		}
+	}
+	return nil
+}
+
+// aim brings the targets to the other engine, which so has the data set.
+func (v *evaluator) aim() error {
+	if v.other == nil {
+		if err := v.begin(); err != nil {
+			return err
+		}
+	}
+	if v.aimed {
+		return nil
+	}
+	if err := v.t.Aim(v.targets); err != nil {
+		return err
+	}
+	v.aimed = true
+	return nil
+}
+
+// compare has the other engine evaluate too.
+func (v *evaluator) compare() error {
+	if err := v.aim(); err != nil {
+		return err
+	}
+	want := make([]int64, len(v.sums))
+	e, err := v.t.Evaluate(want, v.last)
+	if err != nil {
+		return err
+	}
+	clear(v.stale)
+	v.current = true
+	if e.Refused != v.found.Refused {
+		return differs("count of refused examples", v.found.Refused, e.Refused)
+	}
+	if e.Loss != v.found.Loss {
+		return differs("sum of losses", v.found.Loss, e.Loss)
+	}
+	return same(v.sums, want, v.name)
+}
+
+func (v *evaluator) name(k int) string {
+	return fmt.Sprintf("weighted sum of class %d, feature %d", k/v.x.D, k%v.x.D)
+}
+
+func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
+	if err := v.check("weighted sums"); err != nil {
+		return err
+	}
+	if err := v.r.WeightedSums(sums, a); err != nil {
+		return err
+	}
+	operations := 2 * v.x.Stored() * (len(a)/max(1, v.x.N) + 2)
+	return v.note("weighted sums", v.enough(v.a.budget.audit(all, operations, func() error {
+		if v.other == nil {
+			if err := v.begin(); err != nil {
+				return err
+			}
+		}
+		want := make([]int64, len(sums))
+		if err := v.t.WeightedSums(want, a); err != nil {
+			return err
+		}
+		return same(sums, want, v.name)
+	})))
+}
+
+// Close audits the last evaluation before it closes.
+func (v *evaluator) Close() error {
+	var err error
+	if v.failed == nil && v.evaluations > 0 && !v.current {
+		if _, _, q := v.r.Shape(); v.r.Scores(make([]float32, q), 0, 1) == nil { // neither closed nor failed
+			err = v.note("the last evaluation", v.enough(v.a.budget.audit(last, v.cost(), v.compare)))
+		}
+		v.evaluations = 0
+	}
+	return errors.Join(err, v.scorer.Close())
+}

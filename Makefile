@@ -11,6 +11,7 @@
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
 # make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
 # make mpi      tests on three ranks of Open MPI, on this machine
+# make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make hostile  every damaged file and every command with one bad file, of which make test tries a part
 # make faults   OpenCL calls that fail, each one of short runs, and bits that turn on a device
@@ -55,7 +56,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi kills faults hostile stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -149,6 +150,10 @@ mpi: deps
 	go test -vet=off -tags mpi -c -o build/mpi.test ./host/engine/shard/mpi
 	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
+
+mpi-kills: deps
+	@.ci/install-deps openmpi-bin libopenmpi-dev
+	go test -vet=off -count=1 -v -timeout 2h -tags mpi -run '^TestRanksKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
 
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
 kills: deps

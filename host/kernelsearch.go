@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelmap"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -48,6 +49,9 @@ func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []K
 	// Four fifths of the examples may not have what is asked of all.
 	o.Landmarks = min(o.Landmarks, len(fit))
 	o.Components = min(o.Components, o.MostComponents(len(fit), x.D)) // 0 of a map of the learner's own
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: "search for gamma", Unit: "trial", Total: int64(len(s.Gammas) * len(s.Steps))})
+	defer task.End()
 	for _, gamma := range s.Gammas {
 		o.Function.Gamma = gamma
 		fitted, held, components, err := s.components(ctx, p, o, train, test)
@@ -66,6 +70,7 @@ func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []K
 				return nil, 0, ctx.Err()
 			}
 			trials = append(trials, trial)
+			task.Add(1)
 			if trial.EstimatedError < trials[best].EstimatedError {
 				best = len(trials) - 1
 			}

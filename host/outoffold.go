@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // HeldOut is what models say of examples that they have not seen.
@@ -53,6 +54,8 @@ func OutOfFold(
 	}
 	note := o.Watch.Note
 	o.TemperatureFolds, o.Watch = 0, Watch{}
+	ctx, task := progress.Begin(ctx, foldWork(folds))
+	defer task.End()
 	spreads := make([]float64, folds)
 	for f := range folds {
 		m, err := h.train(ctx, labelled, noise, o, f)
@@ -69,12 +72,18 @@ func OutOfFold(
 		if note != nil {
 			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
 		}
+		task.Add(1)
 	}
 	if o.Annotations != nil {
 		noise = h.meanLearned(data.Classes)
 	}
 	h.finish(spreads, labelled.Y, noise, note)
 	return h, nil
+}
+
+// foldWork is that of as many trainings as there are folds.
+func foldWork(folds int) progress.Work {
+	return progress.Work{Name: "learning without each fold", Unit: "fold", Total: int64(folds)}
 }
 
 // meanLearned returns the mean of the matrices that the trainings have found of their labels, nil for none.

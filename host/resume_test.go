@@ -170,8 +170,8 @@ func (l *lost) Step(ctx context.Context, w engine.Weights) (learners.Step, error
 	return l.Learner.Step(ctx, w)
 }
 
-// TestFailedIsSaved: a training that fails leaves what it has learned, from which another goes on to the same model; one
-// that ends well, or fails before it has learned anything, leaves no file.
+// TestFailedIsSaved: a training that fails leaves what it has learned, from which another goes on to the same model;
+// one that ends well, or fails before it has learned anything, leaves no file.
 func TestFailedIsSaved(t *testing.T) {
 	d, noise := fewDigits(t)
 	path := filepath.Join(t.TempDir(), "m.checkpoint.npz")

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -88,6 +89,9 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 		}
 	}
 	changed := learners.AllClasses(p.Q)
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: "learning", Unit: "step", Total: int64(o.MaxSteps), AtMost: true, From: int64(r.steps)})
+	defer task.End()
 	everyStep := o.OnStep != nil || r.keep.rule != learners.Last || params.Definition().StepAll == nil
 	counted := false
 	for {
@@ -105,7 +109,9 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 				return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 			}
 			r.keep.assigned(r.w, r.steps, res.EstimatedError, res.Counts)
+			task.Estimate(res.EstimatedError)
 		}
+		task.Reach(int64(r.steps))
 		if r.steps >= o.MaxSteps {
 			res.Stop = MaxSteps
 			break

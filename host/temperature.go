@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // MostFolds is the largest Options.TemperatureFolds.
@@ -92,7 +93,10 @@ func (t *training) foldScores(
 	if t.From != nil {
 		o.From = t.From.W
 	}
+	ctx, task := progress.Begin(ctx, foldWork(folds))
+	defer task.End()
 	for f := range folds {
+		task.Reach(int64(f))
 		var fit, rest []int
 		for i, k := range of {
 			if k == f {

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -47,6 +48,8 @@ func OutOfFoldAll(
 		}
 	}
 	note := ways[0].Watch.Note
+	ctx, task := progress.Begin(ctx, foldWork(folds))
+	defer task.End()
 	for f := range folds {
 		runs, err := holdOutAll(ctx, labelled, noise, ways, all, f)
 		if err == nil {
@@ -61,6 +64,7 @@ func OutOfFoldAll(
 		if note != nil {
 			note("fold %d of %d: %d trainings side by side", f+1, folds, len(ways))
 		}
+		task.Add(1)
 	}
 	for k, h := range all {
 		h.finish(spreads[k], labelled.Y, noise, note)
@@ -136,7 +140,14 @@ func learnAll(ctx context.Context, trainings []*training) (runs []*run, err erro
 	}
 	going := slices.Clone(runs)
 	most := func(r *run) int { return trainings[slices.Index(runs, r)].MaxSteps }
+	work := progress.Work{Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step", AtMost: true}
+	for _, r := range runs {
+		work.Total = max(work.Total, int64(most(r)))
+	}
+	_, task := progress.Begin(ctx, work)
+	defer task.End()
 	for len(going) > 0 {
+		task.Reach(int64(going[0].steps))
 		for _, r := range going {
 			if r.keep.chooses() {
 				counts, estimate, err := r.count(ctx, r.w, learners.AllClasses(r.w.Q))

@@ -361,8 +361,8 @@ func TestTurnedBits(t *testing.T) {
 	}
 }
 
-// TestSavedWhenLost loses the device in the middle of a training: what it had learned is there, the message says how to
-// go on, and the processor goes on to the weights of a run that nothing stopped.
+// TestSavedWhenLost loses the device in the middle of a training: what it had learned is there, the message says how
+// to go on, and the processor goes on to the weights of a run that nothing stopped.
 func TestSavedWhenLost(t *testing.T) {
 	job := faultyCommands(t)[1]
 	part := filepath.Join(filepath.Dir(job.Out), "part.npz")

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -127,6 +129,28 @@ func (n notes) say(format string, args ...any) {
 // warn prints a line in any case.
 func (n notes) warn(format string, args ...any) {
 	fmt.Fprint(n.w, legible(fmt.Sprintf("warning: "+format+"\n", args...)))
+}
+
+// watched says whether somebody sees each step of a training.
+func (n notes) watched() bool {
+	m, ok := n.w.(*meter)
+	return ok && m.watched()
+}
+
+// step prints a line for a step, whose learner's fields may name classes.
+func (n notes) step(r host.Report, classes []string) {
+	var b strings.Builder
+	for _, f := range r.Fields {
+		switch v := f.Value.(type) {
+		case engine.Pair:
+			fmt.Fprintf(&b, "predicted %q to true %q, ", classes[v.P], classes[v.Q])
+		case float64:
+			fmt.Fprintf(&b, "%s %.4g, ", f.Name, v)
+		default:
+			fmt.Fprintf(&b, "%s %v, ", f.Name, v)
+		}
+	}
+	fmt.Fprintf(n.w, "step %d: %sestimated error %.4f\n", r.Step, b.String(), r.EstimatedError)
 }
 
 // readData reads a data file; the caller closes what it gets, after all that uses

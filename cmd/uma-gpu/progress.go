@@ -4,32 +4,58 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"sync"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// progress shows on stderr how a run goes on: one line that is overwritten if it
-// is a terminal, a line for each step if asked for, else nothing.
-type progress struct {
-	w       io.Writer
-	classes []string
-	live    bool
-	verbose bool
-	start   time.Time
-	shown   time.Time // when the live line was last drawn
+// meter has standard error to itself, and shows there how far long work is: on a terminal in a line that is drawn
+// over and over below what is written, else in a line of its own every so often. It is the progress.Listener of
+// all commands, and the writer of their notes and warnings.
+type meter struct {
+	w     io.Writer
+	now   func() time.Time
+	width func() int // of the terminal, in columns
+
+	lock      sync.Mutex
+	live      bool // w is a terminal
+	quiet     bool
+	beginning map[*progress.Task]beginning
+	last      time.Time // when progress was shown last, or the meter made
+	drawn     bool      // the live line is to be seen
+	open      bool      // what was written last has no line break at its end, so the line is not the meter's
 }
 
-// interval between two drawings of the live line.
-const interval = 100 * time.Millisecond
+// beginning is how a task began.
+type beginning struct {
+	at    time.Time
+	share float64 // of it that was done
+}
 
-func newProgress(n notes, verbose bool, classes []string) *progress {
-	live := !n.quiet && !verbose && isTerminal(n.w)
-	return &progress{w: n.w, classes: classes, live: live, verbose: verbose, start: time.Now()}
+// When progress is shown: in the live line of tasks that take longer than patience, and in plain lines.
+const (
+	patience      = 500 * time.Millisecond
+	liveInterval  = 100 * time.Millisecond
+	plainInterval = 10 * time.Second
+)
+
+func newMeter(w io.Writer) *meter {
+	m := &meter{w: w, now: time.Now, beginning: map[*progress.Task]beginning{}}
+	if m.last = m.now(); isTerminal(w) {
+		f := w.(*os.File)
+		m.live, m.width = true, func() int {
+			n, _, err := term.GetSize(int(f.Fd()))
+			if err != nil || n <= 0 {
+				n = usualColumns
+			}
+			return n
+		}
+	}
+	return m
 }
 
 // isTerminal reports whether w is a terminal that can be drawn on.
@@ -38,39 +64,111 @@ func isTerminal(w io.Writer) bool {
 	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// step is host.RunOptions.OnStep.
-func (p *progress) step(r host.Report) {
-	if p.verbose {
-		fmt.Fprintf(p.w, "step %d: %sestimated error %.4f\n",
-			r.Step, p.fields(r, "predicted %q to true %q", "%.4g", ", ", func(s string) string { return s }), r.EstimatedError)
+// still takes over what the flags of a command ask for: of --quiet no progress, of --verbose, whose lines are
+// many, no live line.
+func (m *meter) still(quiet, verbose bool) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.quiet, m.live = m.quiet || quiet, m.live && !verbose
+}
+
+// watched says whether somebody sees each step.
+func (m *meter) watched() bool {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.live && !m.quiet
+}
+
+// Write writes above the live line.
+func (m *meter) Write(b []byte) (int, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.clear()
+	if len(b) > 0 {
+		m.open = b[len(b)-1] != '\n'
 	}
-	if now := time.Now(); p.live && now.Sub(p.shown) >= interval {
-		p.shown = now
-		fmt.Fprintf(p.w, "\r\x1b[Kstep %d  %sestimated error %.4f  %.0f steps/s",
-			r.Step, p.fields(r, "%s→%s", "%.3g", "  ", shorten), r.EstimatedError, float64(r.Step)/now.Sub(p.start).Seconds())
+	return m.w.Write(b)
+}
+
+// gone takes the live line away.
+func (m *meter) gone() {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.clear()
+}
+
+func (m *meter) clear() {
+	if m.drawn {
+		fmt.Fprint(m.w, "\r\x1b[K") // that stderr cannot be written to is no reason to stop
+		m.drawn = false
 	}
 }
 
-// fields writes the learner's fields, each with the separator behind it.
-func (p *progress) fields(r host.Report, pair, number, separator string, name func(string) string) string {
-	var b strings.Builder
-	for _, f := range r.Fields {
-		switch v := f.Value.(type) {
-		case engine.Pair:
-			fmt.Fprintf(&b, pair, name(p.classes[v.P]), name(p.classes[v.Q]))
-		case float64:
-			fmt.Fprintf(&b, "%s "+number, f.Name, v)
-		default:
-			fmt.Fprintf(&b, "%s %v", f.Name, v)
-		}
-		b.WriteString(separator)
-	}
-	return b.String()
+// Began is of progress.Listener.
+func (m *meter) Began(t *progress.Task) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	share, _ := shareOf(t)
+	m.beginning[t] = beginning{m.now(), share}
 }
 
-// done clears the live line.
-func (p *progress) done() {
-	if p.live {
-		fmt.Fprint(p.w, "\r\x1b[K")
+// Ended is of progress.Listener.
+func (m *meter) Ended(t *progress.Task) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	delete(m.beginning, t)
+	if t.Parent == nil {
+		m.clear()
 	}
 }
+
+// Moved is of progress.Listener.
+func (m *meter) Moved(t *progress.Task) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	now := m.now()
+	if m.quiet || m.open || !m.due(t, now) {
+		return
+	}
+	m.last = now
+	if !m.live {
+		fmt.Fprintf(m.w, "progress: %s\n", m.text(t, now))
+		return
+	}
+	share, head := shareOf(t)
+	fmt.Fprint(m.w, "\r\x1b[K", barOf(share, head != nil, m.line(t, now)))
+	m.drawn = true
+}
+
+// due says whether it is time to show progress.
+func (m *meter) due(t *progress.Task, now time.Time) bool {
+	if !m.live {
+		return now.Sub(m.last) >= plainInterval
+	}
+	root := t
+	for root.Parent != nil {
+		root = root.Parent
+	}
+	return now.Sub(m.last) >= liveInterval && now.Sub(m.beginning[root].at) >= patience
+}
+
+// barOf draws a share that is done, if it is known, with a text behind it. It has no colours, whatever NO_COLOR says.
+func barOf(share float64, known bool, text string) string {
+	if !known {
+		return text
+	}
+	const parts = 1000 // the bar never gets all of them: it would draw another line
+	bar := progressbar.NewOptions(parts,
+		progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetWidth(barWidth),
+		progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetTheme(progressbar.Theme{
+			Saucer: "=", SaucerHead: ">", SaucerPadding: " ", BarStart: "[", BarEnd: "]"}))
+	bar.Set64(min(int64(share*parts), parts-1)) // cannot fail below the end
+	bar.Describe("")                            // draws, whatever has changed
+	return fmt.Sprintf("%s%s", bar.String()[len("\r "):], text)
+}
+
+const (
+	barWidth  = 5
+	barColumn = barWidth + 9 // where the text behind a bar begins
+)

@@ -133,13 +133,22 @@ func (d *device) compareRanks(w work) error {
 	if err != nil {
 		return err
 	}
-	what := []string{"another program", "another version of the contract", "other data"}
-	mine := []int64{program, contract.Version, hash64(fmt.Sprint(d.data, w))}
-	table := make([]int64, launch.Ranks*len(mine))
-	copy(table[launch.Rank*len(mine):], mine)
-	if err := world.Sum(context.Background(), table); err != nil {
+	return compareIdentities(world, identity{program, contract.Version, hash64(fmt.Sprint(d.data, w))})
+}
+
+// identity is what all ranks have to agree on: hashes of the program and of the data, with what is to be done
+// with them, and between them the version of the contract.
+type identity [3]int64
+
+// compareIdentities returns an error that names the first rank whose identity is not that of rank 0.
+func compareIdentities(r shard.Reducer, mine identity) error {
+	rank, ranks := r.Rank()
+	table := make([]int64, ranks*len(mine))
+	copy(table[rank*len(mine):], mine[:])
+	if err := r.Sum(context.Background(), table); err != nil {
 		return err
 	}
+	what := [len(mine)]string{"another program", "another version of the contract", "other data"}
 	for i := range table {
 		if rank := i / len(mine); table[i] != table[i%len(mine)] {
 			return fmt.Errorf("rank %d has %s than rank 0, wanted the same: %w", rank, what[i%len(mine)], shard.ErrDiffers)

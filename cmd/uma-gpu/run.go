@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // run executes one command line, without the program's name, and returns the
@@ -50,8 +51,11 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 // execute executes a command line and returns what went wrong.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	// The buffer keeps the first write error; nobody below has to look.
-	out := screen{bufio.NewWriterSize(standardOutput{stdout}, 1<<16), columnsOf(stdout)}
-	app := newApp(out, stderr)
+	m := newMeter(stderr)
+	defer m.gone()
+	out := screen{bufio.NewWriterSize(standardOutput{stdout, m}, 1<<16), columnsOf(stdout)}
+	app := newApp(out, m)
+	ctx = progress.With(ctx, m)
 	app.Metadata = map[string]any{"args": args}
 	err := dataset.Guard(func() error { return app.RunContext(ctx, append([]string{"uma-gpu"}, args...)) })
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
@@ -65,10 +69,14 @@ type closedOutput struct{}
 
 func (closedOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
-// standardOutput says in its errors what could not be written to.
-type standardOutput struct{ w io.Writer }
+// standardOutput says in its errors what could not be written to. It may be the terminal that progress is drawn on.
+type standardOutput struct {
+	w     io.Writer
+	meter *meter
+}
 
 func (o standardOutput) Write(b []byte) (int, error) {
+	o.meter.gone()
 	n, err := o.w.Write(b)
 	if err != nil {
 		err = fmt.Errorf("write to standard output: %w", err)
@@ -132,6 +140,9 @@ func mendUsage(c *cli.Command) {
 				return err
 			}
 			forPeople(c)
+			if m, ok := c.App.ErrWriter.(*meter); ok {
+				m.still(c.Bool("quiet"), c.Bool("verbose"))
+			}
 			return action(c)
 		}
 		return

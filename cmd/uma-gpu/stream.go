@@ -111,17 +111,17 @@ func (t *training) stream(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, t.Engine.Close()) }()
 	t.mark(&t.seconds.Open)
-	p := newProgress(t.notes, t.verbose, first.Classes)
 	if t.From == nil {
 		t.Preparation = t.steps
 	}
 	var passes []map[string]any
 	t.Watch = host.Watch{Note: t.notes.say, Phase: t.phase, Step: func(r host.Report) {
-		p.step(r)
+		if t.verbose {
+			t.notes.step(r, first.Classes)
+		}
 		passes = append(passes, passReport(r))
 	}}
 	trained, err := host.TrainStream(ctx, s, noise, t.Options)
-	p.done()
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
 	}

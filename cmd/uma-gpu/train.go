@@ -182,17 +182,19 @@ func train(c *cli.Context) (err error) {
 	if c.Bool("dry-run") {
 		return t.dryRun(c, e, d)
 	}
-	p := newProgress(t.notes, t.verbose, d.Classes)
 	t.Engine = e
 	var passes []map[string]any
 	history := host.History{Keeps: held != nil && (t.history != "" || t.page != "")}
 	step := func(r host.Report) {
 		history.Step(r)
-		if p.step(r); t.Learner.Definition().Scores { // a step is a pass
+		if t.verbose {
+			t.notes.step(r, d.Classes)
+		}
+		if t.Learner.Definition().Scores { // a step is a pass
 			passes = append(passes, passReport(r))
 		}
 	}
-	if !c.Bool("json") && !p.live && !p.verbose && t.history == "" && t.page == "" {
+	if !c.Bool("json") && !t.notes.watched() && !t.verbose && t.history == "" && t.page == "" {
 		step = nil // nobody would see it, and a pass need not be counted
 	}
 	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {
@@ -201,7 +203,6 @@ func train(c *cli.Context) (err error) {
 		}
 	}}
 	trained, err := host.Train(ctx, d, noise, t.Options)
-	p.done()
 	if err != nil {
 		if err := interrupted(ctx); err != nil {
 			return err

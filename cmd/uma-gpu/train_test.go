@@ -3,16 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -251,38 +248,5 @@ func TestTrainInterrupted(t *testing.T) {
 	succeed(t, append(args, want, "--max-steps", "6")...)
 	if !bytes.Equal(member(t, path, "W.npy"), member(t, want, "W.npy")) {
 		t.Error("the weights are not those of 6 whole steps")
-	}
-}
-
-func TestProgressIsDrawnSeldomAndCleared(t *testing.T) {
-	var w bytes.Buffer
-	p := &progress{w: &w, classes: []string{"cat", "a very long class name"}, live: true, start: time.Now()}
-	for step := range 100000 {
-		p.step(host.Report{Step: step + 1, EstimatedError: 0.25, Fields: []learners.Field{
-			{Name: "pair", Value: engine.Pair{P: 0, Q: 1}}, {Name: "‖z‖", Value: 0.5}, {Name: "moved", Value: 3},
-		}})
-	}
-	p.done()
-	text := w.String()
-	drawn := strings.Count(text, "\x1b[Kstep ")
-	if most := 1 + int(time.Since(p.start)/interval); drawn < 1 || drawn > most {
-		t.Errorf("drawn %d times, want 1 to %d", drawn, most)
-	}
-	for _, want := range []string{"cat→a very long…", "‖z‖ 0.5", "moved 3", "estimated error 0.2500", "steps/s"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q lacks %q", text, want)
-		}
-	}
-	if !strings.HasSuffix(text, "\r\x1b[K") {
-		t.Errorf("%q does not end with a cleared line", text)
-	}
-	// A pipe or a file is no terminal.
-	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if isTerminal(f) || isTerminal(&w) {
-		t.Error("a file or a buffer is taken for a terminal")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // cancelled returns err, or what to say instead of whatever a reader made of ctx's end.
@@ -50,14 +52,16 @@ type reading struct {
 	ctx   context.Context
 	r     io.Reader
 	waits bool // r may wait for somebody, as a pipe does, for longer than one likes
+	task  *progress.Task
 }
 
 // Read is one Read of r. One that waits is left behind when ctx ends: what it may
 // still write into p is never looked at.
-func (r reading) Read(p []byte) (int, error) {
+func (r reading) Read(p []byte) (n int, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
+	defer func() { r.task.Add(int64(n)) }()
 	if !r.waits || r.ctx.Done() == nil {
 		return r.r.Read(p)
 	}
@@ -80,15 +84,18 @@ func (r reading) Read(p []byte) (int, error) {
 
 // readingAt is reading for files that are read at any place.
 type readingAt struct {
-	ctx context.Context
-	r   io.ReaderAt
+	ctx  context.Context
+	r    io.ReaderAt
+	task *progress.Task
 }
 
 func (r readingAt) ReadAt(p []byte, at int64) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.r.ReadAt(p, at)
+	n, err := r.r.ReadAt(p, at)
+	r.task.Add(int64(n))
+	return n, err
 }
 
 // writing writes to w until ctx ends, and looks at ctx every mebibyte.

@@ -8,6 +8,8 @@ import (
 	"hash"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // hashMagic begins the hashed bytes; another layout gets another number.
@@ -47,9 +49,14 @@ func (d *Dataset) hash(ctx context.Context) (string, error) {
 	h.integers(d.Y)
 	var columns []int32
 	var values []float32
+	_, task := progress.Begin(ctx, progress.Work{Name: "hashing the data", Unit: "example", Total: int64(d.N)})
+	defer task.End()
 	for i := range d.N {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return "", ctx.Err()
+		if i%1024 == 0 {
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			task.Reach(int64(i))
 		}
 		if d.Sparse() {
 			columns, values = d.SparseRow(i)

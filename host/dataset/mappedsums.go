@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -66,6 +67,9 @@ func (f *binaryFile) checkSums(ctx context.Context) error {
 	// Each worker takes a mebibyte, then the next that nobody has: from a disk they come in their order.
 	const task = 1 << 20 / sumBlock
 	tasks := (blocks + task - 1) / task
+	_, work := progress.Begin(ctx, progress.Work{
+		Name: "checking the data", Unit: progress.Bytes, Total: int64(len(data))})
+	defer work.End()
 	var first atomic.Int64 // bad block
 	first.Store(math.MaxInt64)
 	parallel.Share(parallel.Workers(tasks, 1), tasks, func(_, t int) {
@@ -80,6 +84,7 @@ func (f *binaryFile) checkSums(ctx context.Context) error {
 			}
 			return
 		}
+		work.Add(1 << 20)
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

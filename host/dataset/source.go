@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -54,6 +55,7 @@ type source struct {
 	r      *bufio.Reader
 	packed string   // "gzip", "zstd", or ""
 	file   *os.File // the file if r gives its bytes as they are, so that any place can be read
+	task   *progress.Task
 	unpack io.Closer
 	line   int    // number of the line that next returned last, from 1; 0 before it
 	text   int64  // bytes of the (unpacked) file that were passed
@@ -67,11 +69,13 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		if stdin == nil {
 			stdin = os.Stdin
 		}
-		s, err := newSource(ctx, "standard input", reading{ctx, stdin, true}, defaultLimits)
+		_, task := progress.Begin(ctx, progress.Work{Name: "reading standard input", Unit: progress.Bytes})
+		s, err := newSource(ctx, "standard input", reading{ctx, stdin, true, task}, defaultLimits)
 		if err != nil {
+			task.End()
 			return nil, nil, err
 		}
-		return s, s.close, nil
+		return s, func() { s.close(); task.End() }, nil
 	}
 	f, err := openFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,6 +84,7 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot open the data file: %w", path, fileerr.Cause(err))
 	}
+	var task *progress.Task
 	s, err := func() (*source, error) {
 		info, err := f.Stat()
 		if err != nil {
@@ -88,18 +93,24 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)
 		}
-		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular()}, defaultLimits)
+		of := progress.Work{Name: "reading " + path, Unit: progress.Bytes}
+		if info.Mode().IsRegular() {
+			of.Total = info.Size()
+		}
+		_, task = progress.Begin(ctx, of)
+		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular(), task}, defaultLimits)
 		if err == nil && s.packed == "" && info.Mode().IsRegular() {
-			s.file = f
+			s.file, s.task = f, task
 		}
 		return s, err
 	}()
 	if err != nil {
+		task.End()
 		f.Close()
 		return nil, nil, err
 	}
 	// Nothing was written, so closing cannot lose anything.
-	return s, func() { s.close(); f.Close() }, nil
+	return s, func() { s.close(); f.Close(); task.End() }, nil
 }
 
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
@@ -251,7 +262,7 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 			return nil, 0, s.errorf("cannot read: %w", fileerr.Cause(err))
 		}
 		s.text = info.Size()
-		return readingAt{s.ctx, s.file}, info.Size(), nil
+		return readingAt{s.ctx, s.file, s.task}, info.Size(), nil
 	}
 	var b bytes.Buffer
 	// A third: while the buffer grows, the old one and one of twice its size are held.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -65,7 +66,10 @@ func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Exam
 		}
 		return e.Project(dst, x, p)
 	}
+	_, task := progress.Begin(ctx, progress.Work{Name: "kernel values", Unit: "example", Total: int64(x.N)})
+	defer task.End()
 	for from := 0; from < x.N; from += projectRows {
+		task.Reach(int64(from))
 		if err := ctx.Err(); err != nil {
 			return err
 		}

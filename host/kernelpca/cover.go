@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -47,6 +48,8 @@ func GrowCover(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
+	_, task := progress.Begin(ctx, progress.Work{Name: "landmarks", Unit: "landmark", Total: int64(k), AtMost: true})
+	defer task.End()
 	rng := newRand(seed)
 	next := rng.IntN(x.N)
 	for {
@@ -69,6 +72,7 @@ func GrowCover(
 			}
 		}
 		c.Rows = append(c.Rows, next)
+		task.Reach(int64(len(c.Rows)))
 		if len(c.Rows) == k || !(c.Distances[farthest] > 0) || enough(c) {
 			return c, nil
 		}

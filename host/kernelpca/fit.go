@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -36,6 +37,8 @@ func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*
 	if allEqual(x) {
 		return nil, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N)
 	}
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "fitting the kernel"})
+	defer task.End()
 	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
 	b.Function = o.Function
 	if o.Landmarks == 0 {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // denseSize is the order up to which a matrix is decomposed as a whole.
@@ -64,6 +65,8 @@ func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Option
 		return eigenpairs{}, err
 	}
 	defer l.close()
+	_, task := progress.Begin(ctx, progress.Work{Name: "components", Unit: "dimension", Total: int64(a.n), AtMost: true})
+	defer task.End()
 	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
 		for !l.exhausted && l.q.count < min(next, a.n) {
 			if err := ctx.Err(); err != nil {
@@ -72,6 +75,7 @@ func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Option
 			if err := l.extend(); err != nil {
 				return eigenpairs{}, err
 			}
+			task.Reach(int64(l.q.count))
 		}
 		values := l.t.eigenvalues()
 		if math.IsNaN(values[0]) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -86,7 +87,10 @@ func (b *Basis) features(
 		return project(ctx, e, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a},
 			engine.Projection{Function: linear, Landmarks: w})
 	}
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "features", Unit: "landmark", Total: int64(l.m)})
+	defer task.End()
 	for at := 0; at < l.m; at += panelSize {
+		task.Reach(int64(at))
 		p := l.panelOf(at)
 		which := make([]int, p)
 		for k := range which {

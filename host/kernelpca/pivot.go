@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // pivotedCholesky factors the symmetric matrix in l, of which it reads the lower triangle,
@@ -13,11 +15,14 @@ import (
 // diagonal, the first of them, until none is above least. It returns how many it took; their
 // factor is in as many leading rows and columns, and order is permuted as the rows were.
 func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) (int, error) {
+	_, task := progress.Begin(ctx, progress.Work{Name: "factor", Unit: "landmark", Total: int64(l.m), AtMost: true})
+	defer task.End()
 	rest := make([]float64, l.m) // of the diagonal
 	for at := 0; at < l.m; at += panelSize {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
+		task.Reach(int64(at))
 		p := l.panelOf(at)
 		for i := at; i < l.m; i++ {
 			rest[i] = l.a[i*l.m+i]

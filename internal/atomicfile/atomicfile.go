@@ -16,8 +16,9 @@ import (
 // Write puts what write writes at path, whole or not at all: into a temporary
 // file in the same folder, which is flushed to disk and then takes the place of
 // path; then the folder is flushed, where the system can. On any failure, also a
-// panic of write, the temporary file is removed and what was at path is as it was. Where the system allows it the file has no name
-// before it is whole, so that a program which is killed leaves none behind.
+// panic of write, the temporary file is removed and what was at path is as it
+// was. Where the system allows it the file has no name before it is whole, so
+// that a program which is killed leaves none behind.
 //
 // A new file has the permissions that the umask leaves; a file that is replaced
 // keeps its own. A symbolic link stays, and the file it points to is replaced.

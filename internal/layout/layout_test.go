@@ -20,6 +20,7 @@ var rules = []struct {
 	{"host/dataset", []string{"host/numerics", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
 	{"host/metric", nil, "a leaf"},
+	{"host/progress", nil, "a leaf: counts of work that is done, whatever it is, without clock and terminal"},
 	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/mercer", "host/engine", "host/kernelpca", "host/kernelmap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/mercer", "host/engine/contract", "internal/npyfile"}, "reads and writes what a model is; who trained it, and on what engine, is in the model"},
@@ -59,6 +60,8 @@ var foreign = map[string][]string{
 	"golang.org/x/sys":         {"cpuref/simd", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
+	// The bar of long work on a terminal.
+	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
@@ -76,9 +79,9 @@ var foreign = map[string][]string{
 	"github.com/pierrec/lz4":        {"host/dataset"},
 }
 
-// mechanics are what every package may import: how work is shared out and what memory is
+// mechanics are what every package may import: how work is shared out, how far it is and what memory is
 // left, without a word of the trade.
-var mechanics = []string{"internal/parallel", "internal/memory"}
+var mechanics = []string{"internal/parallel", "internal/memory", "host/progress"}
 
 func TestImports(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}", module+"...").Output()

@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
-	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // cells adds up the counts and class sums of the shards; update vectors are made of the sums on
@@ -20,6 +19,7 @@ type cells struct {
 	regions []int64 // N of the last assignment, Q×Q
 	sums    []int64 // Γ of the whole, Q×Q×d, where fresh
 	fresh   []bool  // whether the sums of each region are those of the last assignment
+	updates updates
 }
 
 func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
@@ -95,7 +95,7 @@ func (r *cells) fetch(regions ...int) error {
 		return err
 	}
 	for _, p := range stale {
-		r.fresh[p] = true
+		r.fresh[p], r.updates.known[p] = true, false
 	}
 	return nil
 }
@@ -115,65 +115,5 @@ func (r *cells) ClassSums(dst []int64, p int) error {
 		return err
 	}
 	copy(dst, r.region(p))
-	return nil
-}
-
-// Norms: clause 6, every pair.
-func (r *cells) Norms(dst, inv []float32) error {
-	defer r.e.turn()()
-	if err := r.check("norms"); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("norms", "dst", len(dst), r.q*r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("norms", "inv", len(inv), r.q*r.q); err != nil {
-		return err
-	}
-	var full []int // regions that are not empty
-	for p := range r.q {
-		if slices.Max(r.regions[p*r.q:(p+1)*r.q]) > 0 {
-			full = append(full, p)
-		}
-	}
-	clear(dst)
-	if err := r.fetch(slices.Clone(full)...); err != nil {
-		return err
-	}
-	parallel.Ranges(len(full)*r.q, 8, func(from, to int) {
-		z := make([]float32, r.d)
-		for at := from; at < to; at++ {
-			p, q := full[at/r.q], at%r.q
-			engine.UpdateVector(z, r.region(p), inv[q*r.q:(q+1)*r.q], r.fixed)
-			dst[p*r.q+q] = numerics.Dot(z, z)
-		}
-	})
-	return nil
-}
-
-// UpdateVectors: clause 6.
-func (r *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	defer r.e.turn()()
-	if err := r.check("update vectors"); err != nil {
-		return err
-	}
-	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.d, r.q); err != nil {
-		return err
-	}
-	var regions []int
-	for _, z := range pairs {
-		if !slices.Contains(regions, z.P) {
-			regions = append(regions, z.P)
-		}
-	}
-	if err := r.fetch(regions...); err != nil {
-		return err
-	}
-	parallel.Ranges(len(pairs), 1+20000/(r.q*r.d), func(from, to int) {
-		for i := from; i < to; i++ {
-			z := pairs[i]
-			engine.UpdateVector(dst[i*r.d:(i+1)*r.d], r.region(z.P), inv[z.Q*r.q:(z.Q+1)*r.q], r.fixed)
-		}
-	})
 	return nil
 }

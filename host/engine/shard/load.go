@@ -120,7 +120,7 @@ func (e *sharded) LoadCells(
 		return nil, err
 	}
 	r := &cells{scorer: s, own: own, fixed: f, regions: make([]int64, classes*classes),
-		sums: make([]int64, classes*classes*x.D), fresh: make([]bool, classes)}
+		sums: make([]int64, classes*classes*x.D), fresh: make([]bool, classes), updates: newUpdates(x.D, classes)}
 	for p := range r.fresh {
 		r.fresh[p] = true // every cell is empty
 	}

@@ -14,16 +14,21 @@ import (
 // Measure returns shares for New, and for Ranks: how fast each engine evaluates examples of so many
 // features for so many classes, dense or sparse, in hundreds of thousands of stored values a second.
 // stored is how many the examples will have, of which it makes up at most 2^23. It takes some tenths
-// of a second, and no two measurements are the same. Errors are those of the engines.
+// of a second, and no two measurements are the same. Engines of one device are equally fast, as the fastest
+// of them was found to be. Errors are those of the engines.
 func Measure(engines []engine.Engine, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)
-	shares := make([]int, len(engines))
-	for i, e := range engines {
+	shares, fastest := make([]int, len(engines)), map[string]int{}
+	for _, e := range engines {
 		seconds, err := evaluationSeconds(e, x, classes)
 		if err != nil {
 			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
 		}
-		shares[i] = int(min(max(1, float64(x.Stored())/seconds/1e5), mostShare))
+		speed := int(min(max(1, float64(x.Stored())/seconds/1e5), mostShare))
+		fastest[e.Device().ID] = max(fastest[e.Device().ID], speed)
+	}
+	for i, e := range engines {
+		shares[i] = fastest[e.Device().ID]
 	}
 	return shares, nil
 }

@@ -40,6 +40,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"runtime"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -52,7 +53,8 @@ const Built = true
 // World is all ranks of MPI_COMM_WORLD. It implements shard.Reducer.
 type World struct {
 	rank, ranks int
-	calls       int // made so far
+	calls       int                  // made so far
+	deed        atomic.Pointer[deed] // nil if none is under way
 	tell        func(format string, args ...any)
 	tasks       chan func() // for the thread that has begun MPI, which makes all calls
 	meeting     *C.uma_meeting
@@ -71,7 +73,10 @@ func Join(tell func(format string, args ...any)) (*World, error) {
 			task()
 		}
 	}()
+	go w.watch()
 	err := w.do(func() error {
+		w.deed.Store(&deed{what: "begin"})
+		defer w.deed.Store(nil)
 		var provided C.int
 		if err := check("begin", C.uma_init(&provided)); err != nil {
 			return err
@@ -90,6 +95,33 @@ func Join(tell func(format string, args ...any)) (*World, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// Patience is how long ranks wait for another before a word is said, and again after that. It is read by Join.
+var Patience = 30 * time.Second
+
+// deed is a call of MPI under way.
+type deed struct {
+	call int
+	what string
+	n    int
+}
+
+// watch says when a call of MPI waits long for other ranks. It counts its own sleeps: a clock goes on while
+// a process is stopped.
+func (w *World) watch() {
+	const naps = 20
+	nap := Patience / naps
+	for last, waited := (*deed)(nil), 0; ; waited++ {
+		if now := w.deed.Load(); now == nil || now != last {
+			last, waited = now, 0
+		}
+		if waited > 0 && waited%naps == 0 {
+			w.tell("rank %d has waited %.3g s for the others in call %d, to %s %d: a rank that does not say so has stalled",
+				Launched().Rank, (nap * time.Duration(waited)).Seconds(), last.call, last.what, last.n)
+		}
+		time.Sleep(nap)
+	}
 }
 
 // do has the thread of MPI call f.
@@ -144,6 +176,9 @@ func (w *World) Barrier(ctx context.Context) error { return w.call(ctx, "meet", 
 // pieces.
 func (w *World) call(ctx context.Context, what string, n, root int, f func(from, to int) C.int) error {
 	return w.do(func() error {
+		w.calls++
+		w.deed.Store(&deed{w.calls, what, n})
+		defer w.deed.Store(nil)
 		if err := w.meet(ctx, what, n, root); err != nil {
 			return err
 		}
@@ -156,13 +191,9 @@ func (w *World) call(ctx context.Context, what string, n, root int, f func(from,
 	})
 }
 
-// patience is how long ranks wait for another before a word is said, and again after that.
-var patience = 30 * time.Second
-
 // meet returns when all ranks make this call. MPI itself would wait at full speed, and for ever, and
 // take calls that differ for one another's.
 func (w *World) meet(ctx context.Context, what string, n, root int) error {
-	w.calls++
 	h := fnv.New64a()
 	fmt.Fprint(h, w.calls, what, n, root)
 	print := C.longlong(h.Sum64() >> 1)
@@ -170,7 +201,7 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 	if err := check("meet", C.uma_meet(w.meeting)); err != nil {
 		return err
 	}
-	begin, told := time.Now(), time.Duration(0)
+	begin := time.Now()
 	for {
 		var met C.int
 		if err := check("meet", C.uma_met(w.meeting, &met)); err != nil {
@@ -182,14 +213,9 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		switch waited := time.Since(begin); {
-		case waited < time.Millisecond:
+		if time.Since(begin) < time.Millisecond {
 			runtime.Gosched()
-		case waited-told > patience:
-			told = waited
-			w.tell("rank %d has waited %.0f s for the others to come to call %d, to %s %d: a rank that does not say so "+
-				"has stalled", w.rank, waited.Seconds(), w.calls, what, n)
-		default:
+		} else {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 // TestWorld runs on as many ranks as mpirun has started, or on one: sums, maxima and bytes of all, in
 // pieces as well, and calls that differ.
 func TestWorld(t *testing.T) {
-	var said strings.Builder
-	w, err := Join(func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) })
+	Patience = 50 * time.Millisecond
+	var said said
+	w, err := Join(said.add)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,18 +77,39 @@ func TestWorld(t *testing.T) {
 	}
 }
 
+// said is what ranks are told.
+type said struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (s *said) add(format string, args ...any) {
+	s.mu.Lock()
+	s.text += fmt.Sprintf(format+"\n", args...)
+	s.mu.Unlock()
+}
+
+// take returns what was said since the last time.
+func (s *said) take() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.text
+	s.text = ""
+	return text
+}
+
 // stalled has rank 0 come late, of which the others say that they wait.
-func stalled(t *testing.T, w *World, said *strings.Builder) {
-	defer func(p time.Duration) { patience = p }(patience)
-	patience = 50 * time.Millisecond
+func stalled(t *testing.T, w *World, said *said) {
+	said.take() // ranks may have been slow to begin
 	if w.rank == 0 {
-		time.Sleep(180 * time.Millisecond)
+		time.Sleep(400 * time.Millisecond)
 	}
 	if err := w.Barrier(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want := w.rank != 0; strings.Contains(said.String(), fmt.Sprintf("rank %d has waited", w.rank)) != want {
-		t.Errorf("rank %d said %q", w.rank, said)
+	text := said.take()
+	if want := w.rank != 0; strings.Contains(text, fmt.Sprintf("rank %d has waited", w.rank)) != want {
+		t.Errorf("rank %d said %q", w.rank, text)
 	}
 }
 

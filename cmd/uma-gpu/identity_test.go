@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+)
+
+// TestIdentities: each rank says which rank has another program, another contract or other data than rank 0.
+func TestIdentities(t *testing.T) {
+	same := identity{1 << 62, 2, -3}
+	for _, c := range []struct {
+		odd  identity
+		want string
+	}{
+		{same, ""},
+		{identity{5, 2, -3}, "rank 1 has another program than rank 0"},
+		{identity{1 << 62, 3, -3}, "rank 1 has another version of the contract than rank 0"},
+		{identity{1 << 62, 2, 3}, "rank 1 has other data than rank 0"},
+	} {
+		var all sync.WaitGroup
+		for rank, r := range shard.NewGroup(3) {
+			all.Go(func() {
+				mine := same
+				if rank == 1 {
+					mine = c.odd
+				}
+				err := compareIdentities(r, mine)
+				if c.want == "" && err == nil {
+					return
+				}
+				if !errors.Is(err, shard.ErrDiffers) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("rank %d of %v: found %v, wanted %q", rank, c.odd, err, c.want)
+				}
+			})
+		}
+		all.Wait()
+	}
+}

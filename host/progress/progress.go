@@ -1,0 +1,102 @@
+// Package progress says how far long work is: tasks, nested through a context, which count what is done
+// and tell whoever listens. It knows neither clock nor terminal, and costs next to nothing if nobody listens.
+package progress
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+)
+
+// Listener hears of tasks; see With. Its methods are called by whichever goroutine does the work, and several
+// of them at a time.
+type Listener interface {
+	Began(*Task)
+	Moved(*Task) // its count or its estimated error is another
+	Ended(*Task)
+}
+
+// Work is what a task has to do.
+type Work struct {
+	Name   string // reading, for instance
+	Unit   string // of what is counted, in the singular: step; Bytes are told by their multiples
+	Total  int64  // how many units there are; 0 if that is not known, or if nothing is counted
+	AtMost bool   // it may end before Total
+	From   int64  // how many are done as it begins, of work that goes on
+}
+
+// Bytes is the Work.Unit of files.
+const Bytes = "byte"
+
+// Task is work under way. A nil one, which nobody listens to, has methods that do nothing. All methods may be
+// called by several goroutines.
+type Task struct {
+	Work
+	Parent *Task // of which it is a part; nil for none
+
+	listener Listener
+	done     atomic.Int64
+	estimate atomic.Uint64 // bits of the estimated error; 0 until it is known
+	ended    atomic.Bool
+}
+
+type listenerKey struct{}
+type taskKey struct{}
+
+// With returns a context whose tasks l hears of.
+func With(ctx context.Context, l Listener) context.Context {
+	return context.WithValue(ctx, listenerKey{}, l)
+}
+
+// Begin begins a task, a part of the one that ctx belongs to. Its own parts are begun with the context that is
+// returned; without a listener that is ctx, and the task nil. Whoever begins it ends it.
+func Begin(ctx context.Context, w Work) (context.Context, *Task) {
+	l, ok := ctx.Value(listenerKey{}).(Listener)
+	if !ok {
+		return ctx, nil
+	}
+	t := &Task{Work: w, listener: l}
+	t.done.Store(w.From)
+	t.Parent, _ = ctx.Value(taskKey{}).(*Task)
+	l.Began(t)
+	return context.WithValue(ctx, taskKey{}, t), t
+}
+
+// Add counts n more units as done.
+func (t *Task) Add(n int64) {
+	if t != nil && n != 0 {
+		t.done.Add(n)
+		t.listener.Moved(t)
+	}
+}
+
+// Reach says that n units are done in all.
+func (t *Task) Reach(n int64) {
+	if t != nil {
+		t.done.Store(n)
+		t.listener.Moved(t)
+	}
+}
+
+// Estimate tells the estimated error of what has been found so far.
+func (t *Task) Estimate(e float64) {
+	if t != nil {
+		t.estimate.Store(math.Float64bits(e) + 1)
+	}
+}
+
+// End ends the task. Further calls do nothing.
+func (t *Task) End() {
+	if t != nil && !t.ended.Swap(true) {
+		t.listener.Ended(t)
+	}
+}
+
+// Done returns how many units are done.
+func (t *Task) Done() int64 { return t.done.Load() }
+
+// EstimatedError returns what Estimate told last, and whether it told anything.
+func (t *Task) EstimatedError() (float64, bool) {
+	bits := t.estimate.Load()
+	return math.Float64frombits(bits - 1), bits != 0
+}

@@ -1,0 +1,60 @@
+package progress_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
+)
+
+// told is a listener that writes down what it hears.
+type told struct{ lines []string }
+
+func (l *told) Began(t *progress.Task) { l.lines = append(l.lines, "begin "+t.Name) }
+func (l *told) Moved(t *progress.Task) { l.lines = append(l.lines, fmt.Sprint(t.Name, " ", t.Done())) }
+func (l *told) Ended(t *progress.Task) { l.lines = append(l.lines, "end "+t.Name) }
+
+func TestTasksAreNestedAndTold(t *testing.T) {
+	var l told
+	ctx, folds := progress.Begin(progress.With(t.Context(), &l), progress.Work{Name: "folds", Unit: "fold", Total: 2})
+	_, learning := progress.Begin(ctx, progress.Work{Name: "learning", Unit: "step"})
+	if folds.Parent != nil || learning.Parent != folds {
+		t.Error("the tasks are not nested as their contexts are")
+	}
+	if _, known := learning.EstimatedError(); known {
+		t.Error("an estimated error is known before it was told")
+	}
+	learning.Estimate(0)
+	learning.Reach(7)
+	learning.Add(2)
+	learning.Add(0)
+	learning.End()
+	learning.End()
+	folds.Add(1)
+	folds.End()
+	want := []string{"begin folds", "begin learning", "learning 7", "learning 9", "end learning", "folds 1", "end folds"}
+	if !slices.Equal(l.lines, want) {
+		t.Errorf("told %q, want %q", l.lines, want)
+	}
+	if e, known := learning.EstimatedError(); e != 0 || !known {
+		t.Errorf("found the estimated error %v, %v, want 0", e, known)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	ctx, task := progress.Begin(t.Context(), progress.Work{Name: "reading"})
+	if task != nil || ctx != t.Context() {
+		t.Error("a task was begun that nobody hears of")
+	}
+	if allocated := testing.AllocsPerRun(100, func() {
+		_, task := progress.Begin(context.Background(), progress.Work{Name: "reading", Total: 3})
+		task.Add(1)
+		task.Reach(2)
+		task.Estimate(0.5)
+		task.End()
+	}); allocated != 0 {
+		t.Errorf("%v allocations, want none", allocated)
+	}
+}

@@ -18,6 +18,9 @@ import (
 // hostileFactor multiplies the damages that are drawn at random.
 var hostileFactor = flag.Int("hostile", 1, "how many times the random damages to try; above 1, with all cases")
 
+// later says that case k of a group is left to make hostile: all but one in part, which differ from group to group.
+func later(k, group, part int) bool { return *hostileFactor == 1 && k%part != group%part }
+
 // hostile is one command line that meets something bad.
 type hostile struct {
 	name string
@@ -191,7 +194,7 @@ func always() []damage {
 // inText are damages of every table of words and numbers.
 func inText(number, separator string) []damage {
 	return []damage{
-		swap(number, "x"+number), swap(number, number+"x"), swap(number, "-inf"), swap(number, "1e39"),
+		swap(number, "x"+number), swap(number, number+"x"), swap(number, "nan"), swap(number, "-inf"), swap(number, "1e39"),
 		swap(number, "1e999"), swap(number, "0x1p3"), swap(number, "\x00"), swap(number, "\xff\xfe"), swap(number, "1_000"),
 		swap(number, "２"), swap(number, "--1"), swap(number, "1e"), swap(number, "\x1b[31m1\x1b[0m"),
 		swap(number, "\u202e1"),

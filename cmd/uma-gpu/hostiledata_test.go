@@ -65,7 +65,7 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 	}
 	return map[string][]damage{
 		"d.csv": table(","), "d.tsv": table("\t"),
-		"d.svm": slices.Concat(always()[3:], inText(number, ":"), []damage{swap(number, "nan"),
+		"d.svm": slices.Concat(always()[3:], inText(number, ":"), []damage{
 			swap(" 2:", " 1:"), swap(" 2:", " 0:"), swap(" 2:", " -2:"), swap(" 2:", " 99999999999:"), swap(" 2:", " x:"),
 			swap(" 2:", " 2;"), swap(" 2:", " :"), more("ash 1\n"), more("ash 5:1 4:1\n"), more("ash 3:1 3:2\n"),
 			more("ash 3:\n"),
@@ -171,14 +171,14 @@ func TestHostileFiles(t *testing.T) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	files := hostileData(t, dir)
 	tried := 0
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	for k, name := range slices.Sorted(maps.Keys(files)) {
 		args := func(file string) []string {
-			args := []string{"info", "--json", "--quiet", "--data", file}
+			args := []string{"info", "--json", "--quiet", "--missing", "error", "--data", file}
 			switch name {
 			case "x.npy", "x.idx":
 				args = append(args, "--labels", path("y.txt"))
 			case "y.txt", "y.npy", "y.idx":
-				args = append(args[:3], "--data", path("x.npy"), "--labels", file)
+				args = append(args[:5], "--data", path("x.npy"), "--labels", file)
 			}
 			return args
 		}
@@ -186,14 +186,16 @@ func TestHostileFiles(t *testing.T) {
 		bad := path("bad-" + name)
 		raw := read(t, path(name))
 		for _, d := range files[name] {
+			if tried++; later(tried, k, 4) {
+				continue
+			}
 			if err := os.WriteFile(bad, d.do(bytes.Clone(raw)), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			tried++
 			hostile{name: name + ", " + d.name, args: args(bad), dir: dir, file: bad,
 				want: strings.ReplaceAll(want, path(name), bad)}.judge(t)
 		}
-		if err := os.Remove(bad); err != nil {
+		if err := os.Remove(bad); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
 	}

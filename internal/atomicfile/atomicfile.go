@@ -15,9 +15,10 @@ import (
 
 // Write puts what write writes at path, whole or not at all: into a temporary
 // file in the same folder, which is flushed to disk and then takes the place of
-// path. On any failure, also a panic of write, the temporary file is removed and
-// what was at path is as it was. Where the system allows it the file has no name
-// before it is whole, so that a program which is killed leaves none behind.
+// path; then the folder is flushed, where the system can. On any failure, also a
+// panic of write, the temporary file is removed and what was at path is as it
+// was. Where the system allows it the file has no name before it is whole, so
+// that a program which is killed leaves none behind.
 //
 // A new file has the permissions that the umask leaves; a file that is replaced
 // keeps its own. A symbolic link stays, and the file it points to is replaced.
@@ -110,13 +111,24 @@ func (s *staged) place() (err error) {
 	if err := s.Close(); err != nil {
 		return advised(err)
 	}
-	// No flush of the folder: after a power cut path is the old file or the new
-	// one, and either is whole.
 	if err := os.Rename(s.name, s.target); err != nil {
 		return advised(err)
 	}
 	placed = true
+	syncFolder(filepath.Dir(s.target))
 	return nil
+}
+
+// syncFolder flushes the names of dir to disk, so that a power cut after Write does not bring the old file back; it
+// reports whether that was done. Some file systems cannot, and the file is at its place already and whole: to fail
+// then would be to say that nothing was changed.
+func syncFolder(dir string) bool {
+	d, err := os.Open(dir)
+	if err != nil {
+		return false // a folder may be writable and not readable
+	}
+	defer d.Close()
+	return d.Sync() == nil
 }
 
 // discard removes the file, and returns err with what went wrong besides.

@@ -129,3 +129,24 @@ func TestNamelessWhileWritten(t *testing.T) {
 	}
 	wantFiles(t, filepath.Dir(path), "f")
 }
+
+// The folder is flushed where that can be done; where it cannot, the file is written all the same.
+func TestFolderIsFlushed(t *testing.T) {
+	dir := t.TempDir()
+	if !syncFolder(dir) {
+		t.Error("the folder was not flushed")
+	}
+	if syncFolder(filepath.Join(dir, "none")) {
+		t.Error("a folder that is not there was flushed")
+	}
+	if err := os.Chmod(dir, 0o300); err != nil { // readable by root alone
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(dir, "f"), text("whole")); err != nil {
+		t.Error(err)
+	}
+	wantText(t, filepath.Join(dir, "f"), "whole")
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}

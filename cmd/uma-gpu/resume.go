@@ -16,15 +16,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// checkpointOf checks --checkpoint and --every. Without them what was learned is written if the training fails.
+// ifItFails is the checkpoint of a training of which none is asked for: beside the model, and only if it fails.
+func ifItFails(model string) host.Checkpoint {
+	return host.Checkpoint{Path: strings.TrimSuffix(model, ".npz") + ".checkpoint.npz", Failed: true}
+}
+
+// checkpointOf checks --checkpoint and --every.
 func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 	k := host.Checkpoint{Path: c.String("checkpoint")}
 	if k.Path == "" {
 		if c.IsSet("every") {
 			return k, usagef(c, "--every is given without --checkpoint")
-		}
-		if name, npz := strings.CutSuffix(c.String("model"), ".npz"); npz && !c.Bool("stream") {
-			k = host.Checkpoint{Path: name + ".checkpoint.npz", Failed: true}
 		}
 		return k, nil
 	}

@@ -151,6 +151,9 @@ func train(c *cli.Context) (err error) {
 	if c.Bool("stream") {
 		return t.stream(c)
 	}
+	if t.Checkpoint.Path == "" {
+		t.Checkpoint = ifItFails(t.model)
+	}
 	ctx := c.Context
 	d, noise, err := t.readAll(c)
 	if d != nil {

@@ -10,21 +10,28 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 )
 
-// ending is a context that ends when it was looked at so many times.
+// ending is a context that ends when it was looked at so many times, by any goroutine.
 type ending struct {
 	context.Context
 	end  context.CancelFunc
-	left int
+	left atomic.Int64
+}
+
+func endingAfter(ctx context.Context, end context.CancelFunc, looks int) *ending {
+	e := &ending{Context: ctx, end: end}
+	e.left.Store(int64(looks))
+	return e
 }
 
 func (e *ending) Err() error {
-	if e.left--; e.left < 0 {
+	if e.left.Add(-1) < 0 {
 		e.end()
 	}
 	return e.Context.Err()
@@ -102,7 +109,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 		looks := 0
 		for ; !whole; looks += 1 + looks {
 			ctx, cancel := context.WithCancel(t.Context())
-			d, err := Read(&ending{ctx, cancel, looks}, path, o)
+			d, err := Read(endingAfter(ctx, cancel, looks), path, o)
 			if whole = err == nil; whole {
 				if ctx.Err() != nil {
 					t.Errorf("%s: read to the end with a context that had ended", name)
@@ -177,7 +184,7 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 		looks := 0
 		for ; ; looks += 1 + looks {
 			ctx, cancel := context.WithCancel(t.Context())
-			err := Write(&ending{ctx, cancel, looks}, path, d, WriteOptions{})
+			err := Write(endingAfter(ctx, cancel, looks), path, d, WriteOptions{})
 			cancel()
 			if err == nil {
 				break

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -51,13 +52,16 @@ func place(t *testing.T, files map[string]string) string {
 
 // Each thing that may be wrong with a machine is found, and its mend said.
 func TestDoctorFindings(t *testing.T) {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		t.Skip("the program itself stands for a driver's library here, and is no ELF file on this system")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	program, err := elf.Open(self)
 	if err != nil {
-		t.Skip("the libraries of this system are not ELF")
+		t.Fatal(err)
 	}
 	needed, err := program.ImportedLibraries()
 	if err := errors.Join(err, program.Close()); err != nil {

@@ -69,13 +69,14 @@ func faultyLibrary(t *testing.T) string {
 	return path
 }
 
-// TestFaultyProcess is the process of TestFaults: its job's command lines run in it one after the other, so that
-// PoCL need not read its kernels for each.
+// TestFaultyProcess is the process that runFaults starts, with a job in the environment: its command lines run in it
+// one after the other, so that PoCL need not read its kernels for each. Run by go test itself it has no job, and is
+// skipped.
 func TestFaultyProcess(t *testing.T) {
 	var job faultJob
 	text := os.Getenv(faultsVariable)
 	if text == "" {
-		t.Skip("TestFaults starts this")
+		t.Skip("no test of its own: the process that runFaults starts, which found no job in " + faultsVariable)
 	}
 	if err := json.Unmarshal([]byte(text), &job); err != nil {
 		t.Fatal(err)

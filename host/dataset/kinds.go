@@ -96,7 +96,7 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 			}
 		}
 	}
-	asked, fault := r.columns.asked(r.o.Encode.Categories, "a category")
+	asked, fault := r.columns.asked(r.o.Encode)
 	for j := range tallies {
 		if r.columns.role[j] != feature || fault != "" {
 			continue
@@ -115,10 +115,14 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 	return kinds, nil
 }
 
-// asked returns which columns the user names as what.
-func (c *columns) asked(texts []string, what string) (asked map[int]bool, fault string) {
-	asked = make(map[int]bool, len(texts))
-	for _, text := range texts {
+// asked returns which columns the user calls categories: none if o is nil.
+func (c *columns) asked(o *EncodeOptions) (asked map[int]bool, fault string) {
+	if o == nil {
+		return nil, ""
+	}
+	const what = "a category"
+	asked = make(map[int]bool, len(o.Categories))
+	for _, text := range o.Categories {
 		j, fault := c.find(strings.TrimSpace(text), what)
 		if fault == "" && c.role[j] != feature {
 			fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, wanted one or the other",

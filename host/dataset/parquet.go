@@ -88,12 +88,9 @@ func (r *parquetReader) resolve() error {
 
 // kinds returns what the columns that are features hold, in their order, and refuses what is no feature.
 func (r *parquetReader) kinds() (kinds []string, err error) {
-	var asked map[int]bool
-	if r.o.Encode != nil {
-		var fault string
-		if asked, fault = r.columns.asked(r.o.Encode.Categories, "a category"); fault != "" {
-			return nil, r.src.errorf("%s", fault)
-		}
+	asked, fault := r.columns.asked(r.o.Encode)
+	if fault != "" {
+		return nil, r.src.errorf("%s", fault)
 	}
 	mixed := r.o.Encode != nil || r.o.Encoding != nil
 	for j, c := range r.leaves {

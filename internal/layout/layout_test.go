@@ -57,7 +57,8 @@ var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
 	// without names and what a socket drops.
-	"golang.org/x/sys":         {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
+	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
+		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
 	// The bar of long work on a terminal.

@@ -13,8 +13,8 @@ import (
 
 // noFiles are the flags with text for a value that is not the name of a file.
 var noFiles = strings.Fields(`
-	audit axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header id
-	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
+	audit axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header
+	id-column ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets shares show
 	storage strategy synthetic to trust try
 	weights x-name y-name judge pictures categories missing unseen`)

@@ -17,6 +17,9 @@ type format struct {
 	write func(*lineWriter, *Dataset, WriteOptions) error // nil if it is only read
 }
 
+// table reports whether what a file holds has columns, which can be chosen.
+func (f format) table() bool { return f.name == "csv" || f.name == "arff" || f.name == "parquet" }
+
 // formats lists every format that Read and Write know. Read compares the first bytes of a
 // file with each magic in this order. A text that no other format claims is read as CSV.
 func formats() []format {
@@ -115,6 +118,9 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.IDColumn != "" && !f.table() {
+		return nil, idFault(s, f, o)
+	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
@@ -140,6 +146,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
 	err = d.remark(o.remarks, o)
+	d.judgeIDs()
 	if err == nil {
 		err = d.MatchFeatures(o.FeatureNames)
 	}

@@ -23,7 +23,7 @@ var commandGroups = []group{
 
 // flagGroups are the flags by what they are about, whatever the command. A new flag is a word here.
 var flagGroups = []group{
-	{"Data", `data format label-column ignore-columns header labels x-name y-name zero-based storage max-errors
+	{"Data", `data format label-column ignore-columns id-column header labels x-name y-name zero-based storage max-errors
 		trust-data skip-bad no-labels categories levels missing unseen encoding match-features normalize validate stream
 		features classes examples labelled unlabelled
 		pool show show-file pictures fractions counts synthetic data-dir sets use-clean npz`},
@@ -38,7 +38,7 @@ var flagGroups = []group{
 	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning audit allow-nonconforming forget"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
-		write-confusion write-labels write-labelled axes id dry-run json verbose quiet`},
+		write-confusion write-labels write-labelled axes dry-run json verbose quiet`},
 }
 
 // groupOf returns the heading of the group that has a name, "" if none has.

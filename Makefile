@@ -16,7 +16,7 @@
 # make container the image of packaging/container, by podman, on systems made by debootstrap; as root
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make hostile  every damaged file and every command with one bad file, of which make test tries a part
-# make faults   OpenCL calls that fail, each one of short runs, and bits that turn on a device
+# make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
@@ -173,8 +173,10 @@ kills: deps
 hostile: deps
 	go test -vet=off -count=1 -v -run '^TestHostile' ./cmd/uma-gpu -hostile 3
 
-# Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it.
+# Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it;
+# and eight processes at a time find an empty folder of compiled kernels.
 faults: deps
+	go test -vet=off -count=1 -v -timeout 1h -run '^TestEightProcesses$$' ./gpu -rounds 20
 	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestTurnedBits$$' ./cmd/uma-gpu -faults 0 -flips 200
 
 stream: deps

@@ -344,7 +344,7 @@ func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 			return d.audited(e), nil
 		}
 		if d.cpu == nil {
-			return nil, err
+			return nil, adviseMemory(err)
 		}
 		n.warn("this device is passed over: %v", err)
 	}

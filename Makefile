@@ -14,6 +14,7 @@
 # make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
 # make slurm    trains on a Slurm that it starts on this machine, on two ranks; as root
 # make container the image of packaging/container, by podman, on systems made by debootstrap; as root
+# make mpijob   has Kubeflow's MPI operator judge packaging/kubernetes/mpijob.yaml
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make hostile  every damaged file and every command with one bad file, of which make test tries a part
 # make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
@@ -58,7 +59,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills slurm container kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -157,6 +158,9 @@ slurm: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge
 	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
 	packaging/slurm/check.sh build/uma-gpu-mpi
+
+mpijob:
+	cd packaging/kubernetes/check && go run . ../mpijob.yaml
 
 container:
 	@.ci/install-deps podman buildah debootstrap

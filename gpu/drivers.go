@@ -109,8 +109,8 @@ func soundDrivers(library string) (folder string, err error) {
 			continue
 		}
 		named := strings.TrimSpace(d.text)
-		leftOut = append(leftOut, fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it for its "+
-			"devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the file", d.name,
+		leftOut = append(leftOut, fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it for "+
+			"its devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the file", d.name,
 			named[:min(len(named), 100)], err))
 	}
 	return show(sound)
@@ -138,8 +138,8 @@ func rehearseWith(library string, drivers []driver) error {
 	return errors.Join(rehearse(library, folder), os.RemoveAll(folder))
 }
 
-// rehearse asks the drivers whose ICD files are in a folder, "" for those that the loader finds, in a process of its own,
-// and returns how it ended if it did not end well. It returns nil, too, where there can be no such process.
+// rehearse asks the drivers whose ICD files are in a folder, "" for those that the loader finds, in a process of its
+// own, and returns how it ended if it did not end well. It returns nil, too, where there can be no such process.
 func rehearse(library, folder string) error {
 	self, err := os.Executable()
 	if err != nil {

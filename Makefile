@@ -12,6 +12,8 @@
 # make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
 # make mpi      tests on three ranks of Open MPI, on this machine
 # make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
+# make slurm    trains on a Slurm that it starts on this machine, on two ranks; as root
+# make container the image of packaging/container, by podman, on systems made by debootstrap; as root
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 # make hostile  every damaged file and every command with one bad file, of which make test tries a part
 # make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
@@ -56,7 +58,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills slurm container kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -150,6 +152,15 @@ mpi: deps
 	go test -vet=off -tags mpi -c -o build/mpi.test ./host/engine/shard/mpi
 	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
+
+slurm: deps
+	@.ci/install-deps openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge
+	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
+	packaging/slurm/check.sh build/uma-gpu-mpi
+
+container:
+	@.ci/install-deps podman buildah debootstrap
+	packaging/container/check.sh
 
 mpi-kills: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev

@@ -109,8 +109,8 @@ func soundDrivers(library string) (folder string, err error) {
 			continue
 		}
 		named := strings.TrimSpace(d.text)
-		leftOut = append(leftOut, fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it for "+
-			"its devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the file", d.name,
+		leftOut = append(leftOut, fmt.Errorf("OpenCL driver %s is left out: it names %q, and a process that asked it "+
+			"for its devices %w; update or reinstall the package that dpkg -S %[1]s names, or remove the file", d.name,
 			named[:min(len(named), 100)], err))
 	}
 	return show(sound)

@@ -123,8 +123,8 @@ func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, er
 	o.IDColumn = "" // only the pool has to have it
 	for _, flag := range []string{"id-column", "show"} {
 		name := c.String(flag)
-		if name == "" || slices.Contains(o.Ignore, name) {
-			continue
+		if name == "" || slices.Contains(o.Ignore, name) || o.Encode != nil && slices.Contains(o.Encode.Text.Columns, name) {
+			continue // a text may be shown and learned from
 		}
 		if path == c.String("pool") && flag == "id-column" {
 			o.IDColumn = name

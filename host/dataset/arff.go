@@ -163,7 +163,8 @@ func (r *arffReader) kinds() (kinds []string, err error) {
 		}
 		kind := kindCategory
 		switch {
-		case asked[j] && a.kind != "relational":
+		case asked[j] != "" && a.kind != "relational":
+			kind = asked[j]
 		case a.kind == "numeric", a.kind == "nominal" && a.isTruth():
 			kind = kindNumber
 		case a.kind == "date" && mixed:

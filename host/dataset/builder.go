@@ -92,6 +92,9 @@ func (b *builder) accept(place int) error {
 		for _, v := range b.cells.row {
 			b.columns, b.values = append(b.columns, v.mark), append(b.values, v.value)
 		}
+		if err := b.cells.checkGrowth(); err != nil {
+			return b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
+		}
 	}
 	b.counts = append(b.counts, int32(len(b.values)-b.rowFrom))
 	b.rowFrom = len(b.values)
@@ -273,7 +276,8 @@ func (b *builder) encoded() (Examples, error) {
 	marks := Examples{N: b.n, D: len(b.cells.marks)}
 	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
 	x, err := b.cells.encode(marks)
-	if err != nil || b.wantsSparse(len(x.Values), x.D) {
+	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
+	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
 		return x, err
 	}
 	b.width = x.D

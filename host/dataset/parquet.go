@@ -108,7 +108,9 @@ func (r *parquetReader) kinds() (kinds []string, err error) {
 		case holds == 0 || holds == 'S' && isFeature && !mixed:
 			return nil, r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; "+
 				"leave it out or make it numbers", r.columns.describe(j), c.Type())
-		case isFeature && (holds == 'S' || asked[j]):
+		case isFeature && asked[j] != "":
+			kinds = append(kinds, asked[j])
+		case isFeature && holds == 'S':
 			kinds = append(kinds, kindCategory)
 		case isFeature:
 			kinds = append(kinds, kindNumber)

@@ -16,7 +16,7 @@
 # make container the image of packaging/container, by podman, on systems made by debootstrap; as root
 # make mpijob   has Kubeflow's MPI operator judge packaging/kubernetes/mpijob.yaml
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
-# make hostile  every damaged file and every command with one bad file, of which make test tries a part
+# make hostile  every damaged file, every command with one bad file or in bad surroundings; make test tries a part
 # make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
@@ -175,7 +175,7 @@ kills: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 hostile: deps
-	go test -vet=off -count=1 -v -run '^TestHostile' ./cmd/uma-gpu -hostile 3
+	go test -vet=off -count=1 -v -timeout 1h -run '^TestHostile' ./cmd/uma-gpu -hostile 3
 
 # Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it;
 # and eight processes at a time find an empty folder of compiled kernels.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -55,8 +56,9 @@ type source struct {
 	path   string
 	limits limits
 	r      *bufio.Reader
-	packed string   // "gzip", "zstd", or ""
-	file   *os.File // the file if r gives its bytes as they are, so that any place can be read
+	packed string       // "gzip", "zstd", or ""
+	file   *os.File     // the file if r gives its bytes as they are, so that any place can be read
+	same   func() error // says that the file changed while it was read; nil of what is no regular file
 	task   *progress.Task
 	unpack io.Closer
 	line   int    // number of the line that next returned last, from 1; 0 before it
@@ -104,6 +106,9 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		if err == nil && s.packed == "" && info.Mode().IsRegular() {
 			s.file, s.task = f, task
 		}
+		if err == nil && info.Mode().IsRegular() {
+			s.same = func() error { return unchanged(f, info) }
+		}
 		return s, err
 	}()
 	if err != nil {
@@ -113,6 +118,32 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 	}
 	// Nothing was written, so closing cannot lose anything.
 	return s, func() { s.close(); f.Close(); task.End() }, nil
+}
+
+// unchanged says whether an open file is another than it was: somebody wrote to it, and what was read of it is neither
+// the old nor the new.
+func unchanged(f *os.File, was fs.FileInfo) error {
+	is, err := f.Stat()
+	if err != nil {
+		return fileerr.Cause(err)
+	}
+	if is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
+		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v as before; "+
+			"read it when it is whole", is.Size(), is.ModTime().Format(time.StampMicro), was.Size(),
+			was.ModTime().Format(time.StampMicro))
+	}
+	return nil
+}
+
+// finished is err, or what is wrong with the file that was read.
+func (s *source) finished(err error) error {
+	if s.same == nil {
+		return err
+	}
+	if changed := s.same(); changed != nil {
+		return fmt.Errorf("%s: %w", s.path, changed)
+	}
+	return err
 }
 
 // newSource recognises gzip and zstd by their first bytes, whatever path says,

@@ -70,7 +70,7 @@ func TestSite(t *testing.T) {
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"index.html":       `<a id="x" href="docs/a.html#y"></a><a href="https://example.org"></a><a href="docs/a.html#z"></a>`,
+		"index.html":       `<a id="x" href="docs/a.html#y"></a><a href="https://e.org"></a><a href="docs/a.html#z"></a>`,
 		"docs/a.html":      `<h2 id="y">y</h2><a href="../index.html#x"></a><img src="gone.png"><a href="/index.html"></a>`,
 		"docs/b.html":      `<a href="#nowhere">f</a> <a href="file:///etc/passwd">g</a> <a href="picture.png">h</a>`,
 		"docs/picture.png": "",

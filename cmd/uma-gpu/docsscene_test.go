@@ -15,6 +15,10 @@ uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.cs
 uma-gpu confusion inject --data right.csv --pairwise 0.4 --seed 2 --out heldout.csv
 uma-gpu confusion inject --data test.csv --pairwise 0.4 --seed 3 --out noisy-test.csv
 uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
+awk 'BEGIN { print "review,said,stars,verdict"
+	split("a fine film,dull and long,fine music,long and empty", said, ",")
+	for (i = 0; i < 80; i++)
+		print "r" i "," said[1 + i % 4] " no " i % 9 "," i % 5 "," (i % 2 ? "bad" : "good") }' >reviews.csv
 `
 
 // scenery is what pages need that are not run in each test.

@@ -24,6 +24,8 @@ import (
 type limits struct {
 	// buffer is the number of bytes read at a time.
 	buffer int
+	// length is how many bytes there are before they are unpacked, if that is known, else 0.
+	length int
 	// line is the largest number of bytes in one line (in CSV, one record).
 	line int
 	// dense and perByte: examples stored densely may take max(dense, perByte ·
@@ -117,7 +119,11 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 // and passes over a UTF-8 byte order mark. path is for errors and file name
 // rules; that r ends with ctx is for the caller to see to.
 func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
-	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, l.buffer)}
+	size := l.buffer
+	if l.length > 0 {
+		size = min(size, l.length+1) // a byte more, where the end is found
+	}
+	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, size)}
 	magic, _ := s.r.Peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):

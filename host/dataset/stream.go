@@ -87,6 +87,9 @@ func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
 	if err != nil {
 		return err
 	}
+	if o.IDColumn != "" && !f.table() {
+		return idFault(s, f, o)
+	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}

@@ -24,7 +24,7 @@ var rules = []struct {
 	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/mercer", "host/engine", "host/kernelpca", "host/kernelmap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/mercer", "host/engine/contract", "internal/npyfile"}, "reads and writes what a model is; who trained it, and on what engine, is in the model"},
-	{"host/serve", []string{"host/model", "host/dataset", "host/engine"}, "predicts by a model on any engine, and trains nothing"},
+	{"host/serve", []string{"host/model", "host/dataset", "host/engine", "internal/npyfile"}, "predicts by a model on any engine, and trains nothing"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"host/engine/shard/mpi", []string{"host/engine/shard"}, "a way to join ranks, which knows nothing of examples"},
@@ -56,8 +56,9 @@ var rules = []struct {
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
-	// without names.
-	"golang.org/x/sys":         {"cpuref/simd", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
+	// without names and what a socket drops.
+	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
+		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
 	// The bar of long work on a terminal.

@@ -39,7 +39,7 @@ var flagGroups = []group{
 	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning audit allow-nonconforming forget"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
-		write-confusion write-labels write-labelled axes dry-run json verbose quiet`},
+		write-confusion write-labels write-labelled axes markdown dry-run json verbose quiet`},
 }
 
 // groupOf returns the heading of the group that has a name, "" if none has.

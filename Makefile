@@ -153,7 +153,7 @@ shards: deps
 mpi: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev
 	@mkdir -p build
-	go test -vet=off -tags mpi -c -o build/mpi.test ./host/engine/shard/mpi
+	go test -vet=off -tags mpi -c -o build/mpi.test ./host/ranks/mpi
 	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
 

@@ -17,7 +17,7 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
-	{"host/dataset", []string{"host/numerics", "internal/"}, "a leaf: examples know neither engines nor models"},
+	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
 	{"host/metric", nil, "a leaf"},
 	{"host/progress", nil, "a leaf: counts of work that is done, whatever it is, without clock and terminal"},
@@ -27,8 +27,9 @@ var rules = []struct {
 	{"host/serve", []string{"host/model", "host/dataset", "host/engine", "internal/npyfile"}, "predicts by a model on any engine, and trains nothing"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
-	{"host/engine/shard/mpi", []string{"host/engine/shard"}, "a way to join ranks, which knows nothing of examples"},
-	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "internal/enginecheck"}, "makes one engine of any, and must name none"},
+	{"host/ranks/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
+	{"host/ranks", nil, "a leaf: processes that do the same, and what they tell one another"},
+	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks", "internal/enginecheck"}, "makes one engine of any, and must name none"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
 	{"host/kernelmap", []string{"host/kernelpca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernelmean", []string{"host/kernelpca", "host/engine", "host/dataset", "host/mercer", "host/numerics"}, "means on any engine through its interface; must not name one, and knows no noise"},

@@ -57,7 +57,9 @@ var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
 	// without names.
-	"golang.org/x/sys":         {"cpuref/simd", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
+	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile", "learners/online/lanes"},
+	// Lower case in every script.
+	"golang.org/x/text":        {"host/dataset"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
 	// The bar of long work on a terminal.

@@ -86,7 +86,7 @@ func (s *surroundingsTest) writes() (lines []string) {
 }
 
 // shell quotes a word for the shell.
-func shell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+func shellWord(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // outputs: standard files that are closed, full or gone.
 func (s *surroundingsTest) outputs(*testing.T) (all []surrounded) {
@@ -160,7 +160,7 @@ func (s *surroundingsTest) disks(t *testing.T) (all []surrounded) {
 		return nil
 	}
 	inside := func(mount string) string {
-		return `exec unshare -m sh -c ` + shell(mount+` exec "$0" "$@"`) + ` "$0" "$@";`
+		return `exec unshare -m sh -c ` + shellWord(mount+` exec "$0" "$@"`) + ` "$0" "$@";`
 	}
 	for _, line := range s.writes() {
 		for _, c := range []struct{ name, mount, says string }{
@@ -333,7 +333,7 @@ func (s *surroundingsTest) names(*testing.T) (all []surrounded) {
 				bad := name + filepath.Ext(word)
 				prefix, may, after := "", right, func() error { return os.Remove(bad) }
 				if input {
-					prefix = "cp -- " + word + " ./" + shell(bad) + ";"
+					prefix = "cp -- " + word + " ./" + shellWord(bad) + ";"
 				}
 				h := s.with(line, fmt.Sprintf("%q for %s", bad, word), prefix, may)
 				h.args[k-1] += "=" + bad
@@ -388,7 +388,7 @@ func (s *surroundingsTest) environment(*testing.T) (all []surrounded) {
 		}
 		all = append(all, h)
 		for _, device := range []string{"junk", "opencl:99", "cpu:junk", "cpu+", "+", "\x1b[31m", "mpi"} {
-			h := s.with(line, "device "+device, "export UMA_GPU_DEVICE="+shell(device)+";", either)
+			h := s.with(line, "device "+device, "export UMA_GPU_DEVICE="+shellWord(device)+";", either)
 			all = append(all, h)
 		}
 	}
@@ -407,7 +407,7 @@ func (s *surroundingsTest) roots(t *testing.T) (all []surrounded) {
 			for _, size := range []string{"-o ro", ""} {
 				mount := "mount -t tmpfs " + size + " none " + lost + ";"
 				all = append(all, s.with(line, mount,
-					`exec unshare -m sh -c `+shell(mount+` exec "$0" "$@"`)+` "$0" "$@";`, right))
+					`exec unshare -m sh -c `+shellWord(mount+` exec "$0" "$@"`)+` "$0" "$@";`, right))
 			}
 		}
 	}

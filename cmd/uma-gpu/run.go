@@ -113,8 +113,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), reportCommand(), queryCommand(), calibrateCommand(), inspectCommand(), exportCommand(),
-			importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
+			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
+			exportCommand(), importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 			doctorCommand(), completionCommand(), completeCommand(), manCommand(),

@@ -16,6 +16,7 @@ type builder struct {
 	o        Options
 	labels   *labels   // the label of each accepted example
 	external *external // the labels, if they do not stand with the features
+	ids      *ids      // what each accepted example is called; nil if nobody asked
 	cells    *cells    // takes the values in place of x, columns and values; nil if all are numbers
 	notes    []string
 
@@ -37,12 +38,18 @@ type builder struct {
 	segments []segment
 	stored   int // values in segments whose bits are not those of +0
 
+	share *Share // what this rank reads of the file, nil if all of it
+	own   int    // stored values of this rank's examples, once ranks have met
+
 	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
 	settled bool           // a block was given away, whose width, storage and classes the next ones have
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
 	b := &builder{faults: newFaults(o), src: s, o: o}
+	if o.IDColumn != "" {
+		b.ids = &ids{}
+	}
 	var err error
 	switch {
 	case o.NoLabels:
@@ -57,6 +64,17 @@ func newBuilder(s *source, o Options) (*builder, error) {
 
 // inline reports whether the label of an example stands with its features.
 func (b *builder) inline() bool { return b.labels != nil && b.external == nil }
+
+// setOther takes what stands in a column of the current example that is no feature.
+func (b *builder) setOther(of role, text []byte) (fault string) {
+	switch of {
+	case label:
+		return b.labels.set(text)
+	case identity:
+		return b.ids.set(text)
+	}
+	return ""
+}
 
 // accept takes the entered example; its label was given to labels.set, or comes
 // from external. place is for the list of skipped examples. It returns an error
@@ -76,6 +94,9 @@ func (b *builder) accept(place int) error {
 	if b.cells != nil {
 		for _, v := range b.cells.row {
 			b.columns, b.values = append(b.columns, v.mark), append(b.values, v.value)
+		}
+		if err := b.cells.checkGrowth(); err != nil {
+			return b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 		}
 	}
 	b.counts = append(b.counts, int32(len(b.values)-b.rowFrom))
@@ -127,6 +148,11 @@ func (b *builder) admit(place int) (ok bool, err error) {
 	if b.labels != nil {
 		b.labels.commit()
 		if err := b.labels.checkGrowth(); err != nil {
+			return false, b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
+		}
+	}
+	if b.ids != nil {
+		if err := b.ids.commit(); err != nil {
 			return false, b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 		}
 	}
@@ -191,16 +217,21 @@ func (b *builder) finish() (*Dataset, error) {
 		}
 		return nil, emptyFault(b.src, "")
 	}
+	b.seal()
+	if b.o.block != nil {
+		return nil, b.giveAway(true)
+	}
+	return b.dataset()
+}
+
+// seal puts the last examples into a segment.
+func (b *builder) seal() {
 	if b.x != nil {
 		b.sealDense()
 	} else {
 		b.sealSparse()
 	}
 	b.x, b.counts, b.columns, b.values = nil, nil, nil, nil
-	if b.o.block != nil {
-		return nil, b.giveAway(true)
-	}
-	return b.dataset()
 }
 
 // dataset makes the data set of the examples in segments.
@@ -212,6 +243,9 @@ func (b *builder) dataset() (*Dataset, error) {
 	}
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
+	}
+	if b.ids != nil {
+		d.IDs = b.ids.texts.flatten()
 	}
 	if b.about != nil {
 		b.about(d)
@@ -229,11 +263,17 @@ func (b *builder) examples() (Examples, error) {
 		return b.encoded()
 	}
 	if b.wantsSparse(b.stored, b.width) {
+		if b.share != nil {
+			return b.share.sparseOf(b.segments, b.n, b.width, b.own)
+		}
 		e.Starts, e.Columns, e.Values = joinSparse(b.segments, b.n, b.stored)
 		return e, nil
 	}
 	if err := b.checkDense(); err != nil {
 		return Examples{}, err
+	}
+	if b.share != nil {
+		return b.share.denseOf(b.segments, b.n, b.width)
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
@@ -250,7 +290,8 @@ func (b *builder) encoded() (Examples, error) {
 	marks := Examples{N: b.n, D: len(b.cells.marks)}
 	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
 	x, err := b.cells.encode(marks)
-	if err != nil || b.wantsSparse(len(x.Values), x.D) {
+	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
+	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
 		return x, err
 	}
 	b.width = x.D

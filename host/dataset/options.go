@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"io"
+
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // Options say how Read is to understand a file. The zero value reads a labelled
@@ -35,8 +37,12 @@ type Options struct {
 	// alone has no name and numbers the examples, unless Features or FeatureNames ask
 	// for it.
 	Ignore []string
+	// IDColumn is the column of a table whose texts name the examples, by name or position as in
+	// LabelColumn; "" if none does. It is no feature and goes through to Dataset.IDs. A format whose columns have
+	// no names is refused. Where LabelColumn is "", the label is the last column but this one.
+	IDColumn string
 	// Header says whether the data, a CSV, begin with a header: "yes", "no", or
-	// "auto" (the same as ""). auto: LabelColumn or one of Ignore is a name; or no
+	// "auto" (the same as ""). auto: LabelColumn, IDColumn or one of Ignore is a name; or no
 	// feature field of the first record is a number (nan and inf count as
 	// numbers) and not all of them are empty; or it holds all FeatureNames, one
 	// of which is a word, or which are three and more; or the feature fields count
@@ -100,6 +106,13 @@ type Options struct {
 	// Trust leaves the checksums of a binary file alone, so that the file is opened
 	// without being read. It matters to no other format.
 	Trust bool
+
+	// Ranks, if not nil, are those that read the file together, with the same options: each keeps its share of the
+	// examples of a text with one to a line (CSV without quotes, LIBSVM), a binary file or an .npy (Share). Other
+	// files, packed ones, and what is read with SkipBad, MaxErrors or as more than numbers, each of them reads whole.
+	// What comes out is otherwise that of one process: classes, notes, errors with the line of the whole file, the
+	// hash.
+	Ranks ranks.Reducer
 
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader

@@ -89,6 +89,9 @@ func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
 	if err != nil {
 		return err
 	}
+	if o.IDColumn != "" && !f.table() {
+		return idFault(s, f, o)
+	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
@@ -103,7 +106,7 @@ func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
 			}
 			first, leading = false, d.D < width
 		} else if leading {
-			d.Examples, d.Features, d.Encoding = d.dropFirst(), d.Features[1:], d.Encoding.withoutFirst()
+			d.Examples, d.Features, d.Encoding = d.withoutFirst(), d.Features[1:], d.Encoding.withoutFirst()
 		}
 		if err := d.MatchFeatures(o.FeatureNames); err != nil {
 			return err

@@ -40,10 +40,10 @@ func sharedTexts() map[string]string {
 	names.WriteString("\xef\xbb\xbf\"first\",\"second\",\"class\"\r\n\r\n")
 	numbered.WriteString(",a,b,label\n")
 	odd.WriteString("\n  \n")
-	for i := range 5000 {
+	for i := range 20000 {
 		a, b := float64(i%37)*1.25, float64(i*i%101)/3
 		fmt.Fprintf(&plain, "%v,%v,%d,c%d\n", a, b, i%3, i%5)
-		fmt.Fprintf(&names, "%v,%v,c%d\r\n", a, b, (i/1000)%7)
+		fmt.Fprintf(&names, "%v,%v,c%d\r\n", a, b, (i/4000)%7)
 		fmt.Fprintf(&numbered, "%d,%v,%v,%d\n", i, a, b, 12-i%11)
 		fmt.Fprintf(&odd, "%v;%v;x%d\r\n%s\n", a, b, i%2, strings.Repeat(" ", i%4))
 		fmt.Fprintf(&blanks, " %v %v  x%d \n%s\n", a, b, i%2, strings.Repeat("\t", i%4))
@@ -202,6 +202,18 @@ func checkPart(e, whole Examples) error {
 	if a, b := e.Pick(which), whole.Pick(which); a.Share != nil || !equalExamples(a, b) {
 		return fmt.Errorf("picked other examples")
 	}
+	for _, step := range []int{1, 2} { // of which the second may be too few to be shared
+		var some []int
+		for i := 0; i < e.N; i += step {
+			some = append(some, i)
+		}
+		some = slices.DeleteFunc(some, func(i int) bool { return i >= e.N/3 && i < e.N/2 }) // uneven
+		kept, want := e.Keep(some), whole.Pick(some)
+		from, to := kept.own()
+		if !equalExamples(kept.Part(from, to), want.Part(from, to)) {
+			return fmt.Errorf("kept other examples")
+		}
+	}
 	return nil
 }
 
@@ -276,10 +288,10 @@ func TestShareFaults(t *testing.T) {
 	dir := t.TempDir()
 	texts := sharedTexts()
 	for name, text := range texts {
-		for _, bad := range [][]int{{4700}, {5}, {2000, 4850, 20}, {0, 4999}} {
+		for _, bad := range [][]int{{18700}, {5}, {8000, 19850, 20}, {0, 19999}} {
 			lines := strings.SplitAfter(text, "\n")
 			for _, k := range bad {
-				at := len(lines) * k / 5000
+				at := len(lines) * k / 20000
 				lines[at] = strings.Replace(lines[at], "1", "1z", 1)
 				if strings.TrimSpace(lines[at]) == "" {
 					lines[at] = "what\n"

@@ -83,8 +83,8 @@ func spanBetween[T element](s *Share, n, from, to int) ([]T, error) {
 	return viewOf[T](raw), nil
 }
 
-// Release gives back the memory that Keep has taken for examples that ranks share; of others it does nothing. Nobody may
-// read e any more. The collector cannot do it: it does not see who still reads such memory by a slice alone, which e has
+// Release gives back the memory that Keep has taken for examples that ranks share; of others it does nothing. Nobody
+// may read e any more. The collector cannot do it: it does not see who still reads such memory by a slice that e has
 // lent him.
 func (e Examples) Release() {
 	if e.Share != nil {

@@ -12,7 +12,7 @@ import (
 const DefaultStepsKernel = "maxabs"
 
 // Prepare fits a preparation to raw data and puts the prepared features in the place of
-// the raw ones. steps are those of dataset.ParseSteps; "" or "auto" stand for dataset.DefaultStepsFor,
+// the raw ones. steps are those of dataset.ParseSteps; "" or "auto" stand for Dataset.DefaultSteps,
 // or for DefaultStepsKernel if dense data go to a kernel function. Data that were prepared
 // before stay as they are, and it is an error to ask for other steps.
 func Prepare(d *dataset.Dataset, steps string, kernel bool) error {
@@ -21,7 +21,7 @@ func Prepare(d *dataset.Dataset, steps string, kernel bool) error {
 		return nil
 	}
 	if auto {
-		steps = dataset.DefaultStepsFor(d.Examples)
+		steps = d.DefaultSteps()
 		if kernel && !d.Sparse() {
 			steps = DefaultStepsKernel
 		}

@@ -119,7 +119,7 @@ func (t *training) checkRowWise() error {
 		return nil
 	}
 	if text == "" || text == "auto" {
-		text = dataset.DefaultStepsFor(t.data.Examples)
+		text = t.data.DefaultSteps()
 	}
 	steps, err := dataset.ParseSteps(text)
 	if err == nil && (steps.Standardize || steps.MaxAbs) {

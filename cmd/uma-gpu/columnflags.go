@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // learnedColumns are the flags about columns whose answer a model keeps.
-var learnedColumns = []string{"categories", "levels", "missing"}
+var learnedColumns = []string{"categories", "levels", "missing", "text", "text-features", "text-min-df", "text-ngrams"}
 
 // columnFlags say what becomes of the columns of a table that are more than numbers.
 func columnFlags() []cli.Flag {
@@ -21,6 +22,13 @@ func columnFlags() []cli.Flag {
 			Usage: "comma `LIST` of columns that are categories, as those of words are"},
 		&cli.IntFlag{Name: "levels", DefaultText: fmt.Sprint(dataset.DefaultLevels),
 			Usage: "most `LEVELS` of a category, each a feature"},
+		&cli.StringFlag{Name: "text", Usage: "comma `LIST` of columns of free text, of which tf-idf becomes features"},
+		&cli.IntFlag{Name: "text-features", DefaultText: fmt.Sprint(dataset.DefaultTextFeatures),
+			Usage: "most `TERMS`, words and runs of words, of a text's vocabulary"},
+		&cli.IntFlag{Name: "text-min-df", DefaultText: fmt.Sprint(dataset.DefaultTextMinExamples),
+			Usage: "fewest `EXAMPLES` that have a term of it"},
+		&cli.IntFlag{Name: "text-ngrams", DefaultText: fmt.Sprint(dataset.DefaultTextWords),
+			Usage: "most `WORDS` in a run"},
 		&cli.StringFlag{Name: "missing", Value: "error",
 			Usage: "`RULE` for missing values: error, mean, indicator (and a feature)"},
 		&cli.StringFlag{Name: "unseen", Value: "zero",
@@ -33,6 +41,28 @@ func columnOptions(c *cli.Context, o *dataset.Options) (err error) {
 	o.Encode = &dataset.EncodeOptions{Levels: c.Int("levels")}
 	if list := c.String("categories"); list != "" {
 		o.Encode.Categories = strings.Split(list, ",")
+	}
+	text := &o.Encode.Text
+	if list := c.String("text"); list != "" {
+		text.Columns = strings.Split(list, ",")
+	}
+	for _, number := range []struct {
+		flag string
+		into *int
+		most int
+	}{
+		{"text-features", &text.Features, math.MaxInt32}, {"text-min-df", &text.MinExamples, math.MaxInt32},
+		{"text-ngrams", &text.Words, dataset.MostTextWords},
+	} {
+		if !c.IsSet(number.flag) {
+			continue
+		}
+		if *number.into = c.Int(number.flag); *number.into < 1 || *number.into > number.most {
+			return usagef(c, "--%s is %d, wanted 1 to %d", number.flag, *number.into, number.most)
+		}
+		if text.Columns == nil {
+			return usagef(c, "--%s is given without --text", number.flag)
+		}
 	}
 	if c.IsSet("levels") && o.Encode.Levels < 1 {
 		return usagef(c, "--levels is %d, wanted at least 1", o.Encode.Levels)

@@ -96,6 +96,7 @@ func convert(c *cli.Context) error {
 	if d.Features != nil && to != "csv" && to != "binary" {
 		n.say("the names of the features are left out; %s has no place for them", to)
 	}
+	n.idsLeftOut(d, out, to)
 	return nil
 }
 

@@ -13,10 +13,10 @@ import (
 
 // noFiles are the flags with text for a value that is not the name of a file.
 var noFiles = strings.Fields(`
-	audit axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header id
-	ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
+	audit axes classes clean-by confusion-axes counts data-dir device dir every format fractions gamma grid header
+	id-column ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler session sets shares show
-	storage strategy synthetic to trust try
+	storage strategy synthetic text to trust try
 	weights x-name y-name judge pictures categories missing unseen`)
 
 // eachCommand calls f for each command that does something, with its words.
@@ -141,22 +141,4 @@ func TestFilesOfTheirOwn(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 	succeed(t, "split", "--counts", "1,1", "--data", "old.csv", "--out", "part.csv", "--out", "sub/part.csv")
-}
-
-// The file that the shell opened for standard input is an input like any other.
-func TestStandardInputIsProtected(t *testing.T) {
-	dir := t.TempDir()
-	data := write(t, dir, "data.csv", "1,2,a\n3,4,b\n")
-	in, err := os.Open(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	var stderr strings.Builder
-	c := program(t, "", "convert", "--data", "-", "--out", data)
-	c.Stdin, c.Stderr = in, &stderr
-	code := exitOf(t, c.Run())
-	if code != exitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
-		t.Errorf("exit code %d\n%s", code, stderr.String())
-	}
 }

@@ -37,6 +37,8 @@ func dataFlags(usage string) []cli.Flag {
 		&cli.StringFlag{Name: "label-column", DefaultText: "last",
 			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
 		&cli.StringFlag{Name: "ignore-columns", Usage: "comma `LIST` of columns to leave out, names or positions from 1"},
+		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"},
+			Usage: "`COLUMN` that names the examples, for what is written about them; no feature"},
 		&cli.StringFlag{Name: "header", Value: "auto",
 			Usage: "`ANSWER` to whether a CSV begins with a header: auto, yes or no"},
 		inputFlag{&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy or text"}},
@@ -57,7 +59,7 @@ var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parque
 // dataOptions checks the flags of dataFlags.
 func dataOptions(c *cli.Context) (dataset.Options, error) {
 	o := dataset.Options{
-		LabelColumn: c.String("label-column"), Labels: c.String("labels"),
+		LabelColumn: c.String("label-column"), IDColumn: c.String("id-column"), Labels: c.String("labels"),
 		XName: c.String("x-name"), YName: c.String("y-name"),
 		ZeroBased: c.Bool("zero-based"), MaxErrors: c.Int("max-errors"), SkipBad: c.Bool("skip-bad"),
 		Trust: c.Bool("trust-data"), Stdin: c.App.Reader,

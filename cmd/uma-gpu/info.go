@@ -65,6 +65,9 @@ func infoCommand() *cli.Command {
 			"A column of a table whose values are mostly words is a category: each level becomes a feature that is 0\n" +
 			"or 1, and the model keeps the levels. true, yes, false and no are numbers. Missing values are an empty\n" +
 			"field, NA, NaN, null, ? and the like; --missing says what stands for them, and info counts them.\n\n" +
+			"Of a column of free text, --text COLUMN, each word and each pair of words that follow each other becomes a\n" +
+			"feature, whose value is its tf-idf; the model keeps the vocabulary. Words that it does not know do not\n" +
+			"count. Data of texts are sparse; other columns beside them are scaled to at most 1.\n\n" +
 			"Example: uma-gpu info --data train.csv",
 		Flags:  append(dataFlags("examples to describe"), noLabelsFlag(), jsonFlag(), quietFlag()),
 		Action: info,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -86,8 +87,16 @@ func inject(c *cli.Context) error {
 	if err := files.Commit(); err != nil {
 		return err
 	}
+	n.idsLeftOut(d, out, copyOptions(out, d).Format)
 	n.say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N, 100*float64(changed)/float64(d.N), out)
 	return nil
+}
+
+// idsLeftOut says that a file of a format, "" if its name says it, has no place for the ids of d.
+func (n notes) idsLeftOut(d *dataset.Dataset, out, format string) {
+	if format = cmp.Or(format, dataset.FormatOfName(out)); d.IDs != nil && format != "csv" {
+		n.say("the ids are left out of %s; %s has no place for them", out, format)
+	}
 }
 
 // copyOptions lays out a copy of d like the original, unless the name of the
@@ -108,7 +117,7 @@ func copyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 	}
 	if d.LabelColumn > 0 && d.Encoding == nil { // else columns have become several, and the label goes last
 		// Fewer columns may be left of the original's, if some were ignored.
-		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, d.D+1))
+		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, d.TableWidth()))
 	}
 	return o
 }

@@ -45,7 +45,8 @@ func issuesCommand() *cli.Command {
 			"label_quality (the probability that the label is right), given_label, predicted_label (the most likely\n" +
 			"class), and with example, the row's number from 1 in the order read; predicted_quality, the probability\n" +
 			"of the predicted label; duplicate_of, the number of the first row with equal features, 0 for none before\n" +
-			"it; and conflict, whether equal rows have other labels.\n\n" +
+			"it; and conflict, whether equal rows have other labels. --id-column adds id, and --write-clean keeps that\n" +
+			"column in a CSV.\n\n" +
 			"With --annotators, labels of several people, the given label is what most of them say, and the predicted\n" +
 			"one the consensus of all, each believed by the matrix that was learned without the row, and the model.\n" +
 			"--clean-by relabel writes that consensus.\n\n" +
@@ -92,6 +93,7 @@ type pairIssues struct {
 // issueRow is a row of the table of issues.
 type issueRow struct {
 	Example   int64   `json:"example" parquet:"example"`
+	ID        *string `json:"id,omitempty" parquet:"-"` // nil without --id-column
 	Wrong     bool    `json:"is_label_issue" parquet:"is_label_issue"`
 	Quality   float64 `json:"label_quality" parquet:"label_quality"`
 	Given     string  `json:"given_label" parquet:"given_label"`
@@ -161,6 +163,7 @@ func issues(c *cli.Context) error {
 	}
 	if clean != "" {
 		o.notes.say("%s", cleaned)
+		o.notes.idsLeftOut(o.data, clean, copyOptions(clean, o.data).Format)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, report)
@@ -199,6 +202,9 @@ func issueRows(d *dataset.Dataset, found []confusion.Issue, same []int32) []issu
 	for i, f := range found {
 		rows[i] = issueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality, Given: d.Classes[d.Y[i]],
 			Predicted: d.Classes[f.Likely], Sure: f.Sure, Conflict: conflict[same[i]]}
+		if d.IDs != nil {
+			rows[i].ID = &d.IDs[i]
+		}
 		if int(same[i]) != i {
 			rows[i].Duplicate = int64(same[i]) + 1
 		}
@@ -265,10 +271,18 @@ func (r issuesReport) print(c *cli.Context) error {
 		fmt.Fprintf(t, "%s\t%s\t%d\n", p.Given, p.Predicted, p.Issues)
 	}
 	if len(r.Rows) > 0 {
-		fmt.Fprintf(t, "\nexample\tlabel\tlikely class\tlabel quality\n")
+		id := ""
+		if r.Rows[0].ID != nil {
+			id = "id\t"
+		}
+		fmt.Fprintf(t, "\nexample\t%slabel\tlikely class\tlabel quality\n", id)
 	}
 	for _, row := range r.Rows[:min(most, len(r.Rows))] {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%.3g\n", row.Example, row.Given, row.Predicted, row.Quality)
+		id := ""
+		if row.ID != nil {
+			id = printable(*row.ID) + "\t"
+		}
+		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, row.Given, row.Predicted, row.Quality)
 	}
 	return t.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ func writeIssues(format string, rows []issueRow) func(io.Writer) error {
 		case "json":
 			write = writeIssuesJSON
 		case "parquet":
-			write = dataset.WriteParquet[issueRow]
+			write = writeIssuesParquet
 		}
 		if err := write(b, rows); err != nil {
 			return err
@@ -53,22 +54,43 @@ func writeIssuesCSV(out io.Writer, rows []issueRow) error {
 	w := csv.NewWriter(out)
 	fields := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
 		"predicted_quality", "duplicate_of", "conflict"}
+	named := rows[0].ID != nil
+	if named {
+		fields = slices.Insert(fields, 1, "id")
+	}
 	if err := w.Write(fields); err != nil {
 		return err
 	}
 	truth := map[bool]string{false: "False", true: "True"}
 	for _, r := range rows {
-		fields[0], fields[1] = strconv.FormatInt(r.Example, 10), truth[r.Wrong]
-		fields[2] = strconv.FormatFloat(r.Quality, 'g', -1, 64)
-		fields[3], fields[4] = r.Given, r.Predicted
-		fields[5] = strconv.FormatFloat(r.Sure, 'g', -1, 64)
-		fields[6], fields[7] = strconv.FormatInt(r.Duplicate, 10), truth[r.Conflict]
+		fields = append(fields[:0], strconv.FormatInt(r.Example, 10))
+		if named {
+			fields = append(fields, *r.ID)
+		}
+		fields = append(fields, truth[r.Wrong], strconv.FormatFloat(r.Quality, 'g', -1, 64), r.Given, r.Predicted,
+			strconv.FormatFloat(r.Sure, 'g', -1, 64), strconv.FormatInt(r.Duplicate, 10), truth[r.Conflict])
 		if err := w.Write(fields); err != nil {
 			return err
 		}
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// writeIssuesParquet writes ids behind the other columns, if there are any.
+func writeIssuesParquet(w io.Writer, rows []issueRow) error {
+	if rows[0].ID == nil {
+		return dataset.WriteParquet(w, rows)
+	}
+	type named struct {
+		issueRow
+		Name string `parquet:"id"`
+	}
+	list := make([]named, len(rows))
+	for k, r := range rows {
+		list[k] = named{r, *r.ID}
+	}
+	return dataset.WriteParquet(w, list)
 }
 
 // writeIssuesJSON writes one array, a row on each line.
@@ -117,6 +139,12 @@ func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, pat
 			return "", fmt.Errorf("%s: %w", o.training.data, errNothingLeft)
 		}
 		clean.Examples = o.data.Pick(kept)
+		if o.data.IDs != nil {
+			clean.IDs = nil
+			for _, i := range kept {
+				clean.IDs = append(clean.IDs, o.data.IDs[i])
+			}
+		}
 	}
 	clean.SHA256 = clean.Hash()
 	if err := writeData(ctx, path, &clean, together(files, copyOptions(path, &clean))); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"fmt"
 	"io"
 
@@ -22,7 +23,8 @@ func predictCommand() *cli.Command {
 		Usage: "print the class of each example of a file",
 		Description: "Prints one class name per line, in the order of the examples, with no header. " +
 			"Labels that the file has are\n" +
-			"not used, but must be classes of the model; see eval for how right the predictions are.\n\n" +
+			"not used, but must be classes of the model; see eval for how right the predictions are.\n" +
+			"With --id-column it is a CSV with the columns id and class.\n\n" +
 			tableHelp + "\n\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl",
@@ -65,13 +67,30 @@ func predict(c *cli.Context) error {
 	return atomicfile.Write(out, write)
 }
 
-// writeNames writes one class name per line. A name has no line break: the
+// writeNames writes one class name per line, or a table if examples have ids. A name has no line break: the
 // reader of the training data refuses control characters.
 func (r classified) writeNames(w io.Writer) error {
+	if r.data.IDs != nil {
+		return r.writeNamed(w)
+	}
 	for _, class := range r.predicted {
 		if _, err := fmt.Fprintln(w, r.classes[class]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (r classified) writeNamed(out io.Writer) error {
+	w := csv.NewWriter(out)
+	if err := w.Write([]string{"id", "class"}); err != nil {
+		return err
+	}
+	for i, class := range r.predicted {
+		if err := w.Write([]string{r.data.IDs[i], r.classes[class]}); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
 }

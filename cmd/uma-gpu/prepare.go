@@ -13,7 +13,8 @@ import (
 const (
 	normalizeUsage = "comma list of `STEPS`: standardize, maxabs, bias, l2; or none"
 	normalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps + ", with a kernel function by " +
-		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + "."
+		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
+		"texts with other columns beside them by " + dataset.DefaultStepsText + "."
 )
 
 // normalizeSteps checks the flag --normalize and returns its value.

@@ -20,7 +20,6 @@ func queryCommand() *cli.Command {
 		inputFlag{&cli.StringFlag{Name: "pool", Usage: "examples to ask about: `FILE` (required, to begin)"}},
 		inputFlag{&cli.StringFlag{Name: "labelled", Usage: "examples whose label is known: `FILE`"}},
 		&cli.StringFlag{Name: "classes", Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
-		&cli.StringFlag{Name: "id", Usage: "`COLUMN` of the pool that names examples, instead of their number from 1"},
 		&cli.StringFlag{Name: "show", Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
 		inputFlag{&cli.StringFlag{Name: "show-file",
 			Usage: "`FILE` with a line for each example of the pool, to show instead"}},

@@ -250,7 +250,7 @@ func TestQueryRefuses(t *testing.T) {
 		{exitUsage, `--classes is "a", wanted two classes`, []string{"query", "--pool", "bare.csv", "--classes", "a"}},
 		{exitUsage, `--classes is "a,a", wanted different`, []string{"query", "--pool", "bare.csv", "--classes", "a,a"}},
 		{exitFailure, "none/session.json: cannot read the session", []string{"query", "--session", "none", "--answers", "few.csv"}},
-		{exitFailure, `pool.csv: found no header with a column "name", wanted one for --id`, append(begin, "--id", "name")},
+		{exitFailure, `wanted the column of ids "name"`, append(begin, "--id", "name")},
 		{exitFailure, `twice.csv: found the id "x" of example 1 and of 2`, append(begin, "--pool", twice)},
 		{exitFailure, "bare.csv:1: ", append(begin[:5:5], "--pool", "bare.csv", "--ignore-columns", "id,text")},
 		{exitUsage, "--k is 4, and was 3 when the session in s began", []string{"query", "--session", "s", "--k", "4"}},

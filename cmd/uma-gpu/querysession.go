@@ -120,9 +120,14 @@ func (q *questions) read(c *cli.Context) error {
 func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, error) {
 	o := q.training.read
 	o.Ignore = slices.Clone(o.Ignore)
-	for _, flag := range []string{"id", "show"} {
+	o.IDColumn = "" // only the pool has to have it
+	for _, flag := range []string{"id-column", "show"} {
 		name := c.String(flag)
-		if name == "" || slices.Contains(o.Ignore, name) {
+		if name == "" || slices.Contains(o.Ignore, name) || o.Encode != nil && slices.Contains(o.Encode.Text.Columns, name) {
+			continue // a text may be shown and learned from
+		}
+		if path == c.String("pool") && flag == "id-column" {
+			o.IDColumn = name
 			continue
 		}
 		has, err := dataset.HasColumn(c.Context, path, name)
@@ -174,23 +179,20 @@ func (q *questions) alike() error {
 // name finds ids and what to show.
 func (q *questions) name(c *cli.Context) (err error) {
 	n, pool := q.rest.N, c.String("pool")
-	if len(q.rest.Skipped.At) > 0 && (c.String("id") != "" || c.String("show") != "" || c.String("show-file") != "") {
-		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since ids and texts are by place", pool)
+	if len(q.rest.Skipped.At) > 0 && (c.String("show") != "" || c.String("show-file") != "") {
+		return fmt.Errorf("%s: found bad examples that were skipped, wanted none, since texts are by place", pool)
 	}
-	q.ids = make([]string, n)
-	for i := range q.ids {
-		q.ids[i] = strconv.Itoa(i + 1)
-	}
-	if column := c.String("id"); column != "" {
-		if q.ids, err = dataset.ReadTexts(c.Context, pool, column, n); err != nil {
-			return err
+	if q.ids = q.rest.IDs; q.ids == nil {
+		q.ids = make([]string, n)
+		for i := range q.ids {
+			q.ids[i] = strconv.Itoa(i + 1)
 		}
 	}
 	q.place = make(map[string]int, n)
 	for i, id := range q.ids {
 		if k, twice := q.place[id]; twice {
 			return fmt.Errorf("%s: found the id %q of example %d and of %d, wanted an id of its own for each; "+
-				"without --id it is the number of the example", pool, id, k+1, i+1)
+				"without --id-column it is the number of the example", pool, id, k+1, i+1)
 		}
 		q.place[id] = i
 	}
@@ -255,14 +257,16 @@ func (q *questions) answer(c *cli.Context) error {
 			asked[q.ids[i]] = &r.Answers[k]
 		}
 	}
-	answers, err := readAnswers(path, q.session.Classes, func(id string) string {
-		switch _, known := q.place[id]; {
-		case asked[id] != nil:
-			return ""
-		case known:
-			return "nobody asked about it"
-		}
-		return "no example of the pool is named so"
+	answers, err := awaited(c.Context, path, func(path string) ([]answered, error) {
+		return readAnswers(path, q.session.Classes, func(id string) string {
+			switch _, known := q.place[id]; {
+			case asked[id] != nil:
+				return ""
+			case known:
+				return "nobody asked about it"
+			}
+			return "no example of the pool is named so"
+		})
 	})
 	if err != nil {
 		return err

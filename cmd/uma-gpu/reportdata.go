@@ -269,6 +269,9 @@ func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
 			continue
 		}
 		s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted, Quality: row.Quality}
+		if row.ID != nil {
+			s.ID = *row.ID
+		}
 		if texts != nil {
 			s.Text = texts[row.Example-1]
 		}

@@ -80,6 +80,7 @@ func splitData(c *cli.Context) error {
 	left := d.N
 	for k, part := range split {
 		n.say("%d of %d examples written to %s", part.N, d.N, outs[k])
+		n.idsLeftOut(d, outs[k], copyOptions(outs[k], d).Format)
 		if missing := absent(part); missing != nil {
 			n.warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing), len(d.Classes), firstOf(missing))
 		}

@@ -32,9 +32,9 @@ func tableFlags() []cli.Flag {
 }
 
 const tableHelp = "--proba and --scores write a row for each example instead: a CSV table whose columns are the\n" +
-	"example's number, from 1 in the order read, and the classes; in a file named .jsonl a JSON object on\n" +
-	"each line; in an .npy float32, examples × classes in eval's order. Probabilities want a model with a\n" +
-	"temperature, which train and calibrate fit."
+	"example's id (--id-column) or number, from 1 in the order read, and the classes; in a file named\n" +
+	".jsonl a JSON object on each line; in an .npy float32, examples × classes in eval's order.\n" +
+	"Probabilities want a model with a temperature, which train and calibrate fit."
 
 // table says what numbers are to be written, and how.
 type table struct {
@@ -76,6 +76,9 @@ func tableOf(c *cli.Context) (t table, err error) {
 			t.format = "csv"
 		}
 	}
+	if t.format == "npy" && c.IsSet("id-column") {
+		return t, usagef(c, "--id-column is given with an .npy, which has no place for ids; write .csv or .jsonl")
+	}
 	return t, nil
 }
 
@@ -103,11 +106,16 @@ func (t table) write(w io.Writer, r classified) error {
 func writeCSV(b *bufio.Writer, r classified) error {
 	w := csv.NewWriter(b)
 	fields := append([]string{"example"}, r.classes...)
+	if r.data.IDs != nil {
+		fields[0] = "id"
+	}
 	if err := w.Write(fields); err != nil {
 		return err
 	}
 	for i := range r.predicted {
-		fields[0] = strconv.Itoa(i + 1)
+		if fields[0] = strconv.Itoa(i + 1); r.data.IDs != nil {
+			fields[0] = r.data.IDs[i]
+		}
 		for k, v := range r.row(i) {
 			fields[k+1] = strconv.FormatFloat(float64(v), 'g', -1, 32)
 		}
@@ -127,17 +135,14 @@ func (t table) writeLines(b *bufio.Writer, r classified) error {
 	}
 	names := make([][]byte, len(r.classes))
 	for k, name := range r.classes {
-		var text bytes.Buffer
-		e := json.NewEncoder(&text)
-		e.SetEscapeHTML(false) // a class named <=50K should look like that
-		if err := e.Encode(name); err != nil {
-			return err
-		}
-		names[k] = bytes.TrimSpace(text.Bytes())
+		names[k] = jsonText(name)
 	}
 	var line []byte
 	for i, class := range r.predicted {
 		line = strconv.AppendInt(append(line[:0], `{"example":`...), int64(i+1), 10)
+		if r.data.IDs != nil {
+			line = append(append(line, `,"id":`...), jsonText(r.data.IDs[i])...)
+		}
 		line = append(append(line, `,"class":`...), names[class]...)
 		line = append(append(append(line, `,"`...), what...), '"', ':')
 		for k, v := range r.row(i) {
@@ -157,6 +162,15 @@ func (t table) writeLines(b *bufio.Writer, r classified) error {
 		}
 	}
 	return nil
+}
+
+// jsonText is a text as JSON.
+func jsonText(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // a class named <=50K should look like that
+	e.Encode(text)         // of a string, to memory: nothing can fail
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // row returns the numbers of example i.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -385,7 +386,7 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 		return nil, nil, err
 	}
 	if t.annotators != "" {
-		if err := t.readAnnotations(d); err != nil {
+		if err := t.readAnnotations(c.Context, d); err != nil {
 			return d, nil, err
 		}
 	}
@@ -395,7 +396,7 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 	}
 	inverse, err := (&learners.Problem{Q: len(d.Classes), Noise: noise}).Inverse()
 	if err != nil {
-		return d, nil, fmt.Errorf("%s: %w", t.confusion, err)
+		return d, nil, fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
 	}
 	if noise != nil {
 		t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)

@@ -163,7 +163,8 @@ func (r *arffReader) kinds() (kinds []string, err error) {
 		}
 		kind := kindCategory
 		switch {
-		case asked[j] && a.kind != "relational":
+		case asked[j] != "" && a.kind != "relational":
+			kind = asked[j]
 		case a.kind == "numeric", a.kind == "nominal" && a.isTruth():
 			kind = kindNumber
 		case a.kind == "date" && mixed:
@@ -230,6 +231,10 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 		if fault := r.labels.set(text); fault != "" {
 			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
 		}
+	case identity:
+		if fault := r.ids.set(f.text(line)); fault != "" {
+			return r.src.errorfAt(f.from, "%s: %s", r.columns.describe(k), fault)
+		}
 	case feature:
 		text := line[f.from:f.to]
 		if r.cells != nil {
@@ -252,14 +257,26 @@ func (r *arffReader) value(line []byte, k int, f arffField) error {
 	return nil
 }
 
-// leftOut enters what a sparse line does not name, of attributes from..to-1: the first value of those that have a
-// list.
-func (r *arffReader) leftOut(from, to int) error {
-	if r.cells == nil {
-		return nil
+// zero is what a sparse line means that does not name a.
+func (a *attribute) zero() string {
+	switch {
+	case len(a.nominal) > 0:
+		return a.nominal[0]
+	case a.kind == "numeric":
+		return "0"
 	}
+	return ""
+}
+
+// leftOut enters what a sparse line does not name, of attributes from..to-1, unless that is the number 0.
+func (r *arffReader) leftOut(from, to int) error {
 	for k := from; k < to; k++ {
-		if r.columns.role[k] != feature || len(r.attributes[k].nominal) == 0 {
+		if r.columns.role[k] == identity {
+			if fault := r.ids.set([]byte(r.attributes[k].zero())); fault != "" {
+				return r.src.errorfAt(0, "%s: %s", r.columns.describe(k), fault)
+			}
+		}
+		if r.columns.role[k] != feature || len(r.attributes[k].nominal) == 0 || r.cells == nil {
 			continue
 		}
 		if fault := r.cells.set(int(r.places[k]), []byte(r.attributes[k].nominal[0]), &r.subnormals); fault != "" {

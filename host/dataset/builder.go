@@ -16,6 +16,7 @@ type builder struct {
 	o        Options
 	labels   *labels   // the label of each accepted example
 	external *external // the labels, if they do not stand with the features
+	ids      *ids      // what each accepted example is called; nil if nobody asked
 	cells    *cells    // takes the values in place of x, columns and values; nil if all are numbers
 	notes    []string
 
@@ -46,6 +47,9 @@ type builder struct {
 
 func newBuilder(s *source, o Options) (*builder, error) {
 	b := &builder{faults: newFaults(o), src: s, o: o}
+	if o.IDColumn != "" {
+		b.ids = &ids{}
+	}
 	var err error
 	switch {
 	case o.NoLabels:
@@ -60,6 +64,17 @@ func newBuilder(s *source, o Options) (*builder, error) {
 
 // inline reports whether the label of an example stands with its features.
 func (b *builder) inline() bool { return b.labels != nil && b.external == nil }
+
+// setOther takes what stands in a column of the current example that is no feature.
+func (b *builder) setOther(of role, text []byte) (fault string) {
+	switch of {
+	case label:
+		return b.labels.set(text)
+	case identity:
+		return b.ids.set(text)
+	}
+	return ""
+}
 
 // accept takes the entered example; its label was given to labels.set, or comes
 // from external. place is for the list of skipped examples. It returns an error
@@ -79,6 +94,9 @@ func (b *builder) accept(place int) error {
 	if b.cells != nil {
 		for _, v := range b.cells.row {
 			b.columns, b.values = append(b.columns, v.mark), append(b.values, v.value)
+		}
+		if err := b.cells.checkGrowth(); err != nil {
+			return b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 		}
 	}
 	b.counts = append(b.counts, int32(len(b.values)-b.rowFrom))
@@ -130,6 +148,11 @@ func (b *builder) admit(place int) (ok bool, err error) {
 	if b.labels != nil {
 		b.labels.commit()
 		if err := b.labels.checkGrowth(); err != nil {
+			return false, b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
+		}
+	}
+	if b.ids != nil {
+		if err := b.ids.commit(); err != nil {
 			return false, b.fatal(fmt.Errorf("%s: %w", b.src.path, err))
 		}
 	}
@@ -221,6 +244,9 @@ func (b *builder) dataset() (*Dataset, error) {
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}
+	if b.ids != nil {
+		d.IDs = b.ids.texts.flatten()
+	}
 	if b.about != nil {
 		b.about(d)
 	}
@@ -264,7 +290,8 @@ func (b *builder) encoded() (Examples, error) {
 	marks := Examples{N: b.n, D: len(b.cells.marks)}
 	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
 	x, err := b.cells.encode(marks)
-	if err != nil || b.wantsSparse(len(x.Values), x.D) {
+	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
+	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
 		return x, err
 	}
 	b.width = x.D

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // ErrMissing is what the error of a missing value wraps, if Options.Encode could say what stands for it.
@@ -27,6 +29,11 @@ type cells struct {
 	places  string        // which of them: "line" or "example"
 	fault   error         // ends reading, as no example is to blame
 	strict  bool          // a level that recipe does not know is an error
+	terms   *termReader   // nil until there is a text
+	at      []int         // where each term was in row last
+	weights []float64     // of weigh
+	bytes   int           // that marks take
+	checked int           // of bytes, when memory was last looked at
 	first   map[int32]int // where the marks of unknown levels are found first
 }
 
@@ -44,6 +51,8 @@ type cellColumn struct {
 	unseen  int   // how many marks of unknown levels there are
 	other   int32 // the last of them, which stands for those that are too many
 	strange int   // examples with unknown levels
+	longest int   // words of a term of a text
+	spoken  int   // examples with a term of a text
 }
 
 // mark is what a value of an example's row of marks stands for.
@@ -59,6 +68,7 @@ const (
 	isNumber markKind = iota
 	isLevel
 	isGap
+	isTerm // of a text, whose value is how often it is there
 )
 
 type markedValue struct {
@@ -113,7 +123,7 @@ func newCells(path, places string, c *columns, kinds []string, o Options) (*cell
 	}
 	for k := range s.columns {
 		if s.columns[k].kind != kindNumber {
-			s.columns[k].levels = map[string]int32{}
+			s.columns[k].levels, s.columns[k].longest = map[string]int32{}, cmp.Or(s.o.Text.Words, DefaultTextWords)
 		}
 	}
 	return s, ""
@@ -138,7 +148,7 @@ func (s *cells) follow(byName bool) string {
 		if c.kind == kindNumber {
 			continue
 		}
-		c.levels = make(map[string]int32, len(known.Levels))
+		c.levels, c.longest = make(map[string]int32, len(known.Levels)), known.longest()
 		for _, level := range known.Levels {
 			c.levels[level] = s.newMark(k, isLevel, level)
 		}
@@ -148,7 +158,19 @@ func (s *cells) follow(byName bool) string {
 
 func (s *cells) newMark(column int, kind markKind, level string) int32 {
 	s.marks = append(s.marks, mark{int32(column), level, kind})
+	s.bytes += len(level) + 128 // with what the lists take of it
 	return int32(len(s.marks) - 1)
+}
+
+// checkGrowth returns an error where memory would not hold many more levels and terms.
+func (s *cells) checkGrowth() error {
+	const piece = 1 << 22
+	added := s.bytes - s.checked
+	if added < piece {
+		return nil
+	}
+	s.checked = s.bytes
+	return memory.Check(int64(8*piece+2*added), fmt.Sprintf("a list of more than %d levels and words", len(s.marks)))
 }
 
 // broken reports whether reading has to end.
@@ -160,6 +182,9 @@ func (s *cells) begin(place int) { s.row, s.place = s.row[:0], place }
 // set enters the text that stands in column k of the current example, and counts a number that is subnormal; it
 // returns what is wrong with it, "" if nothing is.
 func (s *cells) set(k int, text []byte, subnormals *int) string {
+	if s.columns[k].kind == kindText {
+		return s.setText(k, text)
+	}
 	text = trimSpace(text)
 	if isMissing(text) {
 		return s.setMissing(k, text)
@@ -190,6 +215,8 @@ func (s *cells) setNumber(k int, v float32) {
 func (s *cells) setMissing(k int, text []byte) string {
 	c := &s.columns[k]
 	switch {
+	case c.kind == kindText:
+		return s.setText(k, nil)
 	case s.missing != missingError:
 		if c.gap == noMark {
 			c.gap = s.newMark(k, isGap, "")
@@ -251,7 +278,8 @@ func (s *cells) newUnseen(k int, text string) int32 {
 
 // advice says what to do with a category of too many levels.
 func (c *cellColumn) advice() string {
-	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s) or allow more levels (--levels)", c.option())
+	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), allow more levels (--levels), or take it for "+
+		"a text of words (--text %[1]s)", c.option())
 }
 
 // option names c in a flag.

@@ -296,19 +296,19 @@ func TestEncodingCheck(t *testing.T) {
 	mean := float32(1)
 	for _, c := range []struct {
 		want string
-		e    Encoding
+		e    *Encoding
 	}{
-		{"", Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean}}}},
-		{`found the choice ""`, Encoding{Columns: []Column{{Kind: "number"}}}},
-		{"found no column", Encoding{Missing: "error"}},
-		{`found the kind "x"`, Encoding{Missing: "error", Columns: []Column{{Kind: "x"}}}},
-		{"found levels of a number", Encoding{Missing: "error", Columns: []Column{{Kind: "number", Levels: []string{"a"}}}}},
-		{`found the level "a" twice`, Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"a", "a"}}}}},
-		{"a category without any level", Encoding{Missing: "error", Columns: []Column{{Kind: "category"}}}},
-		{"found a mean where missing", Encoding{Missing: "error", Columns: []Column{{Kind: "number", Mean: &mean}}}},
-		{"found an indicator", Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean, Indicator: true}}}},
-		{"which is not UTF-8; convert", Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"\xff"}}}}},
-		{"missing values are mean and the", Encoding{Missing: "mean", Columns: []Column{{Kind: "number"}}}},
+		{"", &Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean}}}},
+		{`found the choice ""`, &Encoding{Columns: []Column{{Kind: "number"}}}},
+		{"found no column", &Encoding{Missing: "error"}},
+		{`found the kind "x"`, &Encoding{Missing: "error", Columns: []Column{{Kind: "x"}}}},
+		{"found levels of a number", &Encoding{Missing: "error", Columns: []Column{{Kind: "number", Levels: []string{"a"}}}}},
+		{`found the level "a" twice`, &Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"a", "a"}}}}},
+		{"a category without any level", &Encoding{Missing: "error", Columns: []Column{{Kind: "category"}}}},
+		{"found a mean where missing", &Encoding{Missing: "error", Columns: []Column{{Kind: "number", Mean: &mean}}}},
+		{"found an indicator", &Encoding{Missing: "mean", Columns: []Column{{Kind: "number", Mean: &mean, Indicator: true}}}},
+		{"which is not UTF-8; convert", &Encoding{Missing: "error", Columns: []Column{{Kind: "category", Levels: []string{"\xff"}}}}},
+		{"missing values are mean and the", &Encoding{Missing: "mean", Columns: []Column{{Kind: "number"}}}},
 	} {
 		if err := c.e.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, wanted %s", c.e, err, c.want)

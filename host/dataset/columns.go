@@ -11,6 +11,7 @@ type columns struct {
 	role     []role
 	names    []string // of all columns; nil without a header
 	label    int      // -1 without labels
+	id       int      // -1 without ids
 	features int      // how many are features
 }
 
@@ -19,14 +20,15 @@ type role byte
 const (
 	feature role = iota
 	label
+	identity // names the example
 	ignored
 )
 
-// chooseColumns applies LabelColumn, Ignore, NoLabels, Features and FeatureNames to a
+// chooseColumns applies LabelColumn, IDColumn, Ignore, NoLabels, Features and FeatureNames to a
 // table of width columns with those names, nil if it has none, and leaves out an index
 // that pandas or R named. The string says what is wrong, "" if nothing is.
 func chooseColumns(names []string, width int, o Options) (columns, string) {
-	c := columns{role: make([]role, width), names: names, label: -1, features: width}
+	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
 	if width == 0 {
 		return c, "found no column at all, wanted features and a label"
 	}
@@ -36,6 +38,9 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 			return c, fault
 		}
 		c.leaveOut(j)
+	}
+	if fault := c.chooseID(o); fault != "" {
+		return c, fault
 	}
 	if fault := c.chooseLabel(o); fault != "" {
 		return c, fault
@@ -87,9 +92,12 @@ func (c *columns) chooseLabel(o Options) string {
 		return fault
 	}
 	if column == "last" {
-		for j > 0 && c.names != nil && strings.HasPrefix(c.names[j], parquetIndex) {
+		for j > 0 && (j == c.id && o.LabelColumn == "" || c.names != nil && strings.HasPrefix(c.names[j], parquetIndex)) {
 			j--
 		}
+	}
+	if c.role[j] == identity && inline {
+		return fmt.Sprintf("found the label column %s to be the column of ids, wanted one or the other", quote(column))
 	}
 	if c.role[j] == ignored && inline {
 		return fmt.Sprintf("found the label column %s among the columns to leave out, "+
@@ -158,7 +166,8 @@ func (c *columns) keepWanted(o Options) string {
 
 // about tells d where its features and labels come from.
 func (c *columns) about(d *Dataset) {
-	d.Features, d.Label, d.LabelColumn = c.featureNames(), c.labelName(), c.label+1
+	d.Features, d.Label, d.LabelColumn = c.featureNames(), c.nameOf(c.label), c.label+1
+	d.ID, d.IDColumn = c.nameOf(c.id), c.id+1
 }
 
 // featureAt returns which of the features column j is.
@@ -218,12 +227,12 @@ func (c *columns) featureNames() []string {
 	return names
 }
 
-// labelName returns the header's name of the label column, "" if there is none.
-func (c *columns) labelName() string {
-	if c.label < 0 || c.names == nil {
+// nameOf returns the header's name of column j, "" if there is none.
+func (c *columns) nameOf(j int) string {
+	if j < 0 || c.names == nil {
 		return ""
 	}
-	return c.names[c.label]
+	return c.names[j]
 }
 
 // findName returns the first of names that is text, -1 if none is, and whether

@@ -109,11 +109,9 @@ func (r *csvReader) row() error {
 		field := r.text[start:end]
 		start = int(end) + 1
 		if role[j] != feature {
-			if role[j] == label {
-				if fault := r.labels.set(field); fault != "" {
-					r.x = x
-					return r.fault(j, fault)
-				}
+			if fault := r.setOther(role[j], field); fault != "" {
+				r.x = x
+				return r.fault(j, fault)
 			}
 			continue
 		}
@@ -144,16 +142,15 @@ func (r *csvReader) mixedRow() error {
 	r.cells.begin(r.line)
 	k := 0
 	for j := range role {
-		switch role[j] {
-		case feature:
-			if fault := r.cells.set(k, r.field(j), &r.subnormals); fault != "" {
-				return r.fault(j, fault)
-			}
+		fault := ""
+		if role[j] == feature {
+			fault = r.cells.set(k, r.field(j), &r.subnormals)
 			k++
-		case label:
-			if fault := r.labels.set(r.field(j)); fault != "" {
-				return r.fault(j, fault)
-			}
+		} else {
+			fault = r.setOther(role[j], r.field(j))
+		}
+		if fault != "" {
+			return r.fault(j, fault)
 		}
 	}
 	return nil
@@ -205,7 +202,7 @@ func (r *csvReader) plainRow() bool {
 			if end < 0 {
 				end = len(line) - i
 			}
-			if role[j] == label && r.labels.set(line[i:i+end]) != "" {
+			if r.setOther(role[j], line[i:i+end]) != "" {
 				return false
 			}
 			i += end

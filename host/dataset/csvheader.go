@@ -44,6 +44,9 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	} else if !r.o.NoLabels && r.o.given == nil {
 		asked = append(asked[:len(asked):len(asked)], "last")
 	}
+	if o := r.o.IDColumn; o != "" {
+		asked = append(asked[:len(asked):len(asked)], o)
+	}
 	other = make([]bool, len(fields))
 	for _, text := range asked {
 		text = strings.TrimSpace(text)

@@ -51,6 +51,13 @@ type Dataset struct {
 	// without labels and in other formats.
 	LabelColumn int
 
+	// IDs[i] is what example i is called, as Options.IDColumn says; nil if that is "".
+	IDs []string
+	// ID is the header's name of their column, "" without a header.
+	ID string
+	// IDColumn is where they stood in a record, counted from 1; 0 without IDs.
+	IDColumn int
+
 	// Encoding says which columns of a table the Features were made of; nil if each is a column of
 	// numbers.
 	Encoding *Encoding
@@ -113,6 +120,9 @@ func (d *Dataset) checkParts() error {
 	}
 	if d.Y != nil && len(d.Y) != d.N {
 		return fmt.Errorf("dataset: %d labels for %d examples", len(d.Y), d.N)
+	}
+	if d.IDs != nil && len(d.IDs) != d.N {
+		return fmt.Errorf("dataset: %d ids for %d examples", len(d.IDs), d.N)
 	}
 	if p := d.Prepared; p != nil {
 		if err := p.check(); err != nil {

@@ -21,7 +21,8 @@ func (s *cells) encode(e Examples) (Examples, error) {
 		}
 	}
 	for k := range s.columns {
-		if c := &s.columns[k]; c.gap != noMark {
+		c := &s.columns[k]
+		if c.spoken = 0; c.gap != noMark {
 			c.gaps += counts[c.gap]
 		}
 	}
@@ -35,6 +36,10 @@ func (s *cells) encode(e Examples) (Examples, error) {
 func (s *cells) learn(e Examples, counts []int) error {
 	recipe := &Encoding{Missing: s.missing, Columns: make([]Column, len(s.columns))}
 	means := s.means(e, counts)
+	terms, idf, err := s.vocabularies(e, counts)
+	if err != nil {
+		return err
+	}
 	for k := range s.columns {
 		c := &s.columns[k]
 		column := Column{Name: c.name, Kind: c.kind}
@@ -43,6 +48,8 @@ func (s *cells) learn(e Examples, counts []int) error {
 			if s.missing != missingError {
 				column.Mean = &means[k]
 			}
+		} else if c.kind == kindText {
+			column.Terms, column.IDF = terms[k], idf[k]
 		} else {
 			for _, level := range slices.Sorted(maps.Keys(c.levels)) {
 				if counts[c.levels[level]] > 0 {
@@ -119,6 +126,10 @@ func (s *cells) features(e Examples) Examples {
 		switch mark.kind {
 		case isNumber:
 			goes[m] = first[at]
+		case isTerm:
+			if place, known := s.recipe.terms(at)[mark.level]; known {
+				goes[m] = first[at] + place
+			}
 		case isLevel:
 			if feature, known := levels[at][mark.level]; known {
 				goes[m] = feature
@@ -135,11 +146,26 @@ func (s *cells) features(e Examples) Examples {
 	for i := range e.N {
 		row = row[:0]
 		marks, values := e.SparseRow(i)
-		for k, m := range marks {
+		for k := 0; k < len(marks); k++ {
+			m := marks[k]
+			c := &s.columns[s.marks[m].column]
+			at := c.at
+			if s.marks[m].kind == isTerm {
+				end := k + 1
+				for end < len(marks) && s.marks[marks[end]].column == s.marks[m].column {
+					end++
+				}
+				before := len(row)
+				row = s.weigh(row, marks[k:end], values[k:end], goes, s.recipe.Columns[at].IDF, first[at])
+				if len(row) > before {
+					c.spoken++
+				}
+				k = end - 1
+				continue
+			}
 			if goes[m] != noFeature {
 				row = append(row, entry{int64(goes[m]), values[k]})
 			}
-			at := s.columns[s.marks[m].column].at
 			if mean := s.recipe.Columns[at].Mean; s.marks[m].kind == isGap && mean != nil {
 				row = append(row, entry{int64(first[at]), *mean})
 			}
@@ -170,6 +196,11 @@ func (s *cells) about(d *Dataset) {
 		}
 	}
 	d.Warnings = append(d.Warnings, s.unknownLevels()...)
+	for k := range s.columns {
+		if silent := s.columns[k].silentText(d.N); silent != "" {
+			d.Notes = append(d.Notes, s.path+": "+silent)
+		}
+	}
 }
 
 // unknownLevels words a warning for each column with levels that the recipe does not know, once.

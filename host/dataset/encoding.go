@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -11,6 +12,7 @@ import (
 const (
 	kindNumber   = "number"
 	kindCategory = "category"
+	kindText     = "text"
 )
 
 // What stands for a missing value, in Encoding.Missing and EncodeOptions.Missing.
@@ -30,17 +32,23 @@ type Encoding struct {
 	Missing string `json:"missing"`
 	// Columns are those of the table that are features, in the order of their features.
 	Columns []Column `json:"columns"`
+
+	once   sync.Once          // makes
+	places []map[string]int32 // of the terms of each column
 }
 
 // Column says which features one column of a table becomes, side by side.
 type Column struct {
 	// Name is the column's in the header, "" in a table without one.
 	Name string `json:"name,omitempty"`
-	// Kind is "number", one feature, or "category", a feature for each of Levels, which is 1
-	// where the column has that level and else 0.
+	// Kind is "number", one feature; "category", a feature for each of Levels, which is 1
+	// where the column has that level and else 0; or "text", a feature for each of Terms (TextOptions).
 	Kind string `json:"kind"`
 	// Levels are those of the training data, in the order of classes (SortClasses).
 	Levels []string `json:"levels,omitempty"`
+	// Terms are the words and runs of words, sorted, of a text's vocabulary, and IDF what each is worth.
+	Terms []string  `json:"terms,omitempty"`
+	IDF   []float32 `json:"idf,omitempty"`
 	// Mean is that of the training data's numbers, nil unless it stands for missing ones.
 	Mean *float32 `json:"mean,omitempty"`
 	// Indicator says that there is one more feature, the last: 1 where the value is missing.
@@ -61,6 +69,8 @@ type EncodeOptions struct {
 	// Levels is the most levels that a category may have. 0 means DefaultLevels, and that it is an
 	// error if more than half of the examples have a level of their own, as names of examples do.
 	Levels int
+	// Text says which columns are free text.
+	Text TextOptions
 }
 
 // DefaultLevels is how many levels a category may have unless EncodeOptions say more: each
@@ -77,7 +87,7 @@ func (o *EncodeOptions) check() error {
 	case o.Missing != "" && o.Missing != missingError && o.Missing != missingMean && o.Missing != missingIndicator:
 		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted error, mean or indicator", quote(o.Missing))
 	}
-	return nil
+	return o.Text.check()
 }
 
 // Check says what keeps e from being an encoding.
@@ -99,7 +109,7 @@ func (e *Encoding) Check() error {
 
 // fault says what is wrong with c, "" if nothing is.
 func (c *Column) fault(missing string) string {
-	number := c.Kind == kindNumber
+	number, text := c.Kind == kindNumber, c.Kind == kindText
 	seen := make(map[string]bool, len(c.Levels))
 	for k, name := range append([]string{c.Name}, c.Levels...) {
 		if !utf8.ValidString(name) {
@@ -111,25 +121,27 @@ func (c *Column) fault(missing string) string {
 		seen[name] = k > 0
 	}
 	switch {
-	case !number && c.Kind != kindCategory:
-		return fmt.Sprintf("found the kind %s, wanted number or category", quote(c.Kind))
-	case number && c.Levels != nil:
-		return "found levels of a number"
+	case !number && !text && c.Kind != kindCategory:
+		return fmt.Sprintf("found the kind %s, wanted number, category or text", quote(c.Kind))
+	case (number || text) && c.Levels != nil:
+		return "found levels of a " + c.Kind
+	case !text && c.Terms != nil:
+		return "found terms of a column that is no text"
 	case c.Mean != nil && !finite(*c.Mean):
 		return fmt.Sprintf("found the mean %v, wanted a finite number", *c.Mean)
 	case (c.Mean != nil) != (number && missing != missingError):
 		return fmt.Sprintf("found a mean where missing values are %s and the column is a %s", missing, c.Kind)
-	case c.Indicator && missing != missingIndicator:
+	case c.Indicator && (text || missing != missingIndicator):
 		return "found an indicator, wanted none as missing values have none"
 	case c.width() == 0:
-		return "found a category without any level"
+		return "found a category without any level, or a text without any term"
 	}
-	return ""
+	return c.textFault()
 }
 
 // width is how many features c becomes.
 func (c *Column) width() int {
-	n := len(c.Levels)
+	n := len(c.Levels) + len(c.Terms)
 	if c.Kind == kindNumber {
 		n = 1
 	}
@@ -145,7 +157,7 @@ func (c *Column) features() []string {
 	if c.Kind == kindNumber {
 		names = append(names, c.Name)
 	}
-	for _, level := range c.Levels {
+	for _, level := range slices.Concat(c.Levels, c.Terms) {
 		names = append(names, c.Name+"="+level)
 	}
 	if c.Indicator {
@@ -192,7 +204,7 @@ func (e *Encoding) ColumnNames() []string {
 func (e *Encoding) String() string {
 	var parts []string
 	for _, kind := range []struct{ one, many string }{
-		{kindNumber, "numbers"}, {kindCategory, "categories"},
+		{kindNumber, "numbers"}, {kindCategory, "categories"}, {kindText, "texts"},
 	} {
 		n := 0
 		for j := range e.Columns {

@@ -48,7 +48,7 @@ type Info struct {
 type ColumnInfo struct {
 	Name     string `json:"name,omitempty"`
 	Kind     string `json:"kind"`             // Column.Kind
-	Levels   int    `json:"levels,omitempty"` // of a category
+	Levels   int    `json:"levels,omitempty"` // of a category, or terms of a text
 	Features int    `json:"features"`         // that it becomes
 }
 
@@ -73,7 +73,7 @@ func Describe(d *Dataset) Info {
 	i.Missing = d.Missing
 	if d.Encoding != nil {
 		for _, c := range d.Encoding.Columns {
-			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels), c.width()})
+			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels) + len(c.Terms), c.width()})
 		}
 	}
 	if d.Prepared != nil {

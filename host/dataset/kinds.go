@@ -101,11 +101,9 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 		if r.columns.role[j] != feature || fault != "" {
 			continue
 		}
-		kind := tallies[j].kind()
-		if asked[j] {
-			kind = kindCategory
-		} else {
-			fault = tallies[j].dateFault(&r.columns, j)
+		kind := asked[j]
+		if kind == "" {
+			kind, fault = tallies[j].kind(), tallies[j].dateFault(&r.columns, j)
 		}
 		kinds = append(kinds, kind)
 	}
@@ -115,23 +113,30 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 	return kinds, nil
 }
 
-// asked returns which columns the user calls categories: none if o is nil.
-func (c *columns) asked(o *EncodeOptions) (asked map[int]bool, fault string) {
+// asked returns what the user says that columns are: nothing if o is nil.
+func (c *columns) asked(o *EncodeOptions) (asked map[int]string, fault string) {
 	if o == nil {
 		return nil, ""
 	}
-	const what = "a category"
-	asked = make(map[int]bool, len(o.Categories))
-	for _, text := range o.Categories {
-		j, fault := c.find(strings.TrimSpace(text), what)
-		if fault == "" && c.role[j] != feature {
-			fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, wanted one or the other",
-				c.describe(j), what)
+	asked = make(map[int]string, len(o.Categories)+len(o.Text.Columns))
+	for _, list := range []struct {
+		kind, what string
+		columns    []string
+	}{{kindCategory, "a category", o.Categories}, {kindText, "a text", o.Text.Columns}} {
+		for _, text := range list.columns {
+			j, fault := c.find(strings.TrimSpace(text), list.what)
+			if fault == "" && c.role[j] != feature {
+				fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, wanted one or the other",
+					c.describe(j), list.what)
+			}
+			if fault == "" && asked[j] != "" && asked[j] != list.kind {
+				fault = fmt.Sprintf("found %s, asked for as a category, among the texts, wanted one or the other", c.describe(j))
+			}
+			if fault != "" {
+				return nil, fault
+			}
+			asked[j] = list.kind
 		}
-		if fault != "" {
-			return nil, fault
-		}
-		asked[j] = true
 	}
 	return asked, ""
 }

@@ -16,6 +16,9 @@ func (d *Dataset) Prepare(s Steps) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
+	if s.MaxAbs && d.Encoding.hasText() {
+		d.Encoding.leaveTexts(p)
+	}
 	return d.PrepareBy(p)
 }
 

@@ -37,8 +37,12 @@ type Options struct {
 	// alone has no name and numbers the examples, unless Features or FeatureNames ask
 	// for it.
 	Ignore []string
+	// IDColumn is the column of a table whose texts name the examples, by name or position as in
+	// LabelColumn; "" if none does. It is no feature and goes through to Dataset.IDs. A format whose columns have
+	// no names is refused. Where LabelColumn is "", the label is the last column but this one.
+	IDColumn string
 	// Header says whether the data, a CSV, begin with a header: "yes", "no", or
-	// "auto" (the same as ""). auto: LabelColumn or one of Ignore is a name; or no
+	// "auto" (the same as ""). auto: LabelColumn, IDColumn or one of Ignore is a name; or no
 	// feature field of the first record is a number (nan and inf count as
 	// numbers) and not all of them are empty; or it holds all FeatureNames, one
 	// of which is a word, or which are three and more; or the feature fields count

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go"
 	parquetformat "github.com/parquet-go/parquet-go/format"
@@ -107,7 +108,9 @@ func (r *parquetReader) kinds() (kinds []string, err error) {
 		case holds == 0 || holds == 'S' && isFeature && !mixed:
 			return nil, r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; "+
 				"leave it out or make it numbers", r.columns.describe(j), c.Type())
-		case isFeature && (holds == 'S' || asked[j]):
+		case isFeature && asked[j] != "":
+			kinds = append(kinds, asked[j])
+		case isFeature && holds == 'S':
 			kinds = append(kinds, kindCategory)
 		case isFeature:
 			kinds = append(kinds, kindNumber)
@@ -207,7 +210,8 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 	x := make([]float32, n*d)
 	texts := make([][]*string, d)                // of the features that are texts
 	codes, bad := []int32(nil), map[int]string{} // of the labels
-	feature := 0
+	var ids []*string                            // of the examples
+	next := 0                                    // of the features
 	for j, c := range r.leaves {
 		if r.columns.role[j] == ignored {
 			continue
@@ -223,9 +227,13 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 			}
 			codes = append(codes, r.labels.pending)
 		}
-		if r.columns.role[j] != label {
-			decode, at := t.decoder(), feature
-			feature++
+		switch r.columns.role[j] {
+		case identity:
+			ids = make([]*string, n)
+			take = parquetTexts(t, ids)
+		case feature:
+			decode, at := t.decoder(), next
+			next++
 			take = func(i int, raw []byte) {
 				if raw == nil {
 					x[i*d+at] = math.Float32frombits(missingBits)
@@ -243,7 +251,16 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 		}
 	}
 	names := r.columns.featureNames()
-	setLabel := func(i int) error {
+	setOthers := func(i int) error {
+		if ids != nil {
+			id := ""
+			if ids[i] != nil {
+				id = *ids[i]
+			}
+			if fault := r.ids.set([]byte(id)); fault != "" {
+				return r.src.errorf("example %d, %s: %s", r.seen+1, r.columns.describe(r.columns.id), fault)
+			}
+		}
 		if codes == nil {
 			return nil
 		}
@@ -254,9 +271,9 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 		return nil
 	}
 	if r.cells != nil {
-		return r.mixedGroup(x, d, texts, setLabel)
+		return r.mixedGroup(x, d, texts, setOthers)
 	}
-	return r.adopt(x, d, setLabel, func(i, j int, v float32) error {
+	return r.adopt(x, d, setOthers, func(i, j int, v float32) error {
 		fault := r.src.errorf("example %d, column %s: %s", i+1, quote(names[j]), cellFault(v))
 		if r.o.Encode != nil && (v != v) && math.Float32bits(v) != overflowBits {
 			fault = fmt.Errorf("%w; %w", fault, ErrMissing)
@@ -272,8 +289,13 @@ func parquetTexts(t numberType, texts []*string) taker {
 		if raw == nil {
 			return
 		}
-		if t.Kind != 'S' {
-			raw, _ = t.appendLabel(nil, raw)
+		switch {
+		case t.Kind == 'f' && t.Size == 4:
+			raw = strconv.AppendFloat(nil, float64(math.Float32frombits(t.Order().Uint32(raw))), 'g', -1, 32)
+		case t.Kind == 'f':
+			raw = strconv.AppendFloat(nil, math.Float64frombits(t.Order().Uint64(raw)), 'g', -1, 64)
+		case t.Kind != 'S':
+			raw, _ = t.appendLabel(nil, raw) // integers and truths are sound
 		}
 		if texts[i] = known[string(raw)]; texts[i] == nil {
 			text := string(raw)
@@ -283,11 +305,11 @@ func parquetTexts(t numberType, texts []*string) taker {
 }
 
 // mixedGroup enters the examples of a row group of more than numbers: x has d features, those aside that are texts.
-func (r *parquetReader) mixedGroup(x []float32, d int, texts [][]*string, setLabel func(i int) error) error {
+func (r *parquetReader) mixedGroup(x []float32, d int, texts [][]*string, setOthers func(i int) error) error {
 	names := r.columns.featureNames()
 	for i := range len(x) / d {
 		r.cells.begin(r.seen + 1)
-		err := setLabel(i)
+		err := setOthers(i)
 		for k := 0; k < d && err == nil; k++ {
 			if fault := r.mixedCell(k, x[i*d+k], texts[k], i); fault != "" {
 				err = r.src.errorf("example %d, column %s: %s", r.seen+1, quote(names[k]), fault)

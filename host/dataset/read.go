@@ -17,6 +17,9 @@ type format struct {
 	write func(*lineWriter, *Dataset, WriteOptions) error // nil if it is only read
 }
 
+// table reports whether what a file holds has columns, which can be chosen.
+func (f format) table() bool { return f.name == "csv" || f.name == "arff" || f.name == "parquet" }
+
 // formats lists every format that Read and Write know. Read compares the first bytes of a
 // file with each magic in this order. A text that no other format claims is read as CSV.
 func formats() []format {
@@ -83,6 +86,12 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 	}
 	defer done()
 	d, err := readSource(s, o)
+	if changed := s.finished(nil); changed != nil {
+		if err == nil {
+			d.Close() // of what was only read: nothing to lose
+		}
+		d, err = nil, changed
+	}
 	return d, cancelled(ctx, path, err)
 }
 
@@ -90,7 +99,11 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 // tells the format. Formats that must be read at any place (.npz, Parquet) are
 // read into memory, 4 GiB at most.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Dataset, error) {
-	s, err := newSource(ctx, name, reading{ctx, r, true, nil}, defaultLimits)
+	l, waits := defaultLimits, true
+	if b, ok := r.(interface{ Len() int }); ok { // a bytes.Reader or the like, often a short one
+		l.length, waits = b.Len(), false
+	}
+	s, err := newSource(ctx, name, reading{ctx, r, waits, nil}, l)
 	if err != nil {
 		return nil, cancelled(ctx, name, err)
 	}
@@ -110,6 +123,9 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	f, err := formatNamed(name, false)
 	if err != nil {
 		return nil, err
+	}
+	if o.IDColumn != "" && !f.table() {
+		return nil, idFault(s, f, o)
 	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
@@ -136,6 +152,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
 	err = d.remark(o.remarks, o)
+	d.judgeIDs()
 	if err == nil {
 		err = d.MatchFeatures(o.FeatureNames)
 	}

@@ -71,5 +71,11 @@ func (e *Encoding) Encode(
 	if x, err = s.encode(marks); err != nil {
 		return Examples{}, nil, err
 	}
-	return x, s.unknownLevels(), nil
+	warnings = s.unknownLevels()
+	for k := range s.columns {
+		if silent := s.columns[k].silentText(x.N); silent != "" {
+			warnings = append(warnings, s.path+": "+silent)
+		}
+	}
+	return x, warnings, nil
 }

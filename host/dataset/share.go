@@ -203,8 +203,8 @@ func (e Examples) startsOf(which []int) []int64 {
 	return starts
 }
 
-// Keep is Pick, but where ranks share e and which is long and increases, they share what is kept as well: all but a few
-// examples next to where it is cut stay on the rank that has them. It takes all ranks.
+// Keep is Pick, but where ranks share e and which is long and increases, they share what is kept as well: all but
+// a few examples next to where it is cut stay on the rank that has them. It takes all ranks.
 func (e Examples) Keep(which []int) Examples {
 	s := e.Share
 	if s == nil || len(which) < 4*MostRows*len(s.Ends) || !slices.IsSorted(which) {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -24,6 +25,8 @@ import (
 type limits struct {
 	// buffer is the number of bytes read at a time.
 	buffer int
+	// length is how many bytes there are before they are unpacked, if that is known, else 0.
+	length int
 	// line is the largest number of bytes in one line (in CSV, one record).
 	line int
 	// dense and perByte: examples stored densely may take max(dense, perByte ·
@@ -53,9 +56,10 @@ type source struct {
 	path   string
 	limits limits
 	r      *bufio.Reader
-	packed string   // "gzip", "zstd", or ""
-	size   int64    // of file
-	file   *os.File // the file if r gives its bytes as they are, so that any place can be read
+	packed string       // "gzip", "zstd", or ""
+	size   int64        // of file
+	file   *os.File     // the file if r gives its bytes as they are, so that any place can be read
+	same   func() error // says that the file changed while it was read; nil of what is no regular file
 	task   *progress.Task
 	unpack io.Closer
 	mark   int    // bytes of the byte order mark
@@ -104,6 +108,9 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		if err == nil && s.packed == "" && info.Mode().IsRegular() {
 			s.file, s.size, s.task = f, info.Size(), task
 		}
+		if err == nil && info.Mode().IsRegular() {
+			s.same = func() error { return unchanged(f, info) }
+		}
 		return s, err
 	}()
 	if err != nil {
@@ -115,11 +122,41 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 	return s, func() { s.close(); f.Close(); task.End() }, nil
 }
 
+// unchanged says whether an open file is another than it was: somebody wrote to it, and what was read of it is neither
+// the old nor the new.
+func unchanged(f *os.File, was fs.FileInfo) error {
+	is, err := f.Stat()
+	if err != nil {
+		return fileerr.Cause(err)
+	}
+	if is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
+		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v as before; "+
+			"read it when it is whole", is.Size(), is.ModTime().Format(time.StampMicro), was.Size(),
+			was.ModTime().Format(time.StampMicro))
+	}
+	return nil
+}
+
+// finished is err, or what is wrong with the file that was read.
+func (s *source) finished(err error) error {
+	if s.same == nil {
+		return err
+	}
+	if changed := s.same(); changed != nil {
+		return fmt.Errorf("%s: %w", s.path, changed)
+	}
+	return err
+}
+
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
 // and passes over a UTF-8 byte order mark. path is for errors and file name
 // rules; that r ends with ctx is for the caller to see to.
 func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
-	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, l.buffer)}
+	size := l.buffer
+	if l.length > 0 {
+		size = min(size, l.length+1) // a byte more, where the end is found
+	}
+	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, size)}
 	magic, _ := s.r.Peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):

@@ -142,12 +142,12 @@ func TestPreparationOfSparseBad(t *testing.T) {
 	}
 }
 
-func TestDefaultStepsFor(t *testing.T) {
+func TestDefaultSteps(t *testing.T) {
 	e := examples(2, 1, 0, 0, 4)
-	if got := DefaultStepsFor(e); got != "standardize,bias,l2" {
+	if got := (&Dataset{Examples: e}).DefaultSteps(); got != "standardize,bias,l2" {
 		t.Errorf("dense: %s", got)
 	}
-	if got := DefaultStepsFor(e.Compressed()); got != "l2" {
+	if got := (&Dataset{Examples: e.Compressed()}).DefaultSteps(); got != "l2" {
 		t.Errorf("sparse: %s", got)
 	}
 	for _, s := range allSteps() {

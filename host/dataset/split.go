@@ -169,6 +169,12 @@ func (d *Dataset) pick(examples []int32) *Dataset {
 			p.Y[k] = d.Y[i]
 		}
 	}
+	if d.IDs != nil {
+		p.ID, p.IDColumn, p.IDs = d.ID, d.IDColumn, make([]string, len(examples))
+		for k, i := range examples {
+			p.IDs[k] = d.IDs[i]
+		}
+	}
 	if d.Sparse() {
 		stored := 0
 		p.Starts = make([]int64, 1, p.N+1)

@@ -13,9 +13,16 @@ const DefaultSteps = "standardize,bias,l2"
 // them.
 const DefaultStepsSparse = "l2"
 
-// DefaultStepsFor returns DefaultSteps or DefaultStepsSparse, by how e is stored.
-func DefaultStepsFor(e Examples) string {
-	if e.Sparse() {
+// DefaultStepsText is DefaultSteps for texts with other columns beside them, so that these have about the size of a
+// text, whose length is 1.
+const DefaultStepsText = "maxabs,l2"
+
+// DefaultSteps returns DefaultSteps or DefaultStepsSparse, by how d is stored, or DefaultStepsText.
+func (d *Dataset) DefaultSteps() string {
+	switch e := d.Encoding; {
+	case e.hasText() && len(e.Columns) > 1 && d.Sparse():
+		return DefaultStepsText
+	case d.Sparse():
 		return DefaultStepsSparse
 	}
 	return DefaultSteps
@@ -26,7 +33,7 @@ func DefaultStepsFor(e Examples) string {
 // takes.
 type Steps struct {
 	Standardize bool // columns to mean 0 and variance 1
-	MaxAbs      bool // columns to a largest absolute value of 1; not with Standardize
+	MaxAbs      bool // columns to a largest absolute value of 1, but those of texts; not with Standardize
 	Bias        bool // a last column of value 1
 	L2          bool // rows, the bias with them, to length 1
 }

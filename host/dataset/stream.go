@@ -39,7 +39,9 @@ func OpenStream(ctx context.Context, path string, o Options) (*Stream, error) {
 		s, done, err := openSource(ctx, path, o.Stdin)
 		if err == nil {
 			defer done()
-			err = readBlocks(s, o, yield)
+			if err = readBlocks(s, o, yield); !errors.Is(err, errStopped) {
+				err = s.finished(err)
+			}
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, cancelled(ctx, path, err))
@@ -86,6 +88,9 @@ func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
 	f, err := formatNamed(name, false)
 	if err != nil {
 		return err
+	}
+	if o.IDColumn != "" && !f.table() {
+		return idFault(s, f, o)
 	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)

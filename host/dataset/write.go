@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -35,6 +36,7 @@ type WriteOptions struct {
 //
 // In text, numbers have the fewest digits that read back to the same float32. A CSV has
 // a header if d.Features is not nil and tabs for commas if it is named .tsv.
+// It has d.IDs, which the other formats have no place for.
 // LIBSVM leaves out what is +0; if the last columns are zero in every example,
 // the first line says so with an explicit D:0, so the width is kept. Without
 // labels LIBSVM gets the label 0 in every line.
@@ -128,38 +130,32 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	if extension(w.path) == ".tsv" {
 		delim = '\t'
 	}
-	label := -1
-	if d.Y != nil {
-		column := o.LabelColumn
-		if column == "" {
-			column = "last"
-		}
-		if label = columnPosition(column, d.D+1); label < 0 {
-			return fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to %d", quote(column), d.D+1)
-		}
+	labelAt, idAt, err := d.layout(o)
+	if err != nil {
+		return err
 	}
-	// row writes the D features with the label among them.
-	row := func(feature func(j int), labelText string) error {
-		for j := range d.D {
-			if j > 0 {
+	// row writes the features with the label and the id among them.
+	row := func(feature func(j int), label, id string) error {
+		j := 0
+		for k := range d.TableWidth() {
+			if k > 0 {
 				w.line = append(w.line, delim)
 			}
-			if j == label {
-				w.line = append(appendField(w.line, labelText), delim)
+			switch k {
+			case labelAt:
+				w.line = appendField(w.line, label)
+			case idAt:
+				w.line = appendField(w.line, id)
+			default:
+				feature(j)
+				j++
 			}
-			feature(j)
-		}
-		if label == d.D {
-			w.line = appendField(append(w.line, delim), labelText)
 		}
 		return w.end()
 	}
 	if d.Features != nil {
-		name := d.Label
-		if name == "" {
-			name = "label"
-		}
-		if err := row(func(j int) { w.line = appendField(w.line, d.Features[j]) }, name); err != nil {
+		names := func(j int) { w.line = appendField(w.line, d.Features[j]) }
+		if err := row(names, cmp.Or(d.Label, "label"), cmp.Or(d.ID, "id")); err != nil {
 			return err
 		}
 	}
@@ -168,16 +164,55 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	}
 	buffer := make([]float32, d.D)
 	for i := range d.N {
-		name := ""
-		if label >= 0 {
+		name, id := "", ""
+		if d.Y != nil {
 			name = d.Classes[d.Y[i]]
 		}
+		if d.IDs != nil {
+			id = d.IDs[i]
+		}
 		x := d.DenseRow(buffer, i)
-		if err := row(func(j int) { w.number(x[j]) }, name); err != nil {
+		if err := row(func(j int) { w.number(x[j]) }, name, id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// layout says in which columns of a table of d label and id stand, -1 if there are none: where they were read, unless
+// o says another place.
+func (d *Dataset) layout(o WriteOptions) (label, id int, err error) {
+	label, id = -1, -1
+	width := d.TableWidth()
+	if d.Y != nil {
+		if label = columnPosition(cmp.Or(o.LabelColumn, "last"), width); label < 0 {
+			return 0, 0, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to %d",
+				quote(o.LabelColumn), width)
+		}
+	}
+	if d.IDs != nil {
+		if id = min(max(d.IDColumn, 1), width) - 1; d.Encoding != nil { // whose columns have become several
+			id = 0
+		}
+		if id == label && id > 0 {
+			id--
+		} else if id == label {
+			id++
+		}
+	}
+	return label, id, nil
+}
+
+// TableWidth is how many columns a table of d has: features, the label and the id, if there are any.
+func (d *Dataset) TableWidth() int {
+	width := d.D
+	if d.Y != nil {
+		width++
+	}
+	if d.IDs != nil {
+		width++
+	}
+	return width
 }
 
 // checkRow refuses to write rows of d features, zeros and all, that do not fit in memory

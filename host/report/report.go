@@ -127,7 +127,8 @@ func (j *Judged) Hardest(classes []string) {
 
 // Suspect is an example whose label is likely to be wrong.
 type Suspect struct {
-	Example int64   `json:"example"` // from 1, in the order read
+	Example int64   `json:"example"`      // from 1, in the order read
+	ID      string  `json:"id,omitempty"` // its name, if it has one
 	Given   string  `json:"given_label"`
 	Likely  string  `json:"predicted_label"`
 	Quality float64 `json:"label_quality"`     // probability that the label is right

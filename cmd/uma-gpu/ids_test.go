@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// tableOfIDs writes a table of n examples with names, in the format that its own says, and returns them.
+func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []string) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString(map[string]string{
+		".csv": "x,who,y,class\n", ".tsv": "x\twho\ty\tclass\n",
+		".arff": "@relation r\n@attribute x real\n@attribute who string\n@attribute y real\n@attribute class {a,b}\n@data\n",
+	}[filepath.Ext(name)])
+	type row struct {
+		X     float64 `parquet:"x"`
+		Who   string  `parquet:"who"`
+		Y     float64 `parquet:"y"`
+		Class string  `parquet:"class"`
+	}
+	var rows []row
+	for i := range n {
+		class := []string{"a", "b"}[i%2]
+		if i%10 == 3 {
+			class = "a" // a wrong one
+		}
+		r := row{float64(1 - 2*(i%2)), fmt.Sprintf("<item %c%d>", 'a'+i%26, i), float64(i%7) / 8, class}
+		rows, ids = append(rows, r), append(ids, r.Who)
+		switch filepath.Ext(name) {
+		case ".csv":
+			fmt.Fprintf(&text, "%v,%s,%v,%s\n", r.X, r.Who, r.Y, r.Class)
+		case ".tsv":
+			fmt.Fprintf(&text, "%v\t%s\t%v\t%s\n", r.X, r.Who, r.Y, r.Class)
+		case ".arff":
+			fmt.Fprintf(&text, "%v,'%s',%v,%s\n", r.X, r.Who, r.Y, r.Class)
+		}
+	}
+	if filepath.Ext(name) == ".parquet" {
+		var b bytes.Buffer
+		if err := dataset.WriteParquet(&b, rows); err != nil {
+			t.Fatal(err)
+		}
+		return write(t, dir, name, b.String()), ids
+	}
+	return write(t, dir, name, text.String()), ids
+}
+
+// Names of examples are no features, and stand beside what is written about the examples.
+func TestIDs(t *testing.T) {
+	dir := t.TempDir()
+	m, out := filepath.Join(dir, "m.npz"), filepath.Join(dir, "out")
+	var predicted, issues string
+	for k, name := range []string{"d.csv", "d.tsv", "d.arff", "d.parquet"} {
+		data, ids := tableOfIDs(t, dir, name, 40)
+		succeed(t, "train", "--data", data, "--id-column", "who", "--model", m)
+		got, _ := succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who")
+		lines := strings.Split(strings.TrimSpace(got), "\n")
+		if len(lines) != 41 || lines[0] != "id,class" {
+			t.Fatalf("%s: predicted %q", name, got)
+		}
+		for i, id := range ids {
+			if want := id + "," + []string{"a", "b"}[i%2]; lines[i+1] != want {
+				t.Errorf("%s: predicted %q, wanted %q", name, lines[i+1], want)
+			}
+		}
+		table, _ := succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--scores")
+		if !strings.HasPrefix(table, "id,a,b\n<item a0>,") {
+			t.Errorf("%s: scores %.60q", name, table)
+		}
+		table, _ = succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--proba", "--to", "jsonl")
+		if !strings.HasPrefix(table, `{"example":1,"id":"<item a0>","class":"a",`) {
+			t.Errorf("%s: probabilities %.60q", name, table)
+		}
+		succeed(t, "issues", "--data", data, "--id-column", "who", "--out", out+".csv")
+		list := string(read(t, out+".csv"))
+		if k == 0 {
+			predicted, issues = got, list
+			stdout, _ := succeed(t, "issues", "--data", data, "--id", "who", "--out", out+".json", "--json")
+			if r := decode[issuesReport](t, stdout); len(r.Rows) == 0 || *r.Rows[0].ID != ids[r.Rows[0].Example-1] {
+				t.Errorf("issues --json: %+v", r.Rows)
+			}
+			if text := string(read(t, out+".json")); !strings.Contains(text, `"id":"<item `) {
+				t.Errorf("%.200s", text)
+			}
+			succeed(t, "issues", "--data", data, "--id-column", "2", "--out", out+".parquet")
+			rows, err := parquet.ReadFile[struct {
+				Example int64  `parquet:"example"`
+				ID      string `parquet:"id"`
+			}](out + ".parquet")
+			if err != nil || len(rows) != 40 || rows[0].ID != ids[rows[0].Example-1] {
+				t.Errorf("issues in Parquet: %v, %v", rows, err)
+			}
+		}
+		if got != predicted || list != issues || !strings.HasPrefix(list, "example,id,is_label_issue,") {
+			t.Errorf("%s: other predictions or issues than of a CSV", name)
+		}
+	}
+
+	// What CSV files are made of it keeps the column where it is.
+	data, ids := tableOfIDs(t, dir, "d.csv", 40)
+	for _, args := range [][]string{
+		{"convert", "--data", data, "--out", out + ".csv"},
+		{"confusion", "inject", "--data", data, "--pairwise", "0", "--out", out + ".csv"},
+		{"issues", "--data", data, "--write-clean", out + ".csv", "--clean-by", "relabel"},
+	} {
+		succeed(t, append(args, "--id-column", "who")...)
+		got := strings.Split(string(read(t, out+".csv")), "\n")
+		if len(got) != 42 || got[0] != "x,who,y,class" || !strings.HasPrefix(got[1], `1,"<item a0>",0,`) {
+			t.Errorf("%s wrote %q", args, got[:2])
+		}
+	}
+	succeed(t, "split", "--data", data, "--id-column", "who", "--counts", "30,10", "--out", out+".1.csv",
+		"--out", out+".2.csv")
+	for _, id := range ids {
+		in := strings.Contains(string(read(t, out+".1.csv")), id) != strings.Contains(string(read(t, out+".2.csv")), id)
+		if !in {
+			t.Errorf("split lost %q or has it twice", id)
+		}
+	}
+	_, stderr := succeed(t, "convert", "--data", data, "--id-column", "who", "--out", out+".svm")
+	if !strings.Contains(stderr, "the ids are left out of "+out+".svm; libsvm has no place for them") {
+		t.Error(stderr)
+	}
+
+	// A format without columns, a column that is not there or is the label, names that come twice.
+	fail(t, exitFailure, "out.svm: found the format libsvm, whose columns have no names, wanted a table",
+		"train", "--data", out+".svm", "--id-column", "who", "--model", m)
+	fail(t, exitFailure, `d.csv:1: found the columns "x", "who", "y", "class", wanted the column of ids "whom"`,
+		"train", "--data", data, "--id-column", "whom", "--model", m)
+	fail(t, exitFailure, `found the label column "class" to be the column of ids`,
+		"train", "--data", data, "--id-column", "class", "--label-column", "class", "--model", m)
+	fail(t, exitUsage, "--id-column is given with an .npy",
+		"predict", "--model", m, "--data", data, "--id-column", "who", "--scores", "--out", out+".npy")
+	last := write(t, dir, "last.csv", "x,class,who\n1,a,p\n2,b,q\n3,a,p\n")
+	_, stderr = succeed(t, "info", "--data", last, "--id-column", "who")
+	if !strings.Contains(stderr, `1 examples have the id of an earlier one, such as "p" of examples 1 and 3`) {
+		t.Error(stderr)
+	}
+	succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1", "--stream",
+		"--normalize", "bias,l2")
+}

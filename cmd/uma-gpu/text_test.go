@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// talks is a table with a text that tells the class of all but some examples, and a number that tells it of those.
+func talks(n int) string {
+	var b strings.Builder
+	b.WriteString("item,said,stars,class\n")
+	for i := range n {
+		class, stars := []string{"praise", "blame"}[i%2], 5-4*(i%2)
+		said := []string{"a very good book, %d", `very bad; I'd say "worst" of %d`}[i%2]
+		if i%8 > 5 {
+			said = "number %d"
+		}
+		fmt.Fprintf(&b, "t%d,\"%s\",%d,%s\n", i, strings.ReplaceAll(fmt.Sprintf(said, i%5), `"`, `""`), 100*stars, class)
+	}
+	return b.String()
+}
+
+// Free text goes through the commands.
+func TestText(t *testing.T) {
+	dir := t.TempDir()
+	data, m := write(t, dir, "talks.csv", talks(80)), filepath.Join(dir, "m.npz")
+	how := []string{"--id-column", "item", "--text", "said"}
+	stdout, _ := succeed(t, append([]string{"info", "--data", data, "--json"}, how...)...)
+	if i := decode[dataset.Info](t, stdout); i.Storage != "sparse" || len(i.Columns) != 2 ||
+		i.Columns[0].Kind != "text" || i.Columns[0].Levels != i.Columns[0].Features || i.Columns[0].Features < 10 {
+		t.Errorf("info: %+v", i)
+	}
+	_, stderr := succeed(t, append([]string{"train", "--data", data, "--model", m}, how...)...)
+	if !strings.Contains(stderr, "columns: 1 number, 1 text: ") {
+		t.Error(stderr)
+	}
+	stdout, _ = succeed(t, "inspect", "--model", m, "--json")
+	for _, want := range []string{`said=worst`, "maxabs,l2"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %s in %s", want, stdout)
+		}
+	}
+	stdout, _ = succeed(t, "eval", "--model", m, "--data", data, "--id-column", "item", "--json")
+	if r := decode[evalReport](t, stdout); r.ErrorRate > 0 {
+		t.Errorf("error rate %v", r.ErrorRate)
+	}
+	all, _ := succeed(t, "predict", "--model", m, "--data", data, "--scores")
+	few := write(t, dir, "few.csv", "stars,said\n500,\"A very GOOD book: 0\"\n100,unheard\n")
+	got, stderr := succeed(t, "predict", "--model", m, "--data", few, "--no-labels", "--scores")
+	if first := strings.Split(all, "\n")[1]; !strings.HasPrefix(got, "example,blame,praise\n"+first+"\n") {
+		t.Errorf("scores %q, wanted those of %q first", got, first)
+	}
+	if !strings.Contains(stderr, "column 2 (said): 1 of 2 examples have no word of the vocabulary") {
+		t.Error(stderr)
+	}
+
+	// Features travel; other programs read them, and models of them.
+	svm, binary := filepath.Join(dir, "f.svm"), filepath.Join(dir, "f.umab")
+	for _, out := range []string{svm, binary} {
+		succeed(t, "convert", "--data", data, "--ignore-columns", "item", "--encoding", m, "--out", out)
+		if again, _ := succeed(t, "predict", "--model", m, "--data", out, "--scores"); again != all {
+			t.Errorf("%s: other scores", out)
+		}
+	}
+	_, stderr = succeed(t, "export", "--model", m, "--out", filepath.Join(dir, "m.onnx"))
+	if !strings.Contains(stderr, "wants the features, as uma-gpu convert --encoding") {
+		t.Error(stderr)
+	}
+	again := []string{"train", "--data", data, "--model", m + "2", "--from", m, "--text-min-df", "3"}
+	succeed(t, append(again, how...)...)
+
+	fail(t, exitUsage, "--text-features is given without --text",
+		"train", "--data", data, "--model", m, "--text-features", "9")
+	fail(t, exitUsage, "--text-ngrams is 9, wanted 1 to 5",
+		append([]string{"info", "--data", data, "--text-ngrams", "9"}, how...)...)
+	fail(t, exitUsage, "--text is given with a model", "predict", "--data", data, "--model", m, "--text", "said")
+	fail(t, exitFailure, "take it for a text of words (--text said)", "train", "--data", write(t, dir, "long.csv",
+		strings.ReplaceAll(talks(80), "number", "")+strings.Repeat("x,y,1,blame\n", 2)), "--model", m, "--id-column", "item",
+		"--levels", "3")
+}

@@ -1,0 +1,294 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// TextOptions say which columns of a table are free text, and how Read makes features of it: one for each term of
+// its vocabulary, a word or a run of words. Its value is tf-idf as scikit-learn's TfidfVectorizer has it: how often
+// the text has the term, times 1 + ln((1 + n)/(1 + m)) where m of n examples have it, and then each example's values
+// of the column divided by their length. Words are two and more letters, digits and low lines in a row, in lower case.
+type TextOptions struct {
+	// Columns are those of text, by name or position as in Options.LabelColumn.
+	Columns []string
+	// Features is the most terms that a column's vocabulary has, those of which the texts have most; 0 means
+	// DefaultTextFeatures.
+	Features int
+	// MinExamples is how many examples have to have a term; 0 means DefaultTextMinExamples.
+	MinExamples int
+	// Words is how many words in a row a term has at most; 0 means DefaultTextWords.
+	Words int
+}
+
+// What TextOptions mean by 0.
+const (
+	DefaultTextFeatures    = 100000
+	DefaultTextMinExamples = 1
+	DefaultTextWords       = 2
+)
+
+// MostTextWords is the most that TextOptions.Words may be.
+const MostTextWords = 5
+
+func (o TextOptions) check() error {
+	for _, c := range []struct {
+		what    string
+		n, most int
+	}{
+		{"terms of a text", o.Features, math.MaxInt32}, {"examples of a term", o.MinExamples, math.MaxInt32},
+		{"words of a term", o.Words, MostTextWords},
+	} {
+		if c.n < 0 || c.n > c.most {
+			return fmt.Errorf("dataset: asked for %d %s, wanted 0 (as usual) to %d", c.n, c.what, c.most)
+		}
+	}
+	return nil
+}
+
+// termReader finds the terms of a text.
+type termReader struct {
+	lower cases.Caser
+	text  []byte
+	words [][]byte
+	term  []byte
+}
+
+func newTermReader() *termReader { return &termReader{lower: cases.Lower(language.Und)} }
+
+// each calls f for each run of at most longest words of a text, which is UTF-8. A term is valid until f returns.
+func (r *termReader) each(text []byte, longest int, f func(term []byte)) {
+	r.read(text)
+	for k := range r.words {
+		f(r.words[k])
+		r.term = append(r.term[:0], r.words[k]...)
+		for n := 1; n < longest && k+n < len(r.words); n++ {
+			r.term = append(append(r.term, ' '), r.words[k+n]...)
+			f(r.term)
+		}
+	}
+}
+
+// read finds the words of a text.
+func (r *termReader) read(text []byte) {
+	r.text, r.words = append(r.text[:0], text...), r.words[:0]
+	ascii := true
+	for i, c := range r.text {
+		if 'A' <= c && c <= 'Z' {
+			r.text[i] = c | 0x20
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	if !ascii { // 'İ' becomes two characters, and what 'Σ' becomes depends on the next one
+		r.text = append(r.text[:0], r.lower.Bytes(text)...)
+	}
+	for i := 0; i < len(r.text); {
+		from, letters := i, 0
+		for i < len(r.text) {
+			c, size := rune(r.text[i]), 1
+			if c >= utf8.RuneSelf {
+				c, size = utf8.DecodeRune(r.text[i:])
+			}
+			if !inWord(c) {
+				if letters == 0 {
+					from = i + size
+				}
+				i += size
+				break
+			}
+			letters, i = letters+1, i+size
+		}
+		if letters > 1 {
+			end := from
+			for n := 0; n < letters; n++ {
+				_, size := utf8.DecodeRune(r.text[end:])
+				end += size
+			}
+			r.words = append(r.words, r.text[from:end])
+		}
+	}
+}
+
+// inWord reports whether words are made of c: what Python's \w takes.
+func inWord(c rune) bool {
+	if c < utf8.RuneSelf {
+		return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_'
+	}
+	return unicode.IsLetter(c) || unicode.IsNumber(c)
+}
+
+// setText enters the text in column k of the current example: a mark for each term, and how often it is there.
+func (s *cells) setText(k int, text []byte) string {
+	if !utf8.Valid(text) {
+		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
+	}
+	if s.terms == nil {
+		s.terms = newTermReader()
+	}
+	c, begin := &s.columns[k], len(s.row)
+	s.terms.each(text, c.longest, func(term []byte) {
+		m, seen := c.levels[string(term)]
+		if !seen {
+			if s.recipe != nil {
+				if _, known := s.recipe.terms(c.at)[string(term)]; !known {
+					return
+				}
+			}
+			m = s.newMark(k, isTerm, string(term))
+			c.levels[s.marks[m].level] = m
+		}
+		for len(s.at) <= int(m) {
+			s.at = append(s.at, 0)
+		}
+		if at := s.at[m]; begin <= at && at < len(s.row) && s.row[at].mark == m {
+			s.row[at].value++
+			return
+		}
+		s.at[m] = len(s.row)
+		s.row = append(s.row, markedValue{m, 1})
+	})
+	return ""
+}
+
+// vocabularies returns the terms of the columns that are texts, in their order, and the idf of each.
+func (s *cells) vocabularies(e Examples, counts []int) (terms map[int][]string, idf map[int][]float32, err error) {
+	marks := map[int][]int32{} // of the columns
+	for m := range s.marks {
+		if k := int(s.marks[m].column); s.marks[m].kind == isTerm &&
+			counts[m] >= cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples) {
+			marks[k] = append(marks[k], int32(m))
+		}
+	}
+	terms, idf = map[int][]string{}, map[int][]float32{}
+	var total []float64
+	for _, k := range slices.Sorted(maps.Keys(marks)) {
+		list := marks[k]
+		byName := func(a, b int32) int { return strings.Compare(s.marks[a].level, s.marks[b].level) }
+		if most := cmp.Or(s.o.Text.Features, DefaultTextFeatures); len(list) > most {
+			if total == nil {
+				total = make([]float64, len(s.marks)) // how often all examples have a term
+				for i, m := range e.Columns {
+					total[m] += float64(e.Values[i])
+				}
+			}
+			slices.SortFunc(list, func(a, b int32) int { return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b)) })
+			list = list[:most]
+		}
+		slices.SortFunc(list, byName)
+		for _, m := range list {
+			terms[k] = append(terms[k], s.marks[m].level)
+			idf[k] = append(idf[k], numerics.Log(float32(float64(1+e.N)/float64(1+counts[m])))+1)
+		}
+	}
+	for k := range s.columns {
+		if c := &s.columns[k]; c.kind == kindText && terms[k] == nil {
+			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; leave the column "+
+				"out (--ignore-columns %s), or ask for fewer (--text-min-df 1)", s.path, c.text,
+				cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples), c.option())
+		}
+	}
+	return terms, idf, nil
+}
+
+// weigh appends the features of a text, of which marks are the terms and values how often it has them, if goes knows
+// them; idf are those of the features from first on. Products and quotients of float64 become the nearest float32.
+func (s *cells) weigh(row []entry, marks []int32, values []float32, goes []int32, idf []float32, first int32) []entry {
+	s.weights = s.weights[:0]
+	sum := 0.0
+	for i, m := range marks {
+		if goes[m] == noFeature {
+			continue
+		}
+		w := float64(values[i]) * float64(idf[goes[m]-first]) // exact
+		sum += float64(w * w)
+		row, s.weights = append(row, entry{int64(goes[m]), 0}), append(s.weights, w)
+	}
+	length := math.Sqrt(sum)
+	for i, w := range s.weights {
+		row[len(row)-len(s.weights)+i].value = float32(w / length)
+	}
+	return row
+}
+
+// terms returns where the features of column k, which is a text, are in it.
+func (e *Encoding) terms(k int) map[string]int32 {
+	e.once.Do(func() {
+		e.places = make([]map[string]int32, len(e.Columns))
+		for k, c := range e.Columns {
+			if c.Kind != kindText {
+				continue
+			}
+			e.places[k] = make(map[string]int32, len(c.Terms))
+			for at, term := range c.Terms {
+				e.places[k][term] = int32(at)
+			}
+		}
+	})
+	return e.places[k]
+}
+
+// longest returns how many words the longest term of c has.
+func (c *Column) longest() int {
+	most := 1
+	for _, term := range c.Terms {
+		most = max(most, 1+strings.Count(term, " "))
+	}
+	return most
+}
+
+// hasText reports whether a column is a text.
+func (e *Encoding) hasText() bool {
+	return e != nil && slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Kind == kindText })
+}
+
+// textFault says what is wrong with the vocabulary of c, "" if nothing is.
+func (c *Column) textFault() string {
+	if len(c.Terms) != len(c.IDF) {
+		return fmt.Sprintf("found %d terms and the idf of %d, wanted one for each", len(c.Terms), len(c.IDF))
+	}
+	seen := make(map[string]bool, len(c.Terms))
+	for k, term := range c.Terms {
+		switch idf := c.IDF[k]; {
+		case term == "" || !utf8.ValidString(term) || seen[term]:
+			return fmt.Sprintf("found the term %s twice, or that it is none", quote(term))
+		case !(idf >= 1 && idf < 100): // n is below 2^31
+			return fmt.Sprintf("found the idf %v of %s, wanted 1 to 100", idf, quote(term))
+		}
+		seen[term] = true
+	}
+	return ""
+}
+
+// silentText words how many of n examples of a column of text have none of its terms, "" if all have one.
+func (c *cellColumn) silentText(n int) string {
+	if c.kind != kindText || c.spoken == n {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and are zero there", c.text, n-c.spoken, n)
+}
+
+// leaveTexts makes p leave the features of texts as they are: what a term is worth would be lost if its largest value
+// became 1.
+func (e *Encoding) leaveTexts(p *Preparation) {
+	from := 0
+	for k := range e.Columns {
+		c := &e.Columns[k]
+		if c.Kind == kindText {
+			for j := from; j < from+c.width(); j++ {
+				p.A[j] = 1
+			}
+		}
+		from += c.width()
+	}
+}

@@ -12,9 +12,12 @@
 # make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
 # make mpi      tests on three ranks of Open MPI, on this machine
 # make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
+# make slurm    trains on a Slurm that it starts on this machine, on two ranks; as root
+# make container the image of packaging/container, by podman, on systems made by debootstrap; as root
+# make mpijob   has Kubeflow's MPI operator judge packaging/kubernetes/mpijob.yaml
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
-# make hostile  every damaged file and every command with one bad file, of which make test tries a part
-# make faults   OpenCL calls that fail, each one of short runs, and bits that turn on a device
+# make hostile  every damaged file, every command with one bad file or in bad surroundings; make test tries a part
+# make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
@@ -35,6 +38,9 @@
 # make svm       the table of docs/svm.md: objective and time beside LIBLINEAR; DATA as for weights
 # make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
 # make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
+# make docs     every command of README and docs/, by a shell, and what they show as output; DATA as for weights, or without
+# make site     README, docs/, the pages of commands and the API as a web site, build/site/index.html
+# make pictures the pictures of docs/ that show a page of uma-gpu report, by headless Chromium
 # make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
 # make serve     throughput and times of uma-gpu serve by hey, and requests lost at its end; DATA as for weights
 # make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
@@ -56,7 +62,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -147,9 +153,21 @@ shards: deps
 mpi: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev
 	@mkdir -p build
-	go test -vet=off -tags mpi -c -o build/mpi.test ./host/engine/shard/mpi
+	go test -vet=off -tags mpi -c -o build/mpi.test ./host/ranks/mpi
 	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
+
+slurm: deps
+	@.ci/install-deps openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge
+	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
+	packaging/slurm/check.sh build/uma-gpu-mpi
+
+mpijob:
+	cd packaging/kubernetes/check && go run . ../mpijob.yaml
+
+container:
+	@.ci/install-deps podman buildah debootstrap
+	packaging/container/check.sh
 
 mpi-kills: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev
@@ -160,10 +178,12 @@ kills: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 hostile: deps
-	go test -vet=off -count=1 -v -run '^TestHostile' ./cmd/uma-gpu -hostile 3
+	go test -vet=off -count=1 -v -timeout 1h -run '^TestHostile' ./cmd/uma-gpu -hostile 3
 
-# Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it.
+# Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it;
+# and eight processes at a time find an empty folder of compiled kernels.
 faults: deps
+	go test -vet=off -count=1 -v -timeout 1h -run '^TestEightProcesses$$' ./gpu -rounds 20
 	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestTurnedBits$$' ./cmd/uma-gpu -faults 0 -flips 200
 
 stream: deps
@@ -328,6 +348,19 @@ exports: build
 	@.ci/install-deps python3-onnx liblinear-tools nodejs npm
 	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
 	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
+
+# Static pages, that need no server; a link that leads nowhere is an error.
+site: build
+	go run ./internal/site build/uma-gpu build/site
+
+pictures: build
+	@.ci/install-deps chromium python3-pil
+	bench/pictures.sh build/uma-gpu testdata/digits.csv.gz docs
+
+# What is not run, and why, is in cmd/uma-gpu/docsrun_test.go, and said.
+docs: deps
+	@.ci/install-deps python3-numpy curl $(if $(DATA),python3-sklearn)
+	go test -vet=off -count=1 -v -timeout 1h -run '^TestDocs' ./cmd/uma-gpu -docs -docs-data '$(if $(DATA),$(abspath $(DATA)))'
 
 # The page of uma-gpu report in headless Chromium; screenshots go to build/page.
 page: build

@@ -11,6 +11,7 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.21
 	github.com/schollz/progressbar/v3 v3.18.0
 	github.com/urfave/cli/v2 v2.27.7
+	github.com/yuin/goldmark v1.8.7
 	golang.org/x/net v0.43.0
 	golang.org/x/sys v0.38.0
 	golang.org/x/term v0.37.0

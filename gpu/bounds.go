@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/jgillich/go-opencl/cl"
 
@@ -146,6 +147,25 @@ func (r *resident) readList(t *tile) ([]int32, error) {
 	if err := r.ints.read(counts, 0); err != nil {
 		return nil, err
 	}
-	rows := make([]int32, max(0, min(int(counts[1]), t.rows)))
-	return rows, r.sketches.list.read(rows, 0)
+	n := int(counts[1])
+	if n < 0 || n > t.rows {
+		return nil, fmt.Errorf("kernel bound listed %d of %d examples, by buffer %q; the device is at fault", n, t.rows,
+			r.ints.name)
+	}
+	rows := make([]int32, n)
+	if err := r.sketches.list.read(rows, 0); err != nil {
+		return nil, err
+	}
+	return rows, t.checkList(rows, r.sketches.list.name)
+}
+
+// checkList judges examples that a device has listed in a buffer, before anything is found by them.
+func (t *tile) checkList(rows []int32, buffer string) error {
+	for _, i := range rows {
+		if i < 0 || int(i) >= t.rows {
+			return fmt.Errorf("kernel bound wrote example %d to buffer %q, wanted 0 to %d; the device is at fault", i, buffer,
+				t.rows-1)
+		}
+	}
+	return nil
 }

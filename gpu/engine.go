@@ -72,7 +72,8 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	}
 	if err := engine.SelfTest(e); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
-			return nil, errors.Join(fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err), e.Close())
+			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than "+
+				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
 		}
 		if !o.AllowNonconforming {
 			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused "+
@@ -82,6 +83,9 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	}
 	return e, nil
 }
+
+// selfTestMemory is enough for the self-test, of MaxAlloc and MemoryLimit.
+const selfTestMemory = 1 << 20
 
 // build says what to compile; tests compile broken kernels and guard buffers.
 type build struct {
@@ -188,15 +192,20 @@ func (e *gpuEngine) compile(programs []program) error {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
 	for _, p := range programs {
-		if uses := p.kernels(e); *uses[len(uses)-1].to != nil {
+		uses, names := p.kernels(e), []string(nil)
+		if *uses[len(uses)-1].to != nil {
 			continue
 		}
-		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options, p.narrow, p.macros(e)))
+		for _, u := range uses {
+			names = append(names, u.name)
+		}
+		program, err := e.q.build(p.text(e.build.sources), fmt.Sprintf("%s -DNARROW=%d%s", e.options, p.narrow, p.macros(e)),
+			names...)
 		if err != nil {
 			return err
 		}
 		e.programs = append(e.programs, program)
-		for _, k := range p.kernels(e) {
+		for _, k := range uses {
 			fixed := !e.cpu && slices.Contains(fixedGroups, k.name)
 			if *k.to, err = e.q.kernel(program, k.name, min(k.local, most), fixed); err != nil {
 				return err

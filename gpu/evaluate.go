@@ -4,6 +4,7 @@ package gpu
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/jgillich/go-opencl/cl"
@@ -106,7 +107,10 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 			return e, err
 		}
 	}
-	fused, readings := r.weighing.fused && r.classes.n == r.q, int64(1)
+	fused, readings, kernel := r.weighing.fused && r.classes.n == r.q, int64(1), "evaluate"
+	if !fused {
+		kernel = "residuals"
+	}
 	if !fused && r.tiles[0].sparse == nil {
 		readings = 2
 	}
@@ -136,6 +140,10 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 	for k := 0; k < len(pairs); k += 2 {
 		e.Loss += pairs[k]
 		e.Refused += pairs[k+1]
+	}
+	if e.Refused < 0 || e.Refused > int64(r.n) {
+		return e, fmt.Errorf("kernel %s refused %d of %d examples, by buffer %q; the device is at fault", kernel,
+			e.Refused, r.n, losses.name)
 	}
 	return e, nil
 }

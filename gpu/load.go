@@ -9,11 +9,14 @@ package gpu
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"unsafe"
+
+	"github.com/jgillich/go-opencl/cl"
 )
 
 // LibraryVariable names the environment variable that replaces libOpenCL.so.1 as
@@ -29,6 +32,14 @@ var load = sync.OnceValue(func() error {
 	if library == "" {
 		library = "libOpenCL.so.1"
 	}
+	folder, err := soundDrivers(library)
+	if err != nil {
+		return err
+	}
+	if folder != "" {
+		showLoader(folder)
+		defer os.RemoveAll(folder) // as far as it goes
+	}
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	if message := C.uma_load_opencl(name); message != nil {
@@ -36,16 +47,17 @@ var load = sync.OnceValue(func() error {
 			"(pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
 			ErrNoLoader, C.GoString(message), LibraryVariable)
 	}
+	_, _ = cl.GetPlatforms() // now the loader loads the drivers; devices asks again, and says what is wrong
 	return nil
 })
 
 // noPlatform says why the loader knows no platform.
 func noPlatform() error {
-	dir := "/etc/OpenCL/vendors"
-	if set := os.Getenv("OCL_ICD_VENDORS"); set != "" {
-		dir = set
-	}
+	dir := vendors()
 	drivers, _ := filepath.Glob(filepath.Join(dir, "*.icd"))
+	if leftOut != nil {
+		return fmt.Errorf("%w: %w", ErrNoPlatform, errors.Join(leftOut...))
+	}
 	if len(drivers) == 0 {
 		return fmt.Errorf("%w: no driver (ICD) is registered in %s; install one (Debian, Ubuntu: "+
 			"apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform, dir)

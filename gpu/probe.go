@@ -182,7 +182,7 @@ func (e *gpuEngine) probe(sources []string, software bool, questions []question)
 	answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
 	p := program{files: []string{"probe.cl"}}
-	program, err := q.build(p.text(sources), compilerOptions(true, software, false)+" -DNARROW=0")
+	program, err := q.build(p.text(sources), compilerOptions(true, software, false)+" -DNARROW=0", "probe")
 	if err != nil {
 		return nil, 0, err
 	}

@@ -5,6 +5,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 	"unsafe"
@@ -311,15 +312,34 @@ func (k *kernel) enqueue(width, height int, args ...any) (*cl.Event, error) {
 
 func (b *buffer[T]) object() *cl.MemObject { return b.mem }
 
-// build returns the program that sources make, put one behind the other, for the queue's device. The caller
-// gives it to release.
-func (q *queue) build(sources []string, options string) (*cl.Program, error) {
-	compile := func() (*cl.Program, error) { return q.compile(sources, options) }
+// build returns the program that sources make, put one behind the other, for the queue's device, with these kernels.
+// The caller gives it to release.
+func (q *queue) build(sources []string, options string, kernels ...string) (*cl.Program, error) {
 	if q.shelf == nil {
-		return compile()
+		return q.compile(sources, options, kernels)
 	}
-	return q.shelf.take(q.recipe(sources, options), compile)
+	return q.shelf.take(q.recipe(sources, options), func() (*cl.Program, error) {
+		return q.compileAgain(sources, options, kernels)
+	})
 }
+
+// compileAgain is compile for PoCL, which finds half of a program, or none, if another process is just about to put it
+// into the folder of compiled kernels, or somebody has damaged it there. A macro that says nothing makes it another
+// program, so that it is compiled afresh.
+func (q *queue) compileAgain(sources []string, options string, kernels []string) (*cl.Program, error) {
+	p, err := q.compile(sources, options, kernels)
+	for attempt := 1; err != nil && attempt < compileAttempts; attempt++ {
+		time.Sleep(rand.N(time.Duration(attempt) * 200 * time.Millisecond))
+		var again error
+		if p, again = q.compile(sources, fmt.Sprintf("%s -DATTEMPT=%d", options, attempt), kernels); again == nil {
+			return p, nil
+		}
+	}
+	return p, err
+}
+
+// compileAttempts is how often compileAgain tries.
+const compileAttempts = 3
 
 // release ends the use of a program that build returned.
 func (q *queue) release(p *cl.Program) {
@@ -331,7 +351,7 @@ func (q *queue) release(p *cl.Program) {
 }
 
 // compile is build without a shelf.
-func (q *queue) compile(sources []string, options string) (*cl.Program, error) {
+func (q *queue) compile(sources []string, options string, kernels []string) (*cl.Program, error) {
 	program, err := q.context.CreateProgramWithSource(sources)
 	if err != nil {
 		return nil, fmt.Errorf("create program: %w", err)
@@ -340,6 +360,14 @@ func (q *queue) compile(sources []string, options string) (*cl.Program, error) {
 		program.Release()
 		// The binding hands on the terminating NUL of the compiler's log.
 		return nil, fmt.Errorf("build kernels: %s", strings.ReplaceAll(err.Error(), "\x00", ""))
+	}
+	for _, name := range kernels {
+		k, err := program.CreateKernel(name)
+		if err != nil {
+			program.Release()
+			return nil, fmt.Errorf("kernel %s: %w", name, err)
+		}
+		k.Release()
 	}
 	return program, nil
 }

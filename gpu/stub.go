@@ -18,6 +18,9 @@ const Built = false
 // Devices returns ErrNotBuilt.
 func Devices() ([]Info, error) { return nil, errNotBuilt }
 
+// LeftOut returns nil.
+func LeftOut() []error { return nil }
+
 // Open returns ErrNotBuilt.
 func Open(Info, Options) (engine.Engine, error) { return nil, errNotBuilt }
 

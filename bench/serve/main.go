@@ -1,14 +1,17 @@
 // Command serve measures how many examples a second a model predicts in batches of 1000, as a program does that
 // imports the library: what uma-gpu serve is compared with.
 //
-//	serve -model m.npz -data test.npz -seconds 5 -body body.json
+//	serve -model m.npz -data test.npz -seconds 5 -body body
 //
-// It prints rows a second, and writes one batch as a request of uma-gpu serve, if -body names a file.
+// It prints rows a second, and writes one batch as requests of uma-gpu serve, body.json and body.npy, if -body names
+// them.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 const batch = 1000
@@ -25,7 +29,7 @@ func main() {
 	path := flag.String("model", "", "model that train wrote: `FILE`")
 	data := flag.String("data", "", "at least 1000 dense examples: `FILE`")
 	seconds := flag.Float64("seconds", 5, "measure for `N` seconds")
-	body := flag.String("body", "", "request to write: `FILE`")
+	body := flag.String("body", "", "write requests to `FILE`.json and `FILE`.npy")
 	flag.Parse()
 	rate, err := run(*path, *data, *body, *seconds)
 	if err != nil {
@@ -51,15 +55,7 @@ func run(path, data, body string, seconds float64) (rate float64, err error) {
 	}
 	x := d.Part(0, batch)
 	if body != "" {
-		rows := make([][]float32, batch)
-		for i := range rows {
-			rows[i] = x.Row(i)
-		}
-		text, err := json.Marshal(map[string]any{"rows": rows})
-		if err != nil {
-			return 0, err
-		}
-		if err := os.WriteFile(body, text, 0o666); err != nil {
+		if err := write(body, x); err != nil {
 			return 0, err
 		}
 	}
@@ -71,4 +67,19 @@ func run(path, data, body string, seconds float64) (rate float64, err error) {
 		count++
 	}
 	return float64(count*batch) / time.Since(start).Seconds(), nil
+}
+
+// write writes the requests that ask about x.
+func write(body string, x dataset.Examples) error {
+	rows := make([][]float32, x.N)
+	for i := range rows {
+		rows[i] = x.Row(i)
+	}
+	text, err := json.Marshal(map[string]any{"rows": rows})
+	if err != nil {
+		return err
+	}
+	array := bytes.NewBuffer(npyfile.Header("<f4", x.N, x.D))
+	npyfile.Write(array, x.X) // a Buffer takes all
+	return errors.Join(os.WriteFile(body+".json", text, 0o666), os.WriteFile(body+".npy", array.Bytes(), 0o666))
 }

@@ -29,11 +29,15 @@ stop() {
 	server=
 }
 
-# ask BODY FLAG...: what hey prints of requests with this body.
+# ask BODY FLAG...: what hey prints of requests with this body, which are answered in its format.
 ask() {
 	body=$1
 	shift
-	hey -m POST -T application/json -D "$body" "$@" "$url/v1/predict" >hey.txt
+	case $body in
+	*.npy) kind=application/x-npy ;;
+	*) kind=application/json ;;
+	esac
+	hey -m POST -T "$kind" -A "$kind" -D "$body" "$@" "$url/v1/predict" >hey.txt
 }
 
 best() { sort -g "$1" | tail -n 1; }
@@ -44,16 +48,20 @@ best() { sort -g "$1" | tail -n 1; }
 "$program" train --data train.npz --model kernel.npz --learner classmean --kernel rbf --components 500 \
 	--landmarks 4000 --device cpu --quiet >report
 for model in linear kernel; do
-	rm -f served own
+	rm -f served.* own
 	for round in $(seq "${ROUNDS:-3}"); do
-		"$library" -model "$model.npz" -data test.npz -seconds "$each" -body batch.json >>own
+		"$library" -model "$model.npz" -data test.npz -seconds "$each" -body batch >>own
 		start "$model.npz"
-		ask batch.json -z "${each}s" -c 4
-		awk '/Requests\/sec/ { print 1000 * $2 }' hey.txt >>served
+		for form in json npy; do
+			ask "batch.$form" -z "${each}s" -c 4
+			awk '/Requests\/sec/ { print 1000 * $2 }' hey.txt >>"served.$form"
+		done
 		stop
 	done
-	awk -v model="$model" -v own="$(best own)" -v served="$(best served)" 'BEGIN {
-		printf "%s, batches of 1000: served %.0f rows/s, library %.0f, %.1f %%\n", model, served, own, 100 * served / own }'
+	for form in json npy; do
+		awk -v what="$model, $form" -v own="$(best own)" -v served="$(best "served.$form")" 'BEGIN {
+			printf "%s, batches of 1000: served %.0f rows/s, library %.0f, %.1f %%\n", what, served, own, 100 * served / own }'
+	done
 	head -c 200 batch.json | sed 's/\],.*/]]}/' >row.json
 	start "$model.npz"
 	ask row.json -z "${each}s" -c 1

@@ -46,7 +46,21 @@ type selection struct {
 	try     []gpu.Info // OpenCL devices to open, the first that works is used
 	cpu     processor  // used if none of them works, nil if it is not to be
 	auto    bool       // nobody asked for one of them
+	list    lister     // finds what auto is to try, nil once it is in try
 	problem error      // why there is nothing to try, if that is worth a word
+}
+
+// lister lists the OpenCL devices.
+type lister func() ([]gpu.Info, error)
+
+// look finds the devices that auto tries. It is for work that is worth the time that drivers take.
+func (s *selection) look() {
+	if s.list == nil {
+		return
+	}
+	all, err := s.list()
+	s.try, s.problem, s.list = slices.Concat(filter(all, isGPU), filter(all, isOtherAccelerator)), err, nil
+	s.ofThisRank()
 }
 
 // processor opens an engine without OpenCL, which cannot fail.
@@ -66,9 +80,9 @@ func fastest(noBounds bool) engine.Engine {
 }
 
 // selectDevice finds the devices that a name stands for. list lists the OpenCL
-// devices; it is not called if the name does not ask for one. Errors are
+// devices; it is not called if the name does not ask for one, and for auto when it looks. Errors are
 // errNoSuchDevice or those of list.
-func selectDevice(name string, list func() ([]gpu.Info, error)) (selection, error) {
+func selectDevice(name string, list lister) (selection, error) {
 	name = strings.TrimSpace(name)
 	keyword := strings.ToLower(name)
 	for _, p := range processors {
@@ -76,11 +90,10 @@ func selectDevice(name string, list func() ([]gpu.Info, error)) (selection, erro
 			return selection{cpu: p.new}, nil
 		}
 	}
-	all, err := list()
 	if keyword == "auto" || keyword == "" {
-		try := slices.Concat(filter(all, isGPU), filter(all, isOtherAccelerator))
-		return selection{try: try, cpu: fastest, auto: true, problem: err}, nil
+		return selection{cpu: fastest, auto: true, list: list}, nil
 	}
+	all, err := list()
 	if err != nil {
 		return selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
 	}
@@ -197,15 +210,36 @@ func chooseDevice(c *cli.Context) (*device, error) {
 		d.audit = audit.Level(level)
 	}
 	name := deviceOfRank(c.String("device"))
-	if names := listedDevices(name, gpu.Devices); names != nil {
-		return d, d.chooseShards(c, names)
+	list := listDevices(newNotes(c))
+	if names := listedDevices(name, list); names != nil {
+		return d, d.chooseShards(c, names, list)
 	}
 	if c.String("shares") != "" {
 		return nil, usagef(c, "--shares is of several devices, wanted --device with + between them")
 	}
-	d.selection, err = selectDevice(name, gpu.Devices)
-	d.ofThisRank()
+	d.selection, err = selectDevice(name, list)
 	return d, err
+}
+
+// openCLDevices is gpu.Devices, of drivers whose crashes leave a message.
+func openCLDevices() ([]gpu.Info, error) {
+	defer catchAborts()
+	return gpu.Devices()
+}
+
+// listDevices is openCLDevices, and says once what they leave out.
+func listDevices(n notes) lister {
+	said := false
+	return func() ([]gpu.Info, error) {
+		all, err := openCLDevices()
+		if err == nil && !said { // or the error says it
+			said = true
+			for _, broken := range gpu.LeftOut() {
+				n.warn("%v", broken)
+			}
+		}
+		return all, err
+	}
 }
 
 // adviseDevice adds to an error that an audit found what to do.
@@ -267,10 +301,11 @@ func (d *device) wantsNarrow(x dataset.Examples) bool {
 	if slices.ContainsFunc(d.parts, func(p *device) bool { return p.wantsNarrow(x) }) {
 		return true
 	}
-	if len(d.try) == 0 || d.auto && workOn(x, 0).processorSuffices() {
+	if d.auto && workOn(x, 0).processorSuffices() {
 		return false
 	}
-	return d.try[0].WantsNarrow(x.N, x.D, !d.options.NoBounds)
+	d.look()
+	return len(d.try) > 0 && d.try[0].WantsNarrow(x.N, x.D, !d.options.NoBounds)
 }
 
 // open opens the device for the work w, with the tuning that is stored for such, and says
@@ -284,11 +319,12 @@ func (d *device) open(n notes, w work) (engine.Engine, error) {
 
 // openOne is open for a device that is not a list, and of a process by itself.
 func (d *device) openOne(n notes, w work) (engine.Engine, error) {
-	try := d.try
-	if d.auto && w.processorSuffices() {
-		try = nil
-	} else if d.problem != nil {
-		n.warn("no OpenCL device, computing on the processor instead: %v", d.problem)
+	var try []gpu.Info
+	if !d.auto || !w.processorSuffices() {
+		if d.look(); d.problem != nil {
+			n.warn("no OpenCL device, computing on the processor instead: %v", d.problem)
+		}
+		try = d.try
 	}
 	for _, i := range try {
 		e, err := d.openTuned(n, i, w)
@@ -308,7 +344,7 @@ func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 			return d.audited(e), nil
 		}
 		if d.cpu == nil {
-			return nil, err
+			return nil, adviseMemory(err)
 		}
 		n.warn("this device is passed over: %v", err)
 	}

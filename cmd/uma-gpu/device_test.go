@@ -52,6 +52,10 @@ func TestSelectDevice(t *testing.T) {
 	} {
 		asked := false
 		s, err := selectDevice(c.name, func() ([]gpu.Info, error) { asked = true; return c.all, nil })
+		if asked && s.auto {
+			t.Errorf("%q asked OpenCL before anybody knew whether that is worth it", c.name)
+		}
+		s.look()
 		var got []string
 		for _, i := range s.try {
 			got = append(got, i.ID())
@@ -125,7 +129,7 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
 		list := func() ([]gpu.Info, error) { return nil, fmt.Errorf("%w: install it", kind) }
 		s, err := selectDevice("auto", list)
-		if err != nil || s.cpu == nil || s.try != nil || !errors.Is(s.problem, kind) {
+		if s.look(); err != nil || s.cpu == nil || s.try != nil || !errors.Is(s.problem, kind) {
 			t.Errorf("auto: %+v, %v", s, err)
 		}
 		var said strings.Builder

@@ -58,6 +58,7 @@ type deviceEntry struct {
 type deviceListing struct {
 	Devices     []deviceEntry `json:"devices"`
 	OpenCLError string        `json:"opencl_error,omitempty"`
+	LeftOut     []string      `json:"drivers_left_out,omitempty"` // since they crash
 }
 
 func devices(c *cli.Context) error {
@@ -81,10 +82,16 @@ func testDevices(n notes) (listing deviceListing) {
 			ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
 		})
 	}
-	infos, listErr := gpu.Devices()
+	infos, listErr := openCLDevices()
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()
 		n.say("OpenCL: %v", listErr)
+	}
+	for _, broken := range gpu.LeftOut() {
+		listing.LeftOut = append(listing.LeftOut, broken.Error())
+		if listErr == nil { // or it says so
+			n.warn("%v", broken)
+		}
 	}
 	for _, i := range infos {
 		tunings, err := storedTunings(i)

@@ -120,7 +120,11 @@ func deviceFindings(listing deviceListing) (all []finding) {
 		}
 		all = append(all, f)
 	}
-	if listing.OpenCLError != "" {
+	for _, broken := range listing.LeftOut {
+		text, mend, _ := strings.Cut(broken, "; ")
+		all = append(all, finding{"driver", findingBad, text, mend})
+	}
+	if listing.OpenCLError != "" && listing.LeftOut == nil {
 		all = append(all, finding{"OpenCL", findingNote, listing.OpenCLError,
 			"nothing to do, if the processor suffices: all commands compute on it"})
 	}

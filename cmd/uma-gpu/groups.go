@@ -11,7 +11,7 @@ type group struct {
 // commandGroups are the commands by what one wants to do.
 var commandGroups = []group{
 	{"Learn", "train bootstrap query calibrate"},
-	{"Judge and choose", "eval cv compare report inspect"},
+	{"Judge and choose", "eval cv compare report inspect verify"},
 	{"Doubt labels", "issues confusion"},
 	{"Predict", "predict serve export import"},
 	{"Data", "info split convert synth"},
@@ -34,12 +34,12 @@ var flagGroups = []group{
 	{"Learner", "learner max-steps weights seed temperature-folds steps rounds-of-labels"},
 	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
 		normalize-components`},
-	{"Trials", "folds seeds runs try grid judge repeat top rows"},
+	{"Trials", "retrain folds seeds runs try grid judge repeat top rows"},
 	{"Questions", "answers k strategy committee diversity balance slack sampler session"},
 	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning audit allow-nonconforming forget"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
-		write-confusion write-labels write-labelled axes dry-run json verbose quiet`},
+		write-confusion write-labels write-labelled axes markdown dry-run json verbose quiet`},
 }
 
 // groupOf returns the heading of the group that has a name, "" if none has.

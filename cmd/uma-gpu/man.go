@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,10 +19,13 @@ func manCommand() *cli.Command {
 		Usage:     "print the manual page of the program or of a command, or write them all",
 		ArgsUsage: "[COMMAND]",
 		Description: "A page has what --help shows, for man(1). make install and packages put\n" +
-			"the pages where man looks.\n\n" +
+			"the pages where man looks. With --markdown they are Markdown, of which make site makes a web site.\n\n" +
 			"Example: uma-gpu man train | man -l -\n" +
 			"Example: uma-gpu man --dir man1",
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"}},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"},
+			&cli.BoolFlag{Name: "markdown", Usage: "pages in Markdown, uma-gpu.md, uma-gpu-train.md, …"},
+		},
 		Action: manual,
 	}
 }
@@ -31,11 +36,11 @@ func manual(c *cli.Context) error {
 		if c.Args().Present() {
 			return usagef(c, "--dir is for all pages, and %s is one", name)
 		}
-		return writeManual(c.App, folder)
+		return writeManual(c.App, folder, c.Bool("markdown"))
 	}
 	for p := range pages(c.App) {
 		if p.name == name {
-			p.roff(c.App.Writer)
+			p.manual(c.App.Writer, c.Bool("markdown"))
 			return nil
 		}
 	}
@@ -43,11 +48,15 @@ func manual(c *cli.Context) error {
 }
 
 // writeManual writes a file for each page.
-func writeManual(app *cli.App, folder string) error {
+func writeManual(app *cli.App, folder string, markdown bool) error {
+	suffix := ".1"
+	if markdown {
+		suffix = ".md"
+	}
 	for p := range pages(app) {
-		path := filepath.Join(folder, strings.ReplaceAll(p.name, " ", "-")+".1")
+		path := filepath.Join(folder, strings.ReplaceAll(p.name, " ", "-")+suffix)
 		err := atomicfile.Write(path, func(w io.Writer) error {
-			p.roff(w)
+			p.manual(w, markdown)
 			return nil
 		})
 		if err != nil {
@@ -74,6 +83,45 @@ func pages(app *cli.App) func(yield func(page) bool) {
 			walk(app.Name, app.Commands)
 		}
 	}
+}
+
+// manual writes the page. An error of w has to be found by its owner.
+func (p page) manual(w io.Writer, markdown bool) {
+	if markdown {
+		p.markdown(w)
+	} else {
+		p.roff(w)
+	}
+}
+
+// markdown writes the page as Markdown.
+func (p page) markdown(w io.Writer) {
+	fmt.Fprintf(w, "# %s\n\n%s.\n\n    %s\n", p.name, markdownText(p.usage), p.synopsis)
+	for _, text := range p.text {
+		fmt.Fprintln(w)
+		for _, line := range text.lines {
+			if text.verbatim {
+				fmt.Fprintf(w, "    %s\n", line)
+			} else {
+				fmt.Fprintln(w, markdownText(line))
+			}
+		}
+	}
+	for _, s := range slices.Concat(p.commands, p.flags) {
+		fmt.Fprintf(w, "\n## %s\n\n", s.heading)
+		for _, i := range s.items {
+			term := i.term
+			if p.commands != nil {
+				term = p.name + " " + term
+			}
+			fmt.Fprintf(w, "- `%s`: %s\n", term, markdownText(i.about))
+		}
+	}
+}
+
+// markdownText escapes what Markdown would take for its own.
+func markdownText(text string) string {
+	return regexp.MustCompile("[\\\\`*_\\[\\]<>#|]").ReplaceAllString(text, `\$0`)
 }
 
 // roff writes the page for man. An error of w has to be found by its owner.

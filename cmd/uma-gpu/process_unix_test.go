@@ -232,3 +232,21 @@ func TestCheckpointOnFullDisk(t *testing.T) {
 		t.Errorf("%s differs", differ(t, m, want))
 	}
 }
+
+// The file that the shell opened for standard input is an input like any other.
+func TestStandardInputIsProtected(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "data.csv", "1,2,a\n3,4,b\n")
+	in, err := os.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var stderr strings.Builder
+	c := program(t, "", "convert", "--data", "-", "--out", data)
+	c.Stdin, c.Stderr = in, &stderr
+	code := exitOf(t, c.Run())
+	if code != exitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
@@ -66,7 +68,7 @@ func serveModel(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", c.String("listen"))
+	listener, err := serve.Listen(c.Context, c.String("listen"))
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w: give another address, such as 127.0.0.1:0", c.String("listen"), err)
 	}
@@ -79,6 +81,9 @@ func serveModel(c *cli.Context) (err error) {
 	defer func() { err = errors.Join(err, e.Close()) }()
 	if a, ok := listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
 		n.warn("%s is open to other machines, and whoever reaches it may ask", a)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // the heap is small and a request much of it: half the time was spent collecting
 	}
 	n.say("serving %s at http://%s, POST /v1/predict; Ctrl-C ends it", c.String("model"), listener.Addr())
 	if err := serve.New(m, e, o).Serve(c.Context, listener); err != nil {

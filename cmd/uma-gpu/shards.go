@@ -8,14 +8,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
 // listedDevices returns the names of a list of devices, such as cpu+opencl:0.0; nil if name is none,
 // or the name of one device.
-func listedDevices(name string, list func() ([]gpu.Info, error)) []string {
+func listedDevices(name string, list lister) []string {
 	names := strings.Split(name, "+")
 	if len(names) == 1 {
 		return nil
@@ -27,9 +26,9 @@ func listedDevices(name string, list func() ([]gpu.Info, error)) []string {
 }
 
 // chooseShards finds the devices of a list, each of which takes a share of the examples.
-func (d *device) chooseShards(c *cli.Context, names []string) error {
+func (d *device) chooseShards(c *cli.Context, names []string, list lister) error {
 	for _, name := range names {
-		s, err := selectDevice(name, gpu.Devices)
+		s, err := selectDevice(name, list)
 		if err == nil && s.auto {
 			err = fmt.Errorf("%w: %q is no device to stand beside others: name one", errNoSuchDevice, name)
 		}

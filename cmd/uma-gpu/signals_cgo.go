@@ -78,14 +78,17 @@ __attribute__((constructor)) static void catch_early(void) {
 	catch(SIGILL);
 }
 
-// Go hands this one on to nobody: it comes of memory that somebody wrote to whose it is not.
+// Go hands this one on to nobody: it comes of memory that somebody wrote to whose it is not, and of what drivers
+// take for impossible.
 static void catch_abort(void) { catch(SIGABRT); }
 */
 import "C"
 
 import "unsafe"
 
-func init() { C.catch_abort() }
+// catchAborts has drivers that give up leave a message. LLVM, which most of them bring, takes the signal when it is
+// loaded, and does not hand it on.
+func catchAborts() { C.catch_abort() }
 
 // tellMapped says that raw is a file, for the message if it is cut short while a driver of OpenCL uses it. What Go
 // reads is dataset.Guard's.

@@ -164,7 +164,7 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 	if b.device, err = chooseDevice(c); err != nil {
 		return nil, "", err
 	}
-	if len(b.device.try) == 0 {
+	if b.device.look(); len(b.device.try) == 0 {
 		err = fmt.Errorf("%w: tune wants an OpenCL device, and auto leaves out those that are the processor: "+
 			"name one with --device", errNoSuchDevice)
 		if b.device.problem != nil {

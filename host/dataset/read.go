@@ -86,6 +86,12 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 	}
 	defer done()
 	d, err := readSource(s, o)
+	if changed := s.finished(nil); changed != nil {
+		if err == nil {
+			d.Close() // of what was only read: nothing to lose
+		}
+		d, err = nil, changed
+	}
 	return d, cancelled(ctx, path, err)
 }
 
@@ -93,7 +99,11 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 // tells the format. Formats that must be read at any place (.npz, Parquet) are
 // read into memory, 4 GiB at most.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*Dataset, error) {
-	s, err := newSource(ctx, name, reading{ctx, r, true, nil}, defaultLimits)
+	l, waits := defaultLimits, true
+	if b, ok := r.(interface{ Len() int }); ok { // a bytes.Reader or the like, often a short one
+		l.length, waits = b.Len(), false
+	}
+	s, err := newSource(ctx, name, reading{ctx, r, waits, nil}, l)
 	if err != nil {
 		return nil, cancelled(ctx, name, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -131,21 +130,21 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	if extension(w.path) == ".tsv" {
 		delim = '\t'
 	}
-	columns, err := d.layout(o)
+	labelAt, idAt, err := d.layout(o)
 	if err != nil {
 		return err
 	}
 	// row writes the features with the label and the id among them.
-	row := func(feature func(j int), labelText, id string) error {
+	row := func(feature func(j int), label, id string) error {
 		j := 0
-		for k, role := range columns {
+		for k := range d.TableWidth() {
 			if k > 0 {
 				w.line = append(w.line, delim)
 			}
-			switch role {
-			case label:
-				w.line = appendField(w.line, labelText)
-			case identity:
+			switch k {
+			case labelAt:
+				w.line = appendField(w.line, label)
+			case idAt:
 				w.line = appendField(w.line, id)
 			default:
 				feature(j)
@@ -180,14 +179,14 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	return nil
 }
 
-// layout says what stands in the columns of a table of d: features, and where they were read, unless o says another
-// place, label and id.
-func (d *Dataset) layout(o WriteOptions) ([]role, error) {
-	columns := make([]role, d.D)
-	width, at, id := d.TableWidth(), -1, -1
+// layout says in which columns of a table of d label and id stand, -1 if there are none: where they were read, unless
+// o says another place.
+func (d *Dataset) layout(o WriteOptions) (label, id int, err error) {
+	label, id = -1, -1
+	width := d.TableWidth()
 	if d.Y != nil {
-		if at = columnPosition(cmp.Or(o.LabelColumn, "last"), width); at < 0 {
-			return nil, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to %d",
+		if label = columnPosition(cmp.Or(o.LabelColumn, "last"), width); label < 0 {
+			return 0, 0, fmt.Errorf("dataset: label column %s, wanted first, last or a position from 1 to %d",
 				quote(o.LabelColumn), width)
 		}
 	}
@@ -195,22 +194,13 @@ func (d *Dataset) layout(o WriteOptions) ([]role, error) {
 		if id = min(max(d.IDColumn, 1), width) - 1; d.Encoding != nil { // whose columns have become several
 			id = 0
 		}
-		if id == at && id > 0 {
+		if id == label && id > 0 {
 			id--
-		} else if id == at {
+		} else if id == label {
 			id++
 		}
 	}
-	if id >= 0 && id < at {
-		columns = slices.Insert(columns, id, identity)
-	}
-	if at >= 0 {
-		columns = slices.Insert(columns, at, label)
-	}
-	if id > at {
-		columns = slices.Insert(columns, id, identity)
-	}
-	return columns, nil
+	return label, id, nil
 }
 
 // TableWidth is how many columns a table of d has: features, the label and the id, if there are any.
@@ -232,9 +222,10 @@ func checkRow(d int) error {
 }
 
 // appendField appends text as a CSV field, in quotes if a reader could take it
-// apart, trim it, or see in it another delimiter.
+// apart, trim it, or see in it another delimiter or a comment.
 func appendField(line []byte, text string) []byte {
-	if !strings.ContainsAny(text, "\",;\t\r\n ") && !strings.HasPrefix(text, "\ufeff") && text != "" {
+	mark := strings.HasPrefix(text, "\ufeff") || strings.HasPrefix(text, "#")
+	if !strings.ContainsAny(text, "\",;\t\r\n ") && !mark && text != "" {
 		return append(line, text...)
 	}
 	line = append(line, '"')

@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // predict answers POST /v1/predict.
@@ -30,64 +33,98 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*s.o.Timeout)
 	defer cancel()
-	answer, rows, err := s.answer(ctx, r, http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	p, err := s.answer(ctx, r, http.MaxBytesReader(w, r.Body, s.o.MaxBody))
 	if err != nil {
 		s.refuse(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-	w.Write(answer) // the client may be gone
-	s.measured.request(http.StatusOK, rows, time.Since(start))
+	kind, body := "application/json", []byte(nil)
+	if accepts(r, npyType) {
+		kind, body = npyType, p.npy(s.m.Q)
+		for _, warning := range p.warnings {
+			w.Header().Add("Warning", "199 uma-gpu "+strconv.QuoteToASCII(warning))
+		}
+	} else {
+		body = p.json(s.m.Meta.Classes)
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Write(body) // the client may be gone
+	s.measured.request(http.StatusOK, len(p.labels), time.Since(start))
 }
 
-// answer returns what to answer, and of how many examples.
-func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader) ([]byte, int, error) {
+// accepts says whether the client of a request names a type of answer.
+func accepts(r *http.Request, kind string) bool {
+	for _, list := range r.Header.Values("Accept") {
+		for part := range strings.SplitSeq(list, ",") {
+			if found, _, err := mime.ParseMediaType(part); err == nil && found == kind {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// predictions are what to answer: of each example a label, and of each example and class a number.
+type predictions struct {
+	labels   []int32
+	what     string // the numbers are "probabilities" or "scores"
+	numbers  []float32
+	warnings []string
+}
+
+func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader) (p predictions, err error) {
 	x, warnings, err := s.read(ctx, r, body)
 	if err != nil {
-		return nil, 0, err
+		return p, err
 	}
 	prepared, err := s.m.Meta.Preparation.Apply(x)
 	if err != nil {
 		if errors.Is(err, memory.ErrBudget) {
-			return nil, 0, err
+			return p, err
 		}
-		return nil, 0, faultf(http.StatusBadRequest, "%v", err)
+		return p, faultf(http.StatusBadRequest, "%v", err)
 	}
 	numbers, err := s.batches.scores(ctx, prepared)
 	if err != nil {
-		return nil, 0, err
+		return p, err
 	}
-	labels, what := engine.Predicted(numbers, s.m.Q), "scores"
+	p = predictions{engine.Predicted(numbers, s.m.Q), "scores", numbers, warnings}
 	if s.m.Meta.Temperature != 0 {
-		what = "probabilities"
-		if err := s.m.ToProbabilities(numbers); err != nil {
-			return nil, 0, err
-		}
+		p.what = "probabilities"
+		err = s.m.ToProbabilities(numbers)
 	}
-	return s.encode(labels, what, numbers, warnings), x.N, nil
+	return p, err
 }
 
-// encode writes {"classes": […], "labels": […], "probabilities": [[…], …]}, and {"warnings": […]} if there are any.
-func (s *Server) encode(labels []int32, what string, numbers []float32, warnings []string) []byte {
-	names := make([][]byte, s.m.Q)
-	for k, name := range s.m.Meta.Classes {
+// npy has the numbers alone, as float32 of N × Q.
+func (p predictions) npy(q int) []byte {
+	b := bytes.NewBuffer(npyfile.Header("<f4", len(p.labels), q))
+	b.Grow(4 * len(p.numbers))
+	npyfile.Write(b, p.numbers) // a Buffer takes all
+	return b.Bytes()
+}
+
+// json is {"classes": […], "labels": […], "probabilities": [[…], …]}, with {"warnings": […]} if there are any.
+func (p predictions) json(classes []string) []byte {
+	names := make([][]byte, len(classes))
+	for k, name := range classes {
 		names[k] = text(name)
 	}
-	b := make([]byte, 0, 64+len(numbers)*12)
+	b := make([]byte, 0, 64+len(p.numbers)*12)
 	b = append(append(append(b, `{"classes":[`...), bytes.Join(names, []byte(","))...), `],"labels":[`...)
-	for i, label := range labels {
+	for i, label := range p.labels {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, names[label]...)
 	}
-	b = append(append(append(b, `],"`...), what...), `":[`...)
-	for i, v := range numbers {
+	b = append(append(append(b, `],"`...), p.what...), `":[`...)
+	for i, v := range p.numbers {
 		switch {
 		case i == 0:
 			b = append(b, '[')
-		case i%s.m.Q == 0:
+		case i%len(classes) == 0:
 			b = append(b, "],["...)
 		default:
 			b = append(b, ',')
@@ -99,14 +136,14 @@ func (s *Server) encode(labels []int32, what string, numbers []float32, warnings
 		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
 	}
 	b = append(b, "]]"...)
-	for i, warning := range warnings {
+	for i, warning := range p.warnings {
 		if i == 0 {
 			b = append(b, `,"warnings":[`...)
 		} else {
 			b = append(b, ',')
 		}
 		b = append(b, text(warning)...)
-		if i == len(warnings)-1 {
+		if i == len(p.warnings)-1 {
 			b = append(b, ']')
 		}
 	}

@@ -32,33 +32,44 @@ func faultf(status int, format string, args ...any) *fault {
 
 // read returns the examples of a request, raw, with the model's features in their order, and what is strange about
 // them.
-func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (dataset.Examples, []string, error) {
+func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x dataset.Examples, warnings []string,
+	err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch {
-	case err == nil && kind == "application/json":
-		return s.readJSON(body)
-	case err == nil && kind == "text/csv":
-		return s.readCSV(ctx, body)
+	form, ok := map[string]string{"application/json": "json", "text/csv": "csv", npyType: "npy"}[kind]
+	if err != nil || !ok {
+		return x, nil, faultf(http.StatusUnsupportedMediaType, "found the Content-Type %.100q, wanted application/json, "+
+			"text/csv or "+npyType, r.Header.Get("Content-Type"))
 	}
-	return dataset.Examples{}, nil, faultf(http.StatusUnsupportedMediaType,
-		"found the Content-Type %.100q, wanted application/json or text/csv", r.Header.Get("Content-Type"))
+	var text bytes.Buffer
+	text.Grow(int(min(max(0, r.ContentLength), s.o.MaxBody)) + bytes.MinRead)
+	if _, err := text.ReadFrom(body); err != nil {
+		if limit, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return x, nil, faultf(http.StatusRequestEntityTooLarge, "found more than %d bytes, wanted at most so many; "+
+				"send the rows in several requests", limit.Limit)
+		}
+		return x, nil, faultf(http.StatusBadRequest, "cannot read the request: %v", err)
+	}
+	if form == "json" {
+		return s.readJSON(text.Bytes())
+	}
+	return s.readFile(ctx, bytes.NewReader(text.Bytes()), form)
 }
 
-// readCSV reads a table as uma-gpu predict --no-labels does.
-func (s *Server) readCSV(ctx context.Context, body io.Reader) (dataset.Examples, []string, error) {
+// npyType is the Content-Type of a NumPy array, which nobody has registered.
+const npyType = "application/x-npy"
+
+// readFile reads a data file as uma-gpu predict --no-labels does.
+func (s *Server) readFile(ctx context.Context, body *bytes.Reader, format string) (dataset.Examples, []string, error) {
 	o := s.m.ReadOptions()
-	o.Format, o.NoLabels = "csv", true
+	o.Format, o.NoLabels = format, true
 	d, err := dataset.ReadFrom(ctx, body, "request", o)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return dataset.Examples{}, nil, ctx.Err()
 	case err != nil:
-		f := tooLarge(err)
-		if f == nil {
-			f = faultf(http.StatusBadRequest, "%v", err)
-			if _, err := fmt.Sscanf(f.Message, "request:%d:", &f.Line); err != nil {
-				f.Line = 0 // the message belongs to no line
-			}
+		f := faultf(http.StatusBadRequest, "%v", err)
+		if _, err := fmt.Sscanf(f.Message, "request:%d:", &f.Line); err != nil {
+			f.Line = 0 // the message belongs to no line
 		}
 		return dataset.Examples{}, nil, f
 	case d.N > s.o.MaxRows:
@@ -72,26 +83,10 @@ func (s *Server) tooManyRows(n int) error {
 		n, s.o.MaxRows)
 }
 
-// tooLarge returns a fault if err is that of a body beyond the limit, else nil.
-func tooLarge(err error) *fault {
-	if limit, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return faultf(http.StatusRequestEntityTooLarge, "found more than %d bytes, wanted at most so many; send the rows "+
-			"in several requests", limit.Limit)
-	}
-	return nil
-}
-
 // readJSON reads {"rows": [[1, 2], …]}, with the names of the "columns" or without. A row may be sparse:
 // {"columns": [0, 7], "values": [1, 2]}. Where the model was trained on a table of more than numbers, rows are of
 // that.
-func (s *Server) readJSON(body io.Reader) (none dataset.Examples, warnings []string, err error) {
-	text, err := io.ReadAll(body)
-	if f := tooLarge(err); f != nil {
-		return none, nil, f
-	}
-	if err != nil {
-		return none, nil, faultf(http.StatusBadRequest, "cannot read the request: %v", err)
-	}
+func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string, err error) {
 	var in struct {
 		Columns []string          `json:"columns"`
 		Rows    []json.RawMessage `json:"rows"`

@@ -6,7 +6,6 @@ package serve
 import (
 	"context"
 	_ "embed" // openapi.json
-	"errors"
 	"io"
 	"log"
 	"net"
@@ -98,8 +97,10 @@ func (s *Server) Handler() http.Handler {
 // not answered Options.Timeout after the end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.batches.end()
-	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: s.o.Timeout, ReadTimeout: s.o.Timeout,
-		WriteTimeout: 3 * s.o.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
+	var c connections
+	h := &http.Server{Handler: s.Handler(), ConnState: c.changed,
+		ReadHeaderTimeout: s.o.Timeout, ReadTimeout: s.o.Timeout, WriteTimeout: 3 * s.o.Timeout,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
 		ErrorLog: log.New(io.Discard, "", 0)} // what clients do wrong they are told
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()
@@ -110,12 +111,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.ending.Store(true)
 	time.Sleep(s.o.Drain)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.o.Timeout)
-	defer cancel()
-	if err := h.Shutdown(last); err != nil {
-		return errors.Join(err, h.Close())
-	}
-	return nil
+	return c.finish(h, l, failed, 2*s.o.Timeout)
 }
 
 // health says whether to send requests here.

@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 func must[T any](value T, err error) T {
@@ -166,6 +167,40 @@ func TestAnswersArePredictions(t *testing.T) {
 	}
 }
 
+// array is a matrix as numpy.save writes it.
+func array(numbers []float32, width int) []byte {
+	b := bytes.NewBuffer(npyfile.Header("<f4", len(numbers)/width, width))
+	npyfile.Write(b, numbers)
+	return b.Bytes()
+}
+
+// TestArrays: NumPy's arrays come, and go back to who names them.
+func TestArrays(t *testing.T) {
+	x, _ := blobs(20, rand.New(rand.NewPCG(4, 4)))
+	for name, m := range models() {
+		s := New(m, simd.New(), Options{})
+		defer s.batches.end()
+		want := wanted(t, m, x)
+		if got := decode(t, post(s.Handler(), npyType, bytes.NewReader(array(x.X, x.D)))); !equal(got, want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
+		}
+		for kind, body := range map[string]string{npyType: string(array(x.X, x.D)), "application/json": `{"rows":` +
+			string(must(json.Marshal(rows(x.X, x.D)))) + `}`} {
+			r := httptest.NewRequest("POST", "/v1/predict", strings.NewReader(body))
+			r.Header.Set("Content-Type", kind)
+			r.Header.Add("Accept", "text/html, */*;q=0.8")
+			r.Header.Add("Accept", "text/plain, application/x-npy;q=0.9")
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, r)
+			numbers := slices.Concat(append(want.Probabilities, want.Scores...)...)
+			if w.Code != 200 || w.Header().Get("Content-Type") != npyType ||
+				!bytes.Equal(w.Body.Bytes(), array(numbers, m.Q)) {
+				t.Errorf("%s, %s: got %d %q, want the array of %v", name, kind, w.Code, w.Body, numbers)
+			}
+		}
+	}
+}
+
 // TestTogether: requests at the same time share calls of the engine, and each gets its own answer.
 func TestTogether(t *testing.T) {
 	for name, m := range models() {
@@ -204,8 +239,14 @@ func TestFaults(t *testing.T) {
 		status     int
 		want       string // part of the answer
 	}{
-		{"text/plain", `{"rows":[[1,2,3,4]]}`, 415, `wanted application/json or text/csv`},
-		{"", `{"rows":[[1,2,3,4]]}`, 415, `wanted application/json or text/csv`},
+		{"text/plain", `{"rows":[[1,2,3,4]]}`, 415, `wanted application/json, text/csv or application/x-npy`},
+		{"", `{"rows":[[1,2,3,4]]}`, 415, `wanted application/json, text/csv or application/x-npy`},
+		{npyType, `{"rows":[[1,2,3,4]]}`, 400, `request`},
+		{npyType, string(array(make([]float32, 16), 4)), 413, `found 4 rows, wanted at most 3`},
+		{npyType, string(array(make([]float32, 6), 3)), 400, `found 3 features`},
+		{npyType, string(array(make([]float32, 100), 4)), 413, `found more than 300 bytes`},
+		{npyType, string(npyfile.Header("<f4", 1<<40, 4)), 400, `request`},
+		{npyType, string(npyfile.Header("<f4", 1<<28, 4)), 400, `request`},
 		{"application/json", ``, 400, `found nothing`},
 		{"application/json", `{"rows":[[1,2,3,4]]`, 400, `unexpected EOF`},
 		{"application/json", `{"rows":[[1,2,3,4]]} {}`, 400, `found more behind`},

@@ -8,6 +8,8 @@ import (
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
+	"time"
 )
 
 // ErrBudget marks what needs more memory than the process may take.
@@ -37,8 +39,11 @@ func Limit() (left int64, by, advice string) {
 // that wraps [ErrBudget]. what is the subject of the error's message, such as
 // "a table of 7 classes". It collects garbage before it refuses. A need of
 // [math.MaxInt64] stands for more than can be counted and is always refused.
+//
+// What was found is believed for a tenth of a second, less what was granted since,
+// for needs of at most half of it: many small ones cost no time.
 func Check(need int64, what string) error {
-	if need <= 0 {
+	if need <= 0 || need <= goLimit().left && found.grants(need) {
 		return nil
 	}
 	l := tightest()
@@ -46,6 +51,7 @@ func Check(need int64, what string) error {
 		debug.FreeOSMemory()
 		l = tightest()
 	}
+	found.is(l.left - need)
 	switch {
 	case need == math.MaxInt64:
 		return fmt.Errorf("%s %w: it needs more bytes than 63 bits can count; give smaller sizes", what, ErrBudget)
@@ -54,6 +60,32 @@ func Check(need int64, what string) error {
 			what, ErrBudget, bytes(need), bytes(l.left), l.name, l.advice)
 	}
 	return nil
+}
+
+// found is what the last look at the system's files found.
+var found finding
+
+type finding struct {
+	sync.Mutex
+	at   time.Time
+	left int64 // bytes, without those that were granted since
+}
+
+func (f *finding) is(left int64) {
+	f.Lock()
+	defer f.Unlock()
+	f.at, f.left = time.Now(), left
+}
+
+// grants says whether there is room without looking again.
+func (f *finding) grants(need int64) bool {
+	f.Lock()
+	defer f.Unlock()
+	if need > f.left/2 || time.Since(f.at) > 100*time.Millisecond {
+		return false
+	}
+	f.left -= need
+	return true
 }
 
 // Product returns the product of sizes, and [math.MaxInt64] where it is more than

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestAvailable(t *testing.T) {
@@ -81,5 +82,31 @@ func TestProductAndSum(t *testing.T) {
 		if got := Sum(c.terms...); got != c.want {
 			t.Errorf("sum of %d: found %d, want %d", c.terms, got, c.want)
 		}
+	}
+}
+
+// What was found a moment ago is enough for small needs, until they add up.
+func TestFinding(t *testing.T) {
+	var f finding
+	if f.grants(1) {
+		t.Error("granted a byte before anybody looked")
+	}
+	f.is(100)
+	for _, c := range []struct {
+		need int64
+		want bool
+	}{{51, false}, {50, true}, {26, false}, {25, true}, {math.MaxInt64, false}, {12, true}, {7, false}} {
+		if got := f.grants(c.need); got != c.want {
+			t.Errorf("%d bytes: found %v, want %v", c.need, got, c.want)
+		}
+	}
+	f.is(-5)
+	if f.grants(1) {
+		t.Error("granted a byte where there is none")
+	}
+	f.is(100)
+	f.at = f.at.Add(-time.Second)
+	if f.grants(1) {
+		t.Error("granted a byte that was there a second ago")
 	}
 }

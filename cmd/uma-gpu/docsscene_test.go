@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+// scene makes, in a folder that has testdata, the files that pages of the documentation speak of and do not make:
+// examples with right and wrong labels, models, tables of annotators and of counts, a pool with texts.
+const scene = `
+uma-gpu convert --data testdata/digits.csv.gz --out all.csv
+cp all.csv big.csv
+uma-gpu split --data all.csv --fractions 0.5,0.2,0.3 --out train.csv --out right.csv --out test.csv
+uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv
+uma-gpu confusion inject --data right.csv --pairwise 0.4 --seed 2 --out heldout.csv
+uma-gpu confusion inject --data test.csv --pairwise 0.4 --seed 3 --out noisy-test.csv
+uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
+awk 'BEGIN { print "review,said,stars,verdict"
+	split("a fine film,dull and long,fine music,long and empty", said, ",")
+	for (i = 0; i < 80; i++)
+		print "r" i "," said[1 + i % 4] " no " i % 9 "," i % 5 "," (i % 2 ? "bad" : "good") }' >reviews.csv
+`
+
+// scenery is what pages need that are not run in each test.
+const scenery = scene + `
+uma-gpu convert --data train.csv --out train.svm
+cut -d, -f1-64 train.csv >features.csv
+uma-gpu convert --data features.csv --no-labels --out train.npy
+uma-gpu synth --examples 300 --features 50 --classes 4 --out later.npz
+uma-gpu convert --data later.npz --out later.svm
+gzip -c later.svm >part1.svm.gz
+cp part1.svm.gz part2.svm.gz
+
+cp train.csv pictures.csv
+cut -d, -f65 train.csv | awk 'BEGIN { print "item,worker,label" }
+	{ for (w = 0; w < 3; w++) print NR - 1 ",w" w "," (((NR * 7 + w * 3) % 4) ? $1 : ($1 + 1) % 10) }' >labels.csv
+printf 'true,cat,dog\ncat,90,10\ndog,20,80\n' >crosstab.csv
+
+awk 'BEGIN { print "id,text,x,y,label"
+	for (i = 1; i < 40; i++) print i ",text " i "," i % 7 "," i % 5 "," (i % 7 > 3 ? "up" : "down") }' >labelled.csv
+head -n 9 labelled.csv >few.csv
+cut -d, -f1-4 labelled.csv >pool.csv
+
+for part in a b; do
+	uma-gpu train --data train.csv --normalize none --learner kernelmean --kernel rbf --gamma 0.001 --model $part.npz
+done
+uma-gpu train --data train.csv --learner kernelmean --kernel rbf --gamma median --model mean.npz
+
+/usr/bin/python3 - <<'end'
+import gzip, numpy
+numpy.savez("coef.npz", coef_=numpy.eye(3, 64), intercept_=numpy.zeros(3), classes_=numpy.arange(3))
+data = numpy.loadtxt("train.csv", delimiter=",").astype(numpy.uint8)
+for part in "train", "t10k":
+    with gzip.open(part + "-images-idx3-ubyte.gz", "wb") as f:
+        f.write(numpy.array([0x803, len(data), 8, 8], ">i4").tobytes() + data[:, :-1].tobytes())
+    with gzip.open(part + "-labels-idx1-ubyte.gz", "wb") as f:
+        f.write(numpy.array([0x801, len(data)], ">i4").tobytes() + data[:, -1].tobytes())
+end
+`
+
+// sceneOf has what a page needs to be otherwise.
+var sceneOf = map[string]string{
+	"docs/serve.md": `
+printf 'weight,height,class\n4,25,cat\n5,30,cat\n25,60,dog\n35,75,dog\n' >animals.csv
+uma-gpu train --data animals.csv --model m.npz
+`,
+	"docs/kernel-mean.md": "uma-gpu train --data train.csv --learner kernelmean --kernel rbf --gamma 2 --model m.npz",
+}
+
+// makeScene makes that folder.
+func makeScene(t *testing.T, dir, script string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "shop.csv", shop(84))
+	if output, err := newShell(t, dir).run(t, script); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}

@@ -1,0 +1,177 @@
+//go:build cgo && !noopencl && linux
+
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const loaderLibrary = "libOpenCL.so.1"
+
+// driverAtFault compiles testdata/driver.c.
+func driverAtFault(t *testing.T, fault int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "libfault.so")
+	out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-Wall", "-Werror", "-o", path,
+		fmt.Sprintf("-DFAULT=%d", fault), "testdata/driver.c").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// registerDrivers has the loader know those of its own and other ICD files, and returns the folder.
+func registerDrivers(t *testing.T, more map[string]string) (folder string, own int) {
+	t.Helper()
+	folder = t.TempDir()
+	files, err := filepath.Glob(filepath.Join(vendors(), "*.icd"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %q in %s, %v; wanted a driver", files, vendors(), err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, filepath.Base(f)), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range more {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(vendorsVariable, folder)
+	return folder, len(files)
+}
+
+// showSound returns how many drivers soundDrivers shows, -1 for all.
+func showSound(t *testing.T) int {
+	t.Helper()
+	folder, err := soundDrivers(loaderLibrary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if folder == "" {
+		return -1
+	}
+	shown, _ := filepath.Glob(filepath.Join(folder, "*.icd"))
+	if err := os.RemoveAll(folder); err != nil {
+		t.Error(err)
+	}
+	return len(shown)
+}
+
+// Drivers that crash, end the process or hang are named and left out, and the others are shown to the loader.
+func TestSoundDrivers(t *testing.T) {
+	defer func(limit time.Duration) { askLimit, leftOut = limit, nil }(askLimit)
+	for _, c := range []struct {
+		name  string
+		fault int
+		how   string // it ended
+	}{
+		{"aborts", 1, "ended by signal: aborted"},
+		{"exits", 2, "ended by exit status 0"},
+		{"no such memory", 3, "ended by signal: segmentation fault"},
+		{"hangs", 4, "did not end within 5s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			leftOut, askLimit = nil, time.Minute
+			if c.name == "hangs" {
+				askLimit = 5 * time.Second
+			}
+			broken := driverAtFault(t, c.fault)
+			of, own := registerDrivers(t, map[string]string{"broken.icd": broken + "\n"})
+			shown := showSound(t)
+			said := errors.Join(LeftOut()...)
+			if shown != own || len(leftOut) != 1 || !strings.Contains(said.Error(), filepath.Join(of, "broken.icd")) ||
+				!strings.Contains(said.Error(), broken) || !strings.Contains(said.Error(), c.how) {
+				t.Errorf("shows %d of %d, leaves out %v", shown, own+1, said)
+			}
+		})
+	}
+}
+
+// What is no driver harms nobody: most loaders pass it over, and if not, it is left out.
+func TestJunkDrivers(t *testing.T) {
+	defer func() { leftOut = nil }()
+	whole, err := filepath.Glob("/usr/lib/*/libpocl.so.2")
+	if err != nil || len(whole) == 0 {
+		t.Skip("PoCL's library is not where Debian has it: nothing to cut")
+	}
+	bytes, err := os.ReadFile(whole[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(t *testing.T, name string, b []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, b, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	junk := make([]byte, 100000)
+	for k := range junk {
+		junk[k] = byte(k * k >> 3)
+	}
+	files := map[string]string{"empty.icd": "", "junk.icd": string(junk), "long.icd": strings.Repeat("x", 1<<20),
+		"gone.icd": "/nowhere/libgone.so", "text.icd": file(t, "libtext.so", []byte("text"))}
+	for _, at := range []int{64, 4096, len(bytes) / 3, len(bytes) / 2, len(bytes) - 100} {
+		files[fmt.Sprintf("cut%d.icd", at)] = file(t, "libcut.so", bytes[:at])
+		turned := slices.Clone(bytes)
+		copy(turned[at:], junk[:min(2000, len(turned)-at)])
+		files[fmt.Sprintf("turned%d.icd", at)] = file(t, "libturned.so", turned)
+	}
+	for name, text := range files {
+		t.Run(name, func(t *testing.T) {
+			leftOut = nil
+			_, own := registerDrivers(t, map[string]string{"z" + name: text}) // behind PoCL, of which there is one at most
+			if shown := showSound(t); shown >= 0 && shown != own || (shown < 0) != (leftOut == nil) {
+				t.Errorf("shows %d of %d, leaves out %v", shown, own+1, leftOut)
+			}
+			t.Logf("leaves out %.300v", leftOut)
+		})
+	}
+}
+
+// A pipe for an ICD file would never end.
+func TestPipeForDriver(t *testing.T) {
+	defer func(limit time.Duration) { askLimit, leftOut = limit, nil }(askLimit)
+	askLimit = 5 * time.Second
+	of, own := registerDrivers(t, nil)
+	if err := syscall.Mkfifo(filepath.Join(of, "pipe.icd"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if shown := showSound(t); shown != own || len(leftOut) != 1 ||
+		!strings.Contains(leftOut[0].Error(), "it is no file") {
+		t.Errorf("shows %d of %d, leaves out %v", shown, own+1, leftOut)
+	}
+}
+
+// A loader that crashes by itself is no driver's fault.
+func TestBrokenLoader(t *testing.T) {
+	defer func() { leftOut = nil }()
+	if _, err := soundDrivers(driverAtFault(t, 1)); !errors.Is(err, ErrNoLoader) || leftOut != nil ||
+		!strings.Contains(err.Error(), "with no driver ended by signal: aborted") {
+		t.Errorf("found %v, leaves out %v", err, leftOut)
+	}
+}
+
+// All is well: nothing is left out, and no folder is made.
+func TestSoundDriversOfAll(t *testing.T) {
+	start := time.Now()
+	if folder, err := soundDrivers(loaderLibrary); folder != "" || err != nil || leftOut != nil {
+		t.Errorf("made %q, %v, leaves out %v", folder, err, leftOut)
+	}
+	t.Logf("took %v", time.Since(start))
+}

@@ -1,0 +1,35 @@
+//go:build cgo && !noopencl
+
+package gpu
+
+import (
+	"strings"
+	"testing"
+)
+
+// Indices that a device wrote are judged before they are used.
+func TestIndicesAreJudged(t *testing.T) {
+	tile := &tile{rows: 10}
+	for _, rows := range [][]int32{{}, {0, 9, 3}} {
+		if err := tile.checkList(rows, "list"); err != nil {
+			t.Errorf("list %d: %v", rows, err)
+		}
+	}
+	for _, rows := range [][]int32{{0, 10}, {-1}, {1 << 30}} {
+		if err := tile.checkList(rows, "list"); err == nil || !strings.Contains(err.Error(), `kernel bound wrote example`) ||
+			!strings.Contains(err.Error(), `buffer "list", wanted 0 to 9`) {
+			t.Errorf("list %d: %v", rows, err)
+		}
+	}
+	for _, moves := range [][]int32{{}, {0, -1, 5, 9, 5, 0}} {
+		if err := tile.checkMoves(moves, 3, "moves"); err != nil {
+			t.Errorf("moves %d: %v", moves, err)
+		}
+	}
+	for _, moves := range [][]int32{{10, 0, 0}, {-1, 0, 0}, {0, -2, 0}, {0, 6, 0}, {0, 0, -1}, {0, 1, 2, 0, 0, 6}} {
+		if err := tile.checkMoves(moves, 3, "moves"); err == nil || !strings.Contains(err.Error(), "kernel assign wrote") ||
+			!strings.Contains(err.Error(), `buffer "moves"`) {
+			t.Errorf("moves %d: %v", moves, err)
+		}
+	}
+}

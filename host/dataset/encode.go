@@ -63,6 +63,9 @@ func (s *cells) learn(e Examples, counts []int) error {
 		}
 		recipe.Columns[k] = column
 	}
+	if err := recipe.Check(); err != nil { // a name that is not UTF-8
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
 	s.recipe = recipe
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,6 +61,9 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 			t.Fatalf("value %d is subnormal", k)
 		}
 	}
+	if d.Features != nil {
+		d.IDs = nil // whose column a feature may be named after
+	}
 	for _, f := range formats() {
 		if f.write == nil || ((f.name == "csv" || f.name == "npy") && d.N*d.D > 1<<16) {
 			continue
@@ -76,8 +80,12 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := readSource(again, Options{Format: f.name, Header: header, NoLabels: o.NoLabels,
-			Classes: d.Classes, Features: d.D})
+		o := Options{Format: f.name, Header: header, NoLabels: o.NoLabels, Classes: d.Classes, Features: d.D}
+		if d.IDs != nil && f.name == "csv" {
+			_, at, _ := d.layout(WriteOptions{})
+			o.IDColumn = strconv.Itoa(at + 1)
+		}
+		back, err := readSource(again, o)
 		if err != nil {
 			t.Fatalf("%s: cannot read back: %v", f.name, err)
 		}
@@ -93,7 +101,8 @@ func FuzzReadCSV(f *testing.F) {
 		"\"1\",\"a\"\"b\"\n2,c\n",
 		"\"x\ny\",z\n1,a\n2,b\n", "1e-40,-0,a\n3.4e38,.5,b\n", "1,nan,a\n", "1,2\n1,2,3\n", "\x1f\x8b\x08",
 		",,\n", "1,\"a\n",
-		"0,1,2\n3,4,5\n", "class,1x1\na,1\nb,2\n",
+		"0,1,2\n3,4,5\n", "class,1x1\na,1\nb,2\n", "# c\nx y  class\n 1 2\ta\n#\n3 4 b\n", "#x,y\n#1,2\n3,4\n# \"e\n",
+		"\xff\xfex\x00,\x00y\x00\n\x001\x00,\x00a\x00\n\x002\x00,\x00b\x00", "x;y;class\n1,5;2;a\n\"2,5\";-0,1;b\n",
 	} {
 		for _, column := range []string{"", "first", "class", "2"} {
 			f.Add([]byte(text), column, false)
@@ -106,6 +115,9 @@ func FuzzReadCSV(f *testing.F) {
 		}
 		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels, Features: 2})
 		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels})
+		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels, IDColumn: "first", DecimalComma: true})
+		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels, Separator: "blanks",
+			Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"1"}}}})
 	})
 }
 
@@ -139,6 +151,8 @@ func FuzzReadARFF(f *testing.F) {
 				Storage: storage, SkipBad: true})
 		}
 		checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, Ignore: []string{"2"}, MaxErrors: 3})
+		checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, NoLabels: noLabels, IDColumn: "2",
+			Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}})
 	})
 }
 
@@ -202,11 +216,14 @@ func FuzzReadParquet(f *testing.F) {
 	f.Add(parquetBytes(f, 3))
 	f.Add(benchParquet(f, []float32{1, 2, 3, 4}, 2))
 	f.Add(writeParquet(f, rows))
+	f.Add([]byte(decimalParquet(f)))
 	f.Add(writeParquet(f, rows, parquet.Compression(&parquet.Snappy), parquet.DataPageVersion(1),
 		parquet.MaxRowsPerRowGroup(4)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f.parquet", raw, Options{})
 		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Ignore: []string{"first"}, SkipBad: true})
+		checkRead(t, "f.parquet", raw, Options{IDColumn: "2", Encode: &EncodeOptions{Missing: "mean",
+			Text: TextOptions{Columns: []string{"3"}}}})
 	})
 }
 

@@ -112,8 +112,8 @@ func TestLayoutsBad(t *testing.T) {
 	}
 }
 
-// Decimals of Parquet are what the same digits are in a CSV, whatever they are stored as.
-func TestParquetDecimals(t *testing.T) {
+// decimalParquet is a table of two examples of decimals, stored in each way that there is.
+func decimalParquet(t testing.TB) string {
 	type row struct {
 		Small *int32   `parquet:"small,optional,decimal(2:9)"`
 		Large int64    `parquet:"large,decimal(4:18)"`
@@ -148,7 +148,13 @@ func TestParquetDecimals(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readText("f.parquet", b.String(), Options{LabelColumn: "class"})
+	return b.String()
+}
+
+// Decimals of Parquet are what the same digits are in a CSV, whatever they are stored as.
+func TestParquetDecimals(t *testing.T) {
+	table := decimalParquet(t)
+	got, err := readText("f.parquet", table, Options{LabelColumn: "class"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +166,7 @@ func TestParquetDecimals(t *testing.T) {
 	if got.SHA256 != want.SHA256 || fmt.Sprint(got.Features) != fmt.Sprint(want.Features) {
 		t.Errorf("read %v\n%swanted %v\n%s", got.Features, rows(got.Examples), want.Features, rows(want.Examples))
 	}
-	category, err := readText("f.parquet", b.String(), Options{LabelColumn: "class",
+	category, err := readText("f.parquet", table, Options{LabelColumn: "class",
 		Encode: &EncodeOptions{Categories: []string{"small"}}})
 	if err != nil || !strings.Contains(fmt.Sprint(category.Features), "small=-0.05 small=12.34") {
 		t.Errorf("%v, %v", category, err)

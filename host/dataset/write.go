@@ -268,9 +268,10 @@ func checkRow(d int) error {
 }
 
 // appendField appends text as a CSV field, in quotes if a reader could take it
-// apart, trim it, or see in it another delimiter.
+// apart, trim it, or see in it another delimiter or a comment.
 func appendField(line []byte, text string) []byte {
-	if !strings.ContainsAny(text, "\",;\t\r\n ") && !strings.HasPrefix(text, "\ufeff") && text != "" {
+	mark := strings.HasPrefix(text, "\ufeff") || strings.HasPrefix(text, "#")
+	if !strings.ContainsAny(text, "\",;\t\r\n ") && !mark && text != "" {
 		return append(line, text...)
 	}
 	line = append(line, '"')

@@ -14,8 +14,9 @@
 # make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
 # make slurm    trains on a Slurm that it starts on this machine, on two ranks; as root
 # make container the image of packaging/container, by podman, on systems made by debootstrap; as root
+# make mpijob   has Kubeflow's MPI operator judge packaging/kubernetes/mpijob.yaml
 # make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
-# make hostile  every damaged file and every command with one bad file, of which make test tries a part
+# make hostile  every damaged file, every command with one bad file or in bad surroundings; make test tries a part
 # make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
@@ -61,7 +62,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills slurm container kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -152,7 +153,7 @@ shards: deps
 mpi: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev
 	@mkdir -p build
-	go test -vet=off -tags mpi -c -o build/mpi.test ./host/engine/shard/mpi
+	go test -vet=off -tags mpi -c -o build/mpi.test ./host/ranks/mpi
 	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
 
@@ -160,6 +161,9 @@ slurm: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge
 	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
 	packaging/slurm/check.sh build/uma-gpu-mpi
+
+mpijob:
+	cd packaging/kubernetes/check && go run . ../mpijob.yaml
 
 container:
 	@.ci/install-deps podman buildah debootstrap
@@ -174,7 +178,7 @@ kills: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 hostile: deps
-	go test -vet=off -count=1 -v -run '^TestHostile' ./cmd/uma-gpu -hostile 3
+	go test -vet=off -count=1 -v -timeout 1h -run '^TestHostile' ./cmd/uma-gpu -hostile 3
 
 # Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it;
 # and eight processes at a time find an empty folder of compiled kernels.

@@ -192,8 +192,8 @@ func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
 	n, listed := int(moves[0]), int(moves[1])
 	r.cells.usual = min(max(n, 0), 1<<14)
 	if n < 0 || n > t.rows || listed < 0 || listed > t.rows {
-		return nil, fmt.Errorf("kernels assign and bound moved %d and listed %d of %d examples, by buffer %q; the device is "+
-			"at fault", n, listed, t.rows, r.ints.name)
+		return nil, fmt.Errorf("kernels assign and bound moved %d and listed %d of %d examples, by buffer %q; the device "+
+			"is at fault", n, listed, t.rows, r.ints.name)
 	}
 	if r.bounds.InUse() {
 		r.bounds.Open += listed

@@ -72,8 +72,8 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	}
 	if err := engine.SelfTest(e); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
-			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than %d KiB, "+
-				"the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
+			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than "+
+				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
 		}
 		if !o.AllowNonconforming {
 			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused "+

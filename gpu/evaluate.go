@@ -142,8 +142,8 @@ func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		e.Refused += pairs[k+1]
 	}
 	if e.Refused < 0 || e.Refused > int64(r.n) {
-		return e, fmt.Errorf("kernel %s refused %d of %d examples, by buffer %q; the device is at fault", kernel, e.Refused, r.n,
-			losses.name)
+		return e, fmt.Errorf("kernel %s refused %d of %d examples, by buffer %q; the device is at fault", kernel,
+			e.Refused, r.n, losses.name)
 	}
 	return e, nil
 }

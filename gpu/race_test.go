@@ -56,7 +56,7 @@ func TestEmptyProgram(t *testing.T) {
 	}
 }
 
-// race starts racers, with a folder for compiled kernels and so many programs, and returns what those said that failed.
+// race starts racers, with a folder for compiled kernels and so many programs, and returns what they said that failed.
 func race(t *testing.T, folder string, racers, programs int) []string {
 	t.Helper()
 	self, err := os.Executable()

@@ -164,6 +164,10 @@ type Definition struct {
 	// predictions alone: steps are made on the host.
 	Scores bool
 
+	// Shared says that it looks at no example itself, but for those that Examples.Pick gives it: several ranks may
+	// have a part of them each.
+	Shared bool
+
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes nothing that
 	// a step does. What is estimated of its weights is by the noise all the same.
 	IgnoresNoise bool

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,12 +89,12 @@ func (t *training) judgeByConsensus(d *dataset.Dataset) (*confusion.Matrix, erro
 
 // readAnnotations reads the table of --annotators and gives d the classes of its labels, or
 // those of the training to go on with, and the votes as labels.
-func (t *training) readAnnotations(d *dataset.Dataset) error {
+func (t *training) readAnnotations(ctx context.Context, d *dataset.Dataset) error {
 	o := confusion.AnnotationOptions{Items: d.N, Right: t.trusted}
 	if base := t.base(); base != nil {
 		o.Classes = base.Meta.Classes
 	}
-	a, err := confusion.ReadAnnotations(t.annotators, o)
+	a, err := readAnnotations(ctx, t.annotators, o)
 	if err != nil {
 		return err
 	}

@@ -189,7 +189,11 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 		}
 	} else {
 		d = &dataset.Dataset{Examples: dataset.Examples{N: b.n, D: b.d}}
-		if d.X, d.Y, err = synth.Generate(b.n, b.d, b.q, b.seed); err != nil {
+		d.X, d.Y, err = synth.GenerateContext(ctx, b.n, b.d, b.q, b.seed)
+		if stopped := interrupted(ctx); stopped != nil {
+			err = stopped
+		}
+		if err != nil {
 			return about, err
 		}
 		if d.Classes, err = classNames(b.q); err != nil {

@@ -214,7 +214,7 @@ func judgeOf(
 	if t.trusted, err = trusted(c); err != nil {
 		return nil, err
 	}
-	if err := t.readAnnotations(d); err != nil {
+	if err := t.readAnnotations(c.Context, d); err != nil {
 		return nil, err
 	}
 	for _, way := range list {

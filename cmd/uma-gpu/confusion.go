@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -70,21 +70,7 @@ func matrixSource(c *cli.Context) (source, error) {
 	}, nil
 }
 
-// readMatrix is confusion.Read, which ends with ctx: a pipe that nobody writes to is waited for, for ever.
+// readMatrix is confusion.Read, but for its waiting.
 func readMatrix(ctx context.Context, path string, o confusion.ReadOptions) (*confusion.Matrix, error) {
-	type answer struct {
-		m   *confusion.Matrix
-		err error
-	}
-	read := make(chan answer, 1)
-	go func() {
-		m, err := confusion.Read(path, o)
-		read <- answer{m, err}
-	}()
-	select {
-	case a := <-read:
-		return a.m, a.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w while reading %s; nothing was written", errInterrupted, path)
-	}
+	return awaited(ctx, path, func(path string) (*confusion.Matrix, error) { return confusion.Read(path, o) })
 }

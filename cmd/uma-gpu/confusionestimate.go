@@ -225,7 +225,9 @@ func (e *estimating) prior(classes []string) (*confusion.Matrix, error) {
 
 func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("table")
-	t, err := confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(e.c.String("confusion-axes"))})
+	t, err := awaited(e.c.Context, path, func(path string) (*confusion.Table, error) {
+		return confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(e.c.String("confusion-axes"))})
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -257,7 +259,7 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 
 func (e *estimating) byPairs() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("clean")
-	pairs, err := confusion.ReadClean(path, confusion.CleanOptions{})
+	pairs, err := readClean(e.c.Context, path, confusion.CleanOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,7 +285,7 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := confusion.ReadAnnotations(path, confusion.AnnotationOptions{Right: right})
+	a, err := readAnnotations(e.c.Context, path, confusion.AnnotationOptions{Right: right})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -328,7 +330,7 @@ func (e *estimating) readData() (*dataset.Dataset, []int32, error) {
 	if path == "" {
 		return d, nil, nil
 	}
-	clean, err := confusion.ReadClean(path, confusion.CleanOptions{Classes: d.Classes, Y: d.Y})
+	clean, err := readClean(e.c.Context, path, confusion.CleanOptions{Classes: d.Classes, Y: d.Y})
 	if err == nil && clean.Item == nil {
 		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs leave out --data",
 			path)

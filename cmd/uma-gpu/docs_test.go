@@ -157,7 +157,9 @@ func TestDocsJudgeRefuses(t *testing.T) {
 			t.Errorf("%s: found %q, wanted %q in it", line, problem, want)
 		}
 	}
-	for code, judged := range map[string]bool{"--faster 3": true, "make tset": true, "uma-gpu trian": true, "C.csv": false} {
+	for code, judged := range map[string]bool{
+		"--faster 3": true, "make tset": true, "uma-gpu trian": true, "C.csv": false,
+	} {
 		if problem, is := judgeSpan(t, code); is != judged || (problem != "") != judged {
 			t.Errorf("`%s`: judged %v, %q", code, is, problem)
 		}

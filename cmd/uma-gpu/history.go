@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // historyHeader names the columns of a history.
@@ -67,9 +66,9 @@ func writeHistory(path string, moments []host.Moment) error {
 
 // readHistory reads what writeHistory wrote.
 func readHistory(path string) (moments []host.Moment, err error) {
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the history: %w", path, fileerr.Cause(err))
+		return nil, fmt.Errorf("%s: cannot read the history: %w", path, err)
 	}
 	if strings.EqualFold(filepath.Ext(path), ".jsonl") {
 		for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // TestIdentities: each rank says which rank has another program, another contract or other data than rank 0.
@@ -22,7 +22,7 @@ func TestIdentities(t *testing.T) {
 		{identity{1 << 62, 2, 3}, "rank 1 has other data than rank 0"},
 	} {
 		var all sync.WaitGroup
-		for rank, r := range shard.NewGroup(3) {
+		for rank, r := range ranks.NewGroup(3) {
 			all.Go(func() {
 				mine := same
 				if rank == 1 {
@@ -32,7 +32,7 @@ func TestIdentities(t *testing.T) {
 				if c.want == "" && err == nil {
 					return
 				}
-				if !errors.Is(err, shard.ErrDiffers) || !strings.Contains(err.Error(), c.want) {
+				if !errors.Is(err, ranks.ErrDiffers) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("rank %d of %v: found %v, wanted %q", rank, c.odd, err, c.want)
 				}
 			})

@@ -32,10 +32,13 @@ func mpirun(t *testing.T, ranks int, args ...string) *exec.Cmd {
 func TestRanksTrain(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "d.csv")
-	succeed(t, "synth", "--examples", "1500", "--features", "6", "--classes", "3", "--out", data)
+	succeed(t, "synth", "--examples", "4500", "--features", "6", "--classes", "3", "--out", data)
 	mapped := filepath.Join(dir, "d.umab")
 	succeed(t, "convert", "--data", data, "--normalize", "auto", "--out", mapped)
+	raw := filepath.Join(dir, "raw.umab")
+	succeed(t, "convert", "--data", data, "--storage", "sparse", "--out", raw)
 	for _, c := range [][]string{
+		{"--data", raw, "--learner", "uma", "--max-steps", "8"},
 		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir, "c.npz"),
 			"--every", "3"},
 		{"--data", mapped, "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
@@ -61,6 +64,11 @@ func TestRanksTrain(t *testing.T) {
 func TestRanksEnd(t *testing.T) {
 	dir := t.TempDir()
 	data, model := synthetic(t, dir), filepath.Join(dir, "m.npz")
+	mistaken := filepath.Join(dir, "mistaken.csv")
+	text := strings.Repeat("1,2,a\n3,4,b\n", 2000)
+	if err := os.WriteFile(mistaken, []byte(text+"1,x,a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		code int
 		want string
@@ -68,6 +76,8 @@ func TestRanksEnd(t *testing.T) {
 	}{
 		{exitFailure, "rank 0 of 2 ends all: ",
 			[]string{"train", "--data", filepath.Join(dir, "none.csv"), "--model", model}},
+		{exitFailure, "rank 0 of 2 ends all: rank 1: " + mistaken + ":4001:3: ",
+			[]string{"train", "--data", mistaken, "--model", model}},
 		{exitUsage, "several ranks run train, eval, cv or predict", []string{"synth", "--out", model}},
 		{exitFailure, "rank 1 has other data than rank 0", []string{"train", "--model", model, "--data", data,
 			":", "-n", "1", os.Args[0], "train", "--model", model, "--data", digits}},

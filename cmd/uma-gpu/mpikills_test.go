@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
+	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
 )
 
 // TestRanksKills kills random ranks of trainings at random moments, and goes on from their checkpoints on other

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image/color"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/experiment"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 func pictureCommand() *cli.Command {
@@ -44,7 +44,7 @@ func drawRows(c *cli.Context) error {
 	if _, err := pictureFormat(c); err != nil {
 		return err
 	}
-	rows, err := readRows(c.String("rows"))
+	rows, err := awaited(c.Context, c.String("rows"), readRows)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func savePicture(c *cli.Context, p *plot.Plot) error {
 
 // readRows reads the rows of one experiment.
 func readRows(path string) ([]experiment.Row, error) {
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: cannot read the rows: %w", path, err)
 	}
 	var rows []experiment.Row
 	for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // cannotTell is the label of an example that the expert cannot tell the class of.
@@ -33,9 +32,9 @@ type answered struct {
 // readAnswers reads the rows of a table that have a label. Its first record names the columns id and label; others
 // are passed over. refuse says what is wrong with an id, "" if nothing is.
 func readAnswers(path string, classes []string, refuse func(id string) string) (list []answered, err error) {
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the answers: %w", path, fileerr.Cause(err))
+		return nil, fmt.Errorf("%s: cannot read the answers: %w", path, err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // spreadsheets begin so
 	r := csv.NewReader(bytes.NewReader(text))

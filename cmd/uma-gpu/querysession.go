@@ -257,14 +257,16 @@ func (q *questions) answer(c *cli.Context) error {
 			asked[q.ids[i]] = &r.Answers[k]
 		}
 	}
-	answers, err := readAnswers(path, q.session.Classes, func(id string) string {
-		switch _, known := q.place[id]; {
-		case asked[id] != nil:
-			return ""
-		case known:
-			return "nobody asked about it"
-		}
-		return "no example of the pool is named so"
+	answers, err := awaited(c.Context, path, func(path string) ([]answered, error) {
+		return readAnswers(path, q.session.Classes, func(id string) string {
+			switch _, known := q.place[id]; {
+			case asked[id] != nil:
+				return ""
+			case known:
+				return "nobody asked about it"
+			}
+			return "no example of the pool is named so"
+		})
 	})
 	if err != nil {
 		return err

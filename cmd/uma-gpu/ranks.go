@@ -16,10 +16,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
 )
 
 var (
@@ -108,18 +110,48 @@ func deviceOfRank(name string) string {
 	return strings.ReplaceAll(name, "{rank}", strconv.Itoa(launch.Local))
 }
 
-// joinRanks makes one engine of those of all ranks. MPI begins here, when the devices are open.
+// joinWorld begins MPI, unless it has begun.
+func joinWorld() error {
+	if world != nil {
+		return nil
+	}
+	var err error
+	world, err = mpi.Join(func(format string, args ...any) { fmt.Fprintf(os.Stderr, "uma-gpu: "+format+"\n", args...) })
+	if err != nil {
+		return fmt.Errorf("rank %d of %d: %w", launch.Rank, launch.Ranks, err)
+	}
+	if rank, all := world.Rank(); rank != launch.Rank || all != launch.Ranks {
+		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of the MPI that it "+
+			"is built with", launch.Rank, launch.Ranks, rank, all)
+	}
+	return nil
+}
+
+// shareReading has all ranks, if there are several, read path together by o, each its own examples.
+func shareReading(path string, o *dataset.Options) error {
+	if launch.Ranks == 1 {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil // which Read says better
+	}
+	if err := joinWorld(); err != nil {
+		return err
+	}
+	program, err := programHash()
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore, o.Labels != "", o.Trust)
+	o.Ranks = world
+	return compareIdentities(world, identity{program, contract.Version, hash64(what)})
+}
+
+// joinRanks makes one engine of those of all ranks.
 func (d *device) joinRanks(engines []engine.Engine, shares []int, w work) (engine.Engine, error) {
-	if world == nil {
-		var err error
-		world, err = mpi.Join(func(format string, args ...any) { fmt.Fprintf(os.Stderr, "uma-gpu: "+format+"\n", args...) })
-		if err != nil {
-			return nil, fmt.Errorf("rank %d of %d: %w", launch.Rank, launch.Ranks, err)
-		}
-		if rank, ranks := world.Rank(); rank != launch.Rank || ranks != launch.Ranks {
-			return nil, fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of the MPI that it "+
-				"is built with", launch.Rank, launch.Ranks, rank, ranks)
-		}
+	if err := joinWorld(); err != nil {
+		return nil, err
 	}
 	if err := d.compareRanks(w); err != nil {
 		return nil, err
@@ -141,9 +173,9 @@ func (d *device) compareRanks(w work) error {
 type identity [3]int64
 
 // compareIdentities returns an error that names the first rank whose identity is not that of rank 0.
-func compareIdentities(r shard.Reducer, mine identity) error {
-	rank, ranks := r.Rank()
-	table := make([]int64, ranks*len(mine))
+func compareIdentities(r ranks.Reducer, mine identity) error {
+	rank, all := r.Rank()
+	table := make([]int64, all*len(mine))
 	copy(table[rank*len(mine):], mine[:])
 	if err := r.Sum(context.Background(), table); err != nil {
 		return err
@@ -151,7 +183,7 @@ func compareIdentities(r shard.Reducer, mine identity) error {
 	what := [len(mine)]string{"another program", "another version of the contract", "other data"}
 	for i := range table {
 		if rank := i / len(mine); table[i] != table[i%len(mine)] {
-			return fmt.Errorf("rank %d has %s than rank 0, wanted the same: %w", rank, what[i%len(mine)], shard.ErrDiffers)
+			return fmt.Errorf("rank %d has %s than rank 0, wanted the same: %w", rank, what[i%len(mine)], ranks.ErrDiffers)
 		}
 	}
 	return nil

@@ -113,7 +113,7 @@ func reportModel(c *cli.Context) error {
 	}
 	r := newReporter(c, out, file, g.model)
 	if path := c.String("history"); path != "" {
-		if r.History, err = readHistory(path); err != nil {
+		if r.History, err = awaited(c.Context, path, readHistory); err != nil {
 			return err
 		}
 	}

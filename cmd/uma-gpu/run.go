@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -16,6 +17,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
+// stops are signals that end a command in order, beside those that a user may have it ignore.
+var stops = []os.Signal{syscall.SIGTERM}
+
 // run executes one command line, without the program's name, and returns the
 // exit code. The first SIGINT, SIGTERM or SIGHUP (the terminal closed) asks the
 // command to end in order, the second kills the process.
@@ -23,18 +27,21 @@ func run(args []string, stdout, stderr io.Writer) int {
 	// A reader that goes away (| head) is a write error like any other, not a
 	// reason to die before the model is saved.
 	signal.Ignore(syscall.SIGPIPE)
-	if stdout == io.Writer(os.Stdout) && stdoutClosed() {
+	last := stdout == io.Writer(os.Stdout) // the process ends with this run
+	if last && stdoutClosed() {
 		stdout = closedOutput{}
 	}
 	// What nohup, or a script for its command in the background, ignores stays ignored.
-	signals := []os.Signal{syscall.SIGTERM}
+	signals := slices.Clone(stops)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
 			signals = append(signals, s)
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	defer stop()
+	if !last { // else a signal would end what is done already, and take its exit code away
+		defer stop()
+	}
 	context.AfterFunc(ctx, stop)
 	return runContext(ctx, args, stdout, stderr)
 }
@@ -106,8 +113,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         needCommand,
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(), exportCommand(),
-			importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
+			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
+			exportCommand(), importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
 			doctorCommand(), completionCommand(), completeCommand(), manCommand(),

@@ -132,9 +132,22 @@ func matrixClasses(path string) ([]string, error) {
 	return names, nil
 }
 
+// openRegular opens a file that is read twice, so that it can be no pipe.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("found %s, wanted a regular file, or the names of the classes with --classes",
+			fileerr.Kind(info.Mode()))
+	}
+	return os.Open(path)
+}
+
 // firstLine returns the first line of a file, plain or gzip, that is not blank.
 func firstLine(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -36,7 +35,7 @@ type annotatorReport struct {
 // isModel says whether a file begins as a model does. One that cannot be read is for others to
 // refuse.
 func isModel(path string) bool {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return false
 	}

@@ -48,15 +48,15 @@ func synthesize(c *cli.Context) error {
 	if err := checkFormat(c, out); err != nil {
 		return err
 	}
-	x, y, err := synth.Generate(n, d, q, c.Uint64("seed"))
+	x, y, err := synth.GenerateContext(c.Context, n, d, q, c.Uint64("seed"))
+	if stopped := interrupted(c.Context); stopped != nil {
+		err = stopped
+	}
 	if err != nil {
 		return err
 	}
 	set := &dataset.Dataset{Examples: dataset.Examples{N: n, D: d, X: x}, Y: y}
 	if set.Classes, err = classNames(q); err != nil {
-		return err
-	}
-	if err := interrupted(c.Context); err != nil {
 		return err
 	}
 	if err := writeData(c.Context, out, set, dataset.WriteOptions{}); err != nil {

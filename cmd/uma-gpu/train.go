@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -385,7 +386,7 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 		return nil, nil, err
 	}
 	if t.annotators != "" {
-		if err := t.readAnnotations(d); err != nil {
+		if err := t.readAnnotations(c.Context, d); err != nil {
 			return d, nil, err
 		}
 	}
@@ -395,7 +396,7 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 	}
 	inverse, err := (&learners.Problem{Q: len(d.Classes), Noise: noise}).Inverse()
 	if err != nil {
-		return d, nil, fmt.Errorf("%s: %w", t.confusion, err)
+		return d, nil, fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
 	}
 	if noise != nil {
 		t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
@@ -407,6 +408,11 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 // readExamples reads the data; for a training that goes on, or begins with a model, so
 // that they match.
 func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
+	if t.sharesExamples() {
+		if err := shareReading(t.data, &t.read); err != nil {
+			return nil, err
+		}
+	}
 	base := t.base()
 	if base == nil {
 		return readData(c.Context, t.data, t.read, t.notes)
@@ -421,6 +427,13 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		d.SHA256 = d.Hash()
 	}
 	return d, err
+}
+
+// sharesExamples reports whether no step of the training needs other examples than those of the rank that makes it,
+// but for some that it picks.
+func (t *training) sharesExamples() bool {
+	return t.Learner.Definition().Shared && !t.mapped() && t.validate == 0 && t.annotators == "" && t.page == "" &&
+		!t.estimates && t.read.Storage != "narrow"
 }
 
 // readNoise reads the confusion matrix, nil for none.

@@ -30,10 +30,10 @@ func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "verify",
 		Usage: "find out whether a model is whole, computes the same on two engines, and comes of its data",
-		Description: "Reads the model, whose checksums have to be right; computes scores, predictions and class sums of the\n" +
-			"examples on the device and once more by cpu:plain, the loops that define every result; and, with\n" +
-			"--retrain, trains again on cpu by what the model tells of its training. All bits are compared. The first\n" +
-			"that differs is an error that names it, and the exit code is 1.\n\n" +
+		Description: "Reads the model, whose checksums have to be right; computes scores, predictions and class sums\n" +
+			"of the examples on the device and once more by cpu:plain, the loops that define every result; and,\n" +
+			"with --retrain, trains again on cpu by what the model tells of its training. All bits are compared.\n" +
+			"The first that differs is an error that names it, and the exit code is 1.\n\n" +
 			"--retrain wants the data of the training, by their hash, and a training that began with nothing but them:\n" +
 			"neither --from nor --annotators. The device may differ, and nothing else.\n\n" +
 			"Example: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain",
@@ -170,8 +170,8 @@ func (v *verification) retrain(c *cli.Context, g *grounds, n notes) error {
 		{meta.From != "", "its training began with the weights of another model, which are not in it"},
 		{meta.AnnotationsSHA256 != "", "it was trained on the labels of annotators, which are not in it"},
 		{g.model.State != nil, "its training had not ended"},
-		{meta.ContractVersion != contract.Version, fmt.Sprintf("its weights were computed by version %d of the contract, and "+
-			"this program computes by version %d", meta.ContractVersion, contract.Version)},
+		{meta.ContractVersion != contract.Version, fmt.Sprintf("its weights were computed by version %d of the "+
+			"contract, and this program computes by version %d", meta.ContractVersion, contract.Version)},
 	} {
 		if missing.is {
 			return fmt.Errorf("it cannot be trained again: %s", missing.what)

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // SessionVersion is the version of the session file.
@@ -119,9 +118,9 @@ func encode(v any) (string, error) {
 // LoadSession reads a session file, and trusts nothing in it. The error names path, and wraps fs.ErrNotExist if
 // there is none.
 func LoadSession(path string) (*Session, error) {
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the session: %w", path, fileerr.Cause(err))
+		return nil, fmt.Errorf("%s: cannot read the session: %w", path, err)
 	}
 	s := &Session{}
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // The names that a column of a table of annotations may have.
@@ -83,7 +84,7 @@ type annotation struct {
 }
 
 func (t *annotationTable) read(r io.Reader) error {
-	records := csv.NewReader(r)
+	records := csv.NewReader(smallfile.Lines(r))
 	records.FieldsPerRecord, records.ReuseRecord = -1, true // counted here, for a better message
 	header, line, err := record(t.path, records)
 	if err == io.EOF {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // Clean are examples of which the true class is known.
@@ -82,7 +83,7 @@ type cleanTable struct {
 var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
 
 func (t *cleanTable) read(plain io.Reader) error {
-	r := csv.NewReader(plain)
+	r := csv.NewReader(smallfile.Lines(plain))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
 	header, line, err := record(t.path, r)
 	if err == io.EOF {

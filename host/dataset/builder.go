@@ -38,6 +38,9 @@ type builder struct {
 	segments []segment
 	stored   int // values in segments whose bits are not those of +0
 
+	share *Share // what this rank reads of the file, nil if all of it
+	own   int    // stored values of this rank's examples, once ranks have met
+
 	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
 	settled bool           // a block was given away, whose width, storage and classes the next ones have
 }
@@ -214,16 +217,21 @@ func (b *builder) finish() (*Dataset, error) {
 		}
 		return nil, emptyFault(b.src, "")
 	}
+	b.seal()
+	if b.o.block != nil {
+		return nil, b.giveAway(true)
+	}
+	return b.dataset()
+}
+
+// seal puts the last examples into a segment.
+func (b *builder) seal() {
 	if b.x != nil {
 		b.sealDense()
 	} else {
 		b.sealSparse()
 	}
 	b.x, b.counts, b.columns, b.values = nil, nil, nil, nil
-	if b.o.block != nil {
-		return nil, b.giveAway(true)
-	}
-	return b.dataset()
 }
 
 // dataset makes the data set of the examples in segments.
@@ -255,11 +263,17 @@ func (b *builder) examples() (Examples, error) {
 		return b.encoded()
 	}
 	if b.wantsSparse(b.stored, b.width) {
+		if b.share != nil {
+			return b.share.sparseOf(b.segments, b.n, b.width, b.own)
+		}
 		e.Starts, e.Columns, e.Values = joinSparse(b.segments, b.n, b.stored)
 		return e, nil
 	}
 	if err := b.checkDense(); err != nil {
 		return Examples{}, err
+	}
+	if b.share != nil {
+		return b.share.denseOf(b.segments, b.n, b.width)
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {

@@ -36,7 +36,35 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 		return nil, err
 	}
 	b.about = r.columns.about
+	if err := r.shareLines(); err != nil {
+		return nil, err
+	}
+	if err := b.meet(r.rows()); err != nil {
+		return nil, err
+	}
+	if r.header && b.seen == 0 {
+		return nil, emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
+	}
+	return b.finish()
+}
+
+// shareLines leaves this rank its part of the records, if ranks share them. Quotes, behind which a line may go on
+// in the next, are for one reader.
+func (r *csvReader) shareLines() error {
+	if r.cells != nil || !r.shares() {
+		return nil
+	}
+	from, line := int64(r.record.src.mark), int64(1)
 	if r.header {
+		from, line = r.record.src.passed(), int64(r.record.src.line)+1
+	}
+	return r.takeLines(from, line, lineScan{}, func(x *lineIndex) bool { return x.quotes == 0 })
+}
+
+// rows enters all records from the current one on, the first aside if it is the header.
+func (r *csvReader) rows() error {
+	var err error
+	if r.header || r.share != nil {
 		err = r.next()
 	}
 	for ; err == nil; err = r.next() {
@@ -45,7 +73,7 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 			fault = r.row()
 		}
 		if fault != nil && r.cells.broken() {
-			return nil, b.fatal(fault)
+			return r.fatal(fault)
 		}
 		if fault != nil {
 			err = r.reject(fault, r.line)
@@ -53,16 +81,13 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 			err = r.accept(r.line)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err != io.EOF {
-		return nil, b.fatal(err)
+		return r.fatal(err)
 	}
-	if r.header && b.seen == 0 {
-		return nil, emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
-	}
-	return b.finish()
+	return nil
 }
 
 // row enters the current record.

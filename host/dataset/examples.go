@@ -24,6 +24,8 @@ type Examples struct {
 	Starts  []int64   // sparse: N+1 places in Columns and Values, from 0, not decreasing
 	Columns []int32   // 0 ≤ column < D
 	Values  []float32 // as many as Columns
+
+	Share *Share // of which of them this rank has, nil for all
 }
 
 // Sparse says which of the two forms e has.
@@ -53,8 +55,8 @@ func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	return buffer
 }
 
-// Part returns examples from..to-1 of e, sharing all but the Starts of sparse ones. It has
-// no Narrow.
+// Part returns examples from..to-1 of e, which this rank must have, sharing all but the Starts of sparse ones. It has
+// no Narrow and no Share: who uses it holds e, too.
 func (e Examples) Part(from, to int) Examples {
 	p := Examples{N: to - from, D: e.D}
 	if !e.Sparse() {
@@ -70,8 +72,11 @@ func (e Examples) Part(from, to int) Examples {
 }
 
 // Pick returns the examples of e that which names, in that order, sharing nothing with it.
-// It has no Narrow.
+// It has no Narrow. Of examples that ranks share it takes all ranks, each of which has all that are picked.
 func (e Examples) Pick(which []int) Examples {
+	if e.Share != nil {
+		return e.Share.pick(e, which)
+	}
 	p := Examples{N: len(which), D: e.D}
 	const grain = 1 << 16 // values that are worth a processor
 	if !e.Sparse() {
@@ -107,7 +112,7 @@ func (e Examples) Stored() int {
 }
 
 // Check returns an error unless the parts of e have the sizes and order that the
-// type promises. It does not look at the values.
+// type promises, and in those that this rank has. It does not look at the values.
 func (e Examples) Check() error {
 	if e.N < 0 || e.D < 0 || (e.D > 0 && e.N > math.MaxInt/e.D) {
 		return fmt.Errorf("dataset: examples of shape %d×%d are negative or beyond the address space", e.N, e.D)
@@ -127,10 +132,14 @@ func (e Examples) Check() error {
 			"wanted one start more than examples, the last the number of values",
 			e.N, len(e.Starts), len(e.Columns), len(e.Values))
 	}
+	from, to := e.own()
 	for i := range e.N {
 		if e.Starts[i] > e.Starts[i+1] || e.Starts[i+1] > int64(len(e.Values)) {
 			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d values",
 				i, e.Starts[i+1], len(e.Values))
+		}
+		if i < from || i >= to {
+			continue
 		}
 		last := int32(-1)
 		for _, j := range e.Columns[e.Starts[i]:e.Starts[i+1]] {

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
@@ -47,16 +48,61 @@ func (d *Dataset) hash(ctx context.Context) (string, error) {
 	}
 	h.count(len(d.Y))
 	h.integers(d.Y)
+	if d.Share != nil {
+		return d.shareHash(&h)
+	}
+	if err := d.hashRows(ctx, &h, 0, d.N); err != nil {
+		return "", err
+	}
+	h.Write(h.buf)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// shareHash is the rest of hash where ranks share the examples: one after the other goes on where the one before it
+// stood. It takes all ranks.
+func (d *Dataset) shareHash(h *hasher) (string, error) {
+	h.flush()
+	state, err := h.Hash.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return "", err
+	}
+	var failed error
+	err = d.Share.inTurn(state, func(state []byte) {
+		failed = h.Hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
+		if failed == nil {
+			failed = d.hashRows(d.Share.ctx, h, d.Share.From, d.Share.To)
+		}
+		h.flush()
+		next, err := h.Hash.(encoding.BinaryMarshaler).MarshalBinary()
+		if failed == nil {
+			failed = err
+		}
+		copy(state, next)
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := d.Share.agree(failed); err != nil {
+		return "", err
+	}
+	if err := h.Hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// hashRows hashes examples from..to-1.
+func (d *Dataset) hashRows(ctx context.Context, h *hasher, from, to int) error {
 	var columns []int32
 	var values []float32
-	_, task := progress.Begin(ctx, progress.Work{Name: "hashing the data", Unit: "example", Total: int64(d.N)})
+	_, task := progress.Begin(ctx, progress.Work{Name: "hashing the data", Unit: "example", Total: int64(to - from)})
 	defer task.End()
-	for i := range d.N {
+	for i := from; i < to; i++ {
 		if i%1024 == 0 {
 			if ctx.Err() != nil {
-				return "", ctx.Err()
+				return ctx.Err()
 			}
-			task.Reach(int64(i))
+			task.Reach(int64(i - from))
 		}
 		if d.Sparse() {
 			columns, values = d.SparseRow(i)
@@ -70,8 +116,7 @@ func (d *Dataset) hash(ctx context.Context) (string, error) {
 		}
 		h.floats(values)
 	}
-	h.Write(h.buf)
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return nil
 }
 
 // dropZeros returns a sparse row without stored +0: itself if it has none.
@@ -104,6 +149,12 @@ func (h *hasher) spill() {
 		h.Write(h.buf)
 		h.buf = h.buf[:0]
 	}
+}
+
+// flush leaves nothing in the buffer.
+func (h *hasher) flush() {
+	h.Write(h.buf)
+	h.buf = h.buf[:0]
 }
 
 func (h *hasher) count(n int) {

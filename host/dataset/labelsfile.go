@@ -47,7 +47,8 @@ func readLabels(ctx context.Context, path string, o Options) (*external, error) 
 		return nil, err
 	}
 	defer done()
-	return readLabelSource(s, o)
+	e, err := readLabelSource(s, o)
+	return e, s.finished(err)
 }
 
 // ReadLabels reads a file that holds one label per example and nothing else, as Options.Labels

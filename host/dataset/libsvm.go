@@ -32,35 +32,11 @@ func readLIBSVM(s *source, o Options) (*Dataset, error) {
 	if o.Features > 0 {
 		r.most = min(r.most, o.Features)
 	}
-	for {
-		line, err := s.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, b.fatal(err)
-		}
-		if comment := bytes.IndexByte(line, '#'); comment >= 0 {
-			line = line[:comment]
-		}
-		start := 0
-		for start < len(line) && isSpace(line[start]) {
-			start++
-		}
-		if start == len(line) {
-			continue
-		}
-		if err := r.row(line, start); err != nil {
-			err = b.reject(err, s.line)
-			if err != nil {
-				return nil, err
-			}
-		} else if err := b.accept(s.line); err != nil {
-			return nil, err
-		}
-		if b.settled {
-			r.most = min(r.most, b.width)
-		}
+	if err := b.takeLines(int64(s.mark), 1, lineScan{tabs: true, comment: '#'}, nil); err != nil {
+		return nil, err
+	}
+	if err := b.meet(r.rows()); err != nil {
+		return nil, err
 	}
 	if o.Features > 0 {
 		if b.width == 0 {
@@ -75,6 +51,40 @@ func readLIBSVM(s *source, o Options) (*Dataset, error) {
 		return nil, b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature", s.path, b.n))
 	}
 	return b.finish()
+}
+
+// rows enters all lines.
+func (r *libsvmReader) rows() error {
+	for {
+		line, err := r.src.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return r.fatal(err)
+		}
+		if comment := bytes.IndexByte(line, '#'); comment >= 0 {
+			line = line[:comment]
+		}
+		start := 0
+		for start < len(line) && isSpace(line[start]) {
+			start++
+		}
+		if start == len(line) {
+			continue
+		}
+		if err := r.row(line, start); err != nil {
+			err = r.reject(err, r.src.line)
+			if err != nil {
+				return err
+			}
+		} else if err := r.accept(r.src.line); err != nil {
+			return err
+		}
+		if r.settled {
+			r.most = min(r.most, r.width)
+		}
+	}
 }
 
 // row enters one line, whose first field begins at i, comment cut off.

@@ -183,7 +183,9 @@ func checkEndian(path string) error {
 }
 
 // element is what sections are made of.
-type element interface{ int32 | int64 | float32 }
+type element interface {
+	int32 | int64 | float32 | float64
+}
 
 // viewOf returns the elements of which raw, aligned to their size, consists,
 // sharing memory.

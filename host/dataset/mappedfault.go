@@ -15,6 +15,7 @@ type mapping struct {
 	at, size uintptr
 	path     string
 	closed   bool
+	shared   bool // ranks have a part of it each
 }
 
 // mapped are the files. A fault tells an address, and no more.
@@ -25,7 +26,12 @@ var mapped struct {
 
 func addressOf(raw []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(raw))) }
 
-func remember(raw []byte, path string) {
+func remember(raw []byte, path string) { note(raw, path, false) }
+
+// rememberAway is remember for what has memory for some of the examples alone.
+func rememberAway(raw []byte, path string) { note(raw, path, true) }
+
+func note(raw []byte, path string, shared bool) {
 	mapped.Lock()
 	defer mapped.Unlock()
 	const most = 64
@@ -33,7 +39,7 @@ func remember(raw []byte, path string) {
 	mapped.list = slices.DeleteFunc(mapped.list, func(m mapping) bool {
 		return m.closed && (len(mapped.list) >= most || m.at < at+size && at < m.at+m.size)
 	})
-	mapped.list = append(mapped.list, mapping{at, size, path, false})
+	mapped.list = append(mapped.list, mapping{at, size, path, false, shared})
 }
 
 func forget(raw []byte) {
@@ -83,6 +89,10 @@ func faultOf(value any) error {
 	defer mapped.Unlock()
 	for _, m := range mapped.list {
 		if at := fault.Addr() - m.at; at < m.size { // unsigned: what lies before is far behind
+			if m.shared {
+				return fmt.Errorf("%s: this rank has not those at byte %d of %d, which a step of its own asked for: this is a "+
+					"fault of the program; run it as one process, and report it", m.path, at, m.size)
+			}
 			return fmt.Errorf("%s: the file cannot be read any more, at byte %d of %d: somebody shortened it while it was "+
 				"used, or its disk failed; copy it or convert the original data again", m.path, at, m.size)
 		}

@@ -87,12 +87,15 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	if err := f.view(h, s.limits); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}
+	share := f.share(s, o)
 	if !o.Trust {
-		if err := f.checkSums(s.ctx); err != nil {
-			return nil, s.errorf("%w", err)
-		}
+		err = f.checkSums(s.ctx, share)
 	}
-	if err := f.written.checkParts(); err != nil {
+	if err := share.agree(err); err != nil {
+		return nil, s.errorf("%w", err)
+	}
+	f.written.Share = share
+	if err := share.agree(f.written.checkParts()); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}
 	if !isSHA256(h.ContentSHA256) || (h.DataSHA256 != "" && !isSHA256(h.DataSHA256)) ||
@@ -107,7 +110,33 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	if err := d.choose(s, o); err != nil {
 		return nil, err
 	}
+	if share != nil {
+		return &d, f.hide(share)
+	}
 	return &d, nil
+}
+
+// share returns which examples this rank is to have, nil for all, as it is where o wants them in another storage.
+func (f *binaryFile) share(s *source, o Options) *Share {
+	sparse := f.written.Sparse()
+	if f.unmap == nil || !s.shared(o) || sparse && (o.Storage == "dense" || o.Storage == "narrow") ||
+		!sparse && o.Storage == "sparse" {
+		return nil
+	}
+	return newShare(s.ctx, o.Ranks, f.written.N)
+}
+
+// hide makes the examples of other ranks a fault.
+func (f *binaryFile) hide(s *Share) error {
+	e := &f.written.Examples
+	if !e.Sparse() {
+		return hide(bytesOf(e.X), 4*s.From*e.D, 4*s.To*e.D)
+	}
+	from, to := 4*int(e.Starts[s.From]), 4*int(e.Starts[s.To])
+	if err := hide(bytesOf(e.Columns), from, to); err != nil {
+		return err
+	}
+	return hide(bytesOf(e.Values), from, to)
 }
 
 func isSHA256(text string) bool {

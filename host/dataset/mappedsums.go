@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -51,9 +52,10 @@ func (s *blockSums) section() []byte {
 	return binary.LittleEndian.AppendUint32(s.list, crc32.Checksum(s.list, castagnoli))
 }
 
-// checkSums reads the file and returns an error that names the first block that has not the sum that was stored,
-// or that wraps ctx.Err() if ctx ends. A file of version 1 has no sums, and is not read.
-func (f *binaryFile) checkSums(ctx context.Context) error {
+// checkSums reads the file, but for the examples of other ranks, and returns an error that names the first block that
+// has not the sum that was stored, or that wraps ctx.Err() if ctx ends. A file of version 1 has no sums, and is not
+// read.
+func (f *binaryFile) checkSums(ctx context.Context, s *Share) error {
 	if f.sums == nil {
 		return nil
 	}
@@ -64,6 +66,7 @@ func (f *binaryFile) checkSums(ctx context.Context) error {
 	}
 	data := f.raw[:len(f.raw)-len(f.sums)]
 	blocks := len(list) / 4
+	others := f.othersBlocks(s)
 	// Each worker takes a mebibyte, then the next that nobody has: from a disk they come in their order.
 	const task = 1 << 20 / sumBlock
 	tasks := (blocks + task - 1) / task
@@ -77,7 +80,8 @@ func (f *binaryFile) checkSums(ctx context.Context) error {
 			return
 		}
 		for k := t * task; k < min((t+1)*task, blocks); k++ {
-			if sumOf(data, k) == binary.LittleEndian.Uint32(list[4*k:]) {
+			other := slices.ContainsFunc(others, func(o [2]int) bool { return o[0] <= k && k < o[1] })
+			if other || sumOf(data, k) == binary.LittleEndian.Uint32(list[4*k:]) {
 				continue
 			}
 			for old := first.Load(); int64(k) < old && !first.CompareAndSwap(old, int64(k)); old = first.Load() {
@@ -96,6 +100,37 @@ func (f *binaryFile) checkSums(ctx context.Context) error {
 	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the checksum %08x, "+
 		"wanted %08x; copy the file or convert the original data again", k+1, blocks, len(block(data, int(k))), k*sumBlock,
 		sumOf(data, int(k)), binary.LittleEndian.Uint32(list[4*k:]))
+}
+
+// othersBlocks returns the blocks, from..to-1, that hold nothing but examples of other ranks.
+func (f *binaryFile) othersBlocks(s *Share) (blocks [][2]int) {
+	if s == nil {
+		return nil
+	}
+	add := func(section []byte, from, to int) {
+		if len(section) == 0 {
+			return
+		}
+		begin := int(addressOf(section) - addressOf(f.raw))
+		for _, part := range [][2]int{{begin, begin + from}, {begin + to, begin + len(section)}} {
+			blocks = append(blocks, [2]int{(part[0] + sumBlock - 1) / sumBlock, part[1] / sumBlock})
+		}
+	}
+	e := &f.written.Examples
+	if !e.Sparse() {
+		add(bytesOf(e.X), 4*s.From*e.D, 4*s.To*e.D)
+		return blocks
+	}
+	// Where the values of a rank begin stands in the file, which may be damaged: then all is checked.
+	for _, start := range []int64{e.Starts[s.From], e.Starts[s.To]} {
+		if start < 0 || start > int64(len(e.Values)) {
+			return nil
+		}
+	}
+	from, to := 4*int(e.Starts[s.From]), 4*int(e.Starts[s.To])
+	add(bytesOf(e.Columns), from, to)
+	add(bytesOf(e.Values), from, to)
+	return blocks
 }
 
 // block returns block k of data, counted from 0.

@@ -46,8 +46,9 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	if note := extraNote(d.Features, names); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
-	d.Examples, d.Features, d.Encoding, d.SHA256 = d.takeColumns(at), slices.Clone(names), nil, ""
-	return nil
+	x, err := d.takeColumns(at)
+	d.Examples, d.Features, d.Encoding, d.SHA256 = x, slices.Clone(names), nil, ""
+	return err
 }
 
 // matchNames returns which of have each of want is; nil if the lists are equal. fault
@@ -113,27 +114,32 @@ func set(names []string) map[string]bool {
 	return s
 }
 
-// takeColumns returns a copy of e whose column k is column at[k] of e. It has no Narrow.
-func (e Examples) takeColumns(at []int) Examples {
-	p := Examples{N: e.N, D: len(at)}
+// takeColumns returns a copy of e whose column k is column at[k] of e. It has no Narrow. It takes all ranks that
+// share e.
+func (e Examples) takeColumns(at []int) (Examples, error) {
+	first, last := e.own()
 	if !e.Sparse() {
-		p.X = make([]float32, p.N*p.D)
-		parallel.Ranges(e.N, 64, func(from, to int) {
-			for i := from; i < to; i++ {
+		p, err := e.denseLike(len(at))
+		if err != nil {
+			return p, err
+		}
+		parallel.Ranges(last-first, 64, func(from, to int) {
+			for i := first + from; i < first+to; i++ {
 				row, taken := e.Row(i), p.Row(i)
 				for k, j := range at {
 					taken[k] = row[j]
 				}
 			}
 		})
-		return p
+		return p, nil
 	}
+	p := Examples{N: e.N, D: len(at)}
 	place := make([]int32, e.D) // where a column goes, counted from 1; 0 if nowhere
 	for k, j := range at {
 		place[j] = int32(k) + 1
 	}
 	stored := 0
-	for _, j := range e.Columns {
+	for _, j := range e.Columns[e.Starts[first]:e.Starts[last]] {
 		if place[j] > 0 {
 			stored++
 		}
@@ -144,7 +150,7 @@ func (e Examples) takeColumns(at []int) Examples {
 		value  float32
 	}
 	var row []entry
-	for i := range e.N {
+	for i := first; i < last; i++ {
 		columns, values := e.SparseRow(i)
 		row = row[:0]
 		for k, j := range columns {
@@ -158,5 +164,8 @@ func (e Examples) takeColumns(at []int) Examples {
 		}
 		p.Starts = append(p.Starts, int64(len(p.Values)))
 	}
-	return p
+	if e.Share == nil {
+		return p, nil
+	}
+	return e.Share.other().spread(p)
 }

@@ -23,10 +23,14 @@ func (b *builder) shapeOf(n, d int) error {
 	return nil
 }
 
-// readRows enters n examples of d elements of type t from r, example by example.
+// readRows enters n examples of d elements of type t from r, example by example; of the file itself those of this
+// rank, if ranks share them.
 func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	if err := b.shapeOf(n, d); err != nil {
 		return err
+	}
+	if r == io.Reader(b.src) && b.takeRows(int64(t.Size), n, d) {
+		n = b.share.To - b.share.From
 	}
 	b.width, b.x = d, []float32{}
 	j, bad := 0, -1 // in the unfinished row: elements, and the first bad one

@@ -35,7 +35,7 @@ func readNPY(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, wrapPath(s, err)
 	}
-	if err := b.readNPYMatrix(s, h); err != nil {
+	if err := b.meet(b.readNPYMatrix(s, h)); err != nil {
 		return nil, err
 	}
 	return b.finish()

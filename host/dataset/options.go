@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"io"
+
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // Options say how Read is to understand a file. The zero value reads a labelled
@@ -104,6 +106,13 @@ type Options struct {
 	// Trust leaves the checksums of a binary file alone, so that the file is opened
 	// without being read. It matters to no other format.
 	Trust bool
+
+	// Ranks, if not nil, are those that read the file together, with the same options: each keeps its share of the
+	// examples of a text with one to a line (CSV without quotes, LIBSVM), a binary file or an .npy (Share). Other
+	// files, packed ones, and what is read with SkipBad, MaxErrors or as more than numbers, each of them reads whole.
+	// What comes out is otherwise that of one process: classes, notes, errors with the line of the whole file, the
+	// hash.
+	Ranks ranks.Reducer
 
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader

@@ -42,7 +42,7 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if err := e.Check(); err != nil {
+	if err := e.Share.agree(e.Check()); err != nil {
 		return nil, err
 	}
 	p := &Preparation{Steps: s, D: e.D}
@@ -60,16 +60,12 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 		return nil, err
 	}
 	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
-	if e.Sparse() {
-		p.fitSparseMaxAbs(e)
-	} else {
-		fit := p.fitStandardize
-		if s.MaxAbs {
-			fit = p.fitMaxAbs
-		}
-		// A column belongs to one goroutine, so the order of additions is that of
-		// the examples however many there are. 16 columns are a cache line.
-		parallel.Ranges(e.D, 16, func(from, to int) { fit(e, from, to) })
+	fit := p.fitStandardize
+	if s.MaxAbs {
+		fit = p.fitMaxAbs
+	}
+	if err := fit(e); err != nil {
+		return nil, err
 	}
 	for j := range p.A {
 		if !finite(p.A[j]) || !finite(p.B[j]) {
@@ -81,48 +77,85 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	return p, nil
 }
 
-// fitStandardize fits columns from..to-1.
-func (p *Preparation) fitStandardize(e Examples, from, to int) {
+// columnSums returns the sum of each column, or that of the squared distances from mean if that is not nil, in the
+// order of the examples, whichever ranks have them.
+func columnSums(e Examples, mean []float64) ([]float64, error) {
+	sums := make([]float64, e.D)
+	first, last := e.own()
+	err := e.Share.inTurn(bytesOf(sums), func([]byte) {
+		// A column belongs to one goroutine, so the order of additions is that of
+		// the examples however many there are. 16 columns are a cache line.
+		parallel.Ranges(e.D, 16, func(from, to int) {
+			sums := sums[from:to]
+			if mean == nil {
+				for i := first; i < last; i++ {
+					for j, v := range e.Row(i)[from:to] {
+						sums[j] += float64(v)
+					}
+				}
+				return
+			}
+			mean := mean[from:to]
+			for i := first; i < last; i++ {
+				for j, v := range e.Row(i)[from:to] {
+					d := float64(v) - mean[j]
+					sums[j] += float64(d * d)
+				}
+			}
+		})
+	})
+	return sums, err
+}
+
+func (p *Preparation) fitStandardize(e Examples) error {
 	n := float64(e.N)
-	mean, variance := make([]float64, to-from), make([]float64, to-from)
-	for i := range e.N {
-		for j, v := range e.Row(i)[from:to] {
-			mean[j] += float64(v)
-		}
+	mean, err := columnSums(e, nil)
+	if err != nil {
+		return err
 	}
 	for j := range mean {
 		mean[j] /= n
 	}
-	for i := range e.N {
-		for j, v := range e.Row(i)[from:to] {
-			d := float64(v) - mean[j]
-			variance[j] += float64(d * d)
-		}
-	}
+	variance, err := columnSums(e, mean)
 	for j, m := range mean {
 		sd := math.Sqrt(variance[j] / n)
 		if sd == 0 {
 			sd = 1
 		}
-		p.A[from+j] = float32(1 / sd)
-		p.B[from+j] = float32(-m / sd)
+		p.A[j] = float32(1 / sd)
+		p.B[j] = float32(-m / sd)
 	}
+	return err
 }
 
-// fitMaxAbs fits columns from..to-1.
-func (p *Preparation) fitMaxAbs(e Examples, from, to int) {
-	most := make([]float64, to-from)
-	for i := range e.N {
-		for j, v := range e.Row(i)[from:to] {
-			most[j] = max(most[j], math.Abs(float64(v)))
+// fitMaxAbs: what is not stored is zero and raises no maximum, and a maximum is free of order.
+func (p *Preparation) fitMaxAbs(e Examples) error {
+	most := make([]float32, e.D)
+	first, last := e.own()
+	if e.Sparse() {
+		for k := e.Starts[first]; k < e.Starts[last]; k++ {
+			j := e.Columns[k]
+			most[j] = max(most[j], float32(math.Abs(float64(e.Values[k]))))
 		}
+	} else {
+		parallel.Ranges(e.D, 16, func(from, to int) {
+			for i := first; i < last; i++ {
+				for j, v := range e.Row(i)[from:to] {
+					most[from+j] = max(most[from+j], float32(math.Abs(float64(v))))
+				}
+			}
+		})
+	}
+	if err := e.Share.largest(most); err != nil {
+		return err
 	}
 	for j, m := range most {
 		if m == 0 {
 			m = 1
 		}
-		p.A[from+j] = float32(1 / m)
+		p.A[j] = float32(1 / float64(m))
 	}
+	return nil
 }
 
 // Apply returns the prepared examples, of Width() columns, in the storage that e
@@ -143,7 +176,7 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if err := p.check(); err != nil {
 		return Examples{}, err
 	}
-	if err := e.Check(); err != nil {
+	if err := e.Share.agree(e.Check()); err != nil {
 		return Examples{}, err
 	}
 	if e.D != p.D {
@@ -163,17 +196,21 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 		size += 2 // if codes of two bytes are made too
 	}
 	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width, p.Steps)
-	if err := memory.Check(memory.Product(e.N, width, size), what); err != nil {
+	first, last := e.own()
+	if err := e.Share.agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
 		return Examples{}, err
 	}
-	out := Examples{N: e.N, D: width, X: make([]float32, e.N*width)}
-	if narrow {
+	out, err := e.denseLike(width)
+	if err != nil {
+		return Examples{}, err
+	}
+	if narrow && e.Share == nil {
 		out.Narrow = p.newNarrow(e)
 	}
-	parts := parallel.Workers(e.N, 64)
+	parts := parallel.Workers(last-first, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
-	parallel.Cut(e.N, parts, func(part, from, to int) {
-		for i := from; i < to && bad[part] == 0; i++ {
+	parallel.Cut(last-first, parts, func(part, from, to int) {
+		for i := first + from; i < first+to && bad[part] == 0; i++ {
 			unit, j := p.row(out.Row(i), e.Row(i))
 			if j >= 0 {
 				bad[part] = i*width + j + 1
@@ -185,13 +222,17 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	})
 	for _, at := range bad { // parts are in the order of the examples
 		if at > 0 {
-			i, j := (at-1)/width, (at-1)%width
-			return Examples{}, fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, "+
-				"wanted a finite number; rescale the column or leave out a step",
-				p.Steps, i+1, j+1, out.X[at-1])
+			err = p.unfinite((at-1)/width, (at-1)%width, out.X[at-1])
+			break
 		}
 	}
-	return out, nil
+	return out, e.Share.agree(err)
+}
+
+// unfinite is the error of a prepared value that is not finite.
+func (p *Preparation) unfinite(i, j int, v float32) error {
+	return fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, "+
+		"wanted a finite number; rescale the column or leave out a step", p.Steps, i+1, j+1, v)
 }
 
 // row prepares one example; it returns what scaled it, and the first column that is

@@ -20,21 +20,6 @@ func refuseFilling(s Steps, e Examples) error {
 		s, e.Stored(), int64(e.N)*int64(e.D))
 }
 
-// fitSparseMaxAbs is fitMaxAbs for sparse examples. What is not stored is zero
-// and raises no maximum, and a maximum is free of order.
-func (p *Preparation) fitSparseMaxAbs(e Examples) {
-	most := make([]float32, e.D)
-	for k, j := range e.Columns {
-		most[j] = max(most[j], float32(math.Abs(float64(e.Values[k]))))
-	}
-	for j, m := range most {
-		if m == 0 {
-			m = 1
-		}
-		p.A[j] = float32(1 / float64(m))
-	}
-}
-
 // applySparse is Apply for sparse examples of the right width. What is not
 // stored stays so: fma(+0, a, +0) is +0 for every finite a, and +0 times a finite
 // r is +0. A stored -0 stays stored, whatever it becomes.
@@ -58,29 +43,30 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 		}
 		extra = 1
 	}
+	first, last := e.own()
 	stored := len(e.Values) + extra*e.N
-	need, what := memory.Product(stored, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
+	here := int(e.Starts[last]-e.Starts[first]) + extra*(last-first) // of this rank
+	need, what := memory.Product(here, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
 	if extra > 0 {
-		need = memory.Sum(need, memory.Product(stored, 4), memory.Product(e.N, 8))
+		need = memory.Sum(need, memory.Product(here, 4), memory.Product(e.N, 8))
 	}
-	if err := memory.Check(need, what); err != nil {
+	if err := e.Share.agree(memory.Check(need, what)); err != nil {
 		return Examples{}, err
 	}
-	if extra > 0 {
-		out.Starts, out.Columns = make([]int64, e.N+1), make([]int32, len(e.Columns)+e.N)
+	err := p.sparseLike(&out, e, extra, stored)
+	if err != nil {
+		return Examples{}, err
 	}
-	out.Values = make([]float32, stored)
-	parts := parallel.Workers(e.N, 64)
+	parts := parallel.Workers(last-first, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
-	parallel.Cut(e.N, parts, func(part, from, to int) {
-		for i := from; i < to && bad[part] == 0; i++ {
+	parallel.Cut(last-first, parts, func(part, from, to int) {
+		for i := first + from; i < first+to && bad[part] == 0; i++ {
 			columns, values := e.SparseRow(i)
 			at := int(e.Starts[i]) + extra*i
 			dst := out.Values[at : at+len(values)+extra]
 			p.mapSparse(dst, columns, values)
 			if extra > 0 {
 				dst[len(values)] = 1
-				out.Starts[i+1] = int64(at + len(dst))
 				copy(out.Columns[at:], columns)
 				out.Columns[at+len(columns)] = int32(p.D)
 			}
@@ -96,12 +82,38 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 		if i > 0 {
 			columns, values := out.SparseRow(i - 1)
 			k := firstNotFinite(values)
-			return Examples{}, fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, "+
-				"wanted a finite number; rescale the column or leave out a step",
-				p.Steps, i, columns[k]+1, values[k])
+			err = p.unfinite(i-1, int(columns[k]), values[k])
+			break
 		}
 	}
-	return out, nil
+	return out, e.Share.agree(err)
+}
+
+// sparseLike gives out room for the stored values of e, and extra for each of its examples.
+func (p *Preparation) sparseLike(out *Examples, e Examples, extra, stored int) (err error) {
+	if extra > 0 {
+		out.Starts = make([]int64, e.N+1)
+		for i, start := range e.Starts {
+			out.Starts[i] = start + int64(extra*i)
+		}
+	}
+	if e.Share == nil {
+		if extra > 0 {
+			out.Columns = make([]int32, stored)
+		}
+		out.Values = make([]float32, stored)
+		return nil
+	}
+	out.Share = e.Share.other()
+	out.Share.below = e.Share // whose columns may be those of out, too
+	from, to := int(out.Starts[e.Share.From]), int(out.Starts[e.Share.To])
+	if extra > 0 {
+		out.Columns, err = spanBetween[int32](out.Share, stored, from, to)
+	}
+	if err == nil {
+		out.Values, err = spanBetween[float32](out.Share, stored, from, to)
+	}
+	return e.Share.agree(err)
 }
 
 // mapSparse writes the stored values of one example, mapped if columns are.

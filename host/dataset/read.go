@@ -86,6 +86,12 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 	}
 	defer done()
 	d, err := readSource(s, o)
+	if changed := s.finished(nil); changed != nil {
+		if err == nil {
+			d.Close() // of what was only read: nothing to lose
+		}
+		d, err = nil, changed
+	}
 	return d, cancelled(ctx, path, err)
 }
 

@@ -32,7 +32,9 @@ func (d *Dataset) remark(r *remarks, o Options) error {
 		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
 	}
 	if o.Features == 0 && r.leading {
-		d.leadingColumn(r, warn)
+		if err := d.leadingColumn(r, warn); err != nil {
+			return err
+		}
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || d.count(d.Y[0]) == 1) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; "+
@@ -49,13 +51,19 @@ const fewExamples = 20
 
 // leadingColumn leaves out the first column if it is certain to number the examples, as
 // pandas and R write it without a name, and warns if it may.
-func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) {
+func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) error {
 	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == kindNumber && d.Encoding.Columns[0].width() == 1
-	counts := d.N > 1 && d.D > 1 && number && d.firstCounts()
+	counts := false
+	if d.N > 1 && d.D > 1 && number {
+		var err error
+		if counts, err = d.firstCounts(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case counts && r.leadingNoName:
 		d.Notes = append(d.Notes, d.Path+": column 1 has no name and numbers the examples; it is left out")
-		d.Examples, d.Features, d.Encoding = d.dropFirst(), d.Features[1:], d.Encoding.withoutFirst()
+		return d.dropFirst()
 	case r.leadingNoName && d.N > 2:
 		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
 			"leave it out (--ignore-columns 1)")
@@ -67,11 +75,12 @@ func (d *Dataset) leadingColumn(r *remarks, warn func(string, ...any)) {
 		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, "+
 			"leave it out (--ignore-columns 1)", name)
 	}
+	return nil
 }
 
 // firstCounts reports whether feature 0 increases by 1 from example to example, from a
-// whole number on.
-func (d *Dataset) firstCounts() bool {
+// whole number on. It takes all ranks that share d.
+func (d *Dataset) firstCounts() (bool, error) {
 	at := func(i int) float32 {
 		if !d.Sparse() {
 			return d.X[i*d.D]
@@ -81,20 +90,36 @@ func (d *Dataset) firstCounts() bool {
 		}
 		return 0
 	}
-	first := at(0)
+	from, to := d.own()
+	one := d.Pick([]int{0})
+	first := one.DenseRow(make([]float32, d.D), 0)[0]
 	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
-		return false
+		return false, nil
 	}
-	for i := range d.N {
-		if at(i) != float32(int64(first)+int64(i)) {
-			return false
-		}
+	i := from
+	for i < to && at(i) == float32(int64(first)+int64(i)) {
+		i++
 	}
-	return true
+	return d.Share.everywhere(i == to)
 }
 
-// dropFirst returns d's examples without feature 0, in the same memory.
-func (d *Dataset) dropFirst() Examples {
+// dropFirst leaves feature 0 out.
+func (d *Dataset) dropFirst() (err error) {
+	if d.Share == nil {
+		d.Examples = d.withoutFirst()
+	} else {
+		rest := make([]int, d.D-1)
+		for k := range rest {
+			rest[k] = k + 1
+		}
+		d.Examples, err = d.takeColumns(rest)
+	}
+	d.Features, d.Encoding = d.Features[1:], d.Encoding.withoutFirst()
+	return err
+}
+
+// withoutFirst returns d's examples without feature 0, in the same memory.
+func (d *Dataset) withoutFirst() Examples {
 	e := Examples{N: d.N, D: d.D - 1}
 	if !d.Sparse() {
 		for i := range e.N {

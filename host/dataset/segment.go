@@ -92,7 +92,14 @@ func joinDense(segments []segment, n, d int) []float32 {
 	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
 		return segments[0].x[: n*d : n*d]
 	}
-	x, row := make([]float32, n*d), 0
+	x := make([]float32, n*d)
+	joinDenseIn(x, segments, d)
+	return x
+}
+
+// joinDenseIn is joinDense to memory of zeros.
+func joinDenseIn(x []float32, segments []segment, d int) {
+	row := 0
 	for k, s := range segments {
 		part := x[row*d : (row+s.rows)*d]
 		if s.x == nil {
@@ -105,7 +112,6 @@ func joinDense(segments []segment, n, d int) []float32 {
 		row += s.rows
 		segments[k] = segment{}
 	}
-	return x
 }
 
 // joinSparse returns the rows of segments, which hold stored values, in

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -55,10 +56,13 @@ type source struct {
 	path   string
 	limits limits
 	r      *bufio.Reader
-	packed string   // "gzip", "zstd", or ""
-	file   *os.File // the file if r gives its bytes as they are, so that any place can be read
+	packed string       // "gzip", "zstd", or ""
+	size   int64        // of file
+	file   *os.File     // the file if r gives its bytes as they are, so that any place can be read
+	same   func() error // says that the file changed while it was read; nil of what is no regular file
 	task   *progress.Task
 	unpack io.Closer
+	mark   int    // bytes of the byte order mark
 	line   int    // number of the line that next returned last, from 1; 0 before it
 	text   int64  // bytes of the (unpacked) file that were passed
 	long   []byte // holds a line that is longer than r's buffer
@@ -102,7 +106,10 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		_, task = progress.Begin(ctx, of)
 		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular(), task}, defaultLimits)
 		if err == nil && s.packed == "" && info.Mode().IsRegular() {
-			s.file, s.task = f, task
+			s.file, s.size, s.task = f, info.Size(), task
+		}
+		if err == nil && info.Mode().IsRegular() {
+			s.same = func() error { return unchanged(f, info) }
 		}
 		return s, err
 	}()
@@ -113,6 +120,32 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 	}
 	// Nothing was written, so closing cannot lose anything.
 	return s, func() { s.close(); f.Close(); task.End() }, nil
+}
+
+// unchanged says whether an open file is another than it was: somebody wrote to it, and what was read of it is neither
+// the old nor the new.
+func unchanged(f *os.File, was fs.FileInfo) error {
+	is, err := f.Stat()
+	if err != nil {
+		return fileerr.Cause(err)
+	}
+	if is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
+		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v as before; "+
+			"read it when it is whole", is.Size(), is.ModTime().Format(time.StampMicro), was.Size(),
+			was.ModTime().Format(time.StampMicro))
+	}
+	return nil
+}
+
+// finished is err, or what is wrong with the file that was read.
+func (s *source) finished(err error) error {
+	if s.same == nil {
+		return err
+	}
+	if changed := s.same(); changed != nil {
+		return fmt.Errorf("%s: %w", s.path, changed)
+	}
+	return err
 }
 
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
@@ -145,6 +178,7 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 		s.unpack, s.r = z.IOReadCloser(), bufio.NewReaderSize(z, l.buffer)
 	}
 	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		s.mark = len(mark)
 		if _, err := s.r.Discard(len(mark)); err != nil {
 			return nil, s.readFault(err)
 		}
@@ -259,6 +293,18 @@ func (s *source) errorAt(line, column int, format string, args ...any) error {
 	}
 	return fmt.Errorf("%s:%d:%d: %w", s.path, line, column, err)
 }
+
+// readerAt gives the file for reading at any place; only if there is one.
+func (s *source) readerAt() io.ReaderAt { return readingAt{s.ctx, s.file, nil} }
+
+// section makes bytes from..to-1 of the file what is read next, the first of them in line line.
+func (s *source) section(from, to, line int64) {
+	s.r.Reset(reading{s.ctx, io.NewSectionReader(s.file, from, to-from), false, s.task})
+	s.line = int(line) - 1
+}
+
+// passed returns how many bytes of the file the lines up to the current one have.
+func (s *source) passed() int64 { return s.text + int64(s.mark) }
 
 // whole gives the file for reading at any place: itself, or a copy in memory.
 func (s *source) whole() (io.ReaderAt, int64, error) {

@@ -39,7 +39,9 @@ func OpenStream(ctx context.Context, path string, o Options) (*Stream, error) {
 		s, done, err := openSource(ctx, path, o.Stdin)
 		if err == nil {
 			defer done()
-			err = readBlocks(s, o, yield)
+			if err = readBlocks(s, o, yield); !errors.Is(err, errStopped) {
+				err = s.finished(err)
+			}
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, cancelled(ctx, path, err))
@@ -104,7 +106,7 @@ func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
 			}
 			first, leading = false, d.D < width
 		} else if leading {
-			d.Examples, d.Features, d.Encoding = d.dropFirst(), d.Features[1:], d.Encoding.withoutFirst()
+			d.Examples, d.Features, d.Encoding = d.withoutFirst(), d.Features[1:], d.Encoding.withoutFirst()
 		}
 		if err := d.MatchFeatures(o.FeatureNames); err != nil {
 			return err

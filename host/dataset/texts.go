@@ -32,7 +32,7 @@ func ReadTexts(ctx context.Context, path, column string, n int) ([]string, error
 		read = func(s *source) ([]string, error) { return readColumn(s, strings.TrimSpace(column), n) }
 	}
 	texts, err := read(s)
-	if err != nil {
+	if err = s.finished(err); err != nil {
 		return nil, err
 	}
 	if len(texts) != n {

@@ -179,8 +179,8 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 	return nil
 }
 
-// layout says in which columns of a table of d label and id stand, -1 if there are none: where they were read, unless o
-// says another place.
+// layout says in which columns of a table of d label and id stand, -1 if there are none: where they were read, unless
+// o says another place.
 func (d *Dataset) layout(o WriteOptions) (label, id int, err error) {
 	label, id = -1, -1
 	width := d.TableWidth()

@@ -17,7 +17,7 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
-	{"host/dataset", []string{"host/numerics", "internal/"}, "a leaf: examples know neither engines nor models"},
+	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
 	{"host/metric", nil, "a leaf"},
 	{"host/progress", nil, "a leaf: counts of work that is done, whatever it is, without clock and terminal"},
@@ -27,8 +27,9 @@ var rules = []struct {
 	{"host/serve", []string{"host/model", "host/dataset", "host/engine", "internal/npyfile"}, "predicts by a model on any engine, and trains nothing"},
 	{"host/mercer", []string{"host/numerics"}, "a leaf: functions of three numbers"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
-	{"host/engine/shard/mpi", []string{"host/engine/shard"}, "a way to join ranks, which knows nothing of examples"},
-	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "internal/enginecheck"}, "makes one engine of any, and must name none"},
+	{"host/ranks/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
+	{"host/ranks", nil, "a leaf: processes that do the same, and what they tell one another"},
+	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks", "internal/enginecheck"}, "makes one engine of any, and must name none"},
 	{"host/engine", []string{"host/dataset", "host/mercer", "host/numerics", "host/engine"}, "the interface must not know an engine"},
 	{"host/kernelmap", []string{"host/kernelpca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernelmean", []string{"host/kernelpca", "host/engine", "host/dataset", "host/mercer", "host/numerics"}, "means on any engine through its interface; must not name one, and knows no noise"},
@@ -39,7 +40,7 @@ var rules = []struct {
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/mercer", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernelmean", "host/mercer", "host/numerics", "host/versionspace"}, "a learner runs on any engine and must not name one"},
-	{"host/active", []string{"host", "internal/atomicfile", "internal/fileerr"}, "asks through the loop, of any learner on any engine; a session is a file"},
+	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"}, "asks through the loop, of any learner on any engine; a session is a file"},
 	{"host/report", []string{"host", "host/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
@@ -47,6 +48,7 @@ var rules = []struct {
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
+	{"internal/synth", []string{"host/progress", "internal/"}, "makes numbers, and says how many it has made"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},
@@ -61,6 +63,7 @@ var foreign = map[string][]string{
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
+	"golang.org/x/text":        {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.
 	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernelpca", "host/metric", "internal/sketch",

@@ -4,11 +4,13 @@
 package synth
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -16,6 +18,9 @@ import (
 // deviation. With 64 features and 12 classes it leaves the best linear
 // classifier an error of about 2.5 %.
 const radius = 4.0
+
+// atATime is how many values are made before anybody is heard or told.
+const atATime = 1 << 18
 
 // Generate returns n examples of d features, row-major (n×d), and their true
 // classes, each in [0, q). It draws q class centres, uniformly from a sphere as
@@ -32,6 +37,11 @@ const radius = 4.0
 // error if n < 0, d < 1, q < 2 or q > 2³¹-1, or if the examples and centres do not
 // fit in memory ([memory.ErrBudget]).
 func Generate(n, d, q int, seed uint64) (x []float32, y []int32, err error) {
+	return GenerateContext(context.Background(), n, d, q, seed)
+}
+
+// GenerateContext is Generate until ctx ends; then it returns ctx.Err().
+func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32, y []int32, err error) {
 	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: "+
 			"want n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
@@ -44,7 +54,15 @@ func Generate(n, d, q int, seed uint64) (x []float32, y []int32, err error) {
 	src := rand.NewPCG(seed, 0x73796e7468) // "synth": apart from other uses of the same seed
 	c := centres(src, d, q)
 	x, y = make([]float32, n*d), make([]int32, n)
+	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic data", Unit: "example", Total: int64(n)})
+	defer task.End()
 	for i := range n {
+		if i%(1+atATime/d) == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
+			task.Reach(int64(i))
+		}
 		// The high word of u·q is a class in [0, q).
 		class, _ := bits.Mul64(src.Uint64(), uint64(q))
 		y[i] = int32(class)

@@ -77,6 +77,7 @@ var definition = &learners.Definition{
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },
 
+	Shared:      true,
 	Evaluates:   true,
 	Annotations: true,
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // heldOut is the number of folds, of which the first is held out in a search for λ.
@@ -84,17 +83,16 @@ func (s *search) check(size int) error {
 // they are all 0. The sums are in float64, each of rowsPerSum examples in order.
 func meanSquared(x dataset.Examples, bias bool) float64 {
 	const rowsPerSum = 1024
-	parts := make([]float64, (x.N+rowsPerSum-1)/rowsPerSum)
-	parallel.Tasks(len(parts), func(p int) {
-		for i := p * rowsPerSum; i < min((p+1)*rowsPerSum, x.N); i++ {
+	sum := 0.0
+	for _, part := range x.RowSums(rowsPerSum, func(from, to int) (part float64) {
+		for i := from; i < to; i++ {
 			for _, v := range withoutBias(x, i, bias) {
-				parts[p] += float64(v) * float64(v) // exact, so that fused or not is the same
+				part += float64(v) * float64(v) // exact, so that fused or not is the same
 			}
 		}
-	})
-	sum := 0.0
-	for _, p := range parts {
-		sum += p
+		return part
+	}) {
+		sum += part
 	}
 	if sum == 0 {
 		return 1

@@ -3,7 +3,6 @@ package uma
 import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // spread holds what it takes to say how long wrong labels alone make update vectors.
@@ -27,22 +26,19 @@ func newSpread(v *confusion.Inverse, x dataset.Examples, doubt float64) (s sprea
 	if !noisy {
 		return spread{}
 	}
-	rows := make([]float64, x.N)
-	parallel.Ranges(x.N, 256, func(from, to int) {
-		for i := from; i < to; i++ {
-			var values []float32
-			if x.Sparse() {
-				_, values = x.SparseRow(i)
-			} else {
-				values = x.Row(i)
-			}
-			for _, v := range values {
-				rows[i] += float64(v) * float64(v)
-			}
+	for _, square := range x.RowSums(1, func(i, _ int) (square float64) {
+		var values []float32
+		if x.Sparse() {
+			_, values = x.SparseRow(i)
+		} else {
+			values = x.Row(i)
 		}
-	})
-	for _, row := range rows {
-		s.square += row
+		for _, v := range values {
+			square += float64(v) * float64(v)
+		}
+		return square
+	}) {
+		s.square += square
 	}
 	s.square /= float64(x.N)
 	s.square /= float64(x.N)

@@ -7,6 +7,6 @@
 // leave nothing to where the examples are cut, as long as the fixed-point format is that of the
 // whole and evaluations are cut between blocks of 256. Who uses the engine need not know.
 //
-// A rank is one process of several that run the same program on the same examples, mostly one
-// for each machine. [Reducer] is what joins them, such as MPI; [NewGroup] joins goroutines.
+// What joins the machines is a ranks.Reducer. Of examples of which each rank has a part
+// ([dataset.Share]) each rank's engines take that part.
 package shard

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"math/rand/v2"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/online"
@@ -111,12 +114,14 @@ func train(
 }
 
 // spread trains on so many ranks, each with an engine for each of its shares, and returns what
-// each found.
-func spread(t testing.TB, w way, shares [][]int, data *dataset.Dataset, noise *confusion.Matrix) []string {
+// each found in the examples that read gives it.
+func spread(
+	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, read func(ranks.Reducer) (*dataset.Dataset, error),
+) []string {
 	t.Helper()
 	found, errs := make([]string, len(shares)), make([]error, len(shares))
 	var wg sync.WaitGroup
-	for rank, r := range shard.NewGroup(len(shares)) {
+	for rank, r := range ranks.NewGroup(len(shares)) {
 		wg.Go(func() {
 			var engines []engine.Engine
 			for range shares[rank] {
@@ -124,7 +129,13 @@ func spread(t testing.TB, w way, shares [][]int, data *dataset.Dataset, noise *c
 			}
 			e, err := shard.Ranks(t.Context(), r, engines, shares[rank])
 			if err == nil {
-				found[rank], err = train(t.Context(), e, w, data, noise)
+				err = dataset.Guard(func() error {
+					data, err := read(r)
+					if err == nil {
+						found[rank], err = train(t.Context(), e, w, data, noise)
+					}
+					return err
+				})
 			}
 			if errs[rank] = err; err != nil {
 				r.Abort(err)
@@ -157,19 +168,71 @@ func TestLearners(t *testing.T) {
 				cuts = 10 * len(counts)
 			}
 			for k := range cuts {
-				ranks := counts[(at+at/len(counts)+k)%len(counts)]
-				shares := make([][]int, ranks)
+				shares := make([][]int, counts[(at+at/len(counts)+k)%len(counts)])
 				for rank := range shares {
 					for range 1 + rng.IntN(2) {
 						shares[rank] = append(shares[rank], 1+rng.IntN(20))
 					}
 				}
-				for rank, got := range spread(t, w, shares, data, noise) {
+				for rank, got := range spread(t, w, shares, noise,
+					func(ranks.Reducer) (*dataset.Dataset, error) { return data, nil }) {
 					if got != want {
 						t.Errorf("shares %v: rank %d found %s, want %s as of one engine", shares, rank, got, want)
 					}
 				}
 			}
 		})
+	}
+}
+
+// TestLearnersShare: learners that need no examples of other ranks find the same where each rank has read its own
+// alone, whatever the file.
+func TestLearnersShare(t *testing.T) {
+	dir := t.TempDir()
+	for _, w := range ways() {
+		if w.options.Kernel != nil || !w.options.Learner.Definition().Shared {
+			continue
+		}
+		data, noise := problem(t, w.sparse)
+		for i, name := range []string{"d.csv", "d.svm", "d.umab", "prepared.umab"} {
+			t.Run(w.name+", "+name, func(t *testing.T) {
+				path := filepath.Join(dir, name)
+				prepared := *data
+				if name == "prepared.umab" {
+					if err := host.Prepare(&prepared, "", false); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := dataset.Write(t.Context(), path, &prepared, dataset.WriteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				o := dataset.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
+				if w.sparse {
+					o.Storage = "sparse"
+				}
+				whole, err := dataset.Read(t.Context(), path, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := train(t.Context(), simd.New(), w, whole, noise)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i]
+				for rank, got := range spread(t, w, shares, noise, func(r ranks.Reducer) (*dataset.Dataset, error) {
+					o := o
+					o.Ranks = r
+					d, err := dataset.Read(t.Context(), path, o)
+					if err == nil && d.Share == nil {
+						err = errors.New("all ranks have all examples")
+					}
+					return d, err
+				}) {
+					if got != want {
+						t.Errorf("shares %v: rank %d found %s, want %s as of one engine", shares, rank, got, want)
+					}
+				}
+			})
+		}
 	}
 }

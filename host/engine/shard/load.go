@@ -21,7 +21,7 @@ func (e *sharded) judge(
 	op string, x dataset.Examples, y []int32, c cuts, f numerics.FixedPoint,
 	check func(x dataset.Examples, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
 ) (numerics.FixedPoint, error) {
-	if e.all == 1 || x.N < 1 || x.Check() != nil || y != nil && len(y) != x.N {
+	if e.all == 1 || x.N < 1 || x.Share == nil && x.Check() != nil || y != nil && len(y) != x.N {
 		return check(x, y, f)
 	}
 	from, to := e.own(c)
@@ -86,7 +86,7 @@ func (e *sharded) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	if err := e.check("load"); err != nil {
 		return nil, err
 	}
-	c := e.cut(x.N, step)
+	c := e.cut(x, step)
 	if err := e.judgeLoad("load", x, classes, c); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (e *sharded) LoadCells(
 	if err := e.check("load cells"); err != nil {
 		return nil, err
 	}
-	c := e.cut(x.N, step)
+	c := e.cut(x, step)
 	f, err := e.judgeCells("load cells", x, y, classes, f, c)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (e *sharded) LoadEvaluator(
 	if err := e.check("load evaluator"); err != nil {
 		return nil, err
 	}
-	c := e.cut(x.N, numerics.Block)
+	c := e.cut(x, numerics.Block)
 	f, err := e.judgeEvaluator("load evaluator", x, classes, f, c)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (e *sharded) load(
 	x dataset.Examples, classes int, c cuts,
 	load func(i int, p part, x dataset.Examples) (engine.Scorer, error),
 ) (scorer, error) {
-	s := scorer{e: e, n: x.N, d: x.D, q: classes, cuts: c, parts: e.parts(c)}
+	s := scorer{e: e, n: x.N, d: x.D, q: classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
 		s.parts[i].s, err = load(i, p, rows(x, p.from, p.to))
 		if err != nil {

@@ -15,7 +15,7 @@ func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan,
 	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
 	}
-	c := e.cut(x.N, step)
+	c := e.cut(x, step)
 	var err error
 	if y == nil {
 		err = e.judgeLoad("plan", x, classes, c)
@@ -47,7 +47,7 @@ func (e *sharded) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, e
 	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
 	}
-	c := e.cut(x.N, numerics.Block)
+	c := e.cut(x, numerics.Block)
 	if _, err := e.judgeEvaluator("plan", x, classes, numerics.FixedPoint{}, c); err != nil {
 		return engine.Plan{}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -15,8 +16,9 @@ func (e *sharded) Project(dst []float32, x dataset.Examples, p engine.Projection
 	if err := e.check("project"); err != nil {
 		return err
 	}
-	c, width := e.cut(x.N, step), p.Width()
-	if e.all == 1 || x.N < 1 || width < 1 || x.Check() != nil || len(dst)/width != x.N || len(dst)%width != 0 {
+	c, width := e.cut(x, step), p.Width()
+	sound := x.N > 0 && (x.Share != nil || x.Check() == nil) && width > 0
+	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
 		if err := enginecheck.Project(dst, x, p); err != nil {
 			return err
 		}
@@ -30,5 +32,5 @@ func (e *sharded) Project(dst []float32, x dataset.Examples, p engine.Projection
 	if err := e.agree(errors.Join(errs...)); err != nil {
 		return err
 	}
-	return gather(&e.ranks, dst, width, e.byRank(c))
+	return ranks.Gather(e.ctx, e.Reducer, dst, width, e.byRank(c))
 }

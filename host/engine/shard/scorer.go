@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -33,6 +35,7 @@ type scorer struct {
 	e       *sharded
 	n, d, q int // of the whole
 	cuts    cuts
+	x       dataset.Examples // keeps the memory of the parts, until Close
 	parts   []part
 	closed  bool
 	failed  error // of the first operation that failed
@@ -47,7 +50,7 @@ func (s *scorer) Close() error {
 			errs = append(errs, p.s.Close())
 		}
 	}
-	s.parts, s.closed = nil, true
+	s.parts, s.closed, s.x = nil, true, dataset.Examples{}
 	return errors.Join(errs...)
 }
 
@@ -113,7 +116,7 @@ func (s *scorer) Scores(dst []float32, from, to int) error {
 	for k, end := range ends {
 		ends[k] = min(max(end, from), to) - from
 	}
-	return s.note(gather(&s.e.ranks, dst, s.q, ends))
+	return s.note(ranks.Gather(s.e.ctx, s.e.Reducer, dst, s.q, ends))
 }
 
 func (s *scorer) Predict(dst []int32) error {
@@ -128,5 +131,5 @@ func (s *scorer) Predict(dst []int32) error {
 	if err != nil {
 		return s.note(err)
 	}
-	return s.note(gather(&s.e.ranks, dst, 1, s.e.byRank(s.cuts)))
+	return s.note(ranks.Gather(s.e.ctx, s.e.Reducer, dst, 1, s.e.byRank(s.cuts)))
 }

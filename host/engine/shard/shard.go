@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // New returns engines as one, which owns them: its Close closes them. Of the examples each
@@ -18,7 +19,7 @@ import (
 // equal. They change how long work takes and nothing else. With few examples some engines may
 // get none. Errors are of the arguments.
 func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
-	return Ranks(context.Background(), alone{}, engines, shares)
+	return Ranks(context.Background(), ranks.Alone{}, engines, shares)
 }
 
 // Ranks returns the engines of all ranks as one: this rank has those given, and takes their
@@ -26,8 +27,8 @@ func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
 // in the same order, with the same arguments; of these it reads the examples of its own shards alone.
 // Answers are the whole's, on each rank. Methods must not be called at the same time. Close is
 // this rank's own. ctx is that of all calls of r.
-func Ranks(ctx context.Context, r Reducer, engines []engine.Engine, shares []int) (engine.Engine, error) {
-	e := &sharded{engines: engines, ranks: ranks{Reducer: r, ctx: ctx}}
+func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine, shares []int) (engine.Engine, error) {
+	e := &sharded{engines: engines, joined: joined{Reducer: r, ctx: ctx}}
 	e.rank, e.all = r.Rank()
 	if shares == nil {
 		shares = slices.Repeat([]int{1}, len(engines))
@@ -76,7 +77,7 @@ func checkShares(engines []engine.Engine, shares []int) error {
 
 // sharded is several engines as one.
 type sharded struct {
-	ranks
+	joined
 	engines []engine.Engine // of this rank
 	first   []int           // number of each rank's first shard, and of all shards at the end
 	until   []int64         // sum of the shares of the shards before each, and of all at the end
@@ -149,14 +150,26 @@ func (e *sharded) turn() (done func()) {
 // are the shards first[r]..first[r+1]-1.
 type cuts []int
 
-// cut cuts n examples by the shares, between multiples of step.
-func (e *sharded) cut(n, step int) cuts {
+// cut cuts x by the shares, between multiples of step; examples of which each rank has a part are cut among the
+// engines of each.
+func (e *sharded) cut(x dataset.Examples, step int) cuts {
 	c := make(cuts, len(e.until))
-	blocks, all := int64((n+step-1)/step), e.until[len(e.until)-1]
-	for k, before := range e.until {
-		c[k] = min(n, int(blocks*before/all)*step)
+	if x.Share == nil || len(x.Share.Ends) != e.all+1 {
+		e.cutPart(c, 0, len(c)-1, 0, x.N, step)
+		return c
+	}
+	for rank := range e.all {
+		e.cutPart(c, e.first[rank], e.first[rank+1], x.Share.Ends[rank], x.Share.Ends[rank+1], step)
 	}
 	return c
+}
+
+// cutPart cuts examples from..to-1 for the shards first..last-1.
+func (e *sharded) cutPart(c cuts, first, last, from, to, step int) {
+	blocks, all := int64((to-from+step-1)/step), e.until[last]-e.until[first]
+	for k := first; k <= last; k++ {
+		c[k] = min(to, from+int(blocks*(e.until[k]-e.until[first])/all)*step)
+	}
 }
 
 // own returns the examples of this rank, from..to-1.

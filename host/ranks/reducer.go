@@ -1,4 +1,7 @@
-package shard
+// Package ranks joins ranks: processes, or goroutines, that run the same program on the same data, mostly
+// one for each machine. [Reducer] is what joins them, such as MPI (package mpi below this one); [NewGroup]
+// joins goroutines.
+package ranks
 
 import "context"
 
@@ -28,12 +31,23 @@ type Reducer interface {
 	Abort(err error)
 }
 
-// alone is the Reducer of a single rank.
-type alone struct{}
+// Alone is the Reducer of a single rank.
+type Alone struct{}
 
-func (alone) Rank() (rank, ranks int)                      { return 0, 1 }
-func (alone) Sum(context.Context, []int64) error           { return nil }
-func (alone) Max(context.Context, []int64) error           { return nil }
-func (alone) Broadcast(context.Context, []byte, int) error { return nil }
-func (alone) Barrier(context.Context) error                { return nil }
-func (alone) Abort(error)                                  {}
+// Rank returns 0 of 1.
+func (Alone) Rank() (rank, ranks int) { return 0, 1 }
+
+// Sum leaves v as it is.
+func (Alone) Sum(context.Context, []int64) error { return nil }
+
+// Max leaves v as it is.
+func (Alone) Max(context.Context, []int64) error { return nil }
+
+// Broadcast leaves b as it is.
+func (Alone) Broadcast(context.Context, []byte, int) error { return nil }
+
+// Barrier returns at once.
+func (Alone) Barrier(context.Context) error { return nil }
+
+// Abort does nothing.
+func (Alone) Abort(error) {}

@@ -2,13 +2,13 @@
 
 package mpi
 
-import "github.com/uma-gpu/uma-gpu/host/engine/shard"
+import "github.com/uma-gpu/uma-gpu/host/ranks"
 
 // Built says whether this program is linked with MPI.
 const Built = false
 
 // World is all ranks; there is none without MPI.
-type World struct{ shard.Reducer }
+type World struct{ ranks.Reducer }
 
 // Join returns ErrNotBuilt.
 func Join(func(format string, args ...any)) (*World, error) { return nil, ErrNotBuilt }

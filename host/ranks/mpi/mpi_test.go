@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // TestWorld runs on as many ranks as mpirun has started, or on one: sums, maxima and bytes of all, in
@@ -24,12 +24,12 @@ func TestWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rank, ranks := w.Rank()
-	if l := Launched(); rank != l.Rank || ranks != l.Ranks {
-		t.Fatalf("rank %d of %d, the environment has %+v", rank, ranks, l)
+	rank, count := w.Rank()
+	if l := Launched(); rank != l.Rank || count != l.Ranks {
+		t.Fatalf("rank %d of %d, the environment has %+v", rank, count, l)
 	}
 	ctx := t.Context()
-	all := int64(ranks)
+	all := int64(count)
 	piece = 3
 	for k := range 40 {
 		v, m, b := make([]int64, k%11), make([]int64, k%5), make([]byte, k%8)
@@ -42,7 +42,7 @@ func TestWorld(t *testing.T) {
 		for i := range b {
 			b[i] = byte(rank + i)
 		}
-		err := errors.Join(w.Sum(ctx, v), w.Max(ctx, m), w.Broadcast(ctx, b, k%ranks), w.Barrier(ctx))
+		err := errors.Join(w.Sum(ctx, v), w.Max(ctx, m), w.Broadcast(ctx, b, k%count), w.Barrier(ctx))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,16 +57,16 @@ func TestWorld(t *testing.T) {
 			}
 		}
 		for i := range b {
-			if b[i] != byte(k%ranks+i) {
-				t.Fatalf("byte %d of %d: found %d, want that of rank %d", i, len(b), b[i], k%ranks)
+			if b[i] != byte(k%count+i) {
+				t.Fatalf("byte %d of %d: found %d, want that of rank %d", i, len(b), b[i], k%count)
 			}
 		}
 	}
 	stalled(t, w, &said)
-	if ranks > 1 {
+	if count > 1 {
 		err := w.Sum(ctx, make([]int64, 1+rank))
-		if !errors.Is(err, shard.ErrDiffers) {
-			t.Errorf("sums of other sizes: %v, want %v", err, shard.ErrDiffers)
+		if !errors.Is(err, ranks.ErrDiffers) {
+			t.Errorf("sums of other sizes: %v, want %v", err, ranks.ErrDiffers)
 		}
 	}
 	if os.Getenv("UMA_GPU_MEASURE") != "" {

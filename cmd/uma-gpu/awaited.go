@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+)
+
+// awaited is read(path) until ctx ends: a pipe that nobody writes to is waited for, for ever. What is left
+// behind then goes on in a goroutine of its own, and changes nothing.
+func awaited[T any](ctx context.Context, path string, read func(path string) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		value, err := read(path)
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, fmt.Errorf("%w while reading %s; nothing was written", errInterrupted, path)
+	}
+}
+
+// readAnnotations is confusion.ReadAnnotations, but for its waiting.
+func readAnnotations(ctx context.Context, path string, o confusion.AnnotationOptions) (*confusion.Annotations, error) {
+	return awaited(ctx, path, func(path string) (*confusion.Annotations, error) {
+		return confusion.ReadAnnotations(path, o)
+	})
+}
+
+// readClean is confusion.ReadClean, but for its waiting.
+func readClean(ctx context.Context, path string, o confusion.CleanOptions) (*confusion.Clean, error) {
+	return awaited(ctx, path, func(path string) (*confusion.Clean, error) { return confusion.ReadClean(path, o) })
+}

@@ -1,0 +1,8 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+// A limit on the time of the processor (ulimit -t) says so in good time, if it is a soft one.
+func init() { stops = append(stops, syscall.SIGXCPU) }

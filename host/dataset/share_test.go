@@ -1,0 +1,280 @@
+//go:build unix
+
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// onRanks has each of so many ranks read a file, and returns what they got. A rank that fails ends all.
+func onRanks(t *testing.T, count int, do func(r ranks.Reducer) (*Dataset, error)) ([]*Dataset, []error) {
+	t.Helper()
+	all, errs := make([]*Dataset, count), make([]error, count)
+	var wg sync.WaitGroup
+	for rank, r := range ranks.NewGroup(count) {
+		wg.Go(func() {
+			if all[rank], errs[rank] = do(r); errs[rank] != nil {
+				r.Abort(errs[rank])
+			}
+		})
+	}
+	wg.Wait()
+	return all, errs
+}
+
+// shared are texts, with what they are read by.
+func sharedTexts() map[string]string {
+	var plain, names, numbered, odd, sparse, wide bytes.Buffer
+	names.WriteString("\xef\xbb\xbf\"first\",\"second\",\"class\"\r\n\r\n")
+	numbered.WriteString(",a,b,label\n")
+	odd.WriteString("\n  \n")
+	for i := range 5000 {
+		a, b := float64(i%37)*1.25, float64(i*i%101)/3
+		fmt.Fprintf(&plain, "%v,%v,%d,c%d\n", a, b, i%3, i%5)
+		fmt.Fprintf(&names, "%v,%v,c%d\r\n", a, b, (i/1000)%7)
+		fmt.Fprintf(&numbered, "%d,%v,%v,%d\n", i, a, b, 12-i%11)
+		fmt.Fprintf(&odd, "%v;%v;x%d\r\n%s\n", a, b, i%2, strings.Repeat(" ", i%4))
+		fmt.Fprintf(&sparse, "%d %d:%v # %d\n", i%4, 1+i%50, a+1, i)
+		if i%13 == 0 {
+			sparse.WriteString("# nothing\n\t \n")
+		}
+		fmt.Fprintf(&wide, "%d qid:%d 1:%v 2:1 3:%v\n", i%2, i, a, b)
+	}
+	fmt.Fprint(&odd, "1;2;x1") // without a line end
+	return map[string]string{"plain.csv": plain.String(), "names.csv": names.String(), "numbered.csv": numbered.String(),
+		"odd.data": odd.String(), "sparse.svm": sparse.String(), "wide.svm": wide.String()}
+}
+
+// TestShare: what ranks read together is what one process reads, to the hash; each has memory for its own examples
+// alone, from and to multiples of 1024 or the end, and a part is what it is of the whole, prepared as well.
+func TestShare(t *testing.T) {
+	dir := t.TempDir()
+	options := map[string]Options{}
+	for name, text := range sharedTexts() {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		options[path] = Options{Encode: &EncodeOptions{}}
+		d, err := Read(t.Context(), path, options[path])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(t.Context(), path+".umab", d, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		options[path+".umab"] = Options{}
+		if err := d.Prepare(Steps{MaxAbs: true, Bias: true, L2: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(t.Context(), path+".prepared.umab", d, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		options[path+".prepared.umab"] = Options{}
+	}
+	array := filepath.Join(dir, "x.npy")
+	writeShared(t, array, filepath.Join(dir, "y.txt"))
+	options[array] = Options{Labels: filepath.Join(dir, "y.txt")}
+	for path, o := range options {
+		whole, err := Read(t.Context(), path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, count := range []int{1, 2, 3, 8} {
+			t.Run(fmt.Sprint(filepath.Base(path), count), func(t *testing.T) {
+				parts, errs := onRanks(t, count, func(r ranks.Reducer) (d *Dataset, err error) {
+					o := o
+					o.Ranks = r
+					err = Guard(func() error {
+						if d, err = Read(t.Context(), path, o); err != nil {
+							return err
+						}
+						return checkShare(d, whole)
+					})
+					return d, err
+				})
+				if err := errors.Join(errs...); err != nil {
+					t.Fatal(err)
+				}
+				end := 0
+				for rank, d := range parts {
+					from, to := d.own()
+					if d.Share == nil || from != end || to%MostRows != 0 && to != d.N {
+						t.Errorf("rank %d has examples %d..%d, after those before %d", rank, from, to, end)
+					}
+					end = to
+				}
+				if end != whole.N {
+					t.Errorf("ranks have %d examples, want %d", end, whole.N)
+				}
+			})
+		}
+		whole.Close()
+	}
+}
+
+// writeShared writes an array of float64 and its labels.
+func writeShared(t *testing.T, array, labels string) {
+	t.Helper()
+	var x []float64
+	var y strings.Builder
+	for i := range 3100 {
+		for j := range 5 {
+			x = append(x, math.Sin(float64(i*5+j)))
+		}
+		fmt.Fprintln(&y, i%3)
+	}
+	raw := bytes.NewBuffer(npyfile.Header("<f8", 3100, 5))
+	err := errors.Join(npyfile.Write(raw, x), os.WriteFile(array, raw.Bytes(), 0o600),
+		os.WriteFile(labels, []byte(y.String()), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkShare returns how d, of which this rank has a part, is other than it is in one process, before and after a
+// preparation, and picked from. It takes all ranks.
+func checkShare(d, whole *Dataset) error {
+	switch {
+	case d.N != whole.N || d.D != whole.D || d.Sparse() != whole.Sparse():
+		return fmt.Errorf("found %d×%d, sparse %v; want %d×%d, sparse %v", d.N, d.D, d.Sparse(), whole.N, whole.D,
+			whole.Sparse())
+	case !slices.Equal(d.Y, whole.Y) || !slices.Equal(d.Classes, whole.Classes):
+		return fmt.Errorf("found other labels")
+	case d.SHA256 != whole.SHA256:
+		return fmt.Errorf("found the hash %s, want %s", d.SHA256, whole.SHA256)
+	case d.Hash() != whole.Hash():
+		return fmt.Errorf("found another hash the second time")
+	case fmt.Sprint(d.Notes, d.Warnings, d.Features, d.Label, d.LabelColumn, d.Subnormals) !=
+		fmt.Sprint(whole.Notes, whole.Warnings, whole.Features, whole.Label, whole.LabelColumn, whole.Subnormals):
+		return fmt.Errorf("found notes %q, %q, features %q; want %q, %q, %q", d.Notes, d.Warnings, d.Features, whole.Notes,
+			whole.Warnings, whole.Features)
+	}
+	if err := checkPart(d.Examples, whole.Examples); err != nil {
+		return err
+	}
+	if d.Prepared != nil {
+		return nil
+	}
+	steps := []Steps{{MaxAbs: true, L2: true}, {Bias: true, L2: true}}
+	if !d.Sparse() {
+		steps = append(steps, Steps{Standardize: true, Bias: true, L2: true})
+	}
+	for _, s := range steps {
+		a, b := *d, *whole
+		if err := errors.Join(a.Prepare(s), b.Prepare(s)); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+		if why := a.Prepared.differs(b.Prepared); why != "" {
+			return errors.New(why)
+		}
+		if err := checkPart(a.Examples, b.Examples); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// checkPart compares the examples that this rank has, and some of all ranks.
+func checkPart(e, whole Examples) error {
+	if err := e.Check(); err != nil {
+		return err
+	}
+	from, to := e.own()
+	a, b := e.Part(from, to), whole.Part(from, to)
+	if !equalExamples(a, b) {
+		return fmt.Errorf("found other examples %d..%d", from, to-1)
+	}
+	which := []int{e.N - 1, 0, e.N / 2, 3, 3}
+	if a, b := e.Pick(which), whole.Pick(which); a.Share != nil || !equalExamples(a, b) {
+		return fmt.Errorf("picked other examples")
+	}
+	return nil
+}
+
+func equalExamples(a, b Examples) bool {
+	bits := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+	return a.N == b.N && a.D == b.D && slices.EqualFunc(a.X, b.X, bits) && slices.Equal(a.Starts, b.Starts) &&
+		slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.Values, b.Values, bits)
+}
+
+// TestShareOfOthers: an example of another rank is a fault, which Guard makes an error.
+func TestShareOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.csv")
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, "%d,%d,%d,%d\n", i, i%7, i%11, i%2)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, errs := onRanks(t, 2, func(r ranks.Reducer) (*Dataset, error) {
+		d, err := Read(t.Context(), path, Options{Ranks: r})
+		if err != nil {
+			return nil, err
+		}
+		err = Guard(func() error {
+			other := d.N - 1
+			if d.Share.From > 0 {
+				other = 0
+			}
+			return fmt.Errorf("read %v", d.Row(other)[0])
+		})
+		if err == nil || !strings.Contains(err.Error(), "this rank has not those") {
+			return nil, fmt.Errorf("found %v", err)
+		}
+		return d, r.Barrier(t.Context())
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestShareFaults: what is wrong on any rank is told on all, as one process tells it: the first mistake, with its
+// line in the whole file; damage of a binary file where it is read.
+func TestShareFaults(t *testing.T) {
+	dir := t.TempDir()
+	texts := sharedTexts()
+	for name, text := range texts {
+		for _, bad := range [][]int{{4700}, {5}, {2000, 4850, 20}, {0, 4999}} {
+			lines := strings.SplitAfter(text, "\n")
+			for _, k := range bad {
+				at := len(lines) * k / 5000
+				lines[at] = strings.Replace(lines[at], "1", "1z", 1)
+				if strings.TrimSpace(lines[at]) == "" {
+					lines[at] = "what\n"
+				}
+			}
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := Options{Header: "auto"}
+			_, want := Read(t.Context(), path, o)
+			for _, count := range []int{2, 5} {
+				_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
+					o := o
+					o.Ranks = r
+					return Read(t.Context(), path, o)
+				})
+				for rank, err := range errs {
+					if (err == nil) != (want == nil) || err != nil && !strings.HasSuffix(err.Error(), want.Error()) {
+						t.Errorf("%s, %v, rank %d of %d: found %v, want %v", name, bad, rank, count, err, want)
+					}
+				}
+			}
+		}
+	}
+}

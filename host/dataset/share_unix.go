@@ -1,0 +1,48 @@
+//go:build unix
+
+package dataset
+
+import (
+	"os"
+	"syscall"
+)
+
+// canShare says whether memory can have addresses and nothing behind them.
+const canShare = true
+
+// reserve returns size bytes, all 0, of which from..to-1 can be used; the others are a fault, but for what shares a
+// page with those.
+func reserve(size, from, to int) ([]byte, error) {
+	raw, err := syscall.Mmap(-1, 0, size, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil || from == to {
+		return raw, err
+	}
+	page := os.Getpagesize()
+	return raw, syscall.Mprotect(raw[from/page*page:min(size, (to+page-1)/page*page)],
+		syscall.PROT_READ|syscall.PROT_WRITE)
+}
+
+// giveBack ends the use of memory that reserve has returned.
+func giveBack(all [][]byte) {
+	for _, raw := range all {
+		forget(raw)
+		unmap(raw) // which can fail for no reason that matters here
+	}
+}
+
+// hide makes bytes of a mapped file outside of from..to-1 a fault, but for what shares a page with others.
+func hide(raw []byte, from, to int) error {
+	page := os.Getpagesize()
+	if addressOf(raw)%uintptr(page) != 0 { // larger pages than those of the file
+		return nil
+	}
+	for _, part := range [][2]int{{0, from}, {to, len(raw)}} {
+		first, last := (part[0]+page-1)/page*page, part[1]/page*page
+		if first < last {
+			if err := syscall.Mprotect(raw[first:last], syscall.PROT_NONE); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+// Package smallfile reads what should be small and may be anything: a device without an end, a file of a terabyte, a
+// line that never ends.
+package smallfile
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+)
+
+// Most is the size, in bytes, of what is read by Read, and of a line of Lines: far more than any sensible one.
+const Most = 64 << 20
+
+// Read returns the bytes of a file, of which there are at most Most. Its error leaves the path to the caller, and
+// wraps fs.ErrNotExist if there is no such file. It waits for who writes to a pipe.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fileerr.Cause(err)
+	}
+	defer f.Close() // nothing to lose: it was only read
+	text, err := io.ReadAll(io.LimitReader(f, Most+1))
+	if err != nil {
+		return nil, fileerr.Cause(err)
+	}
+	if len(text) > Most {
+		return nil, fmt.Errorf("found more than %d bytes; is it another file?", Most)
+	}
+	return text, nil
+}
+
+// Lines returns a reader of r that fails in a line of more than Most bytes.
+func Lines(r io.Reader) io.Reader { return &lines{r: r} }
+
+type lines struct {
+	r      io.Reader
+	length int // of the line so far
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for _, b := range p[:n] {
+		if l.length++; b == '\n' {
+			l.length = 0
+		}
+		if l.length > Most {
+			return 0, fmt.Errorf("found a line of more than %d bytes; is it another file?", Most)
+		}
+	}
+	return n, err
+}

@@ -81,7 +81,8 @@ const (
 	mostTime = time.Minute
 )
 
-// judge runs the process in the folder dir: within ten seconds of the processor's time it ends, with an exit code of uma-gpu's own, which is
+// judge runs the process in the folder dir: within ten seconds of the processor's time it ends, with an
+// exit code of uma-gpu's own, which is
 // not 0 unless the result is as it should be; it says why, and leaves nothing.
 func (s surrounded) judge(t *testing.T, dir string, want result) {
 	t.Helper()

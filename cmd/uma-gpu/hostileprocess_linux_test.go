@@ -82,8 +82,7 @@ const (
 )
 
 // judge runs the process in the folder dir: within ten seconds of the processor's time it ends, with an
-// exit code of uma-gpu's own, which is
-// not 0 unless the result is as it should be; it says why, and leaves nothing.
+// exit code of uma-gpu's own, which is not 0 unless the result is as it should be; it says why, and leaves nothing.
 func (s surrounded) judge(t *testing.T, dir string, want result) {
 	t.Helper()
 	before := names(t, dir)

@@ -206,7 +206,7 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 	if e := c.Explained; contradicted(&e) {
 		w := e.Worst
 		say("the matrix does not explain %.1f %% of the labels (probability of that by chance %.2g): of the examples "+
-			"predicted as %q, %.0f are labelled %q, and %.0f by the matrix at its best", 100*e.Unexplained, e.P,
+			"predicted as %.60q, %.0f are labelled %.60q, and %.0f by the matrix at its best", 100*e.Unexplained, e.P,
 			name(w.Predicted), w.Found, name(w.Label), w.Explained)
 		if t := c.Turned; t.P >= doubtful || t.Deviance < e.Deviance/4 {
 			say("with its axes exchanged the matrix explains all but %.1f %% of the labels: is it turned? "+
@@ -215,7 +215,7 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 	}
 	for _, f := range c.Frequencies {
 		if f.Value < -impossible*f.StandardError {
-			say("class %q would have the frequency %.4f ± %.4f, and none is below 0: the matrix says that other classes "+
+			say("class %.60q would have the frequency %.4f ± %.4f, and none is below 0: the matrix says that other classes "+
 				"are labelled so more often than anything is", f.Class, f.Value, f.StandardError)
 		}
 	}

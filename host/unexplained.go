@@ -22,13 +22,13 @@ const (
 // explains, mixtures of classes, as UMA does where the axes are exchanged.
 func (t *training) unexplained(ctx context.Context, counts []int64, byPrediction bool) ([]Doubt, error) {
 	noise := t.problem.Noise
-	part := "predicted as %q"
+	part := "predicted as %.60q"
 	e := confusion.Explanation{P: 1}
 	if byPrediction {
 		e = noise.Explain(counts)
 	}
 	if !contradicted(&e) && ctx.Err() == nil {
-		part = "nearest to the mean of those labelled %q"
+		part = "nearest to the mean of those labelled %.60q"
 		var err error
 		if counts, err = t.divide(); err != nil {
 			return nil, fmt.Errorf("dividing the examples to judge the confusion matrix: %w", err)
@@ -40,8 +40,8 @@ func (t *training) unexplained(ctx context.Context, counts []int64, byPrediction
 	}
 	classes, w := t.model.Meta.Classes, e.Worst
 	d := Doubt{UnexplainedLabels, fmt.Sprintf("the confusion matrix does not explain %.1f %% of the labels: of the "+
-		"examples "+part+", %.0f are labelled %q, and %.0f by the matrix at its best; is it of other labels, is it turned "+
-		"(rows for columns), does it claim too much or too little noise?",
+		"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, is it "+
+		"turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained), "try `uma-gpu confusion check`"}
 	if v := turned(noise).Explain(counts); !contradicted(&v) {
 		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows reads it so"

@@ -103,12 +103,17 @@ func asModel(c *cli.Context, o *dataset.Options, f model.Features) error {
 	return nil
 }
 
-// printable is a name from a file without characters that steer a terminal.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
+// brief is a name from a file without characters that steer a terminal, cut to what a line has room for.
+func brief(name string) string {
+	const most = 40
+	text := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return '\uFFFD'
 		}
 		return r
-	}, name)
+	}, name))
+	if len(text) > most {
+		text = append(text[:most-1], '…')
+	}
+	return string(text)
 }

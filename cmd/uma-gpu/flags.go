@@ -41,6 +41,9 @@ func dataFlags(usage string) []cli.Flag {
 			Usage: "`COLUMN` that names the examples, for what is written about them; no feature"},
 		&cli.StringFlag{Name: "header", Value: "auto",
 			Usage: "`ANSWER` to whether a CSV begins with a header: auto, yes or no"},
+		&cli.StringFlag{Name: "separator", Value: "auto",
+			Usage: "`CHARACTER` between the fields of a CSV, or comma, tab, semicolon, blanks"},
+		&cli.StringFlag{Name: "decimal", Value: "point", Usage: "decimal `MARK` of a CSV: point or comma"},
 		inputFlag{&cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy or text"}},
 		&cli.StringFlag{Name: "x-name", DefaultText: "X, x or the only matrix", Usage: "`NAME` of the features in an .npz"},
 		&cli.StringFlag{Name: "y-name", DefaultText: "y or Y", Usage: "`NAME` of the labels in an .npz"},
@@ -64,13 +67,17 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 		ZeroBased: c.Bool("zero-based"), MaxErrors: c.Int("max-errors"), SkipBad: c.Bool("skip-bad"),
 		Trust: c.Bool("trust-data"), Stdin: c.App.Reader,
 	}
+	mark, err := oneOf(c, "decimal", "point", ".", "comma", ",")
+	if err != nil {
+		return o, err
+	}
+	o.Separator, o.DecimalComma = c.String("separator"), mark == "comma" || mark == ","
 	if list := c.String("ignore-columns"); list != "" {
 		o.Ignore = strings.Split(list, ",")
 	}
 	if o.MaxErrors < 1 {
 		return o, usagef(c, "--max-errors is %d, wanted at least 1", o.MaxErrors)
 	}
-	var err error
 	if err := columnOptions(c, &o); err != nil {
 		return o, err
 	}

@@ -23,8 +23,8 @@ var commandGroups = []group{
 
 // flagGroups are the flags by what they are about, whatever the command. A new flag is a word here.
 var flagGroups = []group{
-	{"Data", `data format label-column ignore-columns id-column header labels x-name y-name zero-based storage max-errors
-		trust-data skip-bad no-labels categories levels
+	{"Data", `data format label-column ignore-columns id-column header separator decimal labels
+		x-name y-name zero-based storage max-errors trust-data skip-bad no-labels categories levels
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
 		features classes examples labelled unlabelled
 		pool show show-file pictures fractions counts synthetic data-dir sets use-clean npz`},

@@ -150,13 +150,13 @@ func printInfo(w io.Writer, i dataset.Info) error {
 	if i.Columns != nil {
 		fmt.Fprintf(t, "\ncolumn\tkind\tfeatures\n")
 		for k, c := range i.Columns {
-			fmt.Fprintf(t, "%s\t%s\t%d\n", cmp.Or(printable(c.Name), strconv.Itoa(k+1)), c.Kind, c.Features)
+			fmt.Fprintf(t, "%s\t%s\t%d\n", cmp.Or(brief(c.Name), strconv.Itoa(k+1)), c.Kind, c.Features)
 		}
 	}
 	if i.Classes != nil {
 		fmt.Fprintf(t, "\nclass\texamples\tshare\n")
 		for _, c := range i.Classes {
-			fmt.Fprintf(t, "%s\t%d\t%.2f %%\n", c.Class, c.Examples, 100*float64(c.Examples)/float64(i.Examples))
+			fmt.Fprintf(t, "%s\t%d\t%.2f %%\n", brief(c.Class), c.Examples, 100*float64(c.Examples)/float64(i.Examples))
 		}
 	}
 	return t.Flush()

@@ -262,13 +262,13 @@ func (r issuesReport) print(c *cli.Context) error {
 	fmt.Fprintf(t, "duplicates\t%d, with conflicting labels %d\n\n", r.Duplicates, r.Conflicts)
 	fmt.Fprintf(t, "label\texamples\tlikely wrong\texpected wrong\n")
 	for _, p := range r.PerClass {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\n", p.Class, p.Examples, p.Issues, p.ExpectedWrong)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\n", brief(p.Class), p.Examples, p.Issues, p.ExpectedWrong)
 	}
 	if len(r.Pairs) > 0 {
 		fmt.Fprintf(t, "\nlabel\tlikely class\texamples\n")
 	}
 	for _, p := range r.Pairs[:min(most, len(r.Pairs))] {
-		fmt.Fprintf(t, "%s\t%s\t%d\n", p.Given, p.Predicted, p.Issues)
+		fmt.Fprintf(t, "%s\t%s\t%d\n", brief(p.Given), brief(p.Predicted), p.Issues)
 	}
 	if len(r.Rows) > 0 {
 		id := ""
@@ -280,9 +280,9 @@ func (r issuesReport) print(c *cli.Context) error {
 	for _, row := range r.Rows[:min(most, len(r.Rows))] {
 		id := ""
 		if row.ID != nil {
-			id = printable(*row.ID) + "\t"
+			id = brief(*row.ID) + "\t"
 		}
-		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, row.Given, row.Predicted, row.Quality)
+		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, brief(row.Given), brief(row.Predicted), row.Quality)
 	}
 	return t.Flush()
 }

@@ -147,7 +147,7 @@ func (j *judgement) print(w io.Writer) error {
 	var classes []string
 	for _, p := range j.PerClass {
 		classes = append(classes, p.Class)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", p.Class, p.Examples, shareText(p.Recall), shareText(p.Precision),
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", brief(p.Class), p.Examples, shareText(p.Recall), shareText(p.Precision),
 			shareText(p.F1))
 	}
 	if err := t.Flush(); err != nil {
@@ -177,7 +177,7 @@ func (j *judgement) printCorrected(w io.Writer, classes []string) error {
 	fmt.Fprintf(t, "kappa\t%s\n\n", shareText(c.Kappa))
 	fmt.Fprintf(t, "class\tshare\trecall\tprecision\tF1\n")
 	for _, p := range c.PerClass {
-		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", p.Class, p.Share, estimateText(p.Recall), estimateText(p.Precision),
+		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", brief(p.Class), p.Share, estimateText(p.Recall), estimateText(p.Precision),
 			shareText(p.F1))
 	}
 	if err := t.Flush(); err != nil || len(classes) > mostClasses {

@@ -64,7 +64,7 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 		if a.label < 0 && class == cannotTell {
 			a.label = active.Aside
 		} else if a.label < 0 {
-			return nil, fmt.Errorf("%s:%d: found the label %q, wanted one of %.200q, or %s where the expert cannot tell; "+
+			return nil, fmt.Errorf("%s:%d: found the label %.60q, wanted one of %.200q, or %s where the expert cannot tell; "+
 				"a new class needs a session of its own, begun with --classes", path, line, class, classes, cannotTell)
 		}
 		if fault := refuse(name); fault != "" {
@@ -72,8 +72,8 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 		}
 		if before, twice := lines[name]; twice {
 			if at[name] != a.label {
-				return nil, fmt.Errorf("%s:%d: found the id %q with the label %q, wanted that of line %d; give one of them", path,
-					line, name, class, before)
+				return nil, fmt.Errorf("%s:%d: found the id %q with the label %.60q, wanted that of line %d; give one of them",
+					path, line, name, class, before)
 			}
 			continue
 		}

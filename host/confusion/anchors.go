@@ -51,7 +51,7 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 			e.Error[p*q+t] = math.Sqrt(squares/float64(len(best)) + float64(w*(1-w))/float64(len(best)+1))
 		}
 		if top := best[0].row[t]; top < 0.5 {
-			e.Notes = append(e.Notes, fmt.Sprintf("no example has label %q with a probability above %.2f: "+
+			e.Notes = append(e.Notes, fmt.Sprintf("no example has label %.60q with a probability above %.2f: "+
 				"it may have no anchor", classes[t], top))
 		}
 	}

@@ -255,10 +255,10 @@ func (j *Confident) estimate(m *Matrix) *Estimate {
 		}
 		switch {
 		case sum == 0:
-			e.Notes = append(e.Notes, fmt.Sprintf("label %q is never given, and no example counts as of that class: "+
+			e.Notes = append(e.Notes, fmt.Sprintf("label %.60q is never given, and no example counts as of that class: "+
 				"nothing is known of it", m.Classes[t]))
 		case counted < fewExamples:
-			e.Notes = append(e.Notes, fmt.Sprintf("%v examples count as of class %q: its column is a guess",
+			e.Notes = append(e.Notes, fmt.Sprintf("%v examples count as of class %.60q: its column is a guess",
 				counted, m.Classes[t]))
 		}
 	}

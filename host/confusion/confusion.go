@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -68,7 +67,7 @@ func (m *Matrix) check(trueRows bool) error {
 	}
 	for i, v := range m.P {
 		if !isProbability(v) {
-			return fmt.Errorf("confusion matrix: P(noisy = %q | true = %q) is %v, wanted a number from 0 to 1",
+			return fmt.Errorf("confusion matrix: P(noisy = %.60q | true = %.60q) is %v, wanted a number from 0 to 1",
 				m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
@@ -77,7 +76,7 @@ func (m *Matrix) check(trueRows bool) error {
 	}
 	for i, v := range m.Error {
 		if !isProbability(v) {
-			return fmt.Errorf("confusion matrix: the standard error of P(noisy = %q | true = %q) is %v, wanted a number "+
+			return fmt.Errorf("confusion matrix: the standard error of P(noisy = %.60q | true = %.60q) is %v, wanted a number "+
 				"from 0 to 1", m.Classes[i/q], m.Classes[i%q], v)
 		}
 	}
@@ -92,7 +91,7 @@ func (m *Matrix) check(trueRows bool) error {
 	if bad < 0 {
 		return nil
 	}
-	err := fmt.Errorf("confusion matrix: the column of true class %q sums to %v, wanted 1 within %v",
+	err := fmt.Errorf("confusion matrix: the column of true class %.60q sums to %v, wanted 1 within %v",
 		m.Classes[bad], sum, SumTolerance)
 	if badRow, _ := firstBadSum(rows); badRow >= 0 {
 		return fmt.Errorf("%w; divide each column by its sum if these are counts or rounded numbers", err)
@@ -111,7 +110,7 @@ func checkClasses(classes []string) error {
 	seen := make(map[string]bool, len(classes))
 	for _, c := range classes {
 		if seen[c] {
-			return fmt.Errorf("confusion matrix: class %q is listed twice, wanted distinct names", c)
+			return fmt.Errorf("confusion matrix: class %.60q is listed twice, wanted distinct names", c)
 		}
 		seen[c] = true
 	}
@@ -139,7 +138,7 @@ func quoted(names []string) string {
 	const most = 10
 	var s []string
 	for _, n := range names[:min(len(names), most)] {
-		s = append(s, strconv.Quote(n))
+		s = append(s, fmt.Sprintf("%.60q", n))
 	}
 	list := strings.Join(s, ", ")
 	if len(names) > most {

@@ -140,7 +140,7 @@ func (c *Crowd) Of(y []int32) (*Estimate, error) {
 	copy(e.P, sums)
 	rare := e.smooth(sums, squares)
 	for _, t := range rare {
-		e.Notes = append(e.Notes, fmt.Sprintf("about %.2g examples have the true class %q: its column is a guess",
+		e.Notes = append(e.Notes, fmt.Sprintf("about %.2g examples have the true class %.60q: its column is a guess",
 			columnSum(sums, q, t), c.Classes[t]))
 	}
 	if !c.Settled {

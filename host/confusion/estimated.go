@@ -102,7 +102,7 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 			e.Error[p*q+t] = min(1, math.Sqrt(spread/(n+min(s, mostBelieved)+1)+moved))
 		}
 		if n < fewExamples {
-			e.Notes = append(e.Notes, fmt.Sprintf("true class %q has %v examples with both labels: "+
+			e.Notes = append(e.Notes, fmt.Sprintf("true class %.60q has %v examples with both labels: "+
 				"its column is mostly what was believed before", classes[t], n))
 		}
 	}

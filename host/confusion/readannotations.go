@@ -205,7 +205,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 	for _, name := range t.o.Right {
 		k, found := slices.BinarySearch(a.Names, name)
 		if !found {
-			return nil, fmt.Errorf("%s: found no worker %q, whose labels are said to be right, wanted one of %s",
+			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted one of %s",
 				t.path, name, quoted(a.Names))
 		}
 		a.Right[k] = true
@@ -219,13 +219,13 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		for ; at < len(t.lines) && t.lines[at].item == i; at++ {
 			l := t.lines[at]
 			if at > first && l.by == t.lines[at-1].by {
-				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %q here and in line %d, wanted one",
+				return nil, fmt.Errorf("%s:%d: item %d has a label of worker %.60q here and in line %d, wanted one",
 					t.path, l.line, i, a.Names[l.by], t.lines[at-1].line)
 			}
 			if a.Right != nil && a.Right[l.by] {
 				if right >= 0 && t.lines[right].label != l.label {
-					return nil, fmt.Errorf("%s:%d: item %d has label %q of worker %q, and %q of %q in line %d; wanted one, as the "+
-						"labels of both are said to be right", t.path, l.line, i, a.Classes[l.label], a.Names[l.by],
+					return nil, fmt.Errorf("%s:%d: item %d has label %.60q of worker %.60q, and %.60q of %.60q in line %d; "+
+						"wanted one, as the labels of both are said to be right", t.path, l.line, i, a.Classes[l.label], a.Names[l.by],
 						a.Classes[t.lines[right].label], a.Names[t.lines[right].by], t.lines[right].line)
 				}
 				right = at

@@ -188,7 +188,7 @@ func (t *Table) Share() (*Matrix, error) {
 			sum += t.V[p*q+c]
 		}
 		if !(sum > 0) {
-			return nil, fmt.Errorf("table: no example has the true class %q: add some, or smooth the estimate", t.Classes[c])
+			return nil, fmt.Errorf("table: no example has the true class %.60q: add some, or smooth the estimate", t.Classes[c])
 		}
 		for p := range q {
 			m.P[p*q+c] = t.V[p*q+c] / sum

@@ -63,7 +63,7 @@ func namedRows(
 		}
 		p := one[0]
 		if before, ok := rowOf[p]; ok {
-			return nil, nil, 0, fmt.Errorf("%s:%d: the row of class %q is here and in line %d, wanted once",
+			return nil, nil, 0, fmt.Errorf("%s:%d: the row of class %.60q is here and in line %d, wanted once",
 				path, line, fields[0], before)
 		}
 		rowOf[p] = line
@@ -75,7 +75,7 @@ func namedRows(
 		for i, field := range fields[1:] {
 			v, err := parseProbability(field)
 			if err != nil {
-				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %q, wanted a number from 0 to 1",
+				return nil, nil, 0, fmt.Errorf("%s:%d: found %w in the column of class %.60q, wanted a number from 0 to 1",
 					path, line, err, header[1+i])
 			}
 			table[p*q+column[i]] = v
@@ -134,7 +134,7 @@ func indices(names, classes []string) ([]int, error) {
 		if !ok {
 			extra = append(extra, n)
 		} else if seen[n] {
-			return nil, fmt.Errorf("lists class %q twice, wanted once", n)
+			return nil, fmt.Errorf("lists class %.60q twice, wanted once", n)
 		}
 		seen[n] = true
 		of[i] = c

@@ -51,7 +51,7 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	}
 	switch {
 	case c.features == 0 && c.label >= 0 && width == 1:
-		return c, "found no column but the label, wanted features as well; is the delimiter a comma, tab or semicolon?"
+		return c, "found no column but the label, wanted features as well; what separates the columns (--separator)?"
 	case c.features == 0:
 		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label and "+
 			"those left out", width)

@@ -23,7 +23,14 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &csvReader{builder: b, record: record{src: s}}
+	layout, err := o.layout()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkUTF16(s); err != nil {
+		return nil, err
+	}
+	r := &csvReader{builder: b, record: record{src: s, layout: layout}}
 	if err := r.next(); err == io.EOF {
 		return nil, emptyFault(s, "")
 	} else if err != nil {
@@ -35,7 +42,7 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 	if err := r.resolve(); err != nil {
 		return nil, err
 	}
-	b.about = r.columns.about
+	b.about = r.about
 	if err := r.shareLines(); err != nil {
 		return nil, err
 	}
@@ -49,7 +56,7 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 }
 
 // shareLines leaves this rank its part of the records, if ranks share them. Quotes, behind which a line may go on
-// in the next, are for one reader.
+// in the next, and what may begin a comment, or not, are for one reader.
 func (r *csvReader) shareLines() error {
 	if r.cells != nil || !r.shares() {
 		return nil
@@ -58,7 +65,7 @@ func (r *csvReader) shareLines() error {
 	if r.header {
 		from, line = r.record.src.passed(), int64(r.record.src.line)+1
 	}
-	return r.takeLines(from, line, lineScan{}, func(x *lineIndex) bool { return x.quotes == 0 })
+	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool { return x.special == 0 })
 }
 
 // rows enters all records from the current one on, the first aside if it is the header.
@@ -90,12 +97,22 @@ func (r *csvReader) rows() error {
 	return nil
 }
 
+// about tells d what is known of the columns, and of lines that are no examples.
+func (r *csvReader) about(d *Dataset) {
+	r.columns.about(d)
+	if r.comments > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines that begin with # are taken as comments, the first is line %d",
+			r.record.src.path, r.comments, r.comment))
+		r.comments = 0
+	}
+}
+
 // row enters the current record.
 func (r *csvReader) row() error {
 	if r.cells != nil {
 		return r.mixedRow()
 	}
-	if len(r.ends) == 0 && r.plainRow() {
+	if len(r.ends) == 0 && !r.record.layout.comma && r.plainRow() {
 		return nil
 	}
 	r.split()
@@ -114,6 +131,11 @@ func (r *csvReader) row() error {
 				return r.fault(j, fault)
 			}
 			continue
+		}
+		field, fault := r.pointed(field)
+		if fault != "" {
+			r.x = x
+			return r.fault(j, fault)
 		}
 		v, at, ok := scanNumber(field, 0)
 		if !ok || at < len(field) {
@@ -144,7 +166,13 @@ func (r *csvReader) mixedRow() error {
 	for j := range role {
 		fault := ""
 		if role[j] == feature {
-			fault = r.cells.set(k, r.field(j), &r.subnormals)
+			field := r.field(j)
+			if r.cells.columns[k].kind == kindNumber {
+				field, fault = r.pointed(field)
+			}
+			if fault == "" {
+				fault = r.cells.set(k, field, &r.subnormals)
+			}
 			k++
 		} else {
 			fault = r.setOther(role[j], r.field(j))
@@ -154,6 +182,25 @@ func (r *csvReader) mixedRow() error {
 		}
 	}
 	return nil
+}
+
+// pointed returns a field that is a number with a decimal comma as one with a point, and says what is wrong with one
+// that has a point, if numbers have commas; any other field as it is.
+func (r *record) pointed(field []byte) ([]byte, string) {
+	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
+		return field, ""
+	}
+	if bytes.IndexByte(field, '.') >= 0 {
+		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone (--decimal comma)",
+			quote(string(trimSpace(field))))
+	}
+	at := bytes.IndexByte(field, ',')
+	if at < 0 || at != bytes.LastIndexByte(field, ',') {
+		return field, ""
+	}
+	field = bytes.Clone(field)
+	field[at] = '.'
+	return field, ""
 }
 
 // widthFault is the error of a record that has not as many fields as the first.
@@ -242,7 +289,7 @@ func (r *csvReader) fault(j int, what string) error {
 // columns are for.
 func (r *csvReader) resolve() error {
 	r.split()
-	r.first = r.line
+	r.first, r.usual = r.line, len(r.ends)
 	width := len(r.ends)
 	if width > r.record.src.limits.columns {
 		return r.record.src.errorAt(r.line, 0, "found %d columns, wanted at most %d", width, r.record.src.limits.columns)
@@ -294,6 +341,9 @@ func (r *record) fields() []string {
 // place returns the line and the column, counted from 1, where field j of the
 // current record begins, or where its end is missing.
 func (r *record) place(j int) (line, column int) {
+	if r.delim == ' ' && (r.places == nil || r.places[len(r.places)-1].line == r.line) {
+		return r.line, r.rawColumn(j)
+	}
 	if r.places != nil {
 		p := r.places[min(j, len(r.places)-1)]
 		return p.line, p.column

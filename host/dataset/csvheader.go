@@ -21,8 +21,9 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 			continue
 		}
 		features = append(features, text)
-		switch _, ok := parseNumber([]byte(text)); {
-		case ok || isNonFinite(text) || strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
+		number, comma := r.pointed([]byte(text))
+		switch _, ok := parseNumber(number); {
+		case ok || comma != "" || isNonFinite(text) || strings.EqualFold(text, "true") || strings.EqualFold(text, "false"):
 			numbers = true
 		case text != "" && !(len(features) == 1 && isIndexName(text)):
 			words = true
@@ -146,12 +147,13 @@ func isLabelName(word string) bool {
 // nextField returns a field of the record behind the current one, "" if that is not
 // whole in what was read ahead.
 func (r *csvReader) nextField(j int) string {
-	r.text = bytes.Clone(r.text) // peek moves what it lies in
+	r.keep()
 	head := r.record.src.peek(1 << 16)
 	if end := bytes.LastIndexByte(head, '\n'); end >= 0 {
 		head = head[:end+1]
 	}
-	next := record{src: &source{limits: r.record.src.limits, r: bufio.NewReader(bytes.NewReader(head))}, delim: r.delim}
+	next := record{src: &source{limits: r.record.src.limits, r: bufio.NewReader(bytes.NewReader(head))},
+		layout: r.record.layout, delim: r.delim, usual: r.usual}
 	if next.next() != nil || next.bad != nil {
 		return ""
 	}

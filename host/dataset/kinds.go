@@ -13,8 +13,8 @@ const sniffed = 1 << 20
 
 // tally counts what stands in a column.
 type tally struct {
-	numbers, truths, words, dates int
-	date                          string // the first
+	numbers, truths, words, dates, commas int    // commas and dates are words
+	date, comma                           string // the first
 }
 
 func (t *tally) count(text []byte) {
@@ -26,9 +26,14 @@ func (t *tally) count(text []byte) {
 	} else if _, ok := parseTruth(text); ok {
 		t.truths++
 	} else {
-		if t.words++; isDate(string(text)) {
+		switch t.words++; {
+		case isDate(string(text)):
 			if t.dates++; t.date == "" {
 				t.date = string(text)
+			}
+		case hasDecimalComma(string(text)):
+			if t.commas++; t.comma == "" {
+				t.comma = string(text)
 			}
 		}
 	}
@@ -43,12 +48,24 @@ func (t *tally) kind() string {
 	return kindNumber
 }
 
-// dateFault says what is wrong with a column of dates, "" if it is none.
-func (t *tally) dateFault(c *columns, j int) string {
-	if t.kind() != kindCategory || 2*t.dates <= t.words {
-		return ""
+// fault says what is wrong with a column of dates, or of numbers with commas, "" if it is none.
+func (t *tally) fault(c *columns, j int) string {
+	switch {
+	case t.kind() != kindCategory:
+	case 2*t.dates > t.words:
+		return datesFault(c, j, "dates or times such as "+quote(t.date))
+	case 2*t.commas > t.words:
+		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, say so "+
+			"(--decimal comma), and if they are words, take the column for a category (--categories %s)",
+			c.describe(j), quote(t.comma), c.option(j))
 	}
-	return datesFault(c, j, "dates or times such as "+quote(t.date))
+	return ""
+}
+
+// hasDecimalComma reports whether a text is a number with one comma.
+func hasDecimalComma(text string) bool {
+	whole, part, found := strings.Cut(text, ",")
+	return found && isInteger(whole) && isInteger("+"+part)
 }
 
 // datesFault refuses dates, which found describes, in column j.
@@ -73,16 +90,16 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 	tallies := make([]tally, len(r.columns.role))
 	if !r.header {
 		for j := range tallies {
-			tallies[j].count(trimSpace(r.field(j)))
+			tallies[j].count(r.telling(j))
 		}
 	}
-	r.text = bytes.Clone(r.text) // peek moves what it lies in
+	r.keep()
 	head := r.record.src.peek(sniffed)
 	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(sniffed, r.record.src.limits.buffer) {
 		head = head[:end+1] // the last line may go on
 	}
 	s := &source{ctx: r.record.src.ctx, limits: r.record.src.limits, r: bufio.NewReader(bytes.NewReader(head))}
-	next := record{src: s, delim: r.delim}
+	next := record{src: s, layout: r.record.layout, delim: r.delim, usual: r.usual}
 	for next.next() == nil {
 		if next.bad != nil {
 			continue
@@ -92,7 +109,7 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 		}
 		for j := range tallies {
 			if r.columns.role[j] == feature {
-				tallies[j].count(trimSpace(next.field(j)))
+				tallies[j].count(next.telling(j))
 			}
 		}
 	}
@@ -103,7 +120,7 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 		}
 		kind := asked[j]
 		if kind == "" {
-			kind, fault = tallies[j].kind(), tallies[j].dateFault(&r.columns, j)
+			kind, fault = tallies[j].kind(), tallies[j].fault(&r.columns, j)
 		}
 		kinds = append(kinds, kind)
 	}
@@ -111,6 +128,12 @@ func (r *csvReader) kinds() (kinds []string, err error) {
 		return nil, r.record.src.errorAt(r.line, 0, "%s", fault)
 	}
 	return kinds, nil
+}
+
+// telling is field j with a point for a decimal comma.
+func (r *record) telling(j int) []byte {
+	field, _ := r.pointed(r.field(j))
+	return trimSpace(field)
 }
 
 // asked returns what the user says that columns are: nothing if o is nil.

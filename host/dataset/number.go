@@ -147,8 +147,8 @@ func numberFault(text []byte) string {
 		}
 	}
 	fault := "found " + quote(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
-	if whole, part, found := strings.Cut(s, ","); found && isInteger(whole) && isInteger("+"+part) {
-		fault += "; write decimal points instead of commas"
+	if hasDecimalComma(s) {
+		fault += "; if that is a decimal comma, say so (--decimal comma)"
 	}
 	return fault
 }

@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
@@ -52,6 +54,12 @@ type Options struct {
 	// become errors: no line is ever lost by a guess. One that counts and is taken
 	// as data is a warning.
 	Header string
+	// Separator is what stands between the fields of a CSV: "comma", "tab", "semicolon", "blanks" (blanks and tabs,
+	// one or more), one character, or "auto" (the same as ""): the comma if the first line has one, else the tab, else
+	// the semicolon, else blanks.
+	Separator string
+	// DecimalComma says that the numbers of a CSV have a comma where others have a point.
+	DecimalComma bool
 	// Labels is the path of a second file that holds one label per example in
 	// the same order, "" if the labels stand with the features: IDX, .npy of
 	// integers or texts, or a text file with one label per line or several
@@ -139,8 +147,41 @@ func (o Options) check() error {
 	case o.NoLabels && o.Labels != "":
 		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other", o.Labels)
 	}
+	if _, err := o.layout(); err != nil {
+		return err
+	}
 	return o.Encode.check()
 }
+
+// layout is what o says of the fields of a CSV.
+func (o Options) layout() (layout, error) {
+	l := layout{blanks: true, comma: o.DecimalComma}
+	switch o.Separator {
+	case "", "auto":
+	case "comma":
+		l.separator = ','
+	case "tab":
+		l.separator = '\t'
+	case "semicolon":
+		l.separator = ';'
+	case "blanks":
+		l.separator = ' '
+	default:
+		if c := o.Separator[0]; len(o.Separator) == 1 && c < utf8.RuneSelf && c >= ' ' && !isWordByte(c) &&
+			!strings.ContainsRune("\"#.+-", rune(c)) {
+			l.separator = c
+			break
+		}
+		return l, fmt.Errorf("dataset: unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one character "+
+			"that numbers do not have", quote(o.Separator))
+	}
+	if l.comma && l.separator == ',' {
+		return l, fmt.Errorf("dataset: asked for decimal commas between commas, wanted another separator")
+	}
+	return l, nil
+}
+
+func isWordByte(c byte) bool { return inWord(rune(c|0x20)) || inWord(rune(c)) }
 
 // unseenError is a value of Options.Unseen.
 const unseenError = "error"

@@ -102,11 +102,16 @@ func (r *parquetReader) kinds() (kinds []string, err error) {
 			return nil, r.src.errorf("%s is nested, wanted one plain value per example; leave it out", r.columns.describe(j))
 		}
 		holds, isFeature := parquetKind(c), r.columns.role[j] == feature
+		_, decimal := parquetDecimal(c)
 		switch {
+		case decimal && isFeature && asked[j] == "":
+			kinds = append(kinds, kindNumber)
+		case decimal && isFeature:
+			kinds = append(kinds, asked[j])
 		case holds == 0 && isFeature && mixed && parquetDate(c):
 			return nil, r.src.errorf("%s", datesFault(&r.columns, j, "values of type "+c.Type().String()))
 		case holds == 0 || holds == 'S' && isFeature && !mixed:
-			return nil, r.src.errorf("%s is of type %s, wanted float, double, integers or booleans; "+
+			return nil, r.src.errorf("%s is of type %s, wanted float, double, decimals, integers or booleans; "+
 				"leave it out or make it numbers", r.columns.describe(j), c.Type())
 		case isFeature && asked[j] != "":
 			kinds = append(kinds, asked[j])
@@ -133,7 +138,7 @@ func parquetDate(c *parquet.Column) bool {
 }
 
 // parquetKind returns what a column holds: 'f', 'i', 'u', 'b', 'S' for a text, 0
-// for all that is none of them (decimals, times).
+// for all that is none of them (times; decimals, which parquetDecimal knows).
 func parquetKind(c *parquet.Column) byte {
 	unsigned, number := false, true
 	if t := c.Type().LogicalType(); t != nil {
@@ -234,16 +239,22 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 		case feature:
 			decode, at := t.decoder(), next
 			next++
+			scale, isDecimal := parquetDecimal(c)
 			take = func(i int, raw []byte) {
-				if raw == nil {
-					x[i*d+at] = math.Float32frombits(missingBits)
-				} else {
+				switch v := &x[i*d+at]; {
+				case raw == nil:
+					*v = math.Float32frombits(missingBits)
+				case isDecimal:
+					*v = decimalCell(t, raw, scale)
+				default:
 					decode(x[i*d+at:][:1], raw)
 				}
 			}
-			if r.cells != nil && (t.Kind == 'S' || r.cells.columns[at].kind != kindNumber) {
+			if r.cells != nil && (t.Kind == 'S' && !isDecimal || r.cells.columns[at].kind != kindNumber) {
 				texts[at] = make([]*string, n)
-				take = parquetTexts(t, texts[at])
+				if take = parquetTexts(t, texts[at]); isDecimal {
+					take = decimalTexts(t, scale, texts[at])
+				}
 			}
 		}
 		if err := r.pages.column(&g.Columns[c.Index()].MetaData, t, c.Optional(), n, take); err != nil {
@@ -361,7 +372,18 @@ func parquetType(c *parquet.Column) numberType {
 	size := map[parquet.Kind]int{
 		parquet.Boolean: 1, parquet.Int32: 4, parquet.Float: 4, parquet.Int64: 8, parquet.Double: 8,
 	}
-	return numberType{npyfile.Type{Kind: parquetKind(c), Size: size[c.Type().Kind()]}}
+	t := numberType{npyfile.Type{Kind: parquetKind(c), Size: size[c.Type().Kind()]}}
+	if _, ok := parquetDecimal(c); ok {
+		switch c.Type().Kind() {
+		case parquet.ByteArray:
+			t.Kind = 'S'
+		case parquet.FixedLenByteArray:
+			t.Kind, t.Size = 'V', c.Type().Length()
+		default:
+			t.Kind = 'i'
+		}
+	}
+	return t
 }
 
 // parquetLabel returns a label as text; fault says what is wrong with it.

@@ -55,7 +55,7 @@ func (v *pageValues) decode(body []byte, count int, take func(raw []byte)) error
 		})
 	case e == parquetformat.DeltaByteArray && v.t.Kind == 'S':
 		return eachDeltaText(body, count, take)
-	case e == parquetformat.ByteStreamSplit && v.t.Size >= 4:
+	case e == parquetformat.ByteStreamSplit && v.t.Size >= 4 && v.t.Size <= 8:
 		return eachSplit(body, v.t.Size, count, take)
 	}
 	return fmt.Errorf("found the encoding %s of a column of type %s, wanted PLAIN or a dictionary", v.encoding, v.t)

@@ -59,7 +59,7 @@ func formatNamed(name string, write bool) (format, error) {
 
 // Read reads examples and their labels from a file of any of the formats that
 // Options.Format lists, plain, gzip or zstd (known by the first bytes; several
-// gzip members are fine). The path "-" is standard input. Text is UTF-8, its
+// gzip members are fine). The path "-" is standard input. Text is UTF-8, or UTF-16 that says so by its mark, its
 // lines end in LF or CRLF, and blank lines are passed over.
 //
 // Every number becomes the nearest float32. Not a number, infinite, beyond
@@ -123,6 +123,10 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	f, err := formatNamed(name, false)
 	if err != nil {
 		return nil, err
+	}
+	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
+		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of the format %s; "+
+			"leave --separator and --decimal out", s.path, f.name)
 	}
 	if o.IDColumn != "" && !f.table() {
 		return nil, idFault(s, f, o)

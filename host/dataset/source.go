@@ -57,6 +57,7 @@ type source struct {
 	limits limits
 	r      *bufio.Reader
 	packed string       // "gzip", "zstd", or ""
+	utf16  bool         // the text is UTF-16
 	size   int64        // of file
 	file   *os.File     // the file if r gives its bytes as they are, so that any place can be read
 	same   func() error // says that the file changed while it was read; nil of what is no regular file
@@ -105,7 +106,7 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		}
 		_, task = progress.Begin(ctx, of)
 		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular(), task}, defaultLimits)
-		if err == nil && s.packed == "" && info.Mode().IsRegular() {
+		if err == nil && s.packed == "" && !s.utf16 && info.Mode().IsRegular() {
 			s.file, s.size, s.task = f, info.Size(), task
 		}
 		if err == nil && info.Mode().IsRegular() {
@@ -149,8 +150,8 @@ func (s *source) finished(err error) error {
 }
 
 // newSource recognises gzip and zstd by their first bytes, whatever path says,
-// and passes over a UTF-8 byte order mark. path is for errors and file name
-// rules; that r ends with ctx is for the caller to see to.
+// and passes over a UTF-8 byte order mark. Text that begins with the one of UTF-16
+// becomes UTF-8. path is for errors and file name rules; that r ends with ctx is for the caller to see to.
 func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source, error) {
 	size := l.buffer
 	if l.length > 0 {
@@ -182,6 +183,13 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 		if _, err := s.r.Discard(len(mark)); err != nil {
 			return nil, s.readFault(err)
 		}
+	}
+	if mark, _ := s.r.Peek(2); utf16Order(mark) != nil {
+		u := &utf16Reader{r: s.r, order: utf16Order(mark), at: 2}
+		if _, err := s.r.Discard(len(mark)); err != nil {
+			return nil, s.readFault(err)
+		}
+		s.r, s.utf16 = bufio.NewReaderSize(u, l.buffer), true
 	}
 	return s, nil
 }
@@ -260,7 +268,7 @@ func (s *source) readFault(err error) error {
 	}
 	var file *fs.PathError
 	switch {
-	case s.packed == "" || errors.As(err, &file):
+	case s.packed == "" || s.utf16 || errors.As(err, &file):
 		return s.errorf("cannot read: %w", err)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return s.errorf("the %s data are cut short %s (%w); the file is not whole, fetch it again", s.packed, here, err)

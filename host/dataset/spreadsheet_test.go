@@ -67,7 +67,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"R, row names", "\"\",\"a\",\"label\"\n\"Mazda RX4\",1,x\n", Options{}, 0, 0, "", `f:2:1: column 1 (): found "Mazda RX4", wanted a decimal number such as 12, -0.5 or 1e-3; if these are row names, leave the column out (--ignore-columns 1)`},
 		{"R, write.table", "\"a\",\"label\"\n\"1\",1,\"x\"\n", Options{}, 0, 0, "", `f:2:7: found 3 fields, wanted 2 as in line 1 (row names of R without a place in the header? write with row.names=FALSE, or col.names=NA)`},
 		{"R, readr", "...1,a,b,c,label\n" + indexed(1, words), Options{}, 30, 3, "a b c", "f: column 1 (...1) is an index and is left out"},
-		{"Excel, decimal commas", "a;b;label\n1,5;2;x\n", Options{}, 0, 0, "", `f:2:1: column 1 (a): found "1,5", wanted a decimal number such as 12, -0.5 or 1e-3; write decimal points instead of commas`},
+		{"Excel, decimal commas", "a;b;label\n1,5;2;x\n", Options{}, 0, 0, "", `f:2:1: column 1 (a): found "1,5", wanted a decimal number such as 12, -0.5 or 1e-3; if that is a decimal comma, say so (--decimal comma)`},
 		{"Excel, rows numbered", "Nr,a,b,c,label\n" + indexed(1, words), Options{}, 30, 4, "Nr a b c", "f: column 1 (Nr) numbers the examples"},
 
 		{"a measurement as label", "a,b,price\n" + lines(120, func(i int) string {

@@ -49,7 +49,7 @@ func HasColumn(ctx context.Context, path, name string) (bool, error) {
 		return false, err
 	}
 	defer done()
-	r := record{src: s}
+	r := record{src: s, layout: layout{blanks: true}}
 	if !isText(s) || r.next() != nil || r.bad != nil { // then it has none, and who reads it says what is wrong
 		return false, ctx.Err()
 	}
@@ -80,7 +80,7 @@ func readLines(s *source) (texts []string, err error) {
 
 // readColumn reads one column of a CSV that has a header or not, of n examples.
 func readColumn(s *source, column string, n int) (texts []string, err error) {
-	r := record{src: s}
+	r := record{src: s, layout: layout{blanks: true}}
 	var c columns
 	at, first, header := 0, 0, false
 	for err = r.next(); err == nil; err = r.next() {
@@ -91,7 +91,7 @@ func readColumn(s *source, column string, n int) (texts []string, err error) {
 		if c.role == nil {
 			fields := r.fields()
 			named, _ := findName(fields, column)
-			c, first = columns{role: make([]role, len(fields))}, r.line
+			c, first, r.usual = columns{role: make([]role, len(fields))}, r.line, len(fields)
 			if header = named >= 0; header {
 				c.names = fields
 			}

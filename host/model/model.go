@@ -133,7 +133,7 @@ func (m *Model) check() error {
 	}
 	for i, v := range m.W {
 		if !finite(float64(v)) {
-			return fmt.Errorf("array W: found %v as the weight of class %q, column %d (from 0), wanted a finite number: "+
+			return fmt.Errorf("array W: found %v as the weight of class %.60q, column %d (from 0), wanted a finite number: "+
 				"the training diverged; prepare the features (standardize, l2) or take fewer steps",
 				v, m.Meta.Classes[i/m.D], i%m.D)
 		}

@@ -33,7 +33,7 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 			b.WriteString("\nHardest pairs:\n")
 		}
 		for _, p := range j.Pairs[:min(5, len(j.Pairs))] {
-			fmt.Fprintf(&b, "  %s taken for %s: %.4g examples, %s of the class\n", p.True, p.Predicted,
+			fmt.Fprintf(&b, "  %.40s taken for %.40s: %.4g examples, %s of the class\n", p.True, p.Predicted,
 				p.Examples, percent(p.Share))
 		}
 	}

@@ -97,7 +97,7 @@ const (
 
 func (m Multiclass) check(learner string, known ...Multiclass) error {
 	if !slices.Contains(known, m) {
-		return fmt.Errorf("%s: multiclass %q is not known; use %s", learner, m, orList(known))
+		return fmt.Errorf("%s: multiclass %.60q is not known; use %s", learner, m, orList(known))
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (p *Params) Check() error {
 	case !slices.Contains([]Loss{Hinge, Squared}, p.Loss):
 		return fmt.Errorf("svm: loss %q is not known; use hinge or squared", p.Loss)
 	case !slices.Contains([]Multiclass{OVR, All}, p.Multiclass):
-		return fmt.Errorf("svm: multiclass %q is not known; use ovr or all", p.Multiclass)
+		return fmt.Errorf("svm: multiclass %.60q is not known; use ovr or all", p.Multiclass)
 	case p.Multiclass == All && p.Loss != Hinge:
 		return fmt.Errorf("svm: found multiclass all with loss %s, wanted hinge, the only one that all classes at once "+
 			"have; add --loss hinge", p.Loss)

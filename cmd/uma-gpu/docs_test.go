@@ -168,7 +168,7 @@ func TestDocsJudgeRefuses(t *testing.T) {
 
 // allFlags are the names of the flags of all commands.
 var allFlags = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{"help": true, "version": true}
+	all := map[string]bool{"help": true, "version": true, "mca": true} // the last is of mpirun
 	eachCommand(func(_ []string, c *cli.Command) {
 		for _, f := range c.Flags {
 			for _, name := range f.Names() {

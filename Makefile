@@ -11,6 +11,7 @@
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
 # make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
 # make mpi      tests on three ranks of Open MPI, on this machine
+# make mpi-short some of it, as every change is
 # make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
 # make slurm    trains on a Slurm that it starts on this machine, on two ranks; as root
 # make container the image of packaging/container, by podman, on systems made by debootstrap; as root
@@ -62,7 +63,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -156,6 +157,19 @@ mpi: deps
 	go test -vet=off -tags mpi -c -o build/mpi.test ./host/ranks/mpi
 	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
+
+# What every change is tested by, in fifteen seconds.
+mpi-short: deps
+	@.ci/install-deps openmpi-bin libopenmpi-dev
+	@mkdir -p build
+	go test -vet=off -tags mpi -c -o build/mpi.test ./host/ranks/mpi
+	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
+	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
+	build/uma-gpu-mpi synth --quiet --examples 9000 --features 6 --classes 3 --out build/mpi-short.csv
+	build/uma-gpu-mpi train --quiet --data build/mpi-short.csv --learner uma --max-steps 8 --model build/mpi-one.npz
+	mpirun --oversubscribe --allow-run-as-root -n 3 build/uma-gpu-mpi train --quiet --data build/mpi-short.csv \
+		--learner uma --max-steps 8 --model build/mpi-three.npz
+	cmp build/mpi-one.npz build/mpi-three.npz
 
 slurm: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -82,7 +83,11 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, 
 			return err
 		}
 	}
-	for _, k := range h.kept {
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: "judging weights of the run", Unit: "step", Total: int64(len(h.kept))})
+	defer task.End()
+	for at, k := range h.kept {
+		task.Reach(int64(at))
 		if err := ctx.Err(); err != nil {
 			return err
 		}

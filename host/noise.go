@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -260,7 +261,10 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 	var chosen *confusion.Estimate
 	var base []float64
 	most := math.Inf(-1)
-	for _, method := range methods {
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "estimating C", Unit: "method", Total: int64(len(methods))})
+	defer task.End()
+	for k, method := range methods {
+		task.Reach(int64(k))
 		found, err := e.alone(ctx, method)
 		if err != nil {
 			return nil, err

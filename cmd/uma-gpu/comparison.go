@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // mostSeeds is how many seeds compare tries at most.
@@ -34,10 +35,13 @@ type comparison struct {
 // tryAll tries all candidates, and enters those into the report. Its error is that of a cancelled ctx.
 func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compareReport) error {
 	seen := 0
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing", Unit: "way", Total: int64(len(list))})
+	defer task.End()
 	for _, group := range x.groups(list) {
 		for k, way := range group {
 			x.notes.say("%d of %d: %s", seen+k+1, len(list), way.flags)
 		}
+		task.Reach(int64(seen))
 		seen += len(group)
 		tried, err := x.tryGroup(ctx, group)
 		if err == nil {
@@ -104,6 +108,8 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 		return nil, adviseKernel(adviseMemory(err))
 	}
 	bySeed := make([][]triedReport, len(group))
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed", Total: int64(x.seeds)})
+	defer task.End()
 	for range x.seeds {
 		held, err := x.outOfFold(ctx, noise, ways)
 		if err != nil {
@@ -121,6 +127,7 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 			bySeed[k] = append(bySeed[k], r)
 			ways[k].Seed++
 		}
+		task.Add(1)
 	}
 	tried := make([]triedReport, len(group))
 	for k, way := range group {

@@ -274,17 +274,18 @@ type work struct {
 	sparse   bool
 	features int
 	classes  int
-	values   int // stored
+	values   int  // stored
+	shared   bool // each rank has read its own examples, whatever its share
 }
 
 // workOn returns the work on prepared examples of so many classes.
 func workOn(x dataset.Examples, classes int) work {
-	return work{x.Sparse(), x.D, classes, x.Stored()}
+	return work{x.Sparse(), x.D, classes, x.Stored(), x.Share != nil}
 }
 
 // workOnComponents returns the work on as many components of n examples.
 func workOnComponents(n, components, classes int) work {
-	return work{false, components, classes, n * components}
+	return work{features: components, classes: classes, values: n * components}
 }
 
 // processorValues is how many stored values are too many for auto to stay on the

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/urfave/cli/v2"
@@ -118,7 +119,7 @@ func judgeSpan(t *testing.T, code string) (problem string, judged bool) {
 		case strings.HasPrefix(call[0], "--"):
 			judged = true
 			for _, w := range call {
-				if name, ok := strings.CutPrefix(w, "--"); ok && !allFlags[strings.SplitN(name, "=", 2)[0]] {
+				if name, ok := strings.CutPrefix(w, "--"); ok && !allFlags()[strings.SplitN(name, "=", 2)[0]] {
 					problem = "no command has the flag " + w
 				}
 			}
@@ -130,8 +131,43 @@ func judgeSpan(t *testing.T, code string) (problem string, judged bool) {
 	return problem, judged
 }
 
+// What is not there is found, in blocks and in sentences.
+func TestDocsJudgeRefuses(t *testing.T) {
+	for line, want := range map[string]string{
+		"uma-gpu trian --data a.csv":                     "unknown command",
+		"uma-gpu confusion guess":                        "unknown command",
+		"uma-gpu train --data a.csv --faster":            "unknown flag --faster",
+		"zcat a.gz | uma-gpu train --data - --faster":    "unknown flag --faster",
+		"mpirun -n 2 uma-gpu train : -n 1 uma-gpu trian": "unknown command",
+		"uma-gpu train --learner svm --softness 1":       "is a flag of learner",
+		"uma-gpu train --learner svn":                    "svn",
+		"uma-gpu train --max-steps many":                 "many",
+		"uma-gpu info a.csv":                             "unexpected argument",
+		"make tset":                                      "no target tset",
+		"sudo make instal":                               "no target instal",
+		"bench/none.sh build/uma-gpu":                    "there is no bench/none.sh",
+		"go run ./bench/none":                            "there is no ./bench/none",
+		"error rate 0.1":                                 "no program that pages call",
+	} {
+		problem := ""
+		for _, call := range docs.Calls(line) {
+			problem += judgeCall(t, call)
+		}
+		if !strings.Contains(problem, want) {
+			t.Errorf("%s: found %q, wanted %q in it", line, problem, want)
+		}
+	}
+	for code, judged := range map[string]bool{
+		"--faster 3": true, "make tset": true, "uma-gpu trian": true, "C.csv": false,
+	} {
+		if problem, is := judgeSpan(t, code); is != judged || (problem != "") != judged {
+			t.Errorf("`%s`: judged %v, %q", code, is, problem)
+		}
+	}
+}
+
 // allFlags are the names of the flags of all commands.
-var allFlags = func() map[string]bool {
+var allFlags = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{"help": true, "version": true}
 	eachCommand(func(_ []string, c *cli.Command) {
 		for _, f := range c.Flags {
@@ -141,7 +177,7 @@ var allFlags = func() map[string]bool {
 		}
 	})
 	return all
-}()
+})
 
 // judgeArguments returns what the program itself finds wrong with a command and its flags, before it does anything.
 func judgeArguments(args []string) string {

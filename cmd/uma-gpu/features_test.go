@@ -108,7 +108,7 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 			args := append(strings.Fields(command), "--data", path(c.file))
 			return succeed(t, append(append(args, c.more...), more...)...)
 		}
-		note := path(c.file) + ": 1 of the columns are no features of the model and are ignored: " + c.extra
+		note := path(c.file) + ": ignored are columns that the model does not know: " + c.extra
 		got, stderr := run("predict", "--model", path("m.npz"))
 		if got != want || strings.Contains(stderr, note) != (c.extra != "") || strings.Contains(stderr, "position") {
 			t.Errorf("%s %q: other predictions, or in\n%s the note %q", c.file, c.more, stderr, note)

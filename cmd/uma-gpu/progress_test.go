@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -160,36 +162,78 @@ func TestVerboseSteps(t *testing.T) {
 	}
 }
 
-// heard is a listener that keeps the names of tasks that have ended, and how much of them was done.
-type heard struct{ names []string }
+// heard is a listener that keeps the tasks that have ended.
+type heard struct {
+	lock  sync.Mutex
+	tasks map[string]*progress.Task // by name and unit
+}
 
-func (h *heard) Began(*progress.Task)   {}
-func (h *heard) Moved(*progress.Task)   {}
-func (h *heard) Ended(t *progress.Task) { h.names = append(h.names, t.Name) }
+func (h *heard) Began(*progress.Task) {}
+func (h *heard) Moved(*progress.Task) {}
+func (h *heard) Ended(t *progress.Task) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	h.tasks[t.Name+", "+t.Unit] = t
+}
 
-// TestLongWorkTells: what may take long tells how far it is.
+// TestLongWorkTells: what may take long tells how far it is: of what, in which units, and of how many.
 func TestLongWorkTells(t *testing.T) {
-	var h heard
 	dir := t.TempDir()
-	small := write(t, dir, "a.csv", "a,b,label\n"+strings.Repeat("1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n", 20))
-	var out bytes.Buffer
-	for _, args := range [][]string{
-		{"train", "--data", small, "--model", filepath.Join(dir, "m.npz"), "--kernel", "rbf", "--gamma", "0.1"},
-		{"cv", "--data", small, "--folds", "2"},
-		{"convert", "--data", small, "--out", filepath.Join(dir, "a.umab")},
-		{"info", "--data", filepath.Join(dir, "a.umab")},
+	at := func(name string) string { return filepath.Join(dir, name) }
+	small := write(t, dir, "a.csv", "a,b,label\n"+strings.Repeat("1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n", 600))
+	few := write(t, dir, "few.csv", "a,b,label\n1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n")
+	matrix := write(t, dir, "C.csv", "noisy\\true,x,y\nx,0.9,0.1\ny,0.1,0.9\n")
+	kernel := []string{"train", "--data", small, "--model", at("k.npz"), "--learner", "kernelmean", "--kernel", "rbf"}
+	for _, c := range []struct {
+		args []string
+		want []string // names and units
+	}{
+		{[]string{"train", "--data", small, "--model", at("m.npz"), "--kernel", "rbf", "--gamma", "0.1"},
+			[]string{"reading " + small + ", byte", "hashing the data, example", "fitting the kernel, ", "learning, step"}},
+		{[]string{"train", "--data", small, "--model", at("m.npz"), "--history", at("h.csv"), "--validate", "0.3"},
+			[]string{"judging weights of the run, step"}},
+		{append(kernel, "--gamma", "mean"), []string{"how far kernel functions set classes apart, kernel function"}},
+		{append(kernel, "--gamma", "0.1", "--atoms", "9", "--atom-choice", "herding"),
+			[]string{"fitting the means, class", "herding, atom"}},
+		{[]string{"cv", "--data", small, "--folds", "2"}, []string{"learning without each fold, fold"}},
+		{[]string{"compare", "--data", small, "--folds", "2", "--seeds", "2", "--try", "--max-steps=2", "--try",
+			"--learner=svm"}, []string{"comparing, way", "every seed, seed", "learning without each fold, fold"}},
+		{[]string{"confusion", "estimate", "--data", small}, []string{"estimating C, method"}},
+		{[]string{"confusion", "inject", "--data", small, "--confusion", matrix, "--out", at("n.csv")},
+			[]string{"writing " + at("n.csv") + ", example"}},
+		{[]string{"convert", "--data", small, "--out", at("a.umab")}, []string{"writing " + at("a.umab") + ", byte"}},
+		{[]string{"convert", "--data", small, "--out", at("a.svm")}, []string{"writing " + at("a.svm") + ", example"}},
+		{[]string{"info", "--data", at("a.umab")}, []string{"checking the data, byte"}},
+		{[]string{"predict", "--data", small, "--model", at("m.npz"), "--out", at("p.txt")},
+			[]string{"predicting, example"}},
+		{[]string{"predict", "--data", small, "--model", at("k.npz"), "--out", at("p.txt")},
+			[]string{"predicting, example"}},
+		{[]string{"report", "--data", small, "--model", at("m.npz"), "--out", at("r.html"), "--judge", "folds"},
+			[]string{"judging the settings, way", "learning without each fold, fold"}},
+		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "bpm"},
+			[]string{"centres of version spaces, class", "chains, step"}},
+		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "maxmin"},
+			[]string{"halving version spaces, example"}},
+		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "committee"},
+			[]string{"a committee, member"}},
+		{[]string{"synth", "--examples", "9", "--out", at("s.csv")}, []string{"synthetic data, example"}},
+		{[]string{"bench", "--data", small, "--steps", "2", "--repeat", "1"},
+			[]string{"measuring a training, run", "measuring operations, operation"}},
 	} {
+		h := &heard{tasks: map[string]*progress.Task{}}
+		var out bytes.Buffer
 		app := newApp(&out, &out)
-		if err := app.RunContext(progress.With(t.Context(), &h), append([]string{"uma-gpu"}, args...)); err != nil {
-			t.Fatalf("%v\n%s", err, &out)
+		if err := app.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"}, c.args...)); err != nil {
+			t.Errorf("uma-gpu %s: %v\n%s", strings.Join(c.args, " "), err, &out)
 		}
-	}
-	for _, want := range []string{
-		"reading " + small, "hashing the data", "fitting the kernel", "learning",
-		"learning without each fold", "checking the data",
-	} {
-		if !slices.Contains(h.names, want) {
-			t.Errorf("nothing was heard of %s, only of %q", want, h.names)
+		for _, want := range c.want {
+			task := h.tasks[want]
+			if task == nil {
+				t.Errorf("uma-gpu %s: nothing was heard of %q, only of %q", strings.Join(c.args, " "), want,
+					slices.Sorted(maps.Keys(h.tasks)))
+			} else if task.Unit != "" && (task.Total == 0 || task.Done() > task.Total && !task.AtMost) {
+				t.Errorf("uma-gpu %s: %s: %d of %d were done", strings.Join(c.args, " "), want, task.Done(), task.Total)
+			}
 		}
 	}
 }

@@ -29,6 +29,8 @@ var (
 	launch = mpi.Launched()
 	// world is all ranks, once they have met; nil before, and for a process by itself.
 	world *mpi.World
+	// traffic counts what goes through it.
+	traffic *ranks.Meter
 	// scratch is the folder for what ranks but the first write, which nobody wants; "" for rank 0.
 	scratch string
 )
@@ -124,7 +126,17 @@ func joinWorld() error {
 		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of the MPI that it "+
 			"is built with", launch.Rank, launch.Ranks, rank, all)
 	}
+	traffic = ranks.NewMeter(world)
 	return nil
+}
+
+// trafficOfRanks is what rank 0 has had added up and sent so far, nil for a process by itself.
+func trafficOfRanks() *ranks.Traffic {
+	if traffic == nil {
+		return nil
+	}
+	t := traffic.Traffic()
+	return &t
 }
 
 // shareReading has all ranks, if there are several, read path together by o, each its own examples.
@@ -144,7 +156,7 @@ func shareReading(path string, o *dataset.Options) error {
 		return err
 	}
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore, o.Labels != "", o.Trust)
-	o.Ranks = world
+	o.Ranks = traffic
 	return compareIdentities(world, identity{program, contract.Version, hash64(what)})
 }
 
@@ -156,7 +168,7 @@ func (d *device) joinRanks(engines []engine.Engine, shares []int, w work) (engin
 	if err := d.compareRanks(w); err != nil {
 		return nil, err
 	}
-	return shard.Ranks(context.Background(), world, engines, shares)
+	return shard.Ranks(context.Background(), traffic, engines, shares)
 }
 
 // compareRanks returns an error unless all ranks run the same program on the same data.

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
@@ -170,9 +171,16 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 		o.steps = ""
 	}
 	r.notes.say("report: %d trainings, each without a part of the examples", g.folds)
-	if err := o.train(c.Context, g.folds); err != nil {
+	ways := progress.Work{Name: "judging the settings", Unit: "way", Total: 1}
+	if told != nil {
+		ways.Total = 2
+	}
+	ctx, task := progress.Begin(c.Context, ways)
+	defer task.End()
+	if err := o.train(ctx, g.folds); err != nil {
 		return err
 	}
+	task.Add(1)
 	with := o.held
 	if told == nil {
 		if noise != nil { // that the model has learned: the trainings were not told it
@@ -185,9 +193,10 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 	}
 	o.noise = nil
 	r.notes.say("report: the same without a confusion matrix")
-	if err := o.train(c.Context, g.folds); err != nil {
+	if err := o.train(ctx, g.folds); err != nil {
 		return err
 	}
+	task.Add(1)
 	check, err := host.CheckNoise(o.data.Y, noise, with, o.held)
 	if err != nil && !errors.Is(err, model.ErrNoTemperature) {
 		return err

@@ -88,7 +88,7 @@ func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
 		}
 	}
 	shares := d.shares
-	if shares == nil && !w.processorSuffices() {
+	if shares == nil && !w.processorSuffices() && !(w.shared && len(engines) == 1) {
 		if shares, err = shard.Measure(engines, w.features, w.classes, w.values, w.sparse); err != nil {
 			return nil, err
 		}

@@ -250,7 +250,7 @@ func (t *training) report(trained *host.Trained, n int) trainReport {
 		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
 		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
-		CompressionSet: run.CompressionSet,
+		CompressionSet: run.CompressionSet, Traffic: trafficOfRanks(),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // trainReport is what train --json prints.
@@ -35,6 +36,8 @@ type trainReport struct {
 	Validation         *judgement    `json:"validation,omitempty"`
 	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
 	CompressionSet []int `json:"compression_set,omitempty"`
+	// Traffic is between ranks, if there are several.
+	Traffic *ranks.Traffic `json:"traffic,omitempty"`
 }
 
 // passReport is what --json says of a pass.
@@ -76,6 +79,10 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 	}
 	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f\n",
 		s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
+	if a := r.Traffic; a != nil {
+		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n", smallBytesText(a.Summed),
+			smallBytesText(a.Broadcast), a.Calls, a.Seconds)
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}

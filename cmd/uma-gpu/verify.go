@@ -224,9 +224,9 @@ func (v *verification) print(w io.Writer, size int) error {
 	if v.TrainingData {
 		data = "those of the training"
 	}
-	verdict := "it is whole and computes alike everywhere"
+	verdict := "it is whole, and " + v.Device.ID + " computes of it what cpu:plain does"
 	if v.Retrained {
-		retrained, verdict = "on cpu, to the same bytes", "it is whole, computes alike everywhere, and comes of these data"
+		retrained, verdict = "on cpu, to the same bytes", verdict+"; its data give the same file again"
 	}
 	fmt.Fprintf(w, "verified: %s: %s\n\n", v.Model, verdict)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

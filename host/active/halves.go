@@ -2,10 +2,12 @@ package active
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -13,8 +15,8 @@ import (
 // judgeByHalves fills w for MaxMin and Ratio: of the examples that SVM would ask first, by the largest
 // margins that either answer leaves. Of several classes it is the space of the predicted one against the
 // rest.
-func (p *Pool) judgeByHalves(o Options, w *worth) error {
-	weights, slack, err := p.Centre(o)
+func (p *Pool) judgeByHalves(ctx context.Context, o Options, w *worth) error {
+	weights, slack, err := p.centre(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -35,7 +37,14 @@ func (p *Pool) judgeByHalves(o Options, w *worth) error {
 	*w = near
 	s := newSpan(p, slack)
 	failed := make([]error, len(order))
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: "halving version spaces", Unit: "example", Total: int64(len(order))})
+	defer task.End()
 	parallel.Tasks(len(order), func(at int) {
+		defer task.Add(1)
+		if failed[at] = ctx.Err(); failed[at] != nil {
+			return
+		}
 		var with, against float64
 		if with, against, failed[at] = s.halves(near.which[at], near.predicted[at]); failed[at] != nil {
 			return

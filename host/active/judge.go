@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // contend returns the difference between the two largest of at least two scores.
@@ -107,7 +108,10 @@ func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error 
 	known, q := p.Labelled(), len(p.Classes)
 	votes, sums := make([]float32, p.N*q), make([]float32, p.N*q)
 	w.tie = make([]float64, len(w.which))
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "a committee", Unit: "member", Total: int64(o.Members)})
+	defer task.End()
 	for member := range o.Members {
+		task.Reach(int64(member))
 		t, err := p.fit(ctx, p.resample(known, o.Seed, member), o.Noise, o.Train)
 		if err != nil {
 			return err

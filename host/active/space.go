@@ -1,10 +1,12 @@
 package active
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 )
 
@@ -111,6 +113,11 @@ func (s *span) addWeights(to, w []float64) {
 // 0 is the negative of row 1. slack is the share that it took. At least two classes have labels. Errors: those of
 // versionspace but ErrEmpty, and labelled examples that are all zeros.
 func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
+	return p.centre(context.Background(), o)
+}
+
+// centre is Centre until ctx ends, as far as centroids are sampled.
+func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack float64, err error) {
 	o = o.filled()
 	s, spaces, slack, err := p.roomy(o)
 	if err != nil {
@@ -119,11 +126,14 @@ func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	q := len(p.Classes)
 	w = engine.Weights{Q: q, D: p.D, W: make([]float32, q*p.D)}
 	sum := make([]float64, p.D)
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "centres of version spaces", Unit: "class", Total: int64(q)})
+	defer task.End()
 	for r, space := range spaces {
+		task.Reach(int64(r))
 		if space == nil {
 			continue
 		}
-		centre, err := s.centre(space, int32(r), o)
+		centre, err := s.centre(ctx, space, int32(r), o)
 		if err != nil {
 			return w, slack, fmt.Errorf("class %s: %w", p.Classes[r], err)
 		}
@@ -172,7 +182,7 @@ func (p *Pool) roomy(o Options) (s *span, spaces []*versionspace.Space, slack fl
 }
 
 // centre returns the centre of the version space of class r, of length 1.
-func (s *span) centre(space *versionspace.Space, r int32, o Options) ([]float64, error) {
+func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32, o Options) ([]float64, error) {
 	var w []float64
 	switch o.Strategy {
 	case Analytic:
@@ -182,6 +192,10 @@ func (s *span) centre(space *versionspace.Space, r int32, o Options) ([]float64,
 		}
 	case BPM:
 		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
+		_, task := progress.Begin(ctx, progress.Work{
+			Name: "chains", Unit: "step", Total: int64(o.Centroid.MaxSteps), AtMost: true})
+		defer task.End()
+		o.Centroid.Round = func(steps int) error { task.Reach(int64(steps)); return ctx.Err() }
 		sample := space.Billiard
 		if o.HitAndRun {
 			sample = space.HitAndRun

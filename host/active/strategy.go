@@ -168,9 +168,9 @@ func (p *Pool) judge(ctx context.Context, o Options, m *model.Model, free []int)
 	case Committee:
 		return w, p.judgeByCommittee(ctx, o, &w)
 	case MaxMin, Ratio:
-		return w, p.judgeByHalves(o, &w)
+		return w, p.judgeByHalves(ctx, o, &w)
 	}
-	weights, _, err := p.Centre(o)
+	weights, _, err := p.centre(ctx, o)
 	if err != nil {
 		return w, err
 	}

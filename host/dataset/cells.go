@@ -278,8 +278,8 @@ func (s *cells) newUnseen(k int, text string) int32 {
 
 // advice says what to do with a category of too many levels.
 func (c *cellColumn) advice() string {
-	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), allow more levels (--levels), or take it for "+
-		"a text of words (--text %[1]s)", c.option())
+	return fmt.Sprintf("leave the column out (--ignore-columns %[1]s), say that it names the examples "+
+		"(--id-column %[1]s), allow more levels (--levels), or take it for a text of words (--text %[1]s)", c.option())
 }
 
 // option names c in a flag.

@@ -56,16 +56,16 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 }
 
 // shareLines leaves this rank its part of the records, if ranks share them. Quotes, behind which a line may go on
-// in the next, comments, ids and blanks are for one reader.
+// in the next, what may begin a comment, or not, and ids are for one reader.
 func (r *csvReader) shareLines() error {
-	if r.cells != nil || r.ids != nil || r.delim == ' ' || !r.shares() {
+	if r.cells != nil || r.ids != nil || !r.shares() {
 		return nil
 	}
 	from, line := int64(r.record.src.mark), int64(1)
 	if r.header {
 		from, line = r.record.src.passed(), int64(r.record.src.line)+1
 	}
-	return r.takeLines(from, line, lineScan{}, func(x *lineIndex) bool { return x.marks == 0 })
+	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool { return x.special == 0 })
 }
 
 // rows enters all records from the current one on, the first aside if it is the header.

@@ -34,7 +34,7 @@ func ExampleReadFrom_featureNames() {
 	fmt.Println(d.Notes[0])
 	// Output:
 	// [height weight] [30 2 60 9]
-	// pets.csv: 1 of the columns are no features of the model and are ignored: "id"
+	// pets.csv: ignored are columns that the model does not know: "id"
 }
 
 // Makes a data set of what a program has in memory.

@@ -88,7 +88,7 @@ func (f *binaryFile) checkSums(ctx context.Context, s *Share) error {
 			}
 			return
 		}
-		work.Add(1 << 20)
+		work.Add(int64(min((t+1)*task*sumBlock, len(data)) - t*task*sumBlock))
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -102,8 +102,7 @@ func extraNote(have, want []string) string {
 	if extra == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of the columns are no features of the model and are ignored: %s",
-		len(extra), quoteList(extra))
+	return "ignored are columns that the model does not know: " + quoteList(extra)
 }
 
 // set returns the names as a set.

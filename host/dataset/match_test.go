@@ -57,7 +57,7 @@ func TestMatchFeatures(t *testing.T) {
 					sameBits(t, fmt.Sprintf("%s, %s, %q", storage, what, want), d.DenseRow(make([]float32, d.D), i), expect[i])
 				}
 				if notes := strings.Join(d.Notes, " "); (len(want) < 4) !=
-					strings.Contains(notes, "are no features of the model and are ignored") {
+					strings.Contains(notes, "ignored are columns that the model does not know") {
 					t.Errorf("%s, %q: notes %q", what, want, notes)
 				}
 			}

@@ -36,16 +36,17 @@ func onRanks(t *testing.T, count int, do func(r ranks.Reducer) (*Dataset, error)
 
 // shared are texts, with what they are read by.
 func sharedTexts() map[string]string {
-	var plain, names, numbered, odd, sparse, wide bytes.Buffer
+	var plain, names, numbered, odd, blanks, sparse, wide bytes.Buffer
 	names.WriteString("\xef\xbb\xbf\"first\",\"second\",\"class\"\r\n\r\n")
 	numbered.WriteString(",a,b,label\n")
 	odd.WriteString("\n  \n")
-	for i := range 5000 {
+	for i := range 20000 {
 		a, b := float64(i%37)*1.25, float64(i*i%101)/3
 		fmt.Fprintf(&plain, "%v,%v,%d,c%d\n", a, b, i%3, i%5)
-		fmt.Fprintf(&names, "%v,%v,c%d\r\n", a, b, (i/1000)%7)
+		fmt.Fprintf(&names, "%v,%v,c%d\r\n", a, b, (i/4000)%7)
 		fmt.Fprintf(&numbered, "%d,%v,%v,%d\n", i, a, b, 12-i%11)
 		fmt.Fprintf(&odd, "%v;%v;x%d\r\n%s\n", a, b, i%2, strings.Repeat(" ", i%4))
+		fmt.Fprintf(&blanks, " %v %v  x%d \n%s\n", a, b, i%2, strings.Repeat("\t", i%4))
 		fmt.Fprintf(&sparse, "%d %d:%v # %d\n", i%4, 1+i%50, a+1, i)
 		if i%13 == 0 {
 			sparse.WriteString("# nothing\n\t \n")
@@ -54,7 +55,7 @@ func sharedTexts() map[string]string {
 	}
 	fmt.Fprint(&odd, "1;2;x1") // without a line end
 	return map[string]string{"plain.csv": plain.String(), "names.csv": names.String(), "numbered.csv": numbered.String(),
-		"odd.data": odd.String(), "sparse.svm": sparse.String(), "wide.svm": wide.String()}
+		"odd.data": odd.String(), "blanks.txt": blanks.String(), "sparse.svm": sparse.String(), "wide.svm": wide.String()}
 }
 
 // TestShare: what ranks read together is what one process reads, to the hash; each has memory for its own examples
@@ -201,6 +202,18 @@ func checkPart(e, whole Examples) error {
 	if a, b := e.Pick(which), whole.Pick(which); a.Share != nil || !equalExamples(a, b) {
 		return fmt.Errorf("picked other examples")
 	}
+	for _, step := range []int{1, 2} { // of which the second may be too few to be shared
+		var some []int
+		for i := 0; i < e.N; i += step {
+			some = append(some, i)
+		}
+		some = slices.DeleteFunc(some, func(i int) bool { return i >= e.N/3 && i < e.N/2 }) // uneven
+		kept, want := e.Keep(some), whole.Pick(some)
+		from, to := kept.own()
+		if !equalExamples(kept.Part(from, to), want.Part(from, to)) {
+			return fmt.Errorf("kept other examples")
+		}
+	}
 	return nil
 }
 
@@ -208,6 +221,33 @@ func equalExamples(a, b Examples) bool {
 	bits := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 	return a.N == b.N && a.D == b.D && slices.EqualFunc(a.X, b.X, bits) && slices.Equal(a.Starts, b.Starts) &&
 		slices.Equal(a.Columns, b.Columns) && slices.EqualFunc(a.Values, b.Values, bits)
+}
+
+// TestShareNot: what only one reader can take apart each rank reads whole.
+func TestShareNot(t *testing.T) {
+	dir := t.TempDir()
+	for name, line := range map[string]string{"quotes": "1,2,\"a b\"\n", "comment": "# 1\n1,2,c\n", "class": "1,2,#c\n"} {
+		path := filepath.Join(dir, name+".csv")
+		text := strings.Repeat("1,2,a\n3,4,b\n", 1000) + line + strings.Repeat("1,2,a\n3,4,b\n", 1000)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Read(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, errs := onRanks(t, 3, func(r ranks.Reducer) (*Dataset, error) {
+			return Read(t.Context(), path, Options{Ranks: r})
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for rank, d := range parts {
+			if d.Share != nil || d.Hash() != whole.Hash() || !slices.Equal(d.Notes, whole.Notes) {
+				t.Errorf("%s, rank %d: found %d examples, notes %q, shared %v", name, rank, d.N, d.Notes, d.Share != nil)
+			}
+		}
+	}
 }
 
 // TestShareOfOthers: an example of another rank is a fault, which Guard makes an error.
@@ -248,10 +288,10 @@ func TestShareFaults(t *testing.T) {
 	dir := t.TempDir()
 	texts := sharedTexts()
 	for name, text := range texts {
-		for _, bad := range [][]int{{4700}, {5}, {2000, 4850, 20}, {0, 4999}} {
+		for _, bad := range [][]int{{18700}, {5}, {8000, 19850, 20}, {0, 19999}} {
 			lines := strings.SplitAfter(text, "\n")
 			for _, k := range bad {
-				at := len(lines) * k / 5000
+				at := len(lines) * k / 20000
 				lines[at] = strings.Replace(lines[at], "1", "1z", 1)
 				if strings.TrimSpace(lines[at]) == "" {
 					lines[at] = "what\n"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -83,8 +84,25 @@ func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 	return put(path, func(file io.Writer) error { return encode(ctx, writing{ctx, file}, path, f, d, o) })
 }
 
+// writingOf is the work of writing d: of text its examples, of arrays about their bytes, before they are packed.
+func writingOf(path string, f format, d *Dataset) progress.Work {
+	if isTextFormat(f) {
+		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
+	}
+	each := 4
+	if d.Sparse() {
+		each = 8 // with its column
+	}
+	return progress.Work{Name: "writing " + path, Unit: progress.Bytes, AtMost: true,
+		Total: memory.Product(d.Stored(), each)}
+}
+
+func isTextFormat(f format) bool { return f.name == "csv" || f.name == "libsvm" }
+
 // encode writes d to file in format f; path is only for its name.
 func encode(ctx context.Context, file io.Writer, path string, f format, d *Dataset, o WriteOptions) error {
+	_, task := progress.Begin(ctx, writingOf(path, f, d))
+	defer task.End()
 	var z io.WriteCloser
 	switch name := strings.ToLower(path); {
 	case strings.HasSuffix(name, ".gz"):
@@ -95,21 +113,48 @@ func encode(ctx context.Context, file io.Writer, path string, f format, d *Datas
 		if z, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1)); err != nil {
 			return err
 		}
-	default:
-		return f.write(&lineWriter{ctx: ctx, path: path, w: file}, d, o)
 	}
-	if err := f.write(&lineWriter{ctx: ctx, path: path, w: z}, d, o); err != nil {
+	to := file
+	if z != nil {
+		to = z
+	}
+	if !isTextFormat(f) {
+		to = writing{ctx, counting{task, to}}
+	}
+	if err := f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil || z == nil {
 		return err
 	}
 	return z.Close()
 }
 
+// counting tells a task of the bytes that go through it.
+type counting struct {
+	task *progress.Task
+	w    io.Writer
+}
+
+func (c counting) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.task.Add(int64(n))
+	return n, err
+}
+
 // lineWriter builds one line after the other. What is not made of lines goes to w.
 type lineWriter struct {
 	ctx  context.Context // of writing, which ends with it
+	task *progress.Task
 	path string
 	w    io.Writer // buffered
 	line []byte
+	rows int64 // that were written
+}
+
+// row says that another example was written.
+func (w *lineWriter) row() {
+	const each = 256 // so that it costs nothing
+	if w.rows++; w.rows%each == 0 {
+		w.task.Add(each)
+	}
 }
 
 // end writes the line.
@@ -175,6 +220,7 @@ func writeCSV(w *lineWriter, d *Dataset, o WriteOptions) error {
 		if err := row(func(j int) { w.number(x[j]) }, name, id); err != nil {
 			return err
 		}
+		w.row()
 	}
 	return nil
 }
@@ -266,6 +312,7 @@ func writeLIBSVM(w *lineWriter, d *Dataset, _ WriteOptions) error {
 		if err := w.end(); err != nil {
 			return err
 		}
+		w.row()
 	}
 	return nil
 }

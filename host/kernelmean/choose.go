@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -36,6 +37,7 @@ func (s *sample) choose(m *Means) error {
 	m.Bound = make([]float64, len(s.sizes))
 	weights := map[int]float64{}
 	for k, rows := range members {
+		s.task.Reach(int64(k))
 		if len(rows) == 0 {
 			continue
 		}
@@ -197,7 +199,11 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, values.Close()) }()
+	_, task := progress.Begin(s.ctx, progress.Work{
+		Name: "herding", Unit: "atom", Total: int64(k), AtMost: s.o.Within > 0})
+	defer task.End()
 	for h.size < k {
+		task.Reach(int64(h.size))
 		at := h.next()
 		row, err := values.Row(s.ctx, at, h.gains) // those that gain much now are the next ones, as a rule
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -92,6 +93,8 @@ func Fit(
 		}
 		return m, nil
 	}
+	s.ctx, s.task = progress.Begin(ctx, progress.Work{Name: "fitting the means", Unit: "class", Total: int64(q)})
+	defer s.task.End()
 	if err := s.choose(m); err != nil {
 		return nil, err
 	}
@@ -110,6 +113,7 @@ func Fit(
 // sample is what a fit is of.
 type sample struct {
 	ctx   context.Context
+	task  *progress.Task // of which the choice for a class is a part
 	e     engine.Engine
 	exact engine.Projection // its landmarks are the examples
 	y     []int32

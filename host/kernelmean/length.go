@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -59,6 +60,9 @@ func Lengths(
 		return nil, 0, err
 	}
 	products, radius := codes(inverse, q)
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: "how far kernel functions set classes apart", Unit: "kernel function", Total: int64(len(functions))})
+	defer task.End()
 	for _, f := range functions {
 		if err := f.Check(); err != nil {
 			return nil, 0, err
@@ -70,6 +74,7 @@ func Lengths(
 		l := length(f, x.N, dots, y, q, products)
 		l.V, l.U = l.V/largest, l.U/largest
 		lengths = append(lengths, l)
+		task.Add(1)
 	}
 	union := math.Sqrt(2 * math.Log(float64(len(functions))/(1-confidence)))
 	return lengths, radius * (1 + union) / math.Sqrt(float64(x.N)), nil

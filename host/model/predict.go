@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // ReadOptions returns options by which dataset.Read reads a file for m: features by their names where both have
@@ -75,10 +76,12 @@ func (m *Model) Names(classes []int32) []string {
 	return names
 }
 
+// predictedValues is about how many values are predicted from between two looks at a context; tests take fewer.
+var predictedValues = 1 << 25
+
 func (m *Model) weights() engine.Weights { return engine.Weights{Q: m.Q, D: m.D, W: m.W} }
 
-// blocks hands prepared examples, mapped if m has a map, to use, in order: all at once, or
-// a block after the other where mapped ones might not find room.
+// blocks hands prepared examples, mapped if m has a map, to use, in order, a block after the other.
 func (m *Model) blocks(
 	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error,
 ) error {
@@ -88,9 +91,28 @@ func (m *Model) blocks(
 	if x.D != m.Meta.Preparation.Width() {
 		return fmt.Errorf("predict: found prepared examples of %d columns, wanted %d", x.D, m.Meta.Preparation.Width())
 	}
-	k := m.Map()
-	if k == nil {
-		return use(x)
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "predicting", Unit: "example", Total: int64(x.N)})
+	defer task.End()
+	counted := func(z dataset.Examples) error {
+		err := use(z)
+		task.Add(int64(z.N))
+		return err
 	}
-	return k.Blocks(ctx, e, x, use)
+	if k := m.Map(); k != nil {
+		return k.Blocks(ctx, e, x, counted)
+	}
+	each := x.D
+	if x.Sparse() {
+		each = x.Stored() / max(1, x.N)
+	}
+	rows := max(1, predictedValues/max(1, each))
+	for from := 0; from < x.N; from += rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := counted(x.Part(from, min(from+rows, x.N))); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -18,6 +18,9 @@ type Options struct {
 	// Angle is what chains may disagree by, in radians; 0: one degree. In a space that is narrower, chains agree at
 	// once: a share of Ball's Margin fits any space.
 	Angle float64
+
+	// Round, if not nil, hears after each round how many steps each chain has made; its error ends the sampling.
+	Round func(steps int) error
 }
 
 // Centroid is an estimate of the mean of all points of a version space.
@@ -39,7 +42,7 @@ type Centroid struct {
 // Chains start in the centre of Ball. They walk in rounds, each twice as long as the one before, which it
 // forgets; the rounds end when the centres of the last one agree.
 //
-// The errors are those of Ball, and about options.
+// The errors are those of Ball and of Round, and about options.
 func (s *Space) Billiard(o Options) (Centroid, error) {
 	return s.sample(o, func(start []float64, random *rand.Rand) walker { return newBilliard(s, start, random) })
 }
@@ -94,6 +97,12 @@ func (s *Space) sample(o Options, chain func(start []float64, random *rand.Rand)
 		})
 		c.Steps += steps
 		c.judge(weights, o.Angle)
+		if o.Round == nil {
+			continue
+		}
+		if err := o.Round(c.Steps); err != nil {
+			return Centroid{}, err
+		}
 	}
 	return c, nil
 }

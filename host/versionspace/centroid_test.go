@@ -1,6 +1,7 @@
 package versionspace
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -319,4 +320,28 @@ func BenchmarkBounces(b *testing.B) {
 		chain.walk(1000, sum)
 	}
 	b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "bounces/s")
+}
+
+// Round hears of the steps, which its error ends; it changes no bit.
+func TestCentroidRounds(t *testing.T) {
+	s := polytope(t, 6, 4, 9)
+	for _, sampler := range samplers {
+		want, err := sampler.run(s, Options{Angle: 1e-9, MaxSteps: 10000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var heard []int
+		got, err := sampler.run(s, Options{Angle: 1e-9, MaxSteps: 10000, Round: func(steps int) error {
+			heard = append(heard, steps)
+			return nil
+		}})
+		if err != nil || !slices.Equal(got.Centre, want.Centre) || !slices.IsSorted(heard) ||
+			heard[len(heard)-1] != got.Steps || len(heard) < 2 {
+			t.Errorf("%s: heard of %v, made %d steps: %v", sampler.name, heard, got.Steps, err)
+		}
+		enough := errors.New("enough")
+		if _, err := sampler.run(s, Options{Round: func(int) error { return enough }}); !errors.Is(err, enough) {
+			t.Errorf("%s: %v", sampler.name, err)
+		}
+	}
 }

@@ -48,7 +48,6 @@ var rules = []struct {
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
-	{"internal/synth", []string{"host/progress", "internal/"}, "makes numbers, and says how many it has made"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},

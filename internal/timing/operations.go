@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // The names of the operations, in the order in which they are measured.
@@ -50,12 +51,17 @@ func (s Setup) operations(ctx context.Context, bytes int64, step *lastStep) (fou
 	}
 	b := &bench{Setup: s, inv: inverse.Float32(), z: make([]float32, s.X.D)}
 	defer func() { err = errors.Join(err, b.close()) }()
-	for _, op := range b.list(bytes, step) {
+	list := b.list(bytes, step)
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: "measuring operations", Unit: "operation", Total: int64(len(list))})
+	defer task.End()
+	for _, op := range list {
 		b.moved = -1
 		o, err := b.measure(ctx, op, bytes)
 		if err != nil {
 			return nil, err
 		}
+		task.Add(1)
 		found = append(found, o)
 	}
 	return found, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -70,6 +71,8 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 	w := &watch{e: s.Engine}
 	n := note(s.Trace.Track(hostTrack))
 	spans := map[string][]float64{}
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "measuring a training", Unit: "run", Total: int64(s.Repeat)})
+	defer task.End()
 	for k := range s.Repeat {
 		s.Trace.Reset()
 		res, err := s.train(ctx, s.Steps, "", watched{Params: s.Learner, note: n}, w)
@@ -82,6 +85,7 @@ func (s Setup) runs(ctx context.Context, bytes int64) (r Run, err error) {
 			spans[name] = append(spans[name], s.Trace.Seconds(hostTrack, name)...)
 		}
 		s.say("run %d of %d: %d steps in %.3f s", k+1, s.Repeat, res.Steps, w.samples[k])
+		task.Add(1)
 	}
 	steps := int64(r.Steps)
 	r.Whole = w.operation(fmt.Sprintf("run of %d steps", r.Steps), steps*bytes)

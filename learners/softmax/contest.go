@@ -146,10 +146,10 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 		p.L2 = strconv.FormatFloat(lambda, 'g', -1, 64)
 	}
 	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
-	if err := learn(ctx, &p, c.problem.On(c.problem.X.Pick(fit), y), v); err != nil {
+	if err := learn(ctx, &p, c.problem.On(c.problem.X.Keep(fit), y), v); err != nil {
 		return 0, err
 	}
-	classes, err := engine.Predict(c.problem.Engine, v, c.problem.X.Pick(rest))
+	classes, err := engine.Predict(c.problem.Engine, v, c.problem.X.Keep(rest))
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,6 @@
-// Package main of bench/scale says what training on many ranks takes by an α-β model: memory, traffic and time of a step
-// of UMA and of softmax, and of the scores of kernel means, for a number of examples, features, classes and ranks. What
-// an operation sends is docs/scale.md's table, which TestTraffic counts.
+// Command scale says what training on many ranks takes by an α-β model: memory, traffic and time of a step of UMA and
+// of softmax, and of the scores of kernel means, for a number of examples, features, classes and ranks. What an
+// operation sends is docs/scale.md's table, which TestTraffic counts.
 //
 //	go run ./bench/scale -examples 1e9 -features 1e4 -classes 10 -ranks 8,64,1024
 package main
@@ -25,8 +25,8 @@ type model struct {
 	flops   float64 // of a rank, for kernel values
 }
 
-// sum returns the seconds of an all-reduce of so many bytes among k ranks, and of the comparison of calls before it: by
-// halving and doubling, which is what MPI libraries take for long messages.
+// sum returns the seconds of an all-reduce of so many bytes among k ranks, and of the comparison of calls before it:
+// by halving and doubling, which is what MPI libraries take for long messages.
 func (m model) sum(k, bytes float64) float64 {
 	if k <= 1 {
 		return 0
@@ -52,7 +52,8 @@ func (m model) steps() []step {
 
 func (m model) print(ranks []float64) error {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(t, "| ranks\t| learner\t| memory of a rank\t| summed in a step\t| reading\t| sums\t| a step\t| of k times one\t|")
+	fmt.Fprintln(t, "| ranks\t| learner\t| memory of a rank\t| summed in a step\t| reading\t| sums\t| a step\t"+
+		"| of k times one\t|")
 	fmt.Fprintln(t, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---\t|")
 	for _, k := range ranks {
 		for _, s := range m.steps() {

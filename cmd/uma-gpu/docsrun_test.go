@@ -39,7 +39,7 @@ var notRun = []struct {
 var slow = regexp.MustCompile(`--gamma search|reproduce fig1a`)
 
 // written finds the files that a command writes for those after it.
-var written = regexp.MustCompile(`(?:--out|--model|--picture|>) ?(\S+)`)
+var written = regexp.MustCompile(`(?:--(?:out|model|picture|write-[a-z]+)|>) ?(\S+)`)
 
 // ofData are the commands that are run where -docs-data names a folder of data sets, for which pages say DATA.
 var ofData = regexp.MustCompile(`\bDATA\b`)

@@ -56,7 +56,7 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 }
 
 // shareLines leaves this rank its part of the records, if ranks share them. Quotes, behind which a line may go on
-// in the next, what may begin a comment, or not, and ids are for one reader.
+// in the next, comments and ids are for one reader.
 func (r *csvReader) shareLines() error {
 	if r.cells != nil || r.ids != nil || !r.shares() {
 		return nil
@@ -65,7 +65,7 @@ func (r *csvReader) shareLines() error {
 	if r.header {
 		from, line = r.record.src.passed(), int64(r.record.src.line)+1
 	}
-	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool { return x.special == 0 })
+	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool { return x.marks == 0 })
 }
 
 // rows enters all records from the current one on, the first aside if it is the header.

@@ -20,7 +20,7 @@ type lineIndex struct {
 	piece   int64
 	records []int64 // that begin in each piece
 	ends    []int64 // line ends in each piece
-	special int64   // quotes and #, in all
+	marks   int64   // in all: quotes, and what may begin a comment of a CSV
 }
 
 // lineScan finds in a text the lines that are records, as the readers do: others are blank or a comment.
@@ -80,16 +80,16 @@ func newLineIndex(
 	x.records, x.ends = table[:count], table[count:2*count]
 	rank, all := r.Rank()
 	first, last := int64(count*rank/all)*x.piece, min(x.size, int64(count*(rank+1)/all)*x.piece)
-	var special int64
-	err := x.count(max(first, from), last, &special)
-	table[2*count] = special
+	var marks int64
+	err := x.count(max(first, from), last, &marks)
+	table[2*count] = marks
 	if err = ranks.Agree(ctx, r, err); err != nil {
 		return nil, err
 	}
 	if err := r.Sum(ctx, table); err != nil {
 		return nil, err
 	}
-	x.special = table[2*count]
+	x.marks = table[2*count]
 	return x, nil
 }
 
@@ -108,7 +108,7 @@ func (x *lineIndex) at(at int64) error {
 }
 
 // count counts what begins in bytes from..to-1.
-func (x *lineIndex) count(from, to int64, special *int64) error {
+func (x *lineIndex) count(from, to int64, marks *int64) error {
 	if from >= to {
 		return nil
 	}
@@ -136,7 +136,10 @@ func (x *lineIndex) count(from, to int64, special *int64) error {
 		}
 		b := buffer[:n]
 		if at < to {
-			*special += int64(bytes.Count(b, []byte{'"'}) + bytes.Count(b, []byte{'#'}))
+			*marks += int64(bytes.Count(b, []byte{'"'}))
+			if x.comment == 0 {
+				*marks += int64(bytes.Count(b, []byte{'#'}))
+			}
 		}
 		if !x.over(b, at, record, func(end int64) {
 			if end < to {

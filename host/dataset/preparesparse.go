@@ -105,7 +105,6 @@ func (p *Preparation) sparseLike(out *Examples, e Examples, extra, stored int) (
 		return nil
 	}
 	out.Share = e.Share.other()
-	out.Share.below = e.Share // whose columns may be those of out, too
 	from, to := int(out.Starts[e.Share.From]), int(out.Starts[e.Share.To])
 	if extra > 0 {
 		out.Columns, err = spanBetween[int32](out.Share, stored, from, to)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
@@ -24,12 +23,8 @@ type Share struct {
 
 	ranks  ranks.Reducer
 	ctx    context.Context // of their calls
-	below  *Share          // whose memory is used, too; or nil
-	memory *reserved       // that the examples lie in, for the collector to give back
+	memory [][]byte        // that reserve has returned for the examples
 }
-
-// reserved are what reserve has returned.
-type reserved struct{ all [][]byte }
 
 // newShare cuts n examples in parts of the same size.
 func newShare(ctx context.Context, r ranks.Reducer, n int) *Share {
@@ -83,13 +78,19 @@ func spanBetween[T element](s *Share, n, from, to int) ([]T, error) {
 	if err != nil {
 		return nil, fmt.Errorf("addresses for %d bytes of all ranks' examples: %w; raise the limit (ulimit -v)", n*size, err)
 	}
-	if s.memory == nil {
-		s.memory = &reserved{}
-		runtime.AddCleanup(s, func(m *reserved) { giveBack(m.all) }, s.memory)
-	}
-	s.memory.all = append(s.memory.all, raw)
+	s.memory = append(s.memory, raw)
 	rememberAway(raw, "examples that ranks share")
 	return viewOf[T](raw), nil
+}
+
+// Release gives back the memory that Keep has taken for examples that ranks share; of others it does nothing. Nobody
+// may read e any more. The collector cannot do it: it does not see who still reads such memory by a slice that e has
+// lent him.
+func (e Examples) Release() {
+	if e.Share != nil {
+		giveBack(e.Share.memory)
+		e.Share.memory = nil
+	}
 }
 
 // denseOf makes examples of this rank's rows, which lie in segments. It takes all ranks.

@@ -22,7 +22,7 @@ func reserve(size, from, to int) ([]byte, error) {
 		syscall.PROT_READ|syscall.PROT_WRITE)
 }
 
-// giveBack ends the use of memory that reserve has returned.
+// giveBack ends the use of what reserve has returned.
 func giveBack(all [][]byte) {
 	for _, raw := range all {
 		forget(raw)

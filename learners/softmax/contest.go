@@ -146,10 +146,14 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 		p.L2 = strconv.FormatFloat(lambda, 'g', -1, 64)
 	}
 	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
-	if err := learn(ctx, &p, c.problem.On(c.problem.X.Keep(fit), y), v); err != nil {
+	fitted := c.problem.X.Keep(fit)
+	defer fitted.Release()
+	if err := learn(ctx, &p, c.problem.On(fitted, y), v); err != nil {
 		return 0, err
 	}
-	classes, err := engine.Predict(c.problem.Engine, v, c.problem.X.Keep(rest))
+	judged := c.problem.X.Keep(rest)
+	defer judged.Release()
+	classes, err := engine.Predict(c.problem.Engine, v, judged)
 	if err != nil {
 		return 0, err
 	}

@@ -41,7 +41,9 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	}
 	p, v := l.Params, engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
 	p.Iterations = min(p.Iterations, sampleIterations)
-	if err := learn(ctx, &p, l.problem.On(l.problem.X.Keep(some), y), v); err != nil {
+	sample := l.problem.X.Keep(some)
+	defer sample.Release()
+	if err := learn(ctx, &p, l.problem.On(sample, y), v); err != nil {
 		return learners.Step{}, err
 	}
 	if err := l.beginFit(v.W); err != nil { // now, so that Count finds the scores there

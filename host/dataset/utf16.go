@@ -78,6 +78,7 @@ func (u *utf16Reader) unit() (uint16, error) {
 // checkUTF16 refuses a text that is UTF-16 and does not say so: each second byte is 0.
 func checkUTF16(s *source) error {
 	head := s.peek(64)
+	head = head[:len(head)/2*2]
 	if len(head) < 8 {
 		return nil
 	}

@@ -55,8 +55,16 @@ type NoiseCandidate struct {
 	// with the matrix; or of examples with a known class, each by the estimate of all others.
 	Loss float64
 	// Ahead is how much lower that is than the identity's, and Error its standard error; 0 of
-	// the identity, and where known classes decide.
+	// the identity, and Error also where known classes decide.
 	Ahead, Error float64
+}
+
+// Lead writes how far c is ahead of the identity, with the standard error if that is known.
+func (c NoiseCandidate) Lead() string {
+	if c.Error == 0 {
+		return fmt.Sprintf("%.5f", c.Ahead)
+	}
+	return fmt.Sprintf("%.5f ± %.5f", c.Ahead, c.Error)
 }
 
 // Noise is what EstimateNoise has found.
@@ -273,6 +281,9 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 		better := false
 		if byClean {
 			c.Loss = confusion.PriorLoss(e.counts, &found.Matrix)
+			if k > 0 {
+				c.Ahead = won.Candidates[0].Loss - c.Loss
+			}
 			better = -c.Loss > most
 			if better {
 				most = -c.Loss
@@ -293,7 +304,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 			}
 		}
 		if e.Watch.Note != nil {
-			e.Watch.Note("%s: loss %.5f, ahead of the identity by %.5f ± %.5f", method, c.Loss, c.Ahead, c.Error)
+			e.Watch.Note("%s: loss %.5f, ahead of the identity by %s", method, c.Loss, c.Lead())
 		}
 		won.Candidates = append(won.Candidates, c)
 		if better {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -45,7 +46,8 @@ func (r *estimateReport) print(c *cli.Context) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "contest\tloss\tahead of the identity\n")
 		for _, k := range r.Candidates {
-			fmt.Fprintf(t, "%s\t%.5f\t%.5f ± %.5f\n", k.Method, k.Loss, k.Ahead, k.Error)
+			lead := host.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead()
+			fmt.Fprintf(t, "%s\t%.5f\t%s\n", k.Method, k.Loss, lead)
 		}
 		if err := t.Flush(); err != nil {
 			return err

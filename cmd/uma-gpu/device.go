@@ -223,7 +223,7 @@ func chooseDevice(c *cli.Context) (*device, error) {
 
 // openCLDevices is gpu.Devices, of drivers whose crashes leave a message.
 func openCLDevices() ([]gpu.Info, error) {
-	defer catchAborts()
+	defer keepSignals()()
 	return gpu.Devices()
 }
 

@@ -50,6 +50,8 @@ static void crash(int number) {
 
 // caught names the file if a driver has read memory that is a file no longer. There is no way back from here.
 static void caught(int number, siginfo_t *info, void *context) {
+	static int speaking;
+	while (__atomic_exchange_n(&speaking, 1, __ATOMIC_SEQ_CST)) pause(); // another thread of the kernel is at it
 	uintptr_t at = (uintptr_t)info->si_addr;
 	for (unsigned k = told; number == SIGBUS && k-- > 0 && told - k <= FILES;) {
 		if (at - files[k % FILES].at < files[k % FILES].size) {
@@ -78,17 +80,31 @@ __attribute__((constructor)) static void catch_early(void) {
 	catch(SIGILL);
 }
 
-// Go hands this one on to nobody: it comes of memory that somebody wrote to whose it is not, and of what drivers
+// Those of Go, which come after these.
+static const int shared[] = {SIGSEGV, SIGBUS, SIGILL};
+static struct sigaction kept[3];
+
+static void keep(void) {
+	for (int k = 0; k < 3; k++) sigaction(shared[k], NULL, &kept[k]);
+}
+
+// SIGABRT Go hands on to nobody: it comes of memory that somebody wrote to whose it is not, and of what drivers
 // take for impossible.
-static void catch_abort(void) { catch(SIGABRT); }
+static void take_back(void) {
+	for (int k = 0; k < 3; k++) sigaction(shared[k], &kept[k], NULL);
+	catch(SIGABRT);
+}
 */
 import "C"
 
 import "unsafe"
 
-// catchAborts has drivers that give up leave a message. LLVM, which most of them bring, takes the signal when it is
-// loaded, and does not hand it on.
-func catchAborts() { C.catch_abort() }
+// keepSignals returns what takes back the signals that drivers take while they are loaded and compile: LLVM, which most
+// of them bring, wants to tidy up before a crash, and does not hand all of them on.
+func keepSignals() (takeBack func()) {
+	C.keep()
+	return func() { C.take_back() }
+}
 
 // tellMapped says that raw is a file, for the message if it is cut short while a driver of OpenCL uses it. What Go
 // reads is dataset.Guard's.

@@ -99,8 +99,8 @@ import "C"
 
 import "unsafe"
 
-// keepSignals returns what takes back the signals that drivers take while they are loaded and compile: LLVM, which most
-// of them bring, wants to tidy up before a crash, and does not hand all of them on.
+// keepSignals returns what takes back the signals that drivers take while they are loaded: LLVM, which most of them
+// bring, wants to tidy up before a crash, and does not hand all of them on.
 func keepSignals() (takeBack func()) {
 	C.keep()
 	return func() { C.take_back() }

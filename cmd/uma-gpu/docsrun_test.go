@@ -62,7 +62,7 @@ var shorter = []struct {
 // what they print with what the page shows. make docs has all pages.
 func TestDocs(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no shell")
+		t.Skip("no sh, in whose language the commands of the documentation are")
 	}
 	common, script := filepath.Join(t.TempDir(), "scene"), scene
 	if *runDocs {

@@ -27,9 +27,10 @@ func serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "answer predictions of a model over HTTP",
-		Description: "POST /v1/predict takes JSON, {\"columns\": [\"u\", \"v\"], \"rows\": [[5.1, 3.5], …]}, or CSV, and\n" +
-			"answers labels and probabilities, to the bits of predict. Also there: GET /v1/model, /health, /metrics\n" +
-			"for Prometheus, and /openapi.json, which describes them all. Nothing is written, and\n" +
+		Description: "POST /v1/predict takes JSON, {\"columns\": [\"u\", \"v\"], \"rows\": [[5.1, 3.5], …]}, CSV, or an\n" +
+			"array of NumPy, and answers labels and probabilities, or probabilities as an array to who accepts\n" +
+			"application/x-npy, to the bits of predict. Also there: GET /v1/model, /health, /metrics for\n" +
+			"Prometheus, and /openapi.json, which describes them all. Nothing is written, and\n" +
 			"nobody is asked who they are: an address that other machines reach wants a proxy before it.\n" +
 			"SIGTERM and Ctrl-C end it when all requests are answered; until then /health is 503.\n\n" +
 			"Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080",

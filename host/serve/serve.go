@@ -1,6 +1,7 @@
-// Package serve answers, over HTTP, what a model predicts: examples come as JSON or CSV, and classes and
-// probabilities go back as JSON, with the bits that Model.Predict has. Examples of requests that come together are
-// predicted together. It changes nothing, on disk or elsewhere; openapi.json describes all that it answers.
+// Package serve answers, over HTTP, what a model predicts: examples come as JSON, CSV or NumPy's arrays, and classes
+// and probabilities go back as JSON, or probabilities as an array, with the bits that Model.Predict has. Examples of
+// requests that come together are predicted together. It changes nothing, on disk or elsewhere; openapi.json
+// describes all that it answers.
 package serve
 
 import (

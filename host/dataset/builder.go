@@ -38,8 +38,9 @@ type builder struct {
 	segments []segment
 	stored   int // values in segments whose bits are not those of +0
 
-	share *Share // what this rank reads of the file, nil if all of it
-	own   int    // stored values of this rank's examples, once ranks have met
+	share *Share    // what this rank reads of the file, nil if all of it
+	own   int       // stored values of this rank's examples, once ranks have met
+	sum   *partSums // of what ranks read together, nil if it has none
 
 	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
 	settled bool           // a block was given away, whose width, storage and classes the next ones have
@@ -241,6 +242,7 @@ func (b *builder) dataset() (*Dataset, error) {
 	if d.Examples, err = b.examples(); err != nil {
 		return nil, err
 	}
+	d.Examples = d.evened()
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}
@@ -287,19 +289,39 @@ func (b *builder) examples() (Examples, error) {
 
 // encoded is examples for rows of marks.
 func (b *builder) encoded() (Examples, error) {
-	marks := Examples{N: b.n, D: len(b.cells.marks)}
-	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
-	x, err := b.cells.encode(marks)
+	n, stored := b.n, b.stored
+	if b.share != nil {
+		n, stored = b.share.To-b.share.From, b.own
+	}
+	marks := Examples{N: n, D: len(b.cells.marks)}
+	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, n, stored)
+	x, err := b.cells.encode(marks, b.share)
+	all := []int64{int64(len(x.Values))}
+	if b.share != nil && err == nil {
+		err = b.share.ranks.Sum(b.share.ctx, all)
+	}
+	if err != nil {
+		return Examples{}, err
+	}
 	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
-	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
-		return x, err
+	sparse := text || b.wantsSparse(int(all[0]), x.D)
+	if !sparse {
+		b.width = x.D
+		if err := b.checkDense(); err != nil {
+			return Examples{}, err
+		}
+		if err := b.share.agree(checkDenseMemory(b.src.path, x.N, x.D)); err != nil {
+			return Examples{}, err
+		}
 	}
-	b.width = x.D
-	if err := b.checkDense(); err != nil {
-		return Examples{}, err
-	}
-	if err := checkDenseMemory(b.src.path, x.N, x.D); err != nil {
-		return Examples{}, err
+	switch {
+	case b.share != nil && sparse:
+		x.N = b.n
+		return b.share.spread(x)
+	case b.share != nil:
+		return b.share.denseFrom(x, b.n)
+	case sparse:
+		return x, nil
 	}
 	return x.Dense(), nil
 }

@@ -205,8 +205,11 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	if narrow && e.Share == nil {
-		out.Narrow = p.newNarrow(e)
+	if narrow {
+		// A rank alone may want it, and have it; an error all of them hear of below.
+		if out.Narrow, err = p.newNarrow(e, out.Share); err != nil {
+			out.Narrow = nil
+		}
 	}
 	parts := parallel.Workers(last-first, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite

@@ -44,6 +44,11 @@ func (e Examples) Keep(which []int) Examples {
 	if s == nil || len(which) < 4*MostRows*len(s.Ends) || !slices.IsSorted(which) {
 		return e.Pick(which)
 	}
+	return s.keep(e, which)
+}
+
+// keep is Keep where what is kept is shared, however few they are.
+func (s *Share) keep(e Examples, which []int) Examples {
 	rank, all := s.ranks.Rank()
 	kept := s.other()
 	kept.Ends = make([]int, all+1)

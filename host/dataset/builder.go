@@ -40,6 +40,7 @@ type builder struct {
 
 	share *Share    // what this rank reads of the file, nil if all of it
 	own   int       // stored values of this rank's examples, once ranks have met
+	torn  bool      // records may be cut elsewhere than ranks have found, behind a quote that does not belong there
 	sum   *partSums // of what ranks read together, nil if it has none
 
 	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing

@@ -78,7 +78,7 @@ func (r *csvReader) rows() error {
 	}
 	for ; err == nil; err = r.next() {
 		fault := r.bad
-		if fault == nil {
+		if r.torn = r.torn || fault != nil; fault == nil {
 			fault = r.row()
 		}
 		if fault != nil && r.cells.broken() {
@@ -94,6 +94,7 @@ func (r *csvReader) rows() error {
 		}
 	}
 	if err != io.EOF {
+		r.torn = true
 		return r.fatal(err)
 	}
 	return nil

@@ -216,6 +216,11 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 	o = peopleOptions()
 	o.Encode, o.Encoding, o.FeatureNames, o.Classes = nil, whole.Encoding, whole.Features, whole.Classes
 	options[write("others.csv", others)] = o
+	lines := strings.SplitAfter(others, ",other,")
+	for k := range lines {
+		lines[k] = strings.Replace(lines[k], ",other,", fmt.Sprintf(",other%d,", k%170), 1)
+	}
+	options[write("strange.csv", strings.Join(lines, ""))] = o
 	bad := write("bad.csv", peopleText(9000, 1, 2, 3, 4000, 4001, 8999))
 	o = peopleOptions()
 	o.SkipBad = true
@@ -226,12 +231,13 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 	options[write("skipped.svm", strings.ReplaceAll(sharedTexts()["sparse.svm"], "\n3 7:", "\n3 7z:"))] = Options{SkipBad: true}
 	rows, _ := parquetRows(9000)
 	for name, group := range map[string]int64{"one.parquet": 100000, "many.parquet": 700} {
-		var b bytes.Buffer
-		b.Write(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group), parquet.PageBufferSize(3000)))
-		options[write(name, b.String())] = Options{Ignore: []string{"note"}}
+		text := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group), parquet.PageBufferSize(3000)))
+		options[write(name, text)] = Options{Ignore: []string{"note"}}
 		options[filepath.Join(dir, name)+"?narrow"] = Options{Ignore: []string{"note"}, Storage: "narrow"}
 		options[filepath.Join(dir, name)+"?note"] = Options{LabelColumn: "zclass", Encode: &EncodeOptions{}, IDColumn: "int"}
 	}
+	small := string(writeParquet(t, rows[:3000], parquet.PageBufferSize(1))) // pages of one value
+	options[write("small.parquet", small)] = Options{Ignore: []string{"note"}}
 	arrays := filepath.Join(dir, "x.npz")
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := &Dataset{Examples: Examples{N: 5000, D: 12}, Classes: []string{"1", "2"}}
@@ -456,6 +462,10 @@ func TestShareFaults(t *testing.T) {
 					o = peopleOptions()
 				}
 				sameFaults(t, fmt.Sprintf("%q at byte %d of %s", damage, at, name), path, o)
+				o.MaxErrors = 3
+				sameFaults(t, fmt.Sprintf("%q at byte %d of %s, several", damage, at, name), path, o)
+				o.SkipBad = true
+				sameFaults(t, fmt.Sprintf("%q at byte %d of %s, skipped", damage, at, name), path, o)
 			}
 		}
 	}
@@ -514,12 +524,16 @@ func TestShareFaults(t *testing.T) {
 // sameFaults wants of ranks the error that one process has, if it has one.
 func sameFaults(t *testing.T, name, path string, o Options) {
 	t.Helper()
-	_, want := Read(t.Context(), path, o)
+	whole, want := Read(t.Context(), path, o)
 	for _, count := range []int{2, 5} {
 		_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
 			o := o
 			o.Ranks = r
-			return Read(t.Context(), path, o)
+			d, err := Read(t.Context(), path, o)
+			if err == nil && want == nil && d.SHA256 != whole.SHA256 {
+				err = errors.New("found other data")
+			}
+			return d, err
 		})
 		for rank, err := range errs {
 			if (err == nil) != (want == nil) || err != nil && !strings.HasSuffix(err.Error(), want.Error()) {

@@ -88,8 +88,10 @@ func (b *builder) meet(err error) error {
 	if s == nil {
 		return err
 	}
-	if fine, err := s.everywhere(!b.cells.broken()); err != nil || !fine {
-		return cmp.Or(err, errAlone) // others may have had some of the levels that are too many here
+	// Others may have had some of the levels that are too many here, or have begun in the midst of a record.
+	alone := b.cells.broken() || b.torn && (b.skip || b.most > 1)
+	if fine, err := s.everywhere(!alone); err != nil || !fine {
+		return cmp.Or(err, errAlone)
 	}
 	if err == nil {
 		err = b.end()

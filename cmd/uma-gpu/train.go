@@ -472,6 +472,7 @@ func (t *training) prepare(d *dataset.Dataset) error {
 	if t.mapped() || t.read.Storage == "dense" {
 		where = nil // projection reads float32, and whoever asks for it gets it
 	}
+	d.Overwrite = true // nobody else has them
 	if base := t.base(); base != nil {
 		d.KeepNarrow = d.KeepNarrow || where != nil && where.wantsNarrow(d.Examples)
 		if err := d.PrepareBy(&base.Meta.Preparation); err != nil {

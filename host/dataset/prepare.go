@@ -167,12 +167,17 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 // error if e has another width than D, if it is sparse and p standardizes, or if
 // a prepared value is not finite, which the first such example and column are
 // named for.
-func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false) }
+func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false, false) }
 
 // ApplyNarrow is Apply, and fills Narrow too if e is dense and of small integers.
-func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true) }
+func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true, false) }
 
-func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
+// ApplyOver is Apply that writes to the slices of e, if there is room behind them for the bias: nobody may use e any
+// more, whatever is returned.
+func (p *Preparation) ApplyOver(e Examples) (Examples, error) { return p.apply(e, false, true) }
+
+// apply is all of these; over lets it write to e, which is lost then, whatever it returns.
+func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 	if err := p.check(); err != nil {
 		return Examples{}, err
 	}
@@ -187,6 +192,9 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if width > 0 && e.N > math.MaxInt/4/width {
 		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
 			p.Steps, e.N, width)
+	}
+	if over = over && e.hasRoom(p); over {
+		return p.applyOver(e, narrow)
 	}
 	if e.Sparse() {
 		return p.applySparse(e)
@@ -207,26 +215,31 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if narrow && e.Share == nil {
 		out.Narrow = p.newNarrow(e)
 	}
-	parts := parallel.Workers(last-first, 64)
+	return out, e.Share.agree(p.rows(out, first, last, e.X[first*e.D:last*e.D]))
+}
+
+// rows makes examples from..to-1 of out, dense, of the raw ones that lie one behind the other in raw.
+func (p *Preparation) rows(out Examples, from, to int, raw []float32) error {
+	parts := parallel.Workers(to-from, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
-	parallel.Cut(last-first, parts, func(part, from, to int) {
-		for i := first + from; i < first+to && bad[part] == 0; i++ {
-			unit, j := p.row(out.Row(i), e.Row(i))
+	parallel.Cut(to-from, parts, func(part, first, last int) {
+		for k := first; k < last && bad[part] == 0; k++ {
+			i, src := from+k, raw[k*p.D:(k+1)*p.D]
+			unit, j := p.row(out.Row(i), src)
 			if j >= 0 {
-				bad[part] = i*width + j + 1
+				bad[part] = i*out.D + j + 1
 			}
 			if out.Narrow != nil {
-				out.Narrow.enter(i, width, e.Row(i), unit)
+				out.Narrow.enter(i, out.D, src, unit)
 			}
 		}
 	})
 	for _, at := range bad { // parts are in the order of the examples
 		if at > 0 {
-			err = p.unfinite((at-1)/width, (at-1)%width, out.X[at-1])
-			break
+			return p.unfinite((at-1)/out.D, (at-1)%out.D, out.X[at-1])
 		}
 	}
-	return out, e.Share.agree(err)
+	return nil
 }
 
 // unfinite is the error of a prepared value that is not finite.

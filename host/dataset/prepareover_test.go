@@ -89,10 +89,11 @@ func TestPrepareOverFaults(t *testing.T) {
 	}
 }
 
-// TestOverwrite: what is read in more than one segment has room, Overwrite uses it, and without it nothing is written to.
+// TestOverwrite: what is read in more than one segment has room, Overwrite uses it, and without it nothing is written
+// to.
 func TestOverwrite(t *testing.T) {
 	for _, storage := range []string{"dense", "sparse"} {
-		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage})
+		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage, LabelColumn: "first"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,6 +42,9 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 		f.close() // of what was only read; the first error is the one to tell
 		return nil, err
 	}
+	if o.parts != nil {
+		return d.asPart(s, o)
+	}
 	return d, nil
 }
 

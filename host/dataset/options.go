@@ -128,6 +128,7 @@ type Options struct {
 	given   *external            // the labels that Labels or a reader found
 	block   func(*Dataset) error // takes the examples of a stream, a block at a time
 	remarks *remarks             // what the choice of columns has to say
+	parts   *parts               // of which the file is one; nil if it is all
 }
 
 // check refuses choices that no reader knows.

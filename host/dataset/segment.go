@@ -45,11 +45,7 @@ func newSegment(counts, columns []int32, values []float32, width int) segment {
 
 // denseSegment takes x, which it keeps or frees.
 func denseSegment(x []float32, width int) (s segment, stored int) {
-	for _, v := range x {
-		if math.Float32bits(v) != 0 {
-			stored++
-		}
-	}
+	stored = countStored(x)
 	rows := len(x) / width
 	if !sparseIsSmaller(stored, rows, width) {
 		return segment{rows: rows, width: width, x: x}, stored
@@ -62,6 +58,16 @@ func denseSegment(x []float32, width int) (s segment, stored int) {
 		s.counts[i] = int32(len(s.values) - before)
 	}
 	return s, stored
+}
+
+// countStored returns how many values are not +0.
+func countStored(x []float32) (stored int) {
+	for _, v := range x {
+		if math.Float32bits(v) != 0 {
+			stored++
+		}
+	}
+	return stored
 }
 
 // appendStored appends the values of a dense row that are not +0.

@@ -167,6 +167,9 @@ func train(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if t.Resume != nil {
+		t.Resume.Meta.TrainedOn(d) // or its hash may be of an earlier kind, which nobody knows of prepared data
+	}
 	if err := t.prepare(d); err != nil {
 		return err
 	}
@@ -423,7 +426,7 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		o.Storage = "dense"
 	}
 	d, err := readFor(c, o, base.Meta.Features, t.notes)
-	if err == nil && d.SHA256 == "" { // a mapped file, whose columns traded places
+	if err == nil && d.SHA256 == "" && d.Prepared == nil { // a mapped file, whose columns traded places, or an old one
 		d.SHA256 = d.Hash()
 	}
 	return d, err

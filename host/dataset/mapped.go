@@ -12,7 +12,7 @@ import (
 // The binary format holds examples as engines take them, so that a file is
 // mapped into memory instead of read. It is
 //
-//	one line: "uma-gpu binary 2", the length of the header in 12 digits, and the
+//	one line: "uma-gpu binary 3", the length of the header in 12 digits, and the
 //	    SHA-256 of the header in hexadecimal, one space between them
 //	the header: a JSON object, binaryHeader
 //	zeros up to a multiple of 4096
@@ -29,12 +29,14 @@ import (
 //	         beginning to this section, and behind them the CRC-32C of this list
 //
 // and the file ends with the last one. 4096 is a page of memory almost
-// everywhere, and what OpenCL devices want of memory that they share. Version 1, of
-// files that were written before there were sums, is the same without them.
+// everywhere, and what OpenCL devices want of memory that they share. Versions 1 and 2, of earlier
+// programs, are the same but for the hashes, which are of another kind (Dataset.Is), and version 1
+// has no sums.
 const (
 	binaryMagic   = "uma-gpu binary "
-	binaryVersion = "2"
-	binaryBare    = "1" // the version without sums
+	binaryVersion = "3"
+	binaryHashed  = "2" // the version with the hashes of before
+	binaryBare    = "1" // that without sums, too
 	binaryDigits  = 12  // of the length of the header
 	binaryLine    = len(binaryMagic) + len(binaryVersion) + 1 + binaryDigits + 1 + 2*sha256.Size + 1
 	binaryAlign   = 4096
@@ -64,6 +66,8 @@ type binaryHeader struct {
 	Notes      []string `json:"notes,omitempty"`
 
 	Sections binarySections `json:"sections"`
+
+	oldHashes bool // the hashes are of the kind of before
 }
 
 // binarySections are the sections, nil those that there are not.
@@ -105,6 +109,7 @@ type binaryFile struct {
 	unmap   func([]byte) error // nil if raw is of the Go heap
 	written Dataset            // as it stands there, whatever Options made of it
 	content string             // the hash of written, if the header is right
+	old     bool               // content is of the kind of before
 	sums    []byte             // the section of that name, nil in version 1
 }
 
@@ -146,7 +151,11 @@ func (d *Dataset) Verify(ctx context.Context) error {
 		}
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
-	hash, err := w.hash(ctx)
+	hashOf := w.hash
+	if d.file.old {
+		hashOf = w.hashOld
+	}
+	hash, err := hashOf(ctx)
 	if err != nil {
 		return cancelled(ctx, d.Path, err)
 	}

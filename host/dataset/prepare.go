@@ -82,11 +82,12 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 func columnSums(e Examples, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
 	first, last := e.own()
-	err := e.Share.inTurn(bytesOf(sums), func([]byte) {
+	err := e.Share.inOrder(sums, func(group []float64, begin, end int) {
 		// A column belongs to one goroutine, so the order of additions is that of
 		// the examples however many there are. 16 columns are a cache line.
-		parallel.Ranges(e.D, 16, func(from, to int) {
-			sums := sums[from:to]
+		parallel.Ranges(end-begin, 16, func(from, to int) {
+			sums := group[from:to]
+			from, to = begin+from, begin+to
 			if mean == nil {
 				for i := first; i < last; i++ {
 					for j, v := range e.Row(i)[from:to] {

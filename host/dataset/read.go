@@ -69,7 +69,8 @@ func formatNamed(name string, write bool) (format, error) {
 // belong to a place in it (the byte, counted from 1).
 //
 // A binary file is compared with its checksums, block by block, unless Options.Trust
-// says not to or it is of version 1, which has none (Unchecked tells). One that is not packed
+// says not to or it is of version 1, which has none (Unchecked tells); one of version 1 or 2 leaves SHA256
+// empty. One that is not packed
 // is mapped, not copied, and what its values mean is looked at no earlier than by who uses them
 // (engines refuse what is not finite). Its Examples and Y lie in the file: they cannot be written
 // to, and if somebody shortens the file while they are used, the program ends, unless it uses them

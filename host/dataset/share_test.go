@@ -132,12 +132,12 @@ func writeShared(t *testing.T, array, labels string) {
 	var x []float64
 	var y strings.Builder
 	for i := range 3100 {
-		for j := range 5 {
-			x = append(x, math.Sin(float64(i*5+j)))
+		for j := range 40 {
+			x = append(x, math.Sin(float64(i*40+j)))
 		}
 		fmt.Fprintln(&y, i%3)
 	}
-	raw := bytes.NewBuffer(npyfile.Header("<f8", 3100, 5))
+	raw := bytes.NewBuffer(npyfile.Header("<f8", 3100, 40))
 	err := errors.Join(npyfile.Write(raw, x), os.WriteFile(array, raw.Bytes(), 0o600),
 		os.WriteFile(labels, []byte(y.String()), 0o600))
 	if err != nil {
@@ -315,6 +315,43 @@ func TestShareFaults(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestInOrder: columns that ranks add up one group behind the other have the sums of one process, where another order
+// would have others.
+func TestInOrder(t *testing.T) {
+	const n, d = 5000, 300
+	x := make([]float32, n*d)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i))) * float32(math.Exp(float64(i%41)))
+	}
+	e := Examples{N: n, D: d, X: x}
+	want, err := columnSums(e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backwards := make([]float64, d)
+	for i := n - 1; i >= 0; i-- {
+		for j, v := range e.Row(i) {
+			backwards[j] += float64(v)
+		}
+	}
+	if slices.Equal(backwards, want) {
+		t.Fatal("the order does not show in these sums")
+	}
+	for _, count := range []int{1, 2, 3, 8} {
+		_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
+			e := e
+			e.Share = newShare(t.Context(), r, n)
+			if got, err := columnSums(e, nil); err != nil || !slices.Equal(got, want) {
+				return nil, fmt.Errorf("found other sums, %v", err)
+			}
+			return nil, nil
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Errorf("%d ranks: %v", count, err)
 		}
 	}
 }

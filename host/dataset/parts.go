@@ -23,9 +23,9 @@ type parts struct {
 	written *Dataset // the first binary part, but for its examples
 }
 
-// ReadAll is Read of files that are the parts of one set, in this order: what comes out is what Read finds in one file of
-// all their examples, but for its hash where parts were prepared before. Tables have the columns of the first part, and its
-// header or none; prepared parts have one preparation. Options.Labels has the labels of all of
+// ReadAll is Read of files that are the parts of one set, in this order: what comes out is what Read finds in one file
+// of all their examples, but for its hash where parts were prepared before. Tables have the columns of the first part,
+// and its header or none; prepared parts have one preparation. Options.Labels has the labels of all of
 // them. name stands for all in messages; where Dataset.Skipped has places, they are those in each part. Ranks are left
 // aside: each reads all parts. Examples are copied, also those of binary files.
 func ReadAll(ctx context.Context, name string, paths []string, o Options) (*Dataset, error) {

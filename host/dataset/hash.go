@@ -36,8 +36,20 @@ func (d *Dataset) Hash() string {
 
 // hash is Hash until ctx ends.
 func (d *Dataset) hash(ctx context.Context) (string, error) {
+	h := d.hasher()
+	if d.Share != nil {
+		return d.shareHash(h)
+	}
+	if err := d.hashRows(ctx, h, 0, d.N); err != nil {
+		return "", err
+	}
+	return h.end(), nil
+}
+
+// hasher returns the hash of all that goes before the examples.
+func (d *Dataset) hasher() *hasher {
 	// A hash.Hash never returns an error from Write.
-	h := hasher{Hash: sha256.New(), buf: make([]byte, 0, 2*hashBlock+8)}
+	h := &hasher{Hash: sha256.New(), buf: make([]byte, 0, 2*hashBlock+8)}
 	h.buf = append(h.buf, hashMagic...)
 	h.count(d.N)
 	h.count(d.D)
@@ -48,14 +60,7 @@ func (d *Dataset) hash(ctx context.Context) (string, error) {
 	}
 	h.count(len(d.Y))
 	h.integers(d.Y)
-	if d.Share != nil {
-		return d.shareHash(&h)
-	}
-	if err := d.hashRows(ctx, &h, 0, d.N); err != nil {
-		return "", err
-	}
-	h.Write(h.buf)
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return h
 }
 
 // shareHash is the rest of hash where ranks share the examples: one after the other goes on where the one before it
@@ -93,9 +98,7 @@ func (d *Dataset) shareHash(h *hasher) (string, error) {
 
 // hashRows hashes examples from..to-1.
 func (d *Dataset) hashRows(ctx context.Context, h *hasher, from, to int) error {
-	var columns []int32
-	var values []float32
-	_, task := progress.Begin(ctx, progress.Work{Name: "hashing the data", Unit: "example", Total: int64(to - from)})
+	_, task := progress.Begin(ctx, hashing(to-from))
 	defer task.End()
 	for i := from; i < to; i++ {
 		if i%1024 == 0 {
@@ -105,18 +108,19 @@ func (d *Dataset) hashRows(ctx context.Context, h *hasher, from, to int) error {
 			task.Reach(int64(i - from))
 		}
 		if d.Sparse() {
-			columns, values = d.SparseRow(i)
+			columns, values := d.SparseRow(i)
 			columns, values = dropZeros(columns, values)
+			h.stored(columns, values, d.D)
 		} else {
-			columns, values = appendStored(columns[:0], values[:0], d.Row(i))
+			h.dense(d.Row(i))
 		}
-		h.word(uint32(len(values)))
-		if len(values) < d.D {
-			h.integers(columns)
-		}
-		h.floats(values)
 	}
 	return nil
+}
+
+// hashing is the work of hashing n examples.
+func hashing(n int) progress.Work {
+	return progress.Work{Name: "hashing the data", Unit: "example", Total: int64(n)}
 }
 
 // dropZeros returns a sparse row without stored +0: itself if it has none.
@@ -140,6 +144,30 @@ func dropZeros(columns []int32, values []float32) ([]int32, []float32) {
 type hasher struct {
 	hash.Hash
 	buf []byte
+
+	columns []int32 // of dense
+	values  []float32
+}
+
+// dense hashes an example that has all its values.
+func (h *hasher) dense(row []float32) {
+	h.columns, h.values = appendStored(h.columns[:0], h.values[:0], row)
+	h.stored(h.columns, h.values, len(row))
+}
+
+// stored hashes the values of an example of d columns that are not +0.
+func (h *hasher) stored(columns []int32, values []float32, d int) {
+	h.word(uint32(len(values)))
+	if len(values) < d {
+		h.integers(columns)
+	}
+	h.floats(values)
+}
+
+// end returns the hash in hexadecimal.
+func (h *hasher) end() string {
+	h.flush()
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 const hashBlock = 1 << 16

@@ -173,21 +173,10 @@ func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, fa
 func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true) }
 
 func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
-	if err := p.check(); err != nil {
+	if err := p.checkFor(e); err != nil {
 		return Examples{}, err
-	}
-	if err := e.Share.agree(e.Check()); err != nil {
-		return Examples{}, err
-	}
-	if e.D != p.D {
-		return Examples{}, fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
-			p.Steps, e.D, p.D)
 	}
 	width := p.Width()
-	if width > 0 && e.N > math.MaxInt/4/width {
-		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
-			p.Steps, e.N, width)
-	}
 	if e.Sparse() {
 		return p.applySparse(e)
 	}
@@ -207,26 +196,32 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if narrow && e.Share == nil {
 		out.Narrow = p.newNarrow(e)
 	}
-	parts := parallel.Workers(last-first, 64)
-	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
-	parallel.Cut(last-first, parts, func(part, from, to int) {
-		for i := first + from; i < first+to && bad[part] == 0; i++ {
-			unit, j := p.row(out.Row(i), e.Row(i))
-			if j >= 0 {
-				bad[part] = i*width + j + 1
-			}
-			if out.Narrow != nil {
-				out.Narrow.enter(i, width, e.Row(i), unit)
-			}
+	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width]}
+	err = p.rows(own, e, first, func(i int, scale float32) {
+		if out.Narrow != nil {
+			out.Narrow.enter(i, width, e.Row(i), scale)
 		}
 	})
-	for _, at := range bad { // parts are in the order of the examples
-		if at > 0 {
-			err = p.unfinite((at-1)/width, (at-1)%width, out.X[at-1])
-			break
-		}
-	}
 	return out, e.Share.agree(err)
+}
+
+// checkFor refuses what p cannot prepare.
+func (p *Preparation) checkFor(e Examples) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := e.Share.agree(e.Check()); err != nil {
+		return err
+	}
+	if e.D != p.D {
+		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
+			p.Steps, e.D, p.D)
+	}
+	if width := p.Width(); width > 0 && e.N > math.MaxInt/4/width {
+		return fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
+			p.Steps, e.N, width)
+	}
+	return nil
 }
 
 // unfinite is the error of a prepared value that is not finite.

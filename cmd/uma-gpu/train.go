@@ -418,7 +418,11 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	}
 	base := t.base()
 	if base == nil {
-		return readData(c.Context, t.data, t.read, t.notes)
+		o := t.read
+		if o.Prepare = t.steps; t.steps == "auto" && t.Kernel != nil {
+			o.Prepare = host.DefaultStepsKernel
+		}
+		return readData(c.Context, t.data, o, t.notes)
 	}
 	o := t.read
 	o.Classes = base.Meta.Classes

@@ -115,6 +115,10 @@ type Options struct {
 	// without being read. It matters to no other format.
 	Trust bool
 
+	// Prepare, if not "", is by which steps, of ParseSteps or auto, the examples will be prepared. Read refuses a binary
+	// file of raw dense ones of which a copy does not fit in memory, before it is compared with its checksums.
+	Prepare string
+
 	// Ranks, if not nil, are those that read the file together, with the same options: each keeps its share of the
 	// examples of a text with one to a line (CSV without quotes, LIBSVM), a binary file or an .npy (Share). Other
 	// files, packed ones, and what is read with SkipBad, MaxErrors or as more than numbers, each of them reads whole.

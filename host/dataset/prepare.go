@@ -179,22 +179,11 @@ func (p *Preparation) ApplyOver(e Examples) (Examples, error) { return p.apply(e
 
 // apply is all of these; over lets it write to e, which is lost then, whatever it returns.
 func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
-	if err := p.check(); err != nil {
+	if err := p.checkFor(e); err != nil {
 		return Examples{}, err
-	}
-	if err := e.Share.agree(e.Check()); err != nil {
-		return Examples{}, err
-	}
-	if e.D != p.D {
-		return Examples{}, fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
-			p.Steps, e.D, p.D)
 	}
 	width := p.Width()
-	if width > 0 && e.N > math.MaxInt/4/width {
-		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
-			p.Steps, e.N, width)
-	}
-	if over = over && e.hasRoom(p); over {
+	if over && e.hasRoom(p) {
 		return p.applyOver(e, narrow)
 	}
 	if e.Sparse() {
@@ -216,29 +205,25 @@ func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 	if narrow && e.Share == nil {
 		out.Narrow = p.newNarrow(e)
 	}
-	return out, e.Share.agree(p.rows(out, first, last, e.X[first*e.D:last*e.D]))
+	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width], Narrow: out.Narrow}
+	return out, e.Share.agree(p.rows(own, e.X[first*e.D:last*e.D], first))
 }
 
-// rows makes examples from..to-1 of out, dense, of the raw ones that lie one behind the other in raw.
-func (p *Preparation) rows(out Examples, from, to int, raw []float32) error {
-	parts := parallel.Workers(to-from, 64)
-	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
-	parallel.Cut(to-from, parts, func(part, first, last int) {
-		for k := first; k < last && bad[part] == 0; k++ {
-			i, src := from+k, raw[k*p.D:(k+1)*p.D]
-			unit, j := p.row(out.Row(i), src)
-			if j >= 0 {
-				bad[part] = i*out.D + j + 1
-			}
-			if out.Narrow != nil {
-				out.Narrow.enter(i, out.D, src, unit)
-			}
-		}
-	})
-	for _, at := range bad { // parts are in the order of the examples
-		if at > 0 {
-			return p.unfinite((at-1)/out.D, (at-1)%out.D, out.X[at-1])
-		}
+// checkFor refuses what p cannot prepare.
+func (p *Preparation) checkFor(e Examples) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := e.Share.agree(e.Check()); err != nil {
+		return err
+	}
+	if e.D != p.D {
+		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
+			p.Steps, e.D, p.D)
+	}
+	if width := p.Width(); width > 0 && e.N > math.MaxInt/4/width {
+		return fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
+			p.Steps, e.N, width)
 	}
 	return nil
 }

@@ -48,7 +48,8 @@ func (p *Preparation) applyOver(e Examples, narrow bool) (Examples, error) {
 	for to := e.N; to > 0; to -= rows {
 		from := max(0, to-rows)
 		raw := aside[:copy(aside, e.X[from*e.D:to*e.D])]
-		if found := p.rows(out, from, to, raw); found != nil {
+		some := Examples{N: to - from, D: out.D, X: out.X[from*out.D : to*out.D], Narrow: out.Narrow}
+		if found := p.rows(some, raw, from); found != nil {
 			err = found // that of the first examples comes last
 		}
 	}

@@ -208,7 +208,12 @@ func checkPart(e, whole Examples) error {
 			some = append(some, i)
 		}
 		some = slices.DeleteFunc(some, func(i int) bool { return i >= e.N/3 && i < e.N/2 }) // uneven
-		kept, want := e.Keep(some), whole.Pick(some)
+		kept, release, err := e.Keep(some)
+		if err != nil {
+			return err
+		}
+		defer release()
+		want := whole.Pick(some)
 		from, to := kept.own()
 		if !equalExamples(kept.Part(from, to), want.Part(from, to)) {
 			return fmt.Errorf("kept other examples")

@@ -99,7 +99,7 @@ type Trained struct {
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
 // noise describes what is wrong with the labels; nil means that they are right. Raw data
-// are prepared first, prepared ones taken as they are; data itself is only read.
+// are prepared first, prepared ones taken as they are; data itself is only read, unless its Overwrite is set.
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is
 // cancelled later, Train finishes the step under way and returns the model so far: its

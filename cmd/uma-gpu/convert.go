@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -70,15 +71,19 @@ func convert(c *cli.Context) error {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
+	o := copyOptions(out, d)
 	if c.IsSet("normalize") {
-		if err := prepare(steps, false, d, nil); err != nil {
+		narrow := d.KeepNarrow
+		if o.Rows, err = host.PrepareRows(d, steps); err != nil {
+			return err
+		}
+		if err := checkNarrow(narrow, d); err != nil {
 			return err
 		}
 	}
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
-	o := copyOptions(out, d)
 	o.Format = to
 	if err := writeData(c.Context, out, d, o); err != nil {
 		return err

@@ -418,7 +418,11 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	}
 	base := t.base()
 	if base == nil {
-		return readData(c.Context, t.data, t.read, t.notes)
+		o := t.read
+		if o.Prepare = t.steps; t.steps == "auto" && t.Kernel != nil {
+			o.Prepare = host.DefaultStepsKernel
+		}
+		return readData(c.Context, t.data, o, t.notes)
 	}
 	o := t.read
 	o.Classes = base.Meta.Classes
@@ -475,6 +479,7 @@ func (t *training) prepare(d *dataset.Dataset) error {
 	if t.mapped() || t.read.Storage == "dense" {
 		where = nil // projection reads float32, and whoever asks for it gets it
 	}
+	d.Overwrite = true // nobody else has them
 	if base := t.base(); base != nil {
 		d.KeepNarrow = d.KeepNarrow || where != nil && where.wantsNarrow(d.Examples)
 		if err := d.PrepareBy(&base.Meta.Preparation); err != nil {

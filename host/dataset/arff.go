@@ -139,7 +139,7 @@ func (r *arffReader) resolve() error {
 	if err != nil {
 		return err
 	}
-	if r.cells, fault = newCells(r.src.path, "line", &r.columns, kinds, r.o); fault != "" {
+	if fault = r.tableCells("line", &r.columns, kinds); fault != "" {
 		return r.src.errorf("%s", fault)
 	}
 	r.about = r.columns.about

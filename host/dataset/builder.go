@@ -38,6 +38,9 @@ type builder struct {
 	segments []segment
 	stored   int // values in segments whose bits are not those of +0
 
+	before int   // examples of the parts before this one, accepted and rejected ones
+	passed int64 // bytes of these parts
+
 	share *Share    // what this rank reads of the file, nil if all of it
 	own   int       // stored values of this rank's examples, once ranks have met
 	torn  bool      // records may be cut elsewhere than ranks have found, behind a quote that does not belong there
@@ -48,6 +51,9 @@ type builder struct {
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
+	if o.parts != nil && o.parts.b != nil {
+		return o.parts.b, o.parts.b.goOn(s, o)
+	}
 	b := &builder{faults: newFaults(o), src: s, o: o}
 	if o.IDColumn != "" {
 		b.ids = &ids{}
@@ -61,8 +67,14 @@ func newBuilder(s *source, o Options) (*builder, error) {
 	default:
 		b.labels, err = newLabels(o.Classes)
 	}
+	if o.parts != nil {
+		o.parts.b = b
+	}
 	return b, err
 }
+
+// number returns which example of its file the current one is, from 1.
+func (b *builder) number() int { return b.seen - b.before + 1 }
 
 // inline reports whether the label of an example stands with its features.
 func (b *builder) inline() bool { return b.labels != nil && b.external == nil }
@@ -206,6 +218,10 @@ func (b *builder) sealSparse() {
 
 // finish makes the data set of all accepted examples.
 func (b *builder) finish() (*Dataset, error) {
+	if b.o.parts.goesOn() {
+		b.seal()
+		return nil, nil
+	}
 	if err := b.end(); err != nil {
 		return nil, err
 	}
@@ -243,7 +259,9 @@ func (b *builder) dataset() (*Dataset, error) {
 	if d.Examples, err = b.examples(); err != nil {
 		return nil, err
 	}
-	d.Examples = d.evened()
+	if d.Examples, err = d.evened(); err != nil {
+		return nil, err
+	}
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}
@@ -342,8 +360,8 @@ func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(
 // the file.
 func (b *builder) checkDense() error {
 	limit := b.src.limits.dense
-	if b.src.text <= math.MaxInt64/b.src.limits.perByte {
-		limit = max(limit, b.src.limits.perByte*b.src.text)
+	if size := b.passed + b.src.text; size <= math.MaxInt64/b.src.limits.perByte {
+		limit = max(limit, b.src.limits.perByte*size)
 	}
 	if float64(b.n)*float64(b.width)*4 > float64(limit) || b.width > math.MaxInt/4/b.n {
 		where := ""
@@ -352,7 +370,7 @@ func (b *builder) checkDense() error {
 		}
 		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d "+
 			"bytes, wanted at most %d; ask for sparse storage",
-			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.src.text, limit)
+			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.passed+b.src.text, limit)
 	}
 	return nil
 }

@@ -66,9 +66,7 @@ func (d *Dataset) Is(hash string) bool {
 
 // hash is Hash until ctx ends.
 func (d *Dataset) hash(ctx context.Context) (string, error) {
-	blocks := (d.N + MostRows - 1) / MostRows
-	const size = sha256.Size / 8
-	sums := make([]int64, blocks*size)
+	sums := d.blockSums()
 	if err := d.hashBlocks(ctx, bytesOf(sums)); err != nil {
 		return "", err
 	}
@@ -77,14 +75,25 @@ func (d *Dataset) hash(ctx context.Context) (string, error) {
 		for rank, end := range d.Share.Ends {
 			ends[rank] = (end + MostRows - 1) / MostRows
 		}
-		if err := ranks.Gather(d.Share.ctx, d.Share.ranks, sums, size, ends); err != nil {
+		if err := ranks.Gather(d.Share.ctx, d.Share.ranks, sums, sumWords, ends); err != nil {
 			return "", err
 		}
 	}
+	return d.hashOf(sums), nil
+}
+
+// sumWords is how many words a SHA-256 has.
+const sumWords = sha256.Size / 8
+
+// blockSums returns room for the SHA-256 of each block.
+func (d *Dataset) blockSums() []int64 { return make([]int64, (d.N+MostRows-1)/MostRows*sumWords) }
+
+// hashOf returns the hash of blocks that have these.
+func (d *Dataset) hashOf(sums []int64) string {
 	h := d.hashHead(hashMagic)
 	h.Write(h.buf) // a hash.Hash never returns an error from Write
 	h.Write(bytesOf(sums))
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // hashHead begins a hash.
@@ -106,7 +115,7 @@ func (d *Dataset) hashHead(magic string) *hasher {
 func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
 	first, last := d.own()
 	from, blocks := first/MostRows, (last-first+MostRows-1)/MostRows
-	_, task := progress.Begin(ctx, progress.Work{Name: "hashing the data", Unit: "example", Total: int64(last - first)})
+	_, task := progress.Begin(ctx, hashing(last-first))
 	defer task.End()
 	workers := parallel.Workers(blocks, 1)
 	hashers := make([]*hasher, workers)
@@ -124,8 +133,7 @@ func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
 		}
 		h, begin := hashers[worker], (from+k)*MostRows
 		end := min(begin+MostRows, last)
-		h.Reset()
-		words(h, d.Y[min(begin, len(d.Y)):min(end, len(d.Y))])
+		d.beginBlock(h, begin, end)
 		d.hashRows(h, begin, end)
 		h.flush()
 		h.Sum(sums[(from+k)*sha256.Size : (from+k)*sha256.Size])
@@ -158,16 +166,40 @@ func (d *Dataset) hashRows(h *hasher, from, to int) {
 		if d.Sparse() {
 			columns, values = d.SparseRow(i)
 			columns, values = dropZeros(columns, values)
-		} else if values = d.Row(i); slices.ContainsFunc(values, isPlusZero) {
-			columns, values = appendStored(columns[:0], h.values[:0], values)
-			h.columns, h.values = columns, values
+		} else {
+			columns, values = h.storedOf(d.Row(i))
 		}
-		h.word(uint32(len(values)))
-		if len(values) < d.D {
-			words(h, columns)
-		}
-		words(h, values)
+		h.row(columns, values, d.D)
 	}
+}
+
+// beginBlock begins the hash of the block of examples begin..end-1.
+func (d *Dataset) beginBlock(h *hasher, begin, end int) {
+	h.Reset()
+	words(h, d.Y[min(begin, len(d.Y)):min(end, len(d.Y))])
+}
+
+// storedOf returns the columns and values of a dense row that are hashed, until it is called again.
+func (h *hasher) storedOf(row []float32) ([]int32, []float32) {
+	if !slices.ContainsFunc(row, isPlusZero) {
+		return nil, row
+	}
+	h.columns, h.values = appendStored(h.columns[:0], h.values[:0], row)
+	return h.columns, h.values
+}
+
+// row hashes an example of d columns.
+func (h *hasher) row(columns []int32, values []float32, d int) {
+	h.word(uint32(len(values)))
+	if len(values) < d {
+		words(h, columns)
+	}
+	words(h, values)
+}
+
+// hashing is the work of hashing n examples.
+func hashing(n int) progress.Work {
+	return progress.Work{Name: "hashing the data", Unit: "example", Total: int64(n)}
 }
 
 // dropZeros returns a sparse row without stored +0: itself if it has none.

@@ -42,6 +42,9 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 		f.close() // of what was only read; the first error is the one to tell
 		return nil, err
 	}
+	if o.parts != nil {
+		return d.asPart(s, o)
+	}
 	return d, nil
 }
 
@@ -88,13 +91,19 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}
 	share := f.share(s, o)
+	f.written.Share, f.written.Path = share, s.path
+	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
+		err = f.written.roomFor(o.Prepare)
+	}
+	if err := share.agree(err); err != nil {
+		return nil, err
+	}
 	if !o.Trust {
 		err = f.checkSums(s.ctx, share)
 	}
 	if err := share.agree(err); err != nil {
 		return nil, s.errorf("%w", err)
 	}
-	f.written.Share = share
 	if err := share.agree(f.written.checkParts()); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}

@@ -59,7 +59,7 @@ func TestBinarySums(t *testing.T) {
 // ofBefore returns the file of d as an earlier version wrote it.
 func ofBefore(t *testing.T, version string, d *Dataset) []byte {
 	t.Helper()
-	h, err := headerOf(t.Context(), d)
+	h, err := headerOf(t.Context(), d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

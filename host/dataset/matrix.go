@@ -20,7 +20,7 @@ func (b *builder) shapeOf(n, d int) error {
 	case b.o.Features > 0 && d != b.o.Features:
 		return b.src.errorf("found %d features, wanted %d, the width of the model", d, b.o.Features)
 	}
-	return nil
+	return b.checkWidth(d)
 }
 
 // readRows enters n examples of d elements of type t from r, example by example; of those that lie in
@@ -53,9 +53,9 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 			}
 			var err error
 			if bad >= 0 {
-				err = b.reject(b.cellFault(b.seen, bad, b.x[b.rowFrom+bad]), b.seen+1)
+				err = b.reject(b.cellFault(b.number()-1, bad, b.x[b.rowFrom+bad]), b.number())
 			} else {
-				err = b.accept(b.seen + 1)
+				err = b.accept(b.number())
 			}
 			if err != nil {
 				return err
@@ -164,15 +164,15 @@ func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(
 		row := x[i*d : (i+1)*d]
 		err := label(i)
 		if j := b.flushRow(row); j >= 0 && err == nil {
-			err = value(b.seen, j, row[j])
+			err = value(b.number()-1, j, row[j])
 		}
 		if err != nil {
-			if err := b.reject(err, b.seen+1); err != nil {
+			if err := b.reject(err, b.number()); err != nil {
 				return err
 			}
 			continue
 		}
-		ok, err := b.admit(b.seen + 1)
+		ok, err := b.admit(b.number())
 		if err != nil {
 			return err
 		}

@@ -86,14 +86,14 @@ func (p *Preparation) newNarrow(e Examples, share *Share) (*Narrow, error) {
 	var err error
 	switch {
 	case high-low <= math.MaxUint8:
-		w.Codes8, err = rowsOf[uint8](share, e.N, width)
+		w.Codes8, err = roomFor[uint8](share, e.N, width)
 	case high-low <= math.MaxUint16:
-		w.Codes16, err = rowsOf[uint16](share, e.N, width)
+		w.Codes16, err = roomFor[uint16](share, e.N, width)
 	default:
 		return nil, nil
 	}
 	if err == nil {
-		w.Unit, err = rowsOf[float32](share, e.N, 1)
+		w.Unit, err = roomFor[float32](share, e.N, 1)
 	}
 	for j := range width {
 		w.Map[j] = 1 // and offset 0: the same bits as no map, but for -0
@@ -103,8 +103,8 @@ func (p *Preparation) newNarrow(e Examples, share *Share) (*Narrow, error) {
 	return w, err
 }
 
-// rowsOf returns n·width elements, of which this rank's rows have memory if ranks share them.
-func rowsOf[T element](s *Share, n, width int) ([]T, error) {
+// roomFor returns n·width elements, of which this rank's rows have memory if ranks share them.
+func roomFor[T element](s *Share, n, width int) ([]T, error) {
 	if s == nil {
 		return make([]T, n*width), nil
 	}

@@ -123,7 +123,7 @@ func (r *parquetReader) resolve() error {
 	if err != nil {
 		return err
 	}
-	if r.cells, fault = newCells(r.src.path, "example", &r.columns, kinds, r.o); fault != "" {
+	if fault = r.tableCells("example", &r.columns, kinds); fault != "" {
 		return r.src.errorf("%s", fault)
 	}
 	return nil
@@ -309,14 +309,14 @@ func (r *parquetReader) group(g *parquetformat.RowGroup, from, to int) error {
 				id = *ids[i]
 			}
 			if fault := r.ids.set([]byte(id)); fault != "" {
-				return r.src.errorf("example %d, %s: %s", r.seen+1, r.columns.describe(r.columns.id), fault)
+				return r.src.errorf("example %d, %s: %s", r.number(), r.columns.describe(r.columns.id), fault)
 			}
 		}
 		if codes == nil {
 			return nil
 		}
 		if fault, isBad := bad[i]; isBad {
-			return r.src.errorf("example %d, %s: %s", r.seen+1, r.columns.describe(r.columns.label), fault)
+			return r.src.errorf("example %d, %s: %s", r.number(), r.columns.describe(r.columns.label), fault)
 		}
 		r.labels.pending = codes[i]
 		return nil
@@ -359,11 +359,11 @@ func parquetTexts(t numberType, texts []*string) taker {
 func (r *parquetReader) mixedGroup(x []float32, d int, texts [][]*string, setOthers func(i int) error) error {
 	names := r.columns.featureNames()
 	for i := range len(x) / d {
-		r.cells.begin(r.seen + 1)
+		r.cells.begin(r.number())
 		err := setOthers(i)
 		for k := 0; k < d && err == nil; k++ {
 			if fault := r.mixedCell(k, x[i*d+k], texts[k], i); fault != "" {
-				err = r.src.errorf("example %d, column %s: %s", r.seen+1, quote(names[k]), fault)
+				err = r.src.errorf("example %d, column %s: %s", r.number(), quote(names[k]), fault)
 				if r.cells.broken() {
 					return r.fatal(err)
 				}
@@ -373,9 +373,9 @@ func (r *parquetReader) mixedGroup(x []float32, d int, texts [][]*string, setOth
 			}
 		}
 		if err != nil {
-			err = r.reject(err, r.seen+1)
+			err = r.reject(err, r.number())
 		} else {
-			err = r.accept(r.seen + 1)
+			err = r.accept(r.number())
 		}
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 		return Read(ctx, path, o)
 	}
 	if changed := s.finished(nil); changed != nil {
-		if err == nil {
+		if err == nil && d != nil {
 			d.Close() // of what was only read: nothing to lose
 		}
 		d, err = nil, changed
@@ -124,7 +124,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	name := o.Format
 	if name == "" || name == "auto" {
-		name = detectFormat(s, o.NoLabels || o.Labels != "")
+		name = detectFormat(s, o.NoLabels || o.Labels != "" || o.given != nil)
 	}
 	f, err := formatNamed(name, false)
 	if err != nil {
@@ -140,15 +140,20 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
-	o.remarks = &remarks{}
+	if o.parts == nil {
+		o.remarks = &remarks{}
+	}
 	if o.Labels != "" {
 		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
 			return nil, err
 		}
 	}
 	d, err := f.read(s, o)
-	if err != nil {
+	if err != nil || d == nil { // of a part that is not the last
 		return nil, err
+	}
+	if o.parts != nil {
+		s.path = o.parts.name
 	}
 	if err := s.ctx.Err(); err != nil {
 		d.Close() // of what was only read: nothing to lose
@@ -170,7 +175,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}
-	if d.file == nil { // else the file says it, and hashing would read all of it
+	if d.file == nil && d.SHA256 == "" { // else the file says it, and hashing would read all of it
 		if d.SHA256, err = d.hash(s.ctx); err != nil {
 			return nil, err
 		}

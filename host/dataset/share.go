@@ -81,14 +81,11 @@ func spanBetween[T element](s *Share, n, from, to int) ([]T, error) {
 	return viewOf[T](raw), nil
 }
 
-// Release gives back the memory that Keep has taken for examples that ranks share; of others it does nothing. Nobody
-// may read e any more. The collector cannot do it: it does not see who still reads such memory by a slice that e has
-// lent him.
-func (e Examples) Release() {
-	if e.Share != nil {
-		giveBack(e.Share.memory)
-		e.Share.memory = nil
-	}
+// release gives back the memory that was taken for examples that ranks share. The collector cannot do it: it does not
+// see who still reads such memory by a slice that somebody has lent him.
+func (s *Share) release() {
+	giveBack(s.memory)
+	s.memory = nil
 }
 
 // denseOf makes examples of this rank's rows, which lie in segments. It takes all ranks.

@@ -37,18 +37,16 @@ func (e Examples) startsOf(which []int) []int64 {
 	return starts
 }
 
-// Keep is Pick, but where ranks share e and which is long and increases, they share what is kept as well: all but a
-// few examples next to where it is cut stay on the rank that has them. It takes all ranks.
-func (e Examples) Keep(which []int) Examples {
-	s := e.Share
-	if s == nil || len(which) < 4*MostRows*len(s.Ends) || !slices.IsSorted(which) {
-		return e.Pick(which)
+// keep is Examples.Keep of examples that ranks share.
+func (s *Share) keep(e Examples, which []int) (Examples, func(), error) {
+	if len(which) < 4*MostRows*len(s.Ends) || !slices.IsSorted(which) {
+		return e.Pick(which), func() {}, nil
 	}
-	return s.keep(e, which)
+	return s.keepShared(e, which)
 }
 
-// keep is Keep where what is kept is shared, however few they are.
-func (s *Share) keep(e Examples, which []int) Examples {
+// keepShared is keep where what is kept is shared, however few they are.
+func (s *Share) keepShared(e Examples, which []int) (Examples, func(), error) {
 	rank, all := s.ranks.Rank()
 	kept := s.other()
 	kept.Ends = make([]int, all+1)
@@ -70,8 +68,7 @@ func (s *Share) keep(e Examples, which []int) Examples {
 		p.X, err = span[float32](kept, p.N, p.D)
 	}
 	if err := kept.agree(err); err != nil {
-		s.ranks.Abort(err)
-		return p
+		return p, kept.release, err
 	}
 	at := make([][]int, all) // places of each rank's examples that another gets
 	for k, i := range which {
@@ -87,7 +84,7 @@ func (s *Share) keep(e Examples, which []int) Examples {
 		}
 	}
 	s.sendAll(&p, e, which, at)
-	return p
+	return p, kept.release, nil
 }
 
 // sendAll enters examples at places of p, those of each rank at at[rank], as far as this rank has room for them: those

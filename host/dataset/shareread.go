@@ -203,17 +203,17 @@ func (s *Share) withEnds(ends []int) *Share {
 }
 
 // evened returns e cut at multiples of MostRows. It takes all ranks.
-func (e Examples) evened() Examples {
+func (e Examples) evened() (Examples, error) {
 	if e.Share == nil || !slices.ContainsFunc(e.Share.Ends, func(end int) bool { return end%MostRows != 0 && end != e.N }) {
-		return e
+		return e, nil
 	}
 	all := make([]int, e.N)
 	for i := range all {
 		all[i] = i
 	}
-	kept := e.Share.keep(e, all)
-	e.Release()
-	return kept
+	kept, _, err := e.Share.keepShared(e, all)
+	e.Share.release()
+	return kept, err
 }
 
 // stopped is what a rank tells of the bad examples that it has.

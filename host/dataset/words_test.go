@@ -208,7 +208,7 @@ func TestTextStream(t *testing.T) {
 	s, err := openStream(func(yield func(*Dataset, error) bool) {
 		src, err := newSource(t.Context(), "f", strings.NewReader(b.String()), defaultLimits)
 		if err == nil {
-			err = readBlocks(src, o, yield)
+			err = (&blockState{}).read(src, o, yield)
 		}
 		if err != nil {
 			yield(nil, err)

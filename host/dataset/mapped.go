@@ -115,9 +115,13 @@ type binaryFile struct {
 
 // Close gives back the memory into which a binary file was mapped. The Examples
 // and the labels of d, and whatever shares them, must not be used any more: an
-// engine that was handed them is closed first. Of a Dataset that owns its memory
-// nothing happens. It may be called twice.
+// engine that was handed them is closed first. So does memory of examples that ranks share. Of a
+// Dataset that owns its memory nothing happens. It may be called twice.
 func (d *Dataset) Close() error {
+	if d.Share != nil && len(d.Share.memory) > 0 {
+		d.Share.release()
+		d.Examples = Examples{N: d.N, D: d.D}
+	}
 	f := d.file
 	if f == nil {
 		return nil

@@ -120,10 +120,10 @@ type Options struct {
 	Prepare string
 
 	// Ranks, if not nil, are those that read the file together, with the same options: each keeps its share of the
-	// examples of a text with one to a line (CSV without quotes, LIBSVM), a binary file or an .npy (Share). Other
-	// files, packed ones, and what is read with SkipBad, MaxErrors or as more than numbers, each of them reads whole.
-	// What comes out is otherwise that of one process: classes, notes, errors with the line of the whole file, the
-	// hash.
+	// examples (Share) of a CSV, LIBSVM, ARFF or Parquet file, of a binary one, and of an .npy, or an array that lies
+	// in an .npz as it is, in C order. IDX, sparse .npz, packed files, a CSV with comments, or with quotes among fields
+	// between blanks, each of them reads whole. What comes out is that of one process: classes, levels, vocabularies,
+	// notes, what was skipped, errors with the line of the whole file, the hash.
 	Ranks ranks.Reducer
 
 	// Stdin is what the path "-" reads, os.Stdin if nil.

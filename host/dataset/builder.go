@@ -36,7 +36,9 @@ type builder struct {
 	flushed int       // subnormals before the unfinished example
 
 	segments []segment
-	stored   int // values in segments whose bits are not those of +0
+	scratch  *scratch // of segments that are not in memory; nil if all are
+	here     int      // the first segment that may be in memory
+	stored   int      // values in segments whose bits are not those of +0
 
 	before int   // examples of the parts before this one, accepted and rejected ones
 	passed int64 // bytes of these parts
@@ -124,6 +126,9 @@ func (b *builder) accept(place int) error {
 func (b *builder) sealed() error {
 	if b.o.block != nil {
 		return b.giveAway(false)
+	}
+	if err := b.spill(); err != nil || b.scratch != nil {
+		return err
 	}
 	return b.checkGrowth()
 }
@@ -252,11 +257,13 @@ func (b *builder) seal() {
 
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
-	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}
+	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped, scratch: b.scratch}
 	var err error
 	if d.Examples, err = b.examples(); err != nil {
+		d.Close() // of what nobody has: nothing to lose
 		return nil, err
 	}
+	b.scratch.end()
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}
@@ -278,12 +285,14 @@ func (b *builder) examples() (Examples, error) {
 	if b.cells != nil {
 		return b.encoded()
 	}
+	b.roomy(4 * min(2*b.stored, b.n*b.width))
 	if b.wantsSparse(b.stored, b.width) {
 		if b.share != nil {
 			return b.share.sparseOf(b.segments, b.n, b.width, b.own)
 		}
-		e.Starts, e.Columns, e.Values = joinSparse(b.segments, b.n, b.stored)
-		return e, nil
+		var err error
+		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+		return e, err
 	}
 	if err := b.checkDense(); err != nil {
 		return Examples{}, err
@@ -293,19 +302,32 @@ func (b *builder) examples() (Examples, error) {
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
-		if err := checkDenseMemory(b.src.path, b.n, b.width); err != nil {
+		if err := b.checkRoom(b.n, b.width); err != nil {
 			return Examples{}, err
 		}
 	}
-	e.X = joinDense(b.segments, b.n, b.width)
-	return e, nil
+	var err error
+	e.X, err = joinDense(b.scratch, b.segments, b.n, b.width)
+	return e, err
+}
+
+// checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is to lie there.
+func (b *builder) checkRoom(n, d int) error {
+	if b.scratch != nil {
+		return nil
+	}
+	return checkDenseMemory(b.src.path, n, d)
 }
 
 // encoded is examples for rows of marks.
 func (b *builder) encoded() (Examples, error) {
 	marks := Examples{N: b.n, D: len(b.cells.marks)}
-	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
-	x, err := b.cells.encode(marks)
+	var err error
+	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+	if err != nil {
+		return marks, err
+	}
+	x, err := b.cells.encode(b.scratch, marks)
 	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
 	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
 		return x, err
@@ -314,10 +336,20 @@ func (b *builder) encoded() (Examples, error) {
 	if err := b.checkDense(); err != nil {
 		return Examples{}, err
 	}
-	if err := checkDenseMemory(b.src.path, x.N, x.D); err != nil {
+	if err := b.checkRoom(x.N, x.D); err != nil {
 		return Examples{}, err
 	}
-	return x.Dense(), nil
+	y := Examples{N: x.N, D: x.D}
+	if y.X, err = roomOf[float32](b.scratch, x.N*x.D); err != nil {
+		return Examples{}, err
+	}
+	for i := range x.N {
+		columns, values := x.SparseRow(i)
+		for k, j := range columns {
+			y.X[i*x.D+int(j)] = values[k]
+		}
+	}
+	return y, nil
 }
 
 // wantsSparse says in which form Options.Storage wants the examples.

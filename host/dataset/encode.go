@@ -10,7 +10,7 @@ import (
 
 // encode makes features of examples that are rows of marks. The first time it learns the recipe from them, if there
 // is none.
-func (s *cells) encode(e Examples) (Examples, error) {
+func (s *cells) encode(room *scratch, e Examples) (Examples, error) {
 	counts := make([]int, len(s.marks))
 	for _, m := range e.Columns {
 		counts[m]++
@@ -29,7 +29,7 @@ func (s *cells) encode(e Examples) (Examples, error) {
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += counts[m]
 	}
-	return s.features(e), nil
+	return s.features(room, e, counts)
 }
 
 // learn makes the recipe of all marks that examples have: those of bad examples alone do not count.
@@ -109,7 +109,7 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *cells) features(e Examples) Examples {
+func (s *cells) features(room *scratch, e Examples, counts []int) (Examples, error) {
 	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
 	next := int32(0)
 	levels := make([]map[string]int32, len(first))
@@ -144,7 +144,20 @@ func (s *cells) features(e Examples) Examples {
 		}
 	}
 	x := Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
-	x.Columns, x.Values = make([]int32, 0, len(e.Columns)), make([]float32, 0, len(e.Columns))
+	most := len(e.Columns)
+	for m, mark := range s.marks {
+		if mark.kind == isGap { // which may become a mean and an indicator
+			most += counts[m]
+		}
+	}
+	var err error
+	if x.Columns, err = roomOf[int32](room, most); err != nil {
+		return Examples{}, err
+	}
+	if x.Values, err = roomOf[float32](room, most); err != nil {
+		return Examples{}, err
+	}
+	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
 	var row []entry
 	for i := range e.N {
 		row = row[:0]
@@ -181,7 +194,7 @@ func (s *cells) features(e Examples) Examples {
 		}
 		x.Starts = append(x.Starts, int64(len(x.Values)))
 	}
-	return x
+	return x, nil
 }
 
 // MissingCount says how many values a column of a table lacks.

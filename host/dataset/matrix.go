@@ -180,6 +180,7 @@ func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(
 	if good > 0 {
 		s, stored := denseSegment(x[:good*d], d)
 		b.segments, b.stored = append(b.segments, s), b.stored+stored
+		return b.spill()
 	}
 	return nil
 }

@@ -126,6 +126,12 @@ type Options struct {
 	// hash.
 	Ranks ranks.Reducer
 
+	// Spill has Read keep examples of which there are more than some mebibytes in files without names, in the folder
+	// $TMPDIR or /var/tmp, and not in memory: as much as twice what they take. The Dataset's Close then gives them back.
+	// Where no file can be made there, they are kept in memory.
+	// Where ranks share them, and on systems without mapped files, it does nothing.
+	Spill bool
+
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 

@@ -11,7 +11,7 @@ import (
 // scratch has what Options.Spill keeps out of memory: segments in a file, and arrays in files that are mapped. No file
 // has a name, so that nothing is left, however the process ends.
 type scratch struct {
-	path string   // of the data, for messages
+	path string // of the data, for messages
 	dir  string
 	f    *os.File // of segments, one behind the other
 	size int64    // of f
@@ -133,8 +133,8 @@ func roomOf[T element](s *scratch, n int) ([]T, error) {
 	return viewOf[T](raw), err
 }
 
-// mapped returns size bytes of zero that lie in a file, the disk having room for them: without it, writing to them would
-// be a fault.
+// mapped returns size bytes of zero that lie in a file, the disk having room for them: without it, writing to them
+// would be a fault.
 func (s *scratch) mapped(size int) ([]byte, error) {
 	f, err := unnamed(s.dir)
 	if err != nil {

@@ -43,8 +43,10 @@ type builder struct {
 	before int   // examples of the parts before this one, accepted and rejected ones
 	passed int64 // bytes of these parts
 
-	share *Share // what this rank reads of the file, nil if all of it
-	own   int    // stored values of this rank's examples, once ranks have met
+	share *Share    // what this rank reads of the file, nil if all of it
+	own   int       // stored values of this rank's examples, once ranks have met
+	torn  bool      // records may be cut elsewhere than ranks have found, behind a quote that does not belong there
+	sum   *partSums // of what ranks read together, nil if it has none
 
 	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
 	settled bool           // a block was given away, whose width, storage and classes the next ones have
@@ -264,6 +266,9 @@ func (b *builder) dataset() (*Dataset, error) {
 		return nil, err
 	}
 	b.scratch.end()
+	if d.Examples, err = d.evened(); err != nil {
+		return nil, err
+	}
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}
@@ -321,23 +326,43 @@ func (b *builder) checkRoom(n, d int) error {
 
 // encoded is examples for rows of marks.
 func (b *builder) encoded() (Examples, error) {
-	marks := Examples{N: b.n, D: len(b.cells.marks)}
+	n, stored := b.n, b.stored
+	if b.share != nil {
+		n, stored = b.share.To-b.share.From, b.own
+	}
+	marks := Examples{N: n, D: len(b.cells.marks)}
 	var err error
-	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, n, stored)
 	if err != nil {
 		return marks, err
 	}
-	x, err := b.cells.encode(b.scratch, marks)
+	x, err := b.cells.encode(b.scratch, marks, b.share)
+	all := []int64{int64(len(x.Values))}
+	if b.share != nil && err == nil {
+		err = b.share.ranks.Sum(b.share.ctx, all)
+	}
+	if err != nil {
+		return Examples{}, err
+	}
 	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
-	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
-		return x, err
+	sparse := text || b.wantsSparse(int(all[0]), x.D)
+	if !sparse {
+		b.width = x.D
+		if err := b.checkDense(); err != nil {
+			return Examples{}, err
+		}
+		if err := b.share.agree(b.checkRoom(x.N, x.D)); err != nil {
+			return Examples{}, err
+		}
 	}
-	b.width = x.D
-	if err := b.checkDense(); err != nil {
-		return Examples{}, err
-	}
-	if err := b.checkRoom(x.N, x.D); err != nil {
-		return Examples{}, err
+	switch {
+	case b.share != nil && sparse:
+		x.N = b.n
+		return b.share.spread(x)
+	case b.share != nil:
+		return b.share.denseFrom(x, b.n)
+	case sparse:
+		return x, nil
 	}
 	y := Examples{N: x.N, D: x.D}
 	if y.X, err = roomOf[float32](b.scratch, x.N*x.D); err != nil {

@@ -58,17 +58,19 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 	return b.finish()
 }
 
-// shareLines leaves this rank its part of the records, if ranks share them. Quotes, behind which a line may go on
-// in the next, comments and ids are for one reader.
+// shareLines leaves this rank its part of the records, if ranks share them. Comments are for one reader, and so are
+// quotes among fields that are between blanks.
 func (r *csvReader) shareLines() error {
-	if r.cells != nil || r.ids != nil || !r.shares() {
+	if !r.shares() {
 		return nil
 	}
 	from, line := int64(r.record.src.mark), int64(1)
 	if r.header {
 		from, line = r.record.src.passed(), int64(r.record.src.line)+1
 	}
-	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool { return x.marks == 0 })
+	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool {
+		return x.hashes == 0 && (!x.hasQuotes() || r.delim != ' ')
+	})
 }
 
 // rows enters all records from the current one on, the first aside if it is the header.
@@ -79,7 +81,7 @@ func (r *csvReader) rows() error {
 	}
 	for ; err == nil; err = r.next() {
 		fault := r.bad
-		if fault == nil {
+		if r.torn = r.torn || fault != nil; fault == nil {
 			fault = r.row()
 		}
 		if fault != nil && r.cells.broken() {
@@ -95,6 +97,7 @@ func (r *csvReader) rows() error {
 		}
 	}
 	if err != io.EOF {
+		r.torn = true
 		return r.fatal(err)
 	}
 	return nil

@@ -195,9 +195,9 @@ func checkEndian(path string) error {
 	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another format", path)
 }
 
-// element is what sections are made of.
+// element is what sections, and codes, are made of.
 type element interface {
-	int32 | int64 | float32 | float64
+	uint8 | uint16 | int32 | int64 | float32 | float64
 }
 
 // viewOf returns the elements of which raw, aligned to their size, consists,

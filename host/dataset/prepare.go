@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -202,11 +203,14 @@ func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	if narrow && e.Share == nil {
-		out.Narrow = p.newNarrow(e)
+	if narrow {
+		// A rank alone may want it, and have it; an error all of them hear of below.
+		if out.Narrow, err = p.newNarrow(e, out.Share); err != nil {
+			out.Narrow = nil
+		}
 	}
 	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width], Narrow: out.Narrow}
-	return out, e.Share.agree(p.rows(own, e.X[first*e.D:last*e.D], first))
+	return out, e.Share.agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first)))
 }
 
 // checkFor refuses what p cannot prepare.

@@ -40,7 +40,10 @@ func (p *Preparation) applyOver(e Examples, narrow bool) (Examples, error) {
 	}
 	out := Examples{N: e.N, D: p.Width(), X: e.X[:e.N*p.Width()]}
 	if narrow {
-		out.Narrow = p.newNarrow(e)
+		var err error
+		if out.Narrow, err = p.newNarrow(e, nil); err != nil {
+			return Examples{}, err
+		}
 	}
 	rows := overValues/max(1, e.D) + 1
 	aside := make([]float32, min(rows, e.N)*e.D)

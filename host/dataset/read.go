@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -87,6 +88,10 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 	}
 	defer done()
 	d, err := readSource(s, o)
+	if errors.Is(err, errAlone) {
+		o.Ranks = nil
+		return Read(ctx, path, o)
+	}
 	if changed := s.finished(nil); changed != nil {
 		if err == nil && d != nil {
 			d.Close() // of what was only read: nothing to lose

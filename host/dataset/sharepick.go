@@ -42,6 +42,11 @@ func (s *Share) keep(e Examples, which []int) (Examples, func(), error) {
 	if len(which) < 4*MostRows*len(s.Ends) || !slices.IsSorted(which) {
 		return e.Pick(which), func() {}, nil
 	}
+	return s.keepShared(e, which)
+}
+
+// keepShared is keep where what is kept is shared, however few they are.
+func (s *Share) keepShared(e Examples, which []int) (Examples, func(), error) {
 	rank, all := s.ranks.Rank()
 	kept := s.other()
 	kept.Ends = make([]int, all+1)

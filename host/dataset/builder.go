@@ -35,6 +35,7 @@ type builder struct {
 	rowFrom int       // where the unfinished example begins in x or values
 	flushed int       // subnormals before the unfinished example
 
+	promised int // rows that the file is certain to have, 0 if that is not known
 	segments []segment
 	scratch  *scratch // of segments that are not in memory; nil if all are
 	here     int      // the first segment that may be in memory
@@ -101,7 +102,7 @@ func (b *builder) accept(place int) error {
 	}
 	if b.x != nil {
 		b.rowFrom = len(b.x)
-		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
+		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) && !b.takesAll() {
 			b.sealDense()
 			return b.sealed()
 		}
@@ -122,6 +123,19 @@ func (b *builder) accept(place int) error {
 		return b.sealed()
 	}
 	return nil
+}
+
+// takesAll makes room for all rows, if the file has promised and shown that they are there, and the first ones are not
+// mostly zeros: then they need no segments.
+func (b *builder) takesAll() bool {
+	total := b.promised * b.width
+	b.promised = 0
+	if total <= len(b.x) || len(b.segments) > 0 || b.spills() && 4*total >= spillFrom ||
+		sparseIsSmaller(countStored(b.x), len(b.x)/b.width, b.width) || memory.Check(int64(4*total), "all rows") != nil {
+		return false
+	}
+	b.x = append(make([]float32, 0, total+total/b.width), b.x...)
+	return true
 }
 
 // sealed gives away what is a block, of a stream, and else looks at the memory.

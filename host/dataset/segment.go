@@ -118,7 +118,7 @@ func emptied(segments []segment, k int) {
 // Preparation.applyOver), and empties them one by one.
 func joinDense(s *scratch, segments []segment, n, d int) ([]float32, error) {
 	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
-		return segments[0].x[: n*d : n*d], nil
+		return segments[0].x[:n*d], nil
 	}
 	x, err := roomOf[float32](s, n*d+n)
 	if err != nil {

@@ -184,7 +184,7 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 	with := o.held
 	if told == nil {
 		if noise != nil { // that the model has learned: the trainings were not told it
-			if with.Temperature, err = confusion.Temperature(with.Scores, o.data.Y, with.Q, noise); err != nil {
+			if with.Temperature, err = confusion.Temperature(ctx, with.Scores, o.data.Y, with.Q, noise); err != nil {
 				with.Temperature = 0
 			}
 		}

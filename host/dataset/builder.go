@@ -289,7 +289,7 @@ func (b *builder) examples() (Examples, error) {
 func (b *builder) encoded() (Examples, error) {
 	marks := Examples{N: b.n, D: len(b.cells.marks)}
 	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
-	x, err := b.cells.encode(marks)
+	x, err := b.cells.encode(b.src.ctx, marks)
 	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
 	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
 		return x, err

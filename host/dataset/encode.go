@@ -2,15 +2,18 @@ package dataset
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // encode makes features of examples that are rows of marks. The first time it learns the recipe from them, if there
-// is none.
-func (s *cells) encode(e Examples) (Examples, error) {
+// is none. It tells its progress through ctx, and ends with it.
+func (s *cells) encode(ctx context.Context, e Examples) (Examples, error) {
 	counts := make([]int, len(s.marks))
 	for _, m := range e.Columns {
 		counts[m]++
@@ -29,7 +32,7 @@ func (s *cells) encode(e Examples) (Examples, error) {
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += counts[m]
 	}
-	return s.features(e), nil
+	return s.features(ctx, e)
 }
 
 // learn makes the recipe of all marks that examples have: those of bad examples alone do not count.
@@ -109,7 +112,10 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *cells) features(e Examples) Examples {
+func (s *cells) features(ctx context.Context, e Examples) (Examples, error) {
+	const told = 1 << 12 // examples at a time
+	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example", Total: int64(e.N)})
+	defer task.End()
 	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
 	next := int32(0)
 	levels := make([]map[string]int32, len(first))
@@ -147,6 +153,12 @@ func (s *cells) features(e Examples) Examples {
 	x.Columns, x.Values = make([]int32, 0, len(e.Columns)), make([]float32, 0, len(e.Columns))
 	var row []entry
 	for i := range e.N {
+		if i%told == 0 {
+			if err := ctx.Err(); err != nil {
+				return Examples{}, err
+			}
+			task.Reach(int64(i))
+		}
 		row = row[:0]
 		marks, values := e.SparseRow(i)
 		for k := 0; k < len(marks); k++ {
@@ -181,7 +193,8 @@ func (s *cells) features(e Examples) Examples {
 		}
 		x.Starts = append(x.Starts, int64(len(x.Values)))
 	}
-	return x
+	task.Reach(int64(e.N))
+	return x, nil
 }
 
 // MissingCount says how many values a column of a table lacks.

@@ -259,9 +259,9 @@ func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
 	}
 	var texts []string
 	if column := c.String("show"); column != "" {
-		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.data.N)
+		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.data.N, g.read)
 	} else if path := c.String("show-file"); path != "" {
-		texts, err = dataset.ReadTexts(c.Context, path, "", o.data.N)
+		texts, err = dataset.ReadTexts(c.Context, path, "", o.data.N, g.read)
 	}
 	if err != nil {
 		return err

@@ -61,7 +61,8 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"item,worker,label\n0,a,x\n1,b,y\n0,a,y\n2,b,y\n", `:4: item 0 has a label of worker "a" here and in line 2`},
 		{"item,worker,label\n0,\"a,x\n", ": found broken CSV"},
 	} {
-		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)), AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
+		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
+			AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv") {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}

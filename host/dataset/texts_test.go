@@ -41,7 +41,8 @@ func TestReadTexts(t *testing.T) {
 		{"a.parquet", "PAR1xxxx", "what", "a.parquet: found a file of numbers"},
 	} {
 		path := writeText(t, c.name, c.text)
-		if _, err := ReadTexts(t.Context(), path, c.column, 2, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadTexts(t.Context(), path, c.column, 2, Options{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q, column %q: found the error %v, wanted one with %q", c.text, c.column, err, c.want)
 		}
 	}

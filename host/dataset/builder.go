@@ -350,7 +350,7 @@ func (b *builder) encoded() (Examples, error) {
 	if err != nil {
 		return marks, err
 	}
-	x, err := b.cells.encode(b.scratch, marks, b.share)
+	x, err := b.cells.encode(b.src.ctx, b.scratch, marks, b.share)
 	all := []int64{int64(len(x.Values))}
 	if b.share != nil && err == nil {
 		err = b.share.ranks.Sum(b.share.ctx, all)

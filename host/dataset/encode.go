@@ -2,15 +2,19 @@ package dataset
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // encode makes features of examples that are rows of marks: those of this rank, if ranks share them, all of which it
-// takes. The first time it learns the recipe from them, if there is none.
-func (s *cells) encode(room *scratch, e Examples, share *Share) (Examples, error) {
+// takes. The first time it learns the recipe from them, if there is none. It tells
+// its progress through ctx, and ends with it.
+func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Share) (Examples, error) {
 	all, err := s.meet(share, s.count(e))
 	if err == nil && s.recipe == nil {
 		err = s.learn(e, share, all)
@@ -27,7 +31,7 @@ func (s *cells) encode(room *scratch, e Examples, share *Share) (Examples, error
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += int(all.counts[m])
 	}
-	x, err := s.features(room, e)
+	x, err := s.features(ctx, room, e)
 	if err != nil {
 		return x, err
 	}
@@ -116,7 +120,10 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *cells) features(room *scratch, e Examples) (Examples, error) {
+func (s *cells) features(ctx context.Context, room *scratch, e Examples) (Examples, error) {
+	const told = 1 << 12 // examples at a time
+	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example", Total: int64(e.N)})
+	defer task.End()
 	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
 	next := int32(0)
 	levels := make([]map[string]int32, len(first))
@@ -167,6 +174,12 @@ func (s *cells) features(room *scratch, e Examples) (Examples, error) {
 	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
 	var row []entry
 	for i := range e.N {
+		if i%told == 0 {
+			if err := ctx.Err(); err != nil {
+				return Examples{}, err
+			}
+			task.Reach(int64(i))
+		}
 		row = row[:0]
 		marks, values := e.SparseRow(i)
 		for k := 0; k < len(marks); k++ {
@@ -201,6 +214,7 @@ func (s *cells) features(room *scratch, e Examples) (Examples, error) {
 		}
 		x.Starts = append(x.Starts, int64(len(x.Values)))
 	}
+	task.Reach(int64(e.N))
 	return x, nil
 }
 

@@ -108,7 +108,11 @@ func (t *training) foldScores(
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some := pick(t.problem.X, t.problem.Y, fit)
+		some, release, err := keep(t.problem.X, t.problem.Y, fit)
+		defer release() // of what ranks share; the collector takes the rest before
+		if err != nil {
+			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
+		}
 		run, err := Run(ctx, t.Learner, t.problem.On(some.x, some.y), o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)

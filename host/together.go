@@ -78,7 +78,11 @@ func OutOfFoldAll(
 func holdOutAll(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, ways []Options, all []*HeldOut, f int,
 ) (runs []*run, err error) {
-	part, _, rest := all[0].part(data, f)
+	part, _, rest, release, err := all[0].part(data, f)
+	defer release()
+	if err != nil {
+		return nil, err
+	}
 	var trainings []*training
 	for _, o := range ways {
 		o.TemperatureFolds, o.Watch = 0, Watch{}

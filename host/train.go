@@ -109,6 +109,11 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, 
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if t.data.Share != data.Share { // prepared here
+			t.data.Release()
+		}
+	}()
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}

@@ -439,8 +439,7 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 // sharesExamples reports whether no step of the training needs other examples than those of the rank that makes it,
 // but for some that it picks.
 func (t *training) sharesExamples() bool {
-	return t.Learner.Definition().Shared && !t.mapped() && t.validate == 0 && t.annotators == "" && t.page == "" &&
-		!t.estimates && t.read.Storage != "narrow"
+	return t.Learner.Definition().Shared && !t.mapped() && t.page == "" && !t.estimates
 }
 
 // readNoise reads the confusion matrix, nil for none.

@@ -171,22 +171,30 @@ func (d *Dataset) checkAbout() error {
 	return nil
 }
 
-// checkFinite returns an error unless all values are finite, or if ctx ends.
+// checkFinite returns an error unless all values that this rank has are finite, or if ctx ends.
 func (d *Dataset) checkFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
-	for k, v := range d.X {
+	from, to := d.own()
+	x, values, begin := d.X, d.Values, from*d.D
+	if d.Sparse() {
+		begin = int(d.Starts[from])
+		values = values[begin:d.Starts[to]]
+	} else {
+		x = x[begin : to*d.D]
+	}
+	for k, v := range x {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !finite(v) {
+		if k += begin; !finite(v) {
 			return notFinite(k/d.D+1, k%d.D+1, v)
 		}
 	}
-	for k, v := range d.Values {
+	for k, v := range values {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !finite(v) {
+		if k += begin; !finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
 			return notFinite(i, int(d.Columns[k])+1, v)
 		}

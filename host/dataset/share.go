@@ -81,8 +81,15 @@ func spanBetween[T element](s *Share, n, from, to int) ([]T, error) {
 	return viewOf[T](raw), nil
 }
 
-// release gives back the memory that was taken for examples that ranks share. The collector cannot do it: it does not
-// see who still reads such memory by a slice that somebody has lent him.
+// Release gives back the memory of examples that ranks share, and does nothing to others. Nobody may read them any
+// more. The collector cannot do it: it does not see who still reads such memory by a slice that e has lent him.
+func (e Examples) Release() {
+	if e.Share != nil {
+		e.Share.release()
+	}
+}
+
+// release is Release of the examples that have s.
 func (s *Share) release() {
 	giveBack(s.memory)
 	s.memory = nil

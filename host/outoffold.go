@@ -54,6 +54,7 @@ func OutOfFold(
 	}
 	note := o.Watch.Note
 	o.TemperatureFolds, o.Watch = 0, Watch{}
+	fitting := ctx
 	ctx, task := progress.Begin(ctx, foldWork(folds))
 	defer task.End()
 	spreads := make([]float64, folds)
@@ -77,7 +78,8 @@ func OutOfFold(
 	if o.Annotations != nil {
 		noise = h.meanLearned(data.Classes)
 	}
-	h.finish(spreads, labelled.Y, noise, note)
+	task.End()
+	h.finish(fitting, spreads, labelled.Y, noise, note)
 	return h, nil
 }
 
@@ -138,10 +140,12 @@ func ofClasses(y []int32, n, q int) bool {
 
 // finish makes scores and temperature of what the folds' models have said, of labels y. spreads are
 // the deviations of their weights.
-func (h *HeldOut) finish(spreads []float64, y []int32, noise *confusion.Matrix, note func(string, ...any)) {
+func (h *HeldOut) finish(
+	ctx context.Context, spreads []float64, y []int32, noise *confusion.Matrix, note func(string, ...any),
+) {
 	h.unite(spreads)
 	var err error
-	if h.Temperature, err = confusion.Temperature(h.Scores, y, h.Q, noise); err != nil && note != nil {
+	if h.Temperature, err = confusion.Temperature(ctx, h.Scores, y, h.Q, noise); err != nil && note != nil {
 		note("no probabilities: %v", err)
 	}
 }

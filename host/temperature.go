@@ -50,7 +50,7 @@ func (t *training) temperature(ctx context.Context, w engine.Weights) (float32, 
 	if err != nil {
 		return 0, err
 	}
-	found, err := confusion.Temperature(scores, y, t.problem.Q, t.problem.Noise)
+	found, err := confusion.Temperature(ctx, scores, y, t.problem.Q, t.problem.Noise)
 	if err != nil {
 		t.note("no probabilities: %v", err)
 		return 0, nil

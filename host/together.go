@@ -48,6 +48,7 @@ func OutOfFoldAll(
 		}
 	}
 	note := ways[0].Watch.Note
+	fitting := ctx
 	ctx, task := progress.Begin(ctx, foldWork(folds))
 	defer task.End()
 	for f := range folds {
@@ -66,8 +67,9 @@ func OutOfFoldAll(
 		}
 		task.Add(1)
 	}
+	task.End()
 	for k, h := range all {
-		h.finish(spreads[k], labelled.Y, noise, note)
+		h.finish(fitting, spreads[k], labelled.Y, noise, note)
 	}
 	return all, nil
 }

@@ -73,6 +73,9 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 		return o, err
 	}
 	o.Separator, o.DecimalComma = c.String("separator"), mark == "comma" || mark == ","
+	if err := o.CheckSeparator(); err != nil {
+		return o, usagef(c, "--separator: %v", err)
+	}
 	if list := c.String("ignore-columns"); list != "" {
 		o.Ignore = strings.Split(list, ",")
 	}

@@ -91,7 +91,7 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 	}
 	noise := o.noise
 	if t.Annotations != nil && !estimates {
-		if noise, err = t.judgeByConsensus(o.data); err != nil {
+		if noise, err = t.judgeByConsensus(c.Context, o.data); err != nil {
 			o.close()
 			return nil, err
 		}

@@ -130,7 +130,7 @@ func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, er
 			o.IDColumn = name
 			continue
 		}
-		has, err := dataset.HasColumn(c.Context, path, name)
+		has, err := dataset.HasColumn(c.Context, path, name, o)
 		if err != nil {
 			return o, err
 		}
@@ -198,10 +198,10 @@ func (q *questions) name(c *cli.Context) (err error) {
 	}
 	if column := c.String("show"); column != "" {
 		q.shown = column
-		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n)
+		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n, q.training.read)
 	} else if path := c.String("show-file"); path != "" {
 		q.shown = "text"
-		q.texts, err = dataset.ReadTexts(c.Context, path, "", n)
+		q.texts, err = dataset.ReadTexts(c.Context, path, "", n, q.training.read)
 	}
 	if q.shown == "id" || q.shown == "label" {
 		q.shown += "_shown" // columns of the questions have names of their own

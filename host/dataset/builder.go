@@ -35,8 +35,11 @@ type builder struct {
 	rowFrom int       // where the unfinished example begins in x or values
 	flushed int       // subnormals before the unfinished example
 
+	promised int // rows that the file is certain to have, 0 if that is not known
 	segments []segment
-	stored   int // values in segments whose bits are not those of +0
+	scratch  *scratch // of segments that are not in memory; nil if all are
+	here     int      // the first segment that may be in memory
+	stored   int      // values in segments whose bits are not those of +0
 
 	before int   // examples of the parts before this one, accepted and rejected ones
 	passed int64 // bytes of these parts
@@ -99,7 +102,7 @@ func (b *builder) accept(place int) error {
 	}
 	if b.x != nil {
 		b.rowFrom = len(b.x)
-		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
+		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) && !b.takesAll() {
 			b.sealDense()
 			return b.sealed()
 		}
@@ -122,10 +125,26 @@ func (b *builder) accept(place int) error {
 	return nil
 }
 
+// takesAll makes room for all rows, if the file has promised and shown that they are there, and the first ones are not
+// mostly zeros: then they need no segments.
+func (b *builder) takesAll() bool {
+	total := b.promised * b.width
+	b.promised = 0
+	if total <= len(b.x) || len(b.segments) > 0 || b.spills() && 4*total >= spillFrom ||
+		sparseIsSmaller(countStored(b.x), len(b.x)/b.width, b.width) || memory.Check(int64(4*total), "all rows") != nil {
+		return false
+	}
+	b.x = append(make([]float32, 0, total+total/b.width), b.x...)
+	return true
+}
+
 // sealed gives away what is a block, of a stream, and else looks at the memory.
 func (b *builder) sealed() error {
 	if b.o.block != nil {
 		return b.giveAway(false)
+	}
+	if err := b.spill(); err != nil || b.scratch != nil {
+		return err
 	}
 	return b.checkGrowth()
 }
@@ -254,11 +273,13 @@ func (b *builder) seal() {
 
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
-	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}
+	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped, scratch: b.scratch}
 	var err error
 	if d.Examples, err = b.examples(); err != nil {
+		d.Close() // of what nobody has: nothing to lose
 		return nil, err
 	}
+	b.scratch.end()
 	if d.Examples, err = d.evened(); err != nil {
 		return nil, err
 	}
@@ -283,12 +304,14 @@ func (b *builder) examples() (Examples, error) {
 	if b.cells != nil {
 		return b.encoded()
 	}
+	b.roomy(4 * min(2*b.stored, b.n*b.width))
 	if b.wantsSparse(b.stored, b.width) {
 		if b.share != nil {
 			return b.share.sparseOf(b.segments, b.n, b.width, b.own)
 		}
-		e.Starts, e.Columns, e.Values = joinSparse(b.segments, b.n, b.stored)
-		return e, nil
+		var err error
+		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+		return e, err
 	}
 	if err := b.checkDense(); err != nil {
 		return Examples{}, err
@@ -298,12 +321,21 @@ func (b *builder) examples() (Examples, error) {
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
-		if err := checkDenseMemory(b.src.path, b.n, b.width); err != nil {
+		if err := b.checkRoom(b.n, b.width); err != nil {
 			return Examples{}, err
 		}
 	}
-	e.X = joinDense(b.segments, b.n, b.width)
-	return e, nil
+	var err error
+	e.X, err = joinDense(b.scratch, b.segments, b.n, b.width)
+	return e, err
+}
+
+// checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is to lie there.
+func (b *builder) checkRoom(n, d int) error {
+	if b.scratch != nil {
+		return nil
+	}
+	return checkDenseMemory(b.src.path, n, d)
 }
 
 // encoded is examples for rows of marks.
@@ -313,8 +345,12 @@ func (b *builder) encoded() (Examples, error) {
 		n, stored = b.share.To-b.share.From, b.own
 	}
 	marks := Examples{N: n, D: len(b.cells.marks)}
-	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, n, stored)
-	x, err := b.cells.encode(marks, b.share)
+	var err error
+	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, n, stored)
+	if err != nil {
+		return marks, err
+	}
+	x, err := b.cells.encode(b.src.ctx, b.scratch, marks, b.share)
 	all := []int64{int64(len(x.Values))}
 	if b.share != nil && err == nil {
 		err = b.share.ranks.Sum(b.share.ctx, all)
@@ -329,7 +365,7 @@ func (b *builder) encoded() (Examples, error) {
 		if err := b.checkDense(); err != nil {
 			return Examples{}, err
 		}
-		if err := b.share.agree(checkDenseMemory(b.src.path, x.N, x.D)); err != nil {
+		if err := b.share.agree(b.checkRoom(x.N, x.D)); err != nil {
 			return Examples{}, err
 		}
 	}
@@ -342,7 +378,17 @@ func (b *builder) encoded() (Examples, error) {
 	case sparse:
 		return x, nil
 	}
-	return x.Dense(), nil
+	y := Examples{N: x.N, D: x.D}
+	if y.X, err = roomOf[float32](b.scratch, x.N*x.D); err != nil {
+		return Examples{}, err
+	}
+	for i := range x.N {
+		columns, values := x.SparseRow(i)
+		for k, j := range columns {
+			y.X[i*x.D+int(j)] = values[k]
+		}
+	}
+	return y, nil
 }
 
 // wantsSparse says in which form Options.Storage wants the examples.

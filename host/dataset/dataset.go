@@ -92,7 +92,8 @@ type Dataset struct {
 	// "auto"; "" if it was not read.
 	Format string
 
-	file *binaryFile // in which d lies, nil if it owns its memory
+	file    *binaryFile // in which d lies, nil if it owns its memory
+	scratch *scratch    // in which its examples lie, nil if in memory
 }
 
 // FeatureCount returns the number of features before preparation, D if there was

@@ -2,15 +2,19 @@ package dataset
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // encode makes features of examples that are rows of marks: those of this rank, if ranks share them, all of which it
-// takes. The first time it learns the recipe from them, if there is none.
-func (s *cells) encode(e Examples, share *Share) (Examples, error) {
+// takes. The first time it learns the recipe from them, if there is none. It tells
+// its progress through ctx, and ends with it.
+func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Share) (Examples, error) {
 	all, err := s.meet(share, s.count(e))
 	if err == nil && s.recipe == nil {
 		err = s.learn(e, share, all)
@@ -27,7 +31,10 @@ func (s *cells) encode(e Examples, share *Share) (Examples, error) {
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += int(all.counts[m])
 	}
-	x := s.features(e)
+	x, err := s.features(ctx, room, e)
+	if err != nil {
+		return x, err
+	}
 	return x, s.sum(share)
 }
 
@@ -113,7 +120,10 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *cells) features(e Examples) Examples {
+func (s *cells) features(ctx context.Context, room *scratch, e Examples) (Examples, error) {
+	const told = 1 << 12 // examples at a time
+	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example", Total: int64(e.N)})
+	defer task.End()
 	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
 	next := int32(0)
 	levels := make([]map[string]int32, len(first))
@@ -148,9 +158,28 @@ func (s *cells) features(e Examples) Examples {
 		}
 	}
 	x := Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
-	x.Columns, x.Values = make([]int32, 0, len(e.Columns)), make([]float32, 0, len(e.Columns))
+	most := len(e.Columns)
+	for _, m := range e.Columns {
+		if s.marks[m].kind == isGap { // which may become a mean and an indicator
+			most++
+		}
+	}
+	var err error
+	if x.Columns, err = roomOf[int32](room, most); err != nil {
+		return Examples{}, err
+	}
+	if x.Values, err = roomOf[float32](room, most); err != nil {
+		return Examples{}, err
+	}
+	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
 	var row []entry
 	for i := range e.N {
+		if i%told == 0 {
+			if err := ctx.Err(); err != nil {
+				return Examples{}, err
+			}
+			task.Reach(int64(i))
+		}
 		row = row[:0]
 		marks, values := e.SparseRow(i)
 		for k := 0; k < len(marks); k++ {
@@ -185,7 +214,8 @@ func (s *cells) features(e Examples) Examples {
 		}
 		x.Starts = append(x.Starts, int64(len(x.Values)))
 	}
-	return x
+	task.Reach(int64(e.N))
+	return x, nil
 }
 
 // MissingCount says how many values a column of a table lacks.

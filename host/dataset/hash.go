@@ -162,7 +162,8 @@ func (d *Dataset) hashOld(ctx context.Context) (string, error) {
 // hashRows hashes examples from..to-1.
 func (d *Dataset) hashRows(h *hasher, from, to int) {
 	for i := from; i < to; i++ {
-		columns, values := h.columns, h.values
+		var columns []int32
+		var values []float32
 		if d.Sparse() {
 			columns, values = d.SparseRow(i)
 			columns, values = dropZeros(columns, values)

@@ -113,11 +113,14 @@ type binaryFile struct {
 	sums    []byte             // the section of that name, nil in version 1
 }
 
-// Close gives back the memory into which a binary file was mapped. The Examples
-// and the labels of d, and whatever shares them, must not be used any more: an
-// engine that was handed them is closed first. So does memory of examples that ranks share. Of a
-// Dataset that owns its memory nothing happens. It may be called twice.
+// Close gives back the memory into which a binary file was mapped, what Options.Spill has used, and the memory of
+// examples that ranks share. The Examples and the labels of d, and whatever shares them, must not be used any more: an
+// engine that was handed them is closed first. Of a Dataset that owns its memory nothing happens. It may be called twice.
 func (d *Dataset) Close() error {
+	if s := d.scratch; s != nil {
+		d.scratch, d.Examples = nil, Examples{N: d.N, D: d.D}
+		s.close()
+	}
 	if d.Share != nil && len(d.Share.memory) > 0 {
 		d.Share.release()
 		d.Examples = Examples{N: d.N, D: d.D}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // shapeOf checks a matrix of n examples and d features that a header promises.
@@ -37,6 +39,8 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	}
 	if taken {
 		n = b.share.To - b.share.From
+	} else if b.certain(r, int64(t.Size), n, d) {
+		b.promised = n
 	}
 	b.width, b.x = d, []float32{}
 	j, bad := 0, -1 // in the unfinished row: elements, and the first bad one
@@ -64,6 +68,16 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 		}
 		return nil
 	})
+}
+
+// certain reports whether r, that has n examples of d elements of so many bytes by what its header says, does have
+// them: a header can promise anything.
+func (b *builder) certain(r io.Reader, size int64, n, d int) bool {
+	need := memory.Product(n, d, int(size))
+	if m, inside := r.(*member); inside {
+		return m.stored() && memory.Sum(m.head(), need) == int64(m.file.UncompressedSize64)
+	}
+	return r == io.Reader(b.src) && b.src.file != nil && need == b.src.size-b.src.passed()
 }
 
 // elements reads n·d elements and hands them on as float32, some thousand at a
@@ -186,6 +200,7 @@ func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(
 	if good > 0 {
 		s, stored := denseSegment(x[:good*d], d)
 		b.segments, b.stored = append(b.segments, s), b.stored+stored
+		return b.spill()
 	}
 	return nil
 }

@@ -9,13 +9,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
+// stored reports whether the bytes of m lie in a file as they are, as far as the archive tells.
+func (m *member) stored() bool {
+	f := m.file
+	return m.src.file != nil && f.Method == zip.Store && f.CompressedSize64 == f.UncompressedSize64 &&
+		f.UncompressedSize64 <= uint64(m.src.size)
+}
+
+// head returns how many bytes of m were read.
+func (m *member) head() int64 { return m.passed - int64(m.Buffered()) }
+
 // takeMember leaves this rank its part of an array of n examples whose elements have so many bytes, if the array lies
 // in the file as it is, and its header was read.
 func (b *builder) takeMember(m *member, size int64, n, d int) (r io.Reader, taken bool) {
 	f := m.file
-	head := m.passed - int64(m.Buffered())
-	stored := f.Method == zip.Store && f.CompressedSize64 == f.UncompressedSize64
-	if !b.shares() || !stored || n < 1 || d < 1 || f.UncompressedSize64 > uint64(b.src.size) ||
+	head := m.head()
+	if !b.shares() || !m.stored() || n < 1 || d < 1 ||
 		memory.Sum(head, memory.Product(n, d, int(size))) != int64(f.UncompressedSize64) {
 		return m, false
 	}

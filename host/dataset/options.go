@@ -126,6 +126,12 @@ type Options struct {
 	// notes, what was skipped, errors with the line of the whole file, the hash.
 	Ranks ranks.Reducer
 
+	// Spill has Read keep examples of which there are more than some mebibytes in files without names, in the folder
+	// $TMPDIR or /var/tmp, and not in memory: as much as twice what they take. The Dataset's Close then gives them back.
+	// Where no file can be made there, they are kept in memory.
+	// Where ranks share them, and on systems without mapped files, it does nothing.
+	Spill bool
+
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 
@@ -152,10 +158,16 @@ func (o Options) check() error {
 	case o.NoLabels && o.Labels != "":
 		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other", o.Labels)
 	}
-	if _, err := o.layout(); err != nil {
-		return err
+	if err := o.CheckSeparator(); err != nil {
+		return fmt.Errorf("dataset: %w", err)
 	}
 	return o.Encode.check()
+}
+
+// CheckSeparator says what is wrong with Separator, and with DecimalComma beside it.
+func (o Options) CheckSeparator() error {
+	_, err := o.layout()
+	return err
 }
 
 // layout is what o says of the fields of a CSV.
@@ -177,11 +189,11 @@ func (o Options) layout() (layout, error) {
 			l.separator = c
 			break
 		}
-		return l, fmt.Errorf("dataset: unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one character "+
+		return l, fmt.Errorf("unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one character "+
 			"that numbers do not have", quote(o.Separator))
 	}
 	if l.comma && l.separator == ',' {
-		return l, fmt.Errorf("dataset: asked for decimal commas between commas, wanted another separator")
+		return l, fmt.Errorf("asked for decimal commas between commas, wanted another separator")
 	}
 	return l, nil
 }

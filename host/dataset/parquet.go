@@ -150,6 +150,7 @@ func (r *parquetReader) kinds() (kinds []string, err error) {
 			kinds = append(kinds, kindNumber)
 		case decimal && isFeature:
 			kinds = append(kinds, asked[j])
+		case decimal: // a label, or what names the example: a text, as in a CSV
 		case holds == 0 && isFeature && mixed && parquetDate(c):
 			return nil, r.src.errorf("%s", datesFault(&r.columns, j, "values of type "+c.Type().String()))
 		case holds == 0 || holds == 'S' && isFeature && !mixed:
@@ -261,8 +262,12 @@ func (r *parquetReader) group(g *parquetformat.RowGroup, from, to int) error {
 			continue
 		}
 		t := parquetType(c)
+		scale, isDecimal := parquetDecimal(c)
 		take := func(_ int, raw []byte) {
 			text, fault := parquetLabel(t, raw)
+			if isDecimal && raw != nil {
+				text, fault = decimalText(t, raw, scale)
+			}
 			if fault == "" {
 				fault = r.labels.set(text)
 			}
@@ -274,11 +279,12 @@ func (r *parquetReader) group(g *parquetformat.RowGroup, from, to int) error {
 		switch r.columns.role[j] {
 		case identity:
 			ids = make([]*string, n)
-			take = parquetTexts(t, ids)
+			if take = parquetTexts(t, ids); isDecimal {
+				take = decimalTexts(t, scale, ids)
+			}
 		case feature:
 			decode, at := t.decoder(), next
 			next++
-			scale, isDecimal := parquetDecimal(c)
 			take = func(i int, raw []byte) {
 				switch v := &x[i*d+at]; {
 				case raw == nil:

@@ -235,6 +235,7 @@ func (b *builder) part(d *Dataset) error {
 		b.stored += countStored(d.X)
 	}
 	b.segments = append(b.segments, s)
+	b.here = len(b.segments) // it is in a file already
 	b.subnormals += d.Subnormals
 	b.about = func(joined *Dataset) {
 		joined.Features, joined.Label, joined.LabelColumn = w.Features, w.Label, w.LabelColumn

@@ -117,6 +117,25 @@ func TestReadAllTables(t *testing.T) {
 			t.Errorf("%s: other data than those of one file: %v, %v", name, got.Notes, got.Missing)
 		}
 	}
+	// Parts of other formats, and of each its own.
+	bare := "" // without the index
+	for line := range strings.Lines(people) {
+		bare += line[strings.Index(line, ",")+1:]
+	}
+	twice := bare + bare[strings.Index(bare, "\n")+1:]
+	if want, err = readText("f.csv", twice, mixed("mean")); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]string{".csv": bare, ".arff": mixedARFF, ".parquet": mixedParquet(t)}
+	for first, a := range kinds {
+		for second, b := range kinds {
+			paths := append(writeParts(t, first, a), writeParts(t, second, b)...)
+			got, err := ReadAll(t.Context(), "all", paths, mixed("mean"))
+			if err != nil || got.SHA256 != want.SHA256 || !reflect.DeepEqual(got.Encoding, want.Encoding) {
+				t.Errorf("%s behind %s: %v, or other data than those of one table", second, first, err)
+			}
+		}
+	}
 	// A stream sees the same rows.
 	numbers := []string{"a,b,class\n1,2,x\n3,4,y\n", "5,6,x\n", "a,b,class\n7,8,y\n"}
 	s, err := OpenStreams(t.Context(), "all", writeParts(t, ".csv", numbers...), Options{})

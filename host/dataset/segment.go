@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"os"
 	"runtime/debug"
 )
 
@@ -17,7 +18,15 @@ type segment struct {
 	counts  []int32 // sparse: stored values of each row
 	columns []int32 // from 0
 	values  []float32
+
+	from   *os.File // where the values are that are not here; see scratch
+	at     int64
+	stored int
+	dense  bool
 }
+
+// bytes returns the memory of g.
+func (g segment) bytes() int { return 4 * (len(g.x) + len(g.counts) + len(g.columns) + len(g.values)) }
 
 const (
 	// segmentValues is about how many values a segment holds, a mebibyte of them;
@@ -107,19 +116,25 @@ func emptied(segments []segment, k int) {
 
 // joinDense returns the rows of segments as one dense array of d columns, with room behind it for one more (see
 // Preparation.applyOver), and empties them one by one.
-func joinDense(segments []segment, n, d int) []float32 {
+func joinDense(s *scratch, segments []segment, n, d int) ([]float32, error) {
 	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
-		return segments[0].x[: n*d : n*d]
+		return segments[0].x[:n*d], nil
 	}
-	x := make([]float32, n*d, n*d+n)
-	joinDenseIn(x, segments, d)
-	return x
+	x, err := roomOf[float32](s, n*d+n)
+	if err != nil {
+		return nil, err
+	}
+	return x[:n*d], joinDenseIn(x[:n*d], segments, d)
 }
 
 // joinDenseIn is joinDense to memory of zeros.
-func joinDenseIn(x []float32, segments []segment, d int) {
+func joinDenseIn(x []float32, segments []segment, d int) error {
 	row := 0
 	for k, s := range segments {
+		s, err := s.back()
+		if err != nil {
+			return err
+		}
 		part := x[row*d : (row+s.rows)*d]
 		if s.x == nil {
 			fill(part, d, s.counts, s.columns, s.values)
@@ -131,14 +146,27 @@ func joinDenseIn(x []float32, segments []segment, d int) {
 		row += s.rows
 		emptied(segments, k)
 	}
+	return nil
 }
 
 // joinSparse returns the rows of segments, which hold stored values, in
 // compressed form, with room for one more value a row, and empties them one by one.
-func joinSparse(segments []segment, n, stored int) (starts []int64, columns []int32, values []float32) {
+func joinSparse(room *scratch, segments []segment, n, stored int) (
+	starts []int64, columns []int32, values []float32, err error,
+) {
 	starts = make([]int64, 1, n+1)
-	columns, values = make([]int32, 0, stored+n), make([]float32, 0, stored+n)
+	if columns, err = roomOf[int32](room, stored+n); err != nil {
+		return nil, nil, nil, err
+	}
+	if values, err = roomOf[float32](room, stored+n); err != nil {
+		return nil, nil, nil, err
+	}
+	columns, values = columns[:0], values[:0]
 	for k, s := range segments {
+		s, err := s.back()
+		if err != nil {
+			return nil, nil, nil, err
+		}
 		if s.x == nil {
 			at := starts[len(starts)-1]
 			for _, count := range s.counts {
@@ -154,5 +182,5 @@ func joinSparse(segments []segment, n, stored int) (starts []int64, columns []in
 		}
 		emptied(segments, k)
 	}
-	return starts, columns, values
+	return starts, columns, values, nil
 }

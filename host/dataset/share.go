@@ -99,7 +99,7 @@ func (s *Share) release() {
 func (s *Share) denseOf(segments []segment, n, d int) (Examples, error) {
 	e, err := Examples{N: n, Share: s}.denseLike(d)
 	if err == nil {
-		joinDenseIn(e.X[s.From*d:s.To*d], segments, d)
+		err = joinDenseIn(e.X[s.From*d:s.To*d], segments, d)
 	}
 	return e, err
 }
@@ -107,7 +107,10 @@ func (s *Share) denseOf(segments []segment, n, d int) (Examples, error) {
 // sparseOf is denseOf for stored values, of which own are this rank's. It takes all ranks.
 func (s *Share) sparseOf(segments []segment, n, d, own int) (Examples, error) {
 	e := Examples{N: n, D: d}
-	e.Starts, e.Columns, e.Values = joinSparse(segments, s.To-s.From, own)
+	var err error
+	if e.Starts, e.Columns, e.Values, err = joinSparse(nil, segments, s.To-s.From, own); err != nil {
+		return e, err
+	}
 	return s.spread(e)
 }
 

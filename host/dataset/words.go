@@ -175,10 +175,7 @@ func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][
 		list := marks[k]
 		byName := func(a, b int32) int { return strings.Compare(s.marks[a].level, s.marks[b].level) }
 		if most := cmp.Or(s.o.Text.Features, DefaultTextFeatures); len(list) > most {
-			slices.SortFunc(list, func(a, b int32) int {
-				return cmp.Or(-cmp.Compare(all.totals[a], all.totals[b]), byName(a, b))
-			})
-			list = list[:most]
+			list = mostUsed(list, most, all.totals, byName)
 		}
 		slices.SortFunc(list, byName)
 		for _, m := range list {
@@ -194,6 +191,58 @@ func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][
 		}
 	}
 	return terms, idf, nil
+}
+
+// mostUsed returns the most marks of a list with the largest totals; of those with equal ones the first by name.
+// Most terms of most texts are there once: it does not sort those.
+func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
+	totals := make([]int64, len(list))
+	for k, m := range list {
+		totals[k] = total[m]
+	}
+	slices.Sort(totals)
+	least := totals[len(totals)-most]
+	var used, ties []int32
+	for _, m := range list {
+		switch {
+		case total[m] > least:
+			used = append(used, m)
+		case total[m] == least:
+			ties = append(ties, m)
+		}
+	}
+	return append(used, first(ties, most-len(used), byName)...)
+}
+
+// first returns the first n of a list, in any order, and changes that of the list; it compares each a few times.
+func first(list []int32, n int, compare func(a, b int32) int) []int32 {
+	for from, to := 0, len(list); ; { // the n-th is among those
+		if to-from < 16 {
+			slices.SortFunc(list[from:to], compare)
+			return list[:n]
+		}
+		pivot, less, more := list[(from+to)/2], from, to
+		for k := from; k < more; {
+			switch c := compare(list[k], pivot); {
+			case c < 0:
+				list[less], list[k] = list[k], list[less]
+				less, k = less+1, k+1
+			case c > 0:
+				more--
+				list[k], list[more] = list[more], list[k]
+			default:
+				k++
+			}
+		}
+		switch {
+		case n <= less:
+			to = less
+		case n < more:
+			return list[:n]
+		default:
+			from = more
+		}
+	}
 }
 
 // weigh appends the features of a text, of which marks are the terms and values how often it has them, if goes knows

@@ -81,11 +81,8 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 // order of the examples, whichever ranks have them.
 func columnSums(e Examples, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
-	first, last := e.own()
 	err := e.Share.inTurn(bytesOf(sums), func([]byte) {
-		// A column belongs to one goroutine, so the order of additions is that of
-		// the examples however many there are. 16 columns are a cache line.
-		parallel.Ranges(e.D, 16, func(from, to int) {
+		e.byColumns(func(first, last, from, to int) {
 			sums := sums[from:to]
 			if mean == nil {
 				for i := first; i < last; i++ {
@@ -105,6 +102,17 @@ func columnSums(e Examples, mean []float64) ([]float64, error) {
 		})
 	})
 	return sums, err
+}
+
+// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns, several at a time: a column
+// belongs to one goroutine, so the order of additions is that of the examples however many there are. 16 columns
+// are a cache line. Rows are few, so that who is ahead waits: a file that is larger than memory is read once.
+func (e Examples) byColumns(f func(first, last, from, to int)) {
+	const bytes = 64 << 20
+	first, last := e.own()
+	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
+		parallel.Ranges(e.D, 16, func(from, to int) { f(first, min(first+some, last), from, to) })
+	}
 }
 
 func (p *Preparation) fitStandardize(e Examples) error {
@@ -138,7 +146,7 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 			most[j] = max(most[j], float32(math.Abs(float64(e.Values[k]))))
 		}
 	} else {
-		parallel.Ranges(e.D, 16, func(from, to int) {
+		e.byColumns(func(first, last, from, to int) {
 			for i := first; i < last; i++ {
 				for j, v := range e.Row(i)[from:to] {
 					most[from+j] = max(most[from+j], float32(math.Abs(float64(v))))

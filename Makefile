@@ -11,7 +11,7 @@
 # make mutants each broken kernel has to fail the conformance suite
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
 # make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
-# make mpi      tests on three ranks of Open MPI, on this machine
+# make mpi      tests on three ranks of Open MPI, or with MPI=mpich of MPICH, on this machine; mpi-short and mpi-kills too
 # make mpi-short some of it, as every change is
 # make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
 # make slurm    trains on a Slurm that it starts on this machine, on two ranks; as root
@@ -21,6 +21,7 @@
 # make hostile  every damaged file, every command with one bad file or in bad surroundings; make test tries a part
 # make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
 # make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
+# make beyond   trains from a file of SIZE (2000) megabytes in a fifth of that memory, and how fast it is read; as root
 # make metamorphic RUNS (300) trainings with options that must not change a byte of the model
 # make lint     gofmt, vet, staticcheck
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
@@ -58,6 +59,7 @@ FUZZTIME ?= 1m
 DATA ?=
 SMALL ?=
 KILLS ?= 100
+comma := ,
 RUNS ?= 300
 ROWS ?= 10000000
 SEED ?= 0
@@ -156,23 +158,28 @@ every: deps
 shards: deps
 	go test -vet=off -count=1 ./host/engine/shard -args -all
 
+# Debian's two MPI lie side by side: a build names the one it takes (pkg-config), and is started by its own mpirun.
+MPI ?= openmpi
+MPI_TAGS := mpi$(if $(filter mpich,$(MPI)),$(comma)mpich)
+MPIRUN = $(or $(shell command -v mpirun.$(MPI)),mpirun) $(if $(filter openmpi,$(MPI)),--oversubscribe --allow-run-as-root)
+MPI_PACKAGES := $(if $(filter mpich,$(MPI)),mpich libmpich-dev,openmpi-bin libopenmpi-dev)
 mpi: deps
-	@.ci/install-deps openmpi-bin libopenmpi-dev
+	@.ci/install-deps $(MPI_PACKAGES)
 	@mkdir -p build
-	go test -vet=off -tags mpi -c -o build/mpi.test ./host/ranks/mpi
-	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
-	go test -vet=off -count=1 -tags mpi -run '^TestRank' ./cmd/uma-gpu
+	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./host/ranks/mpi
+	$(MPIRUN) -n 3 build/mpi.test
+	go test -vet=off -count=1 -tags $(MPI_TAGS) -run '^TestRank' ./cmd/uma-gpu
 
 # What every change is tested by, in fifteen seconds.
 mpi-short: deps
-	@.ci/install-deps openmpi-bin libopenmpi-dev
+	@.ci/install-deps $(MPI_PACKAGES)
 	@mkdir -p build
-	go test -vet=off -tags mpi -c -o build/mpi.test ./host/ranks/mpi
-	mpirun --oversubscribe --allow-run-as-root -n 3 build/mpi.test
-	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
+	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./host/ranks/mpi
+	$(MPIRUN) -n 3 build/mpi.test
+	go build -tags $(MPI_TAGS) -o build/uma-gpu-mpi ./cmd/uma-gpu
 	build/uma-gpu-mpi synth --quiet --examples 9000 --features 6 --classes 3 --out build/mpi-short.csv
 	build/uma-gpu-mpi train --quiet --data build/mpi-short.csv --learner uma --max-steps 8 --model build/mpi-one.npz
-	mpirun --oversubscribe --allow-run-as-root -n 3 build/uma-gpu-mpi train --quiet --data build/mpi-short.csv \
+	$(MPIRUN) -n 3 build/uma-gpu-mpi train --quiet --data build/mpi-short.csv \
 		--learner uma --max-steps 8 --model build/mpi-three.npz
 	cmp build/mpi-one.npz build/mpi-three.npz
 
@@ -189,8 +196,8 @@ container:
 	packaging/container/check.sh
 
 mpi-kills: deps
-	@.ci/install-deps openmpi-bin libopenmpi-dev
-	go test -vet=off -count=1 -v -timeout 2h -tags mpi -run '^TestRanksKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
+	@.ci/install-deps $(MPI_PACKAGES)
+	go test -vet=off -count=1 -v -timeout 2h -tags $(MPI_TAGS) -run '^TestRanksKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
 
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
 kills: deps
@@ -207,6 +214,12 @@ faults: deps
 
 stream: deps
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
+
+# Control groups of version 1 or 2; a file that is there already, build/beyond/prepared.umab or that of BEYOND=FOLDER, is used.
+beyond: build
+	@.ci/install-deps unzip
+	go test -vet=off -c -o build/gpu.test ./gpu
+	sh bench/beyond.sh build/uma-gpu build/gpu.test $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)
 
 metamorphic: deps
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED) -random-learners '$(LEARNERS)'

@@ -163,7 +163,7 @@ func TestRankKilled(t *testing.T) {
 	}
 	begin := time.Now()
 	code := exitOf(t, c.Wait())
-	if took := time.Since(begin); code == 0 || took > 10*time.Second || !strings.Contains(out.String(), "rank 2") {
+	if took := time.Since(begin); code == 0 || took > 10*time.Second || !blames(out.String(), 2, pid) {
 		t.Errorf("exit code %d after %v:\n%.2000s", code, took, out.String()[max(0, out.Len()-2000):])
 	}
 	if _, err := os.Stat(model); err == nil {

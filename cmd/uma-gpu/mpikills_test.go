@@ -50,12 +50,12 @@ func TestRanksKills(t *testing.T) {
 				ranks = max(ranks, 2)
 				rank, wait = r.IntN(ranks), time.Duration(r.Float64()*float64(time.Second))
 			}
-			out, took, dead := killRank(t, mpirun(t, ranks, line...), at, rank, wait)
+			out, took, dead, pid := killRank(t, mpirun(t, ranks, line...), at, rank, wait)
 			if took < 0 { // nothing was killed
 				break
 			}
 			killed, longest = killed+1, max(longest, took)
-			if took > 10*time.Second || !strings.Contains(out, fmt.Sprintf("rank %d", rank)) || dead == 0 {
+			if took > 10*time.Second || !blames(out, rank, pid) || dead == 0 {
 				t.Errorf("killed rank %d of %d: exit code %d after %v:\n%s", rank, ranks, dead, took, out)
 			}
 			if _, err := os.Stat(m); err == nil {
@@ -83,8 +83,10 @@ func TestRanksKills(t *testing.T) {
 }
 
 // killRank runs c, and kills a rank some time after it has begun, unless all end before. It returns what was
-// said, how long c ran on after the kill, negative if there was none, and the exit code.
-func killRank(t *testing.T, c *exec.Cmd, mark string, rank int, wait time.Duration) (string, time.Duration, int) {
+// said, how long c ran on after the kill, negative if there was none, the exit code and the process that was killed.
+func killRank(t *testing.T, c *exec.Cmd, mark string, rank int, wait time.Duration) (
+	said string, took time.Duration, code, pid int,
+) {
 	t.Helper()
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
@@ -95,7 +97,7 @@ func killRank(t *testing.T, c *exec.Cmd, mark string, rank int, wait time.Durati
 	}
 	done, at := make(chan time.Time, 1), make(chan time.Time)
 	if wait < time.Hour {
-		pid := rankProcess(t, marker, rank)
+		pid = rankProcess(t, marker, rank)
 		go func() {
 			select {
 			case <-at:
@@ -106,20 +108,20 @@ func killRank(t *testing.T, c *exec.Cmd, mark string, rank int, wait time.Durati
 			}
 		}()
 	}
-	code := exitOf(t, c.Wait())
+	code = exitOf(t, c.Wait())
 	ended := time.Now()
 	close(at)
 	select {
 	case killed := <-done:
 		if code != 0 {
-			return out.String(), ended.Sub(killed), code
+			return out.String(), ended.Sub(killed), code, pid
 		}
 	default:
 	}
 	if code != 0 {
 		t.Fatalf("%v: exit code %d:\n%s", c.Args, code, out.String())
 	}
-	return out.String(), -1, 0
+	return out.String(), -1, 0, 0
 }
 
 // TestRanksUrgent: signals by which Go interrupts its goroutines, and that mpirun may forward, change nothing.

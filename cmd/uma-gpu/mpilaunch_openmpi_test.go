@@ -2,8 +2,18 @@
 
 package main
 
+import (
+	"fmt"
+	"strings"
+)
+
 // launcher starts ranks of Open MPI, more than there are processors, also as root.
 var launcher = []string{"mpirun.openmpi", "--oversubscribe", "--allow-run-as-root"}
 
 // rankVariable has the number of a rank in its environment.
 const rankVariable = "OMPI_COMM_WORLD_RANK"
+
+// blames reports whether mpirun has said which rank was killed.
+func blames(out string, rank, _ int) bool {
+	return strings.Contains(out, fmt.Sprintf("rank %d", rank))
+}

@@ -6,10 +6,11 @@ import (
 )
 
 const (
-	moveAhead      = 4   // how many moves before its own an example is fetched
-	moveColumns    = 128 // columns of a task that moves dense examples, at least if there are so many
-	moveCost       = 4   // of a dense value that moves, beside the multiplication of one
-	moveSparseCost = 16  // of a stored one
+	moveAhead      = 4        // how many moves before its own an example is fetched
+	moveColumns    = 128      // columns of a task that moves dense examples, at least if there are so many
+	moveBytes      = 64 << 20 // of examples that tasks move before they wait for each other; see moveSums
+	moveCost       = 4        // of a dense value that moves, beside the multiplication of one
+	moveSparseCost = 16       // of a stored one
 
 	// sparseOwners are the tasks that move sparse examples: a prime, so that they share
 	// out rows and columns of the table alike.
@@ -17,7 +18,8 @@ const (
 )
 
 // moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns
-// of dense examples, and cells of sparse ones, whose values lie anywhere.
+// of dense examples, and cells of sparse ones, whose values lie anywhere. Tasks that own columns do not get far from each
+// other: of a file that is larger than memory each would read all by itself.
 func (r *resident) moveSums() {
 	moves := len(r.cells.moves)
 	if r.x.Sparse() {
@@ -30,10 +32,16 @@ func (r *resident) moveSums() {
 		grouped += len(w.groups.pairs)
 	}
 	r.cells.moveTasks = parallel.Workers(r.x.D, moveColumns)
-	r.run((*resident).moveTask, r.cells.moveTasks, (moves+grouped)*r.x.D*moveCost, 0)
-	for _, w := range r.workers {
-		w.groups.pairs = w.groups.pairs[:0]
+	all, some := r.cells.moves, max(1, moveBytes/(4*r.x.D))
+	for from := 0; from < moves || from == 0; from += some {
+		r.cells.moves = all[from:min(from+some, moves)]
+		r.run((*resident).moveTask, r.cells.moveTasks, (len(r.cells.moves)+grouped)*r.x.D*moveCost, 0)
+		for _, w := range r.workers {
+			w.groups.pairs = w.groups.pairs[:0]
+		}
+		grouped = 0
 	}
+	r.cells.moves = all
 }
 
 // moveTask brings the class sums of some columns up to date.

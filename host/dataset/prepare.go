@@ -82,13 +82,9 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 // order of the examples, whichever ranks have them.
 func columnSums(e Examples, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
-	first, last := e.own()
 	err := e.Share.inOrder(sums, func(group []float64, begin, end int) {
-		// A column belongs to one goroutine, so the order of additions is that of
-		// the examples however many there are. 16 columns are a cache line.
-		parallel.Ranges(end-begin, 16, func(from, to int) {
-			sums := group[from:to]
-			from, to = begin+from, begin+to
+		e.byColumns(begin, end, func(first, last, from, to int) {
+			sums := group[from-begin : to-begin]
 			if mean == nil {
 				for i := first; i < last; i++ {
 					for j, v := range e.Row(i)[from:to] {
@@ -107,6 +103,17 @@ func columnSums(e Examples, mean []float64) ([]float64, error) {
 		})
 	})
 	return sums, err
+}
+
+// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns begin..end-1, several at a
+// time: a column belongs to one goroutine, so the order of additions is that of the examples however many there are. 16
+// columns are a cache line. Rows are few, so that who is ahead waits: a file that is larger than memory is read once.
+func (e Examples) byColumns(begin, end int, f func(first, last, from, to int)) {
+	const bytes = 64 << 20
+	first, last := e.own()
+	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
+		parallel.Ranges(end-begin, 16, func(from, to int) { f(first, min(first+some, last), begin+from, begin+to) })
+	}
 }
 
 func (p *Preparation) fitStandardize(e Examples) error {
@@ -140,7 +147,7 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 			most[j] = max(most[j], float32(math.Abs(float64(e.Values[k]))))
 		}
 	} else {
-		parallel.Ranges(e.D, 16, func(from, to int) {
+		e.byColumns(0, e.D, func(first, last, from, to int) {
 			for i := first; i < last; i++ {
 				for j, v := range e.Row(i)[from:to] {
 					most[from+j] = max(most[from+j], float32(math.Abs(float64(v))))

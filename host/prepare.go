@@ -16,9 +16,29 @@ const DefaultStepsKernel = "maxabs"
 // or for DefaultStepsKernel if dense data go to a kernel function. Data that were prepared
 // before stay as they are, and it is an error to ask for other steps.
 func Prepare(d *dataset.Dataset, steps string, kernel bool) error {
+	s, prepared, err := stepsFor(d, steps, kernel)
+	if prepared || err != nil {
+		return err
+	}
+	return d.Prepare(s)
+}
+
+// PrepareRows is Prepare of data that are to be written to a binary file, with linear learners in mind, and need not
+// fit in memory once more: if what it returns is not nil, it is for dataset.WriteOptions.Rows, and d has been left with
+// the shape of the examples alone. See dataset.Dataset.PrepareRows.
+func PrepareRows(d *dataset.Dataset, steps string) (func(dst []float32, first int) error, error) {
+	s, prepared, err := stepsFor(d, steps, false)
+	if prepared || err != nil {
+		return nil, err
+	}
+	return d.PrepareRows(s)
+}
+
+// stepsFor returns the steps by which d is to be prepared, unless it was before.
+func stepsFor(d *dataset.Dataset, steps string, kernel bool) (s dataset.Steps, prepared bool, err error) {
 	auto := steps == "" || steps == "auto"
 	if auto && d.Prepared != nil {
-		return nil
+		return s, true, nil
 	}
 	if auto {
 		steps = d.DefaultSteps()
@@ -26,17 +46,13 @@ func Prepare(d *dataset.Dataset, steps string, kernel bool) error {
 			steps = DefaultStepsKernel
 		}
 	}
-	s, err := dataset.ParseSteps(steps)
-	if err != nil {
-		return err
-	}
-	if d.Prepared == nil {
-		return d.Prepare(s)
+	if s, err = dataset.ParseSteps(steps); err != nil || d.Prepared == nil {
+		return s, false, err
 	}
 	if s != d.Prepared.Steps {
-		return fmt.Errorf("%s: found examples that were prepared by %s before, wanted %s; ask for no preparation, "+
+		return s, false, fmt.Errorf("%s: found examples that were prepared by %s before, wanted %s; ask for no preparation, "+
 			"or give the original data",
 			d.Path, d.Prepared.Steps, s)
 	}
-	return nil
+	return s, true, nil
 }

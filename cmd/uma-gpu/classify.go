@@ -93,6 +93,7 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 			r.data.Close() // of what was only read: nothing to lose
 		}
 	}()
+	r.data.Overwrite = true // nobody else has it
 	if err := r.data.PrepareBy(preparation); err != nil {
 		return r, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -24,6 +25,8 @@ func convertCommand() *cli.Command {
 			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the\n" +
 			"processor computes on it in place, and it need not fit in memory. --normalize prepares the features\n" +
 			"once and for all: train then takes them as they are, and the model still predicts from raw data.\n\n" +
+			"Data of any size are converted in the memory of some hundred megabytes: what is beyond that lies in files\n" +
+			"without names in $TMPDIR or /var/tmp, which takes up to twice the features there.\n\n" +
 			"Of a table with words or missing values the features are written that train makes of it (info\n" +
 			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
 			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
@@ -65,20 +68,25 @@ func convert(c *cli.Context) error {
 	if err := encodedAs(c, &options); err != nil {
 		return err
 	}
+	options.Spill = true
 	d, err := readWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
+	o := copyOptions(out, d)
 	if c.IsSet("normalize") {
-		if err := prepare(steps, false, d, nil); err != nil {
+		narrow := d.KeepNarrow
+		if o.Rows, err = host.PrepareRows(d, steps); err != nil {
+			return err
+		}
+		if err := checkNarrow(narrow, d); err != nil {
 			return err
 		}
 	}
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
-	o := copyOptions(out, d)
 	o.Format = to
 	if err := writeData(c.Context, out, d, o); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,8 +23,11 @@ func mpirun(t *testing.T, ranks int, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), "mpirun", append([]string{"--oversubscribe", "--allow-run-as-root", "-n",
-		fmt.Sprint(ranks), self}, args...)...)
+	name := launcher[0] // of Debian, where several MPI are installed side by side
+	if _, err := exec.LookPath(name); err != nil {
+		name = "mpirun"
+	}
+	c := exec.CommandContext(t.Context(), name, slices.Concat(launcher[1:], []string{"-n", fmt.Sprint(ranks), self}, args)...)
 	c.Env = append(os.Environ(), runVariable+"=1")
 	return c
 }
@@ -138,7 +142,7 @@ func rankProcess(t *testing.T, marker string, rank int) int {
 				continue
 			}
 			env, _ := os.ReadFile(filepath.Join("/proc", p.Name(), "environ"))
-			number := fmt.Appendf(nil, "\x00OMPI_COMM_WORLD_RANK=%d\x00", rank)
+			number := fmt.Appendf(nil, "\x00%s=%d\x00", rankVariable, rank)
 			if bytes.Contains(env, []byte(marker)) && bytes.Contains(env, number) {
 				return pid
 			}

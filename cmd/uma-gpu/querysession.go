@@ -226,16 +226,19 @@ func (q *questions) same(c *cli.Context) error {
 		return usagef(c, "--classes is %q, wanted two classes or more", c.String("classes"))
 	}
 	s := q.session
-	hash := func(d *dataset.Dataset) string {
+	hash := func(d *dataset.Dataset, was string) (is string, same bool) {
 		if d == nil {
-			return ""
+			return "", was == ""
 		}
-		return d.Hash()
+		d.SHA256 = d.Hash() // as it is now
+		return d.SHA256, d.Is(was)
 	}
-	pool, labelled := hash(q.rest), hash(q.labelled)
-	if s.Pool != "" && (s.Pool != pool || s.Labelled != labelled || s.Examples != q.rest.N) {
+	pool, samePool := hash(q.rest, s.Pool)
+	labelled, sameLabelled := hash(q.labelled, s.Labelled)
+	samePool = samePool && s.Examples == q.rest.N
+	if s.Pool != "" && !(samePool && sameLabelled) {
 		which := c.String("pool")
-		if s.Pool == pool && s.Examples == q.rest.N {
+		if samePool {
 			which = c.String("labelled")
 		}
 		return fmt.Errorf("%s: found other examples than the session in %s began with, wanted the same; "+

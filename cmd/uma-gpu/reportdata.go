@@ -73,7 +73,7 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	folded := g.judge == byFolds || g.judge == "auto" && (d.SHA256 == g.model.Meta.DataSHA256 && d.SHA256 != "")
+	folded := g.judge == byFolds || g.judge == "auto" && g.model.Meta.TrainedOn(d)
 	noise, err := r.noise(g, folded)
 	if err != nil {
 		return err

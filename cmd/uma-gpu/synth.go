@@ -14,7 +14,7 @@ func synthCommand() *cli.Command {
 		Description: "Draws class centres on a sphere and round noise about them, " +
 			"so that a linear classifier is the best\n" +
 			"one. Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin\n" +
-			"with the same ones.\n\n" +
+			"with the same ones. A binary file (.umab) need not fit in memory.\n\n" +
 			"Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "examples", Usage: "number `N` of examples (required)"},
@@ -48,20 +48,37 @@ func synthesize(c *cli.Context) error {
 	if err := checkFormat(c, out); err != nil {
 		return err
 	}
-	x, y, err := synth.GenerateContext(c.Context, n, d, q, c.Uint64("seed"))
+	set := &dataset.Dataset{Examples: dataset.Examples{N: n, D: d}}
+	o := dataset.WriteOptions{}
+	var err error
+	if dataset.FormatOfName(out) == "binary" {
+		err = rowByRow(c, set, q, &o)
+	} else {
+		set.X, set.Y, err = synth.GenerateContext(c.Context, n, d, q, c.Uint64("seed"))
+	}
 	if stopped := interrupted(c.Context); stopped != nil {
 		err = stopped
 	}
 	if err != nil {
 		return err
 	}
-	set := &dataset.Dataset{Examples: dataset.Examples{N: n, D: d, X: x}, Y: y}
 	if set.Classes, err = classNames(q); err != nil {
 		return err
 	}
-	if err := writeData(c.Context, out, set, dataset.WriteOptions{}); err != nil {
+	if err := writeData(c.Context, out, set, o); err != nil {
 		return err
 	}
 	newNotes(c).say("%d examples × %d features, %d classes, written to %s", n, d, q, out)
 	return nil
+}
+
+// rowByRow labels the examples of set, and has o make them while they are written.
+func rowByRow(c *cli.Context, set *dataset.Dataset, q int, o *dataset.WriteOptions) error {
+	s, err := synth.New(set.N, set.D, q, c.Uint64("seed"))
+	if err != nil {
+		return err
+	}
+	o.Rows = s.Rows
+	set.Y, err = s.Labels(c.Context)
+	return err
 }

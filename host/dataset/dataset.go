@@ -34,6 +34,9 @@ type Dataset struct {
 	// KeepNarrow asks Prepare and PrepareBy for Examples.Narrow too, where the raw
 	// values are small integers. Read sets it for Options.Storage "narrow".
 	KeepNarrow bool
+	// Overwrite lets Prepare and PrepareBy write prepared values over the raw ones, which takes half the memory:
+	// for a holder who shares the Examples with nobody, and needs them no more if that ends with an error.
+	Overwrite bool
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was
 	// read without labels.
@@ -89,7 +92,8 @@ type Dataset struct {
 	// "auto"; "" if it was not read.
 	Format string
 
-	file *binaryFile // in which d lies, nil if it owns its memory
+	file    *binaryFile // in which d lies, nil if it owns its memory
+	scratch *scratch    // in which its examples lie, nil if in memory
 }
 
 // FeatureCount returns the number of features before preparation, D if there was
@@ -115,6 +119,11 @@ func (d *Dataset) checkParts() error {
 	if err := d.Examples.Check(); err != nil {
 		return err
 	}
+	return d.checkAbout()
+}
+
+// checkAbout is checkParts but for the examples.
+func (d *Dataset) checkAbout() error {
 	if d.D == 0 {
 		return fmt.Errorf("dataset: examples without any feature")
 	}
@@ -170,8 +179,7 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if !finite(v) {
-			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
-				k/d.D+1, k%d.D+1, v)
+			return notFinite(k/d.D+1, k%d.D+1, v)
 		}
 	}
 	for k, v := range d.Values {
@@ -180,11 +188,16 @@ func (d *Dataset) checkFinite(ctx context.Context) error {
 		}
 		if !finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
-			return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
-				i, d.Columns[k]+1, v)
+			return notFinite(i, int(d.Columns[k])+1, v)
 		}
 	}
 	return nil
+}
+
+// notFinite is the error of a value that is not, places counted from 1.
+func notFinite(example, column int, v float32) error {
+	return fmt.Errorf("dataset: example %d, column %d is %v, wanted a finite number (both counted from 1)",
+		example, column, v)
 }
 
 // MaxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.

@@ -13,11 +13,11 @@ import (
 
 // writeBinary writes the header and then the slices of d as they are, so that no
 // second copy of them is made. It reads d twice: the hash goes before the data.
-func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
+func writeBinary(w *lineWriter, d *Dataset, o WriteOptions) error {
 	if err := checkEndian(w.path); err != nil {
 		return err
 	}
-	h, err := headerOf(w.ctx, d)
+	h, err := headerOf(w.ctx, d, o.Rows)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,12 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 		if n.name == "sums" {
 			data[n.name] = p.sums.section()
 		}
-		if err := p.write(data[n.name]); err != nil {
+		if n.name == "x" && o.Rows != nil {
+			err = d.eachBlock(w.ctx, o.Rows, func(_ int, block []float32) error { return p.write(bytesOf(block)) })
+		} else {
+			err = p.write(data[n.name])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -51,14 +56,18 @@ func writeBinary(w *lineWriter, d *Dataset, _ WriteOptions) error {
 }
 
 // headerOf describes d; where the sections lie is for place to say.
-func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
+func headerOf(ctx context.Context, d *Dataset, rows rowsOf) (*binaryHeader, error) {
 	for _, name := range append(d.Features[:len(d.Features):len(d.Features)], d.Label) {
 		if !utf8.ValidString(name) {
 			return nil, fmt.Errorf("dataset: found the feature name %q, which is not UTF-8; convert the data to UTF-8 "+
 				"(iconv -t UTF-8)", name)
 		}
 	}
-	content, err := d.hash(ctx)
+	hash := d.hash
+	if rows != nil {
+		hash = func(ctx context.Context) (string, error) { return d.hashMade(ctx, rows) }
+	}
+	content, err := hash(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +89,7 @@ func headerOf(ctx context.Context, d *Dataset) (*binaryHeader, error) {
 		s.Columns = &binarySection{Bytes: 4 * int64(len(d.Columns))}
 		s.Values = &binarySection{Bytes: 4 * int64(len(d.Values))}
 	} else {
-		s.X = &binarySection{Bytes: 4 * int64(len(d.X))}
+		s.X = &binarySection{Bytes: 4 * int64(d.N) * int64(d.D)}
 	}
 	if d.Y != nil {
 		h.Sections.Y = &binarySection{Bytes: 4 * int64(len(d.Y))}

@@ -115,6 +115,10 @@ type Options struct {
 	// without being read. It matters to no other format.
 	Trust bool
 
+	// Prepare, if not "", is by which steps, of ParseSteps or auto, the examples will be prepared. Read refuses a binary
+	// file of raw dense ones of which a copy does not fit in memory, before it is compared with its checksums.
+	Prepare string
+
 	// Ranks, if not nil, are those that read the file together, with the same options: each keeps its share of the
 	// examples of a text with one to a line (CSV without quotes, LIBSVM), a binary file or an .npy (Share). Other
 	// files, packed ones, and what is read with SkipBad, MaxErrors or as more than numbers, each of them reads whole.
@@ -122,12 +126,19 @@ type Options struct {
 	// hash.
 	Ranks ranks.Reducer
 
+	// Spill has Read keep examples of which there are more than some mebibytes in files without names, in the folder
+	// $TMPDIR or /var/tmp, and not in memory: as much as twice what they take. The Dataset's Close then gives them back.
+	// Where no file can be made there, they are kept in memory.
+	// Where ranks share them, and on systems without mapped files, it does nothing.
+	Spill bool
+
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 
 	given   *external            // the labels that Labels or a reader found
 	block   func(*Dataset) error // takes the examples of a stream, a block at a time
 	remarks *remarks             // what the choice of columns has to say
+	parts   *parts               // of which the file is one; nil if it is all
 }
 
 // check refuses choices that no reader knows.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -82,11 +83,12 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 func columnSums(e Examples, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
 	first, last := e.own()
-	err := e.Share.inTurn(bytesOf(sums), func([]byte) {
+	err := e.Share.inOrder(sums, func(group []float64, begin, end int) {
 		// A column belongs to one goroutine, so the order of additions is that of
 		// the examples however many there are. 16 columns are a cache line.
-		parallel.Ranges(e.D, 16, func(from, to int) {
-			sums := sums[from:to]
+		parallel.Ranges(end-begin, 16, func(from, to int) {
+			sums := group[from:to]
+			from, to = begin+from, begin+to
 			if mean == nil {
 				for i := first; i < last; i++ {
 					for j, v := range e.Row(i)[from:to] {
@@ -167,26 +169,23 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 // error if e has another width than D, if it is sparse and p standardizes, or if
 // a prepared value is not finite, which the first such example and column are
 // named for.
-func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false) }
+func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false, false) }
 
 // ApplyNarrow is Apply, and fills Narrow too if e is dense and of small integers.
-func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true) }
+func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true, false) }
 
-func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
-	if err := p.check(); err != nil {
+// ApplyOver is Apply that writes to the slices of e, if there is room behind them for the bias: nobody may use e any
+// more, whatever is returned.
+func (p *Preparation) ApplyOver(e Examples) (Examples, error) { return p.apply(e, false, true) }
+
+// apply is all of these; over lets it write to e, which is lost then, whatever it returns.
+func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
+	if err := p.checkFor(e); err != nil {
 		return Examples{}, err
-	}
-	if err := e.Share.agree(e.Check()); err != nil {
-		return Examples{}, err
-	}
-	if e.D != p.D {
-		return Examples{}, fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
-			p.Steps, e.D, p.D)
 	}
 	width := p.Width()
-	if width > 0 && e.N > math.MaxInt/4/width {
-		return Examples{}, fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
-			p.Steps, e.N, width)
+	if over && e.hasRoom(p) {
+		return p.applyOver(e, narrow)
 	}
 	if e.Sparse() {
 		return p.applySparse(e)
@@ -204,29 +203,33 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	if narrow && e.Share == nil {
-		out.Narrow = p.newNarrow(e)
-	}
-	parts := parallel.Workers(last-first, 64)
-	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
-	parallel.Cut(last-first, parts, func(part, from, to int) {
-		for i := first + from; i < first+to && bad[part] == 0; i++ {
-			unit, j := p.row(out.Row(i), e.Row(i))
-			if j >= 0 {
-				bad[part] = i*width + j + 1
-			}
-			if out.Narrow != nil {
-				out.Narrow.enter(i, width, e.Row(i), unit)
-			}
-		}
-	})
-	for _, at := range bad { // parts are in the order of the examples
-		if at > 0 {
-			err = p.unfinite((at-1)/width, (at-1)%width, out.X[at-1])
-			break
+	if narrow {
+		// A rank alone may want it, and have it; an error all of them hear of below.
+		if out.Narrow, err = p.newNarrow(e, out.Share); err != nil {
+			out.Narrow = nil
 		}
 	}
-	return out, e.Share.agree(err)
+	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width], Narrow: out.Narrow}
+	return out, e.Share.agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first)))
+}
+
+// checkFor refuses what p cannot prepare.
+func (p *Preparation) checkFor(e Examples) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := e.Share.agree(e.Check()); err != nil {
+		return err
+	}
+	if e.D != p.D {
+		return fmt.Errorf("normalization %s: found examples of %d features, wanted %d as it was fitted to",
+			p.Steps, e.D, p.D)
+	}
+	if width := p.Width(); width > 0 && e.N > math.MaxInt/4/width {
+		return fmt.Errorf("normalization %s: %d examples × %d columns are beyond the address space",
+			p.Steps, e.N, width)
+	}
+	return nil
 }
 
 // unfinite is the error of a prepared value that is not finite.

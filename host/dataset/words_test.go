@@ -211,7 +211,7 @@ func TestTextStream(t *testing.T) {
 	s, err := openStream(func(yield func(*Dataset, error) bool) {
 		src, err := newSource(t.Context(), "f", strings.NewReader(b.String()), defaultLimits)
 		if err == nil {
-			err = readBlocks(src, o, yield)
+			err = (&blockState{}).read(src, o, yield)
 		}
 		if err != nil {
 			yield(nil, err)
@@ -244,9 +244,9 @@ func TestMostUsed(t *testing.T) {
 	byName := func(a, b int32) int { return cmp.Compare(a*7919%10007, b*7919%10007) }
 	for range 300 {
 		n := 1 + rng.IntN(400)
-		list, total := make([]int32, n), make([]float64, n)
+		list, total := make([]int32, n), make([]int64, n)
 		for k := range list {
-			list[k], total[k] = int32(k), float64(1+rng.IntN(1+rng.IntN(5)))
+			list[k], total[k] = int32(k), int64(1+rng.IntN(1+rng.IntN(5)))
 		}
 		want := slices.Clone(list)
 		slices.SortFunc(want, func(a, b int32) int { return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b)) })

@@ -26,6 +26,10 @@ type WriteOptions struct {
 	// "first", or a position counted from 1. Dataset.LabelColumn gives the
 	// place where it was read.
 	LabelColumn string
+	// Rows, if not nil, says that d has no examples but their shape, D columns of N dense ones, and gives them, so that
+	// they need not fit in memory: it fills dst, which is of whole rows, with those from example first on. A binary
+	// file alone is written so; Rows is called for all of them twice, both times in their order.
+	Rows func(dst []float32, first int) error
 	// Put puts what write writes at path; nil for whole or not at all, by the rules of package atomicfile.
 	Put func(path string, write func(io.Writer) error) error
 }
@@ -69,7 +73,11 @@ func Write(ctx context.Context, path string, d *Dataset, o WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := d.check(ctx); err != nil {
+	check := d.check
+	if o.Rows != nil {
+		check = func(context.Context) error { return d.checkShape(path, f) }
+	}
+	if err := check(ctx); err != nil {
 		return err
 	}
 	if d.Prepared != nil && f.name != "binary" {
@@ -89,12 +97,15 @@ func writingOf(path string, f format, d *Dataset) progress.Work {
 	if isTextFormat(f) {
 		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
 	}
-	each := 4
-	if d.Sparse() {
+	stored, each := d.Stored(), 4
+	switch {
+	case d.Sparse():
 		each = 8 // with its column
+	case d.X == nil: // but rows that are made
+		stored = d.N * d.D
 	}
 	return progress.Work{Name: "writing " + path, Unit: progress.Bytes, AtMost: true,
-		Total: memory.Product(d.Stored(), each)}
+		Total: memory.Product(stored, each)}
 }
 
 func isTextFormat(f format) bool { return f.name == "csv" || f.name == "libsvm" }

@@ -74,7 +74,7 @@ func accepts(r *http.Request, kind string) bool {
 // predictions are what to answer: of each example a label, and of each example and class a number.
 type predictions struct {
 	labels   []int32 // nil of those that nobody asked for
-	what     string // the numbers are "probabilities" or "scores"
+	what     string  // the numbers are "probabilities" or "scores"
 	numbers  []float32
 	warnings []string
 }

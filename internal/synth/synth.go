@@ -42,17 +42,13 @@ func Generate(n, d, q int, seed uint64) (x []float32, y []int32, err error) {
 
 // GenerateContext is Generate until ctx ends; then it returns ctx.Err().
 func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32, y []int32, err error) {
-	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
-		return nil, nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: "+
-			"want n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
-	}
-	need := memory.Sum(memory.Product(n, d, 4), memory.Product(n, 4), memory.Product(q, d, 8))
-	if err := memory.Check(need,
-		fmt.Sprintf("a set of %d synthetic examples × %d features in %d classes", n, d, q)); err != nil {
+	s, err := New(n, d, q, seed)
+	if err != nil {
 		return nil, nil, err
 	}
-	src := rand.NewPCG(seed, 0x73796e7468) // "synth": apart from other uses of the same seed
-	c := centres(src, d, q)
+	if err := s.room(memory.Product(n, d, 4)); err != nil {
+		return nil, nil, err
+	}
 	x, y = make([]float32, n*d), make([]int32, n)
 	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic data", Unit: "example", Total: int64(n)})
 	defer task.End()
@@ -63,16 +59,103 @@ func GenerateContext(ctx context.Context, n, d, q int, seed uint64) (x []float32
 			}
 			task.Reach(int64(i))
 		}
-		// The high word of u·q is a class in [0, q).
-		class, _ := bits.Mul64(src.Uint64(), uint64(q))
-		y[i] = int32(class)
-		centre := c[int(class)*d:][:d]
-		row := x[i*d:][:d]
-		for j := range row {
-			row[j] = thousandths(centre[j] + noise(src))
-		}
+		y[i] = s.example(x[i*d : (i+1)*d])
 	}
 	return x, y, nil
+}
+
+// Source makes the examples of Generate a few at a time, so that they need not fit in memory.
+type Source struct {
+	n, d, q int
+	seed    uint64
+
+	draws   *rand.PCG
+	centres []float64
+	next    int // example that the draws make
+}
+
+// New returns the source of the examples that Generate returns of these arguments. The errors are those of Generate,
+// but that the examples need not fit in memory.
+func New(n, d, q int, seed uint64) (*Source, error) {
+	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
+		return nil, fmt.Errorf("synthetic data: %d examples × %d features in %d classes: "+
+			"want n ≥ 0, d ≥ 1 and 2 ≤ q < 2³¹", n, d, q)
+	}
+	s := &Source{n: n, d: d, q: q, seed: seed}
+	if err := s.room(0); err != nil {
+		return nil, err
+	}
+	s.begin()
+	return s, nil
+}
+
+// room returns an error unless labels, centres and so many bytes fit in memory.
+func (s *Source) room(more int64) error {
+	need := memory.Sum(more, memory.Product(s.n, 4), memory.Product(s.q, s.d, 8))
+	return memory.Check(need,
+		fmt.Sprintf("a set of %d synthetic examples × %d features in %d classes", s.n, s.d, s.q))
+}
+
+func (s *Source) begin() {
+	s.draws = rand.NewPCG(s.seed, 0x73796e7468) // "synth": apart from other uses of the same seed
+	s.centres = centres(s.draws, s.d, s.q)
+	s.next = 0
+}
+
+// Labels returns the true classes of all examples.
+func (s *Source) Labels(ctx context.Context) ([]int32, error) {
+	y := make([]int32, s.n)
+	_, task := progress.Begin(ctx, progress.Work{Name: "synthetic labels", Unit: "example", Total: int64(s.n)})
+	defer task.End()
+	s.begin()
+	for i := range y {
+		if i%(1+atATime/s.d) == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			task.Reach(int64(i))
+		}
+		y[i] = s.class()
+		for range noiseDraws * s.d {
+			s.draws.Uint64()
+		}
+	}
+	s.next = s.n
+	return y, nil
+}
+
+// Rows fills x with the rows of examples from first on, which go on from those of the last call or begin with the first
+// of all. It fits dataset.WriteOptions.
+func (s *Source) Rows(x []float32, first int) error {
+	if first == 0 {
+		s.begin()
+	}
+	if first != s.next || len(x)%s.d != 0 || len(x)/s.d > s.n-first {
+		return fmt.Errorf("synthetic data: asked for %d values from example %d on, wanted whole rows of the %d that are "+
+			"left from example %d on", len(x), first, s.n-s.next, s.next)
+	}
+	for at := 0; at < len(x); at += s.d {
+		s.example(x[at : at+s.d])
+	}
+	s.next += len(x) / s.d
+	return nil
+}
+
+// class draws the class of the next example.
+func (s *Source) class() int32 {
+	// The high word of u·q is a class in [0, q).
+	class, _ := bits.Mul64(s.draws.Uint64(), uint64(s.q))
+	return int32(class)
+}
+
+// example draws the next example, and returns its class.
+func (s *Source) example(row []float32) int32 {
+	class := s.class()
+	centre := s.centres[int(class)*s.d:][:s.d]
+	for j := range row {
+		row[j] = thousandths(centre[j] + noise(s.draws))
+	}
+	return class
 }
 
 // centres draws q vectors of d entries and of length radius, row-major.
@@ -95,6 +178,9 @@ func centres(src *rand.PCG, d, q int) []float64 {
 	return c
 }
 
+// noiseDraws is how many numbers of the generator noise takes.
+const noiseDraws = 4
+
 // noise returns a sum of twelve uniform numbers less its mean: variance 1 and
 // nearly a Gaussian (Irwin-Hall). Integers until the last, exact scaling: unlike
 // a logarithm or an exponential it cannot differ between processors.
@@ -102,7 +188,7 @@ func noise(src *rand.PCG) float64 {
 	const width = 21 // bits of one uniform number; a Uint64 holds three
 	const mask = 1<<width - 1
 	var sum int64
-	for range 4 {
+	for range noiseDraws {
 		u := src.Uint64()
 		sum += int64(u&mask) + int64(u>>width&mask) + int64(u>>(2*width)&mask)
 	}

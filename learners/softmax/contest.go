@@ -146,13 +146,19 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 		p.L2 = strconv.FormatFloat(lambda, 'g', -1, 64)
 	}
 	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
-	fitted := c.problem.X.Keep(fit)
-	defer fitted.Release()
+	fitted, release, err := c.problem.X.Keep(fit)
+	defer release()
+	if err != nil {
+		return 0, err
+	}
 	if err := learn(ctx, &p, c.problem.On(fitted, y), v); err != nil {
 		return 0, err
 	}
-	judged := c.problem.X.Keep(rest)
-	defer judged.Release()
+	judged, release, err := c.problem.X.Keep(rest)
+	defer release()
+	if err != nil {
+		return 0, err
+	}
 	classes, err := engine.Predict(c.problem.Engine, v, judged)
 	if err != nil {
 		return 0, err

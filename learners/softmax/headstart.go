@@ -41,8 +41,11 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	}
 	p, v := l.Params, engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
 	p.Iterations = min(p.Iterations, sampleIterations)
-	sample := l.problem.X.Keep(some)
-	defer sample.Release()
+	sample, release, err := l.problem.X.Keep(some)
+	defer release()
+	if err != nil {
+		return learners.Step{}, err
+	}
 	if err := learn(ctx, &p, l.problem.On(sample, y), v); err != nil {
 		return learners.Step{}, err
 	}

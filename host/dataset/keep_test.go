@@ -1,0 +1,108 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// little leaves no memory until the end of the test.
+func little(t *testing.T) {
+	before := debug.SetMemoryLimit(1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+}
+
+// TestKeepSpills: examples for which there is no memory are kept in a file that has no name, with the same bits.
+func TestKeepSpills(t *testing.T) {
+	d := randomDataset(rand.New(rand.NewPCG(5, 6)), 3000, 7, []string{"a", "b"})
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	var some []int
+	for i := 1; i < d.N; i += 3 {
+		some = append(some, i)
+	}
+	want := d.Pick(some)
+	little(t)
+	kept, release, err := d.Keep(some)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !equalExamples(kept, want) {
+		t.Error("kept other examples")
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("found %v in the folder", left)
+	}
+	if faultOf(addressError(addressOf(bytesOf(kept.X)))) == nil {
+		t.Error("a disk that fails would not be told of")
+	}
+	release()
+	if _, release, err = d.Keep([]int{2, 1}); !errors.Is(err, memory.ErrBudget) {
+		t.Errorf("out of order: %v", err)
+	}
+	release()
+	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+	_, release, err = d.Keep(some)
+	release()
+	if !errors.Is(err, memory.ErrBudget) || !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "set TMPDIR") {
+		t.Errorf("no folder: %v", err)
+	}
+	_, release, err = spill(dir, 4, func(io.Writer) error { return syscall.ENOSPC })
+	release()
+	if left, _ := os.ReadDir(dir); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), dir) || len(left) > 0 {
+		t.Errorf("full disk: %v, left %v", err, left)
+	}
+}
+
+// addressError is what a fault at an address panics with.
+type addressError uintptr
+
+func (a addressError) Error() string { return "fault" }
+func (a addressError) Addr() uintptr { return uintptr(a) }
+func (a addressError) RuntimeError() {}
+
+// TestRoomToPrepare: a raw file is refused before it is read where its copy does not fit, with what to do; not if
+// nobody wants a copy, and not if it is prepared.
+func TestRoomToPrepare(t *testing.T) {
+	raw := randomDataset(rand.New(rand.NewPCG(7, 8)), 900, 40, []string{"a", "b"})
+	raw.SHA256 = raw.Hash()
+	path := filepath.Join(t.TempDir(), "r.umab")
+	if err := Write(t.Context(), path, raw, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, text[8192:8193], []byte{text[8192] + 1}, 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	little(t)
+	const advice = "uma-gpu convert --data "
+	for steps, want := range map[string]string{"auto": " --normalize standardize,bias,l2 --out ", "l2": " --normalize l2 --out ",
+		"": "damaged", "none": "damaged"} {
+		_, err := Read(t.Context(), path, Options{Prepare: steps})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), advice) != (want != "damaged") {
+			t.Errorf("%q: %v", steps, err)
+		}
+	}
+	d, err := Read(t.Context(), path, Options{Trust: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Prepare(Steps{L2: true}); !errors.Is(err, memory.ErrBudget) || !strings.Contains(err.Error(), advice) {
+		t.Errorf("prepared: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -5,7 +5,8 @@
 #
 # usage: serve.sh UMA-GPU LIBRARY DATA
 #   LIBRARY is bench/serve, built; DATA holds letter/letter-recognition.data.gz
-# Where taskset is and there are two cores or more, everything is measured once more with the server, or the library, on
+# Where taskset is and there are two cores or more, everything is measured once more with the server, or the
+# library, on
 # one core and hey on another, and by the processor time that each takes for a row: hey takes from the server what it
 # needs, if they share cores.
 # SECONDS_EACH is 5; server and library are measured in turn, ROUNDS (3) times, and the best of each counts.

@@ -21,8 +21,8 @@ import (
 )
 
 // A driver that crashes when it is loaded, or asked for its devices, would take the program with it. So, in programs
-// that let it (AskInChild), another process asks first (drivers.c). If it does not survive, drivers are asked one by one, and the loader of this process
-// sees none but those that answered.
+// that let it (AskInChild), another process asks first (drivers.c). If it does not survive, drivers are asked one by
+// one, and the loader of this process sees none but those that answered.
 
 // Between this process and the one that asks; see drivers.c.
 const (
@@ -46,8 +46,8 @@ var asksInChild atomic.Bool
 
 // AskInChild lets this package start the program once more, to ask the drivers for their devices in that process: one
 // that crashes, or hangs, is then left out, where it would end this one. Call it first in main, of a program whose
-// executable file holds this package. The child runs constructors in C, and neither Go nor main; without this call, as in
-// a plug-in of another program, there is no child, and drivers are asked in this process.
+// executable file holds this package. The child runs constructors in C, and neither Go nor main; without this call, as
+// in a plug-in of another program, there is no child, and drivers are asked in this process.
 func AskInChild() { asksInChild.Store(true) }
 
 // leftOut is what LeftOut returns.

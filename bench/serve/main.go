@@ -3,7 +3,8 @@
 //
 //	serve -model m.npz -data test.npz -seconds 5 -body body
 //
-// It prints rows a second, and the microseconds of processors that a row took (of Linux, else 0), and writes one batch as requests of uma-gpu serve, body.json and body.npy, if -body names
+// It prints rows a second, and the microseconds of processors that a row took (of Linux, else 0), and
+// writes one batch as requests of uma-gpu serve, body.json and body.npy, if -body names
 // them.
 package main
 

@@ -5,9 +5,10 @@
 #
 # usage: serve.sh UMA-GPU LIBRARY DATA
 #   LIBRARY is bench/serve, built; DATA holds letter/letter-recognition.data.gz
-# Where taskset is and there are two cores or more, everything is measured once more with the server, or the library, on
-# one core and hey on another, and by the processor time that each takes for a row: hey and the kernel's work for it
-# take from the server what they need, if they share its cores.
+# Where taskset is and there are two cores or more, everything is measured once more with the server, or the
+# library, on
+# one core and hey on another, and by the processor time that each takes for a row: hey takes from the server what it
+# needs, if they share cores.
 # SECONDS_EACH is 5; server and library are measured in turn, ROUNDS (3) times, and the best of each counts.
 set -eu
 program=$(realpath "$1")
@@ -92,8 +93,10 @@ for model in linear kernel; do
 		for form in json npy; do
 			awk -v what="$model, $form" -v own="$(least cost.own)" -v served="$(least "cost.$form")" \
 				-v rate="$(best "cost.$form.rate")" -v ownRate="$(best cost.own.rate)" 'BEGIN {
-				printf "%s, one core each: served %.0f rows/s, library %.0f, %.1f %%\n", what, rate, ownRate, 100 * rate / ownRate
-				printf "%s, processor time: served %.3f us a row, library %.3f, %.1f %%\n", what, served, own, 100 * own / served }'
+				printf "%s, one core each: served %.0f rows/s, library %.0f, %.1f %%\n",
+					what, rate, ownRate, 100 * rate / ownRate
+				printf "%s, processor time: served %.3f us a row, library %.3f, %.1f %%\n",
+					what, served, own, 100 * own / served }'
 		done
 	fi
 	head -c 200 batch.json | sed 's/\],.*/]]}/' >row.json

@@ -115,7 +115,8 @@ func TestDamagedKernels(t *testing.T) {
 		"../../gpu/testdata/damage.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for how, junk := range map[string][]byte{"harm": read(t, harm), "zeros": make([]byte, len(whole)), "cut": whole[:len(whole)/2],
+	for how, junk := range map[string][]byte{"harm": read(t, harm), "zeros": make([]byte, len(whole)),
+		"cut":  whole[:len(whole)/2],
 		"text": bytes.Repeat([]byte("junk\n"), 1000)} {
 		if err := os.WriteFile(kept[0], junk, 0o700); err != nil {
 			t.Fatal(err)

@@ -89,8 +89,8 @@ static void crash(int number, int whole) {
 	case SIGBUS: add(&m, "7 (no such memory)"); break;
 	default: add(&m, "11 (no such memory)");
 	}
-	add(&m, " in an OpenCL driver or kernel: the driver, the kernels that it has compiled and kept, or the device's memory "
-		"is at fault; remove the kernels that PoCL keeps in ");
+	add(&m, " in an OpenCL driver or kernel: the driver, the kernels that it has compiled and kept, or the device's "
+		"memory is at fault; remove the kernels that PoCL keeps in ");
 	add(&m, whole ? known.cache : "$POCL_CACHE_DIR, or in ~/.cache/pocl/kcache");
 	add(&m, ", use --device cpu, or update the driver\n");
 	say(&m);

@@ -88,6 +88,7 @@ func TestReadNamesWithCommas(t *testing.T) {
 }
 
 func TestReadTextErrors(t *testing.T) {
+	const others = "leave the others out of it, or give data that have them"
 	const named = "noisy\\true,a,b\na,.75,.5\nb,.25,.5\n"
 	const data = `, one per class of the data ("a", "b")`
 	for _, c := range []struct {
@@ -115,7 +116,7 @@ func TestReadTextErrors(t *testing.T) {
 		{"header of others", "noisy\\true,a,d,e\n", false,
 			`:1: the header has names that are no class of the data: "d", "e"; and lacks classes of the data: "b"`},
 		{"header with one more", "noisy\\true,a,b,d\n", false,
-			`:1: the header has names that are no class of the data: "d"; the data have "a", "b"`},
+			`:1: the header has names that are no class of the data: "d"; the data have "a", "b": ` + others},
 		{"space before a name", "noisy\\true,a, b\n", false,
 			`:1: the header has names that are no class of the data: " b"; and lacks classes of the data: "b"`},
 		{"header alone", "noisy\\true,a,b\n", false,
@@ -123,7 +124,7 @@ func TestReadTextErrors(t *testing.T) {
 		{"row missing", "noisy\\true,a,b\nb,.25,.5\n", false,
 			`:2: the file ends without the rows of these classes of the data: "a"`},
 		{"row of another", named + "d,0,0\n", false,
-			`:4: the row has names that are no class of the data: "d"; the data have "a", "b"`},
+			`:4: the row has names that are no class of the data: "d"; the data have "a", "b": ` + others},
 		{"row twice", named + "\na,0,0\n", false, `:5: the row of class "a" is here and in line 2, wanted once`},
 		{"row ragged", "noisy\\true,a,b\na,.75\n", false, `:2: found 2 fields, wanted 3: a class name and 2 numbers`},
 		{"no number", "noisy\\true,a,b\na,.75,x1\n", false,

@@ -152,7 +152,8 @@ func indices(names, classes []string) ([]int, error) {
 	if len(names) > 1 && missing != nil {
 		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, quoted(missing))
 	}
-	return nil, fmt.Errorf("%w; the data have %s", err, quoted(classes))
+	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have them", err,
+		quoted(classes))
 }
 
 // absent lists the classes whose index is not in of, or "".

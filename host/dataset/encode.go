@@ -12,8 +12,8 @@ import (
 )
 
 // encode makes features of examples that are rows of marks: those of this rank, if ranks share them, all of which it
-// takes. The first time it learns the recipe from them, if there is none. It tells
-// its progress through ctx, and ends with it.
+// takes. The first time it learns the recipe from them, if there is none. It tells its progress through ctx, and ends
+// with it where nobody waits for it.
 func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Share) (Examples, error) {
 	all, err := s.meet(share, s.count(e))
 	if err == nil && s.recipe == nil {
@@ -30,6 +30,9 @@ func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Sh
 	}
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += int(all.counts[m])
+	}
+	if share != nil {
+		ctx = context.WithoutCancel(ctx)
 	}
 	x, err := s.features(ctx, room, e)
 	if err != nil {

@@ -48,7 +48,7 @@ func (l *labels) set(text []byte) string {
 	if !known {
 		name := string(text)
 		if name == "" {
-			return `found an empty label "", wanted a class name`
+			return `found an empty label "", wanted a class name; label the example, or leave it out`
 		}
 		if fault := classNameFault(name); fault != "" {
 			return "label " + quote(name) + " " + fault

@@ -27,7 +27,8 @@ func mpirun(t *testing.T, ranks int, args ...string) *exec.Cmd {
 	if _, err := exec.LookPath(name); err != nil {
 		name = "mpirun"
 	}
-	c := exec.CommandContext(t.Context(), name, slices.Concat(launcher[1:], []string{"-n", fmt.Sprint(ranks), self}, args)...)
+	args = slices.Concat(launcher[1:], []string{"-n", fmt.Sprint(ranks), self}, args)
+	c := exec.CommandContext(t.Context(), name, args...)
 	c.Env = append(os.Environ(), runVariable+"=1")
 	return c
 }
@@ -48,7 +49,8 @@ func TestRanksTrain(t *testing.T) {
 	table := []string{"--data", people, "--missing", "indicator", "--text", "words", "--id-column", "id", "--skip-bad"}
 	for _, c := range [][]string{
 		append([]string{"--learner", "softmax", "--iterations", "5", "--validate", "0.2"}, table...),
-		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense", "--temperature-folds", "2"}, table...),
+		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense", "--temperature-folds", "2"},
+			table...),
 		{"--data", raw, "--learner", "uma", "--max-steps", "8"},
 		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir, "c.npz"),
 			"--every", "3"},

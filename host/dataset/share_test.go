@@ -109,8 +109,8 @@ func peopleText(n int, bad ...int) string {
 		if slices.Contains(bad, i) {
 			age = "what"
 		}
-		fmt.Fprintf(&b, "e%d,%v,%s,%s,\"Word%d and\nword%d, the \"\"%d\"\" # word\",%s\n", i, i%3 == 0, colour, age, i%97, i%89,
-			i%7, class)
+		fmt.Fprintf(&b, "e%d,%v,%s,%s,\"Word%d and\nword%d, the \"\"%d\"\" # word\",%s\n", i, i%3 == 0, colour, age,
+			i%97, i%89, i%7, class)
 	}
 	return b.String()
 }
@@ -228,13 +228,15 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 	options[write("few.csv", peopleText(1500, 1, 1200))] = o
 	plain := strings.ReplaceAll(sharedTexts()["plain.csv"], "\n7.5,", "\n7.5z,")
 	options[write("skipped.csv", plain)] = Options{SkipBad: true, MaxErrors: 3}
-	options[write("skipped.svm", strings.ReplaceAll(sharedTexts()["sparse.svm"], "\n3 7:", "\n3 7z:"))] = Options{SkipBad: true}
+	sparse := strings.ReplaceAll(sharedTexts()["sparse.svm"], "\n3 7:", "\n3 7z:")
+	options[write("skipped.svm", sparse)] = Options{SkipBad: true}
 	rows, _ := parquetRows(9000)
 	for name, group := range map[string]int64{"one.parquet": 100000, "many.parquet": 700} {
 		text := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group), parquet.PageBufferSize(3000)))
 		options[write(name, text)] = Options{Ignore: []string{"note"}}
 		options[filepath.Join(dir, name)+"?narrow"] = Options{Ignore: []string{"note"}, Storage: "narrow"}
-		options[filepath.Join(dir, name)+"?note"] = Options{LabelColumn: "zclass", Encode: &EncodeOptions{}, IDColumn: "int"}
+		options[filepath.Join(dir, name)+"?note"] = Options{LabelColumn: "zclass", Encode: &EncodeOptions{},
+			IDColumn: "int"}
 	}
 	small := string(writeParquet(t, rows[:3000], parquet.PageBufferSize(1))) // pages of one value
 	options[write("small.parquet", small)] = Options{Ignore: []string{"note"}}
@@ -250,7 +252,8 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 		t.Fatal(err)
 	}
 	options[arrays] = Options{Storage: "dense"}
-	options[filepath.Join(dir, "table.arff")+"?category"] = Options{Encode: &EncodeOptions{Categories: []string{"a"}}, LabelColumn: "d"}
+	options[filepath.Join(dir, "table.arff")+"?category"] = Options{LabelColumn: "d",
+		Encode: &EncodeOptions{Categories: []string{"a"}}}
 }
 
 // writeShared writes an array of float64 and its labels.

@@ -204,7 +204,8 @@ func (s *Share) withEnds(ends []int) *Share {
 
 // evened returns e cut at multiples of MostRows. It takes all ranks.
 func (e Examples) evened() (Examples, error) {
-	if e.Share == nil || !slices.ContainsFunc(e.Share.Ends, func(end int) bool { return end%MostRows != 0 && end != e.N }) {
+	odd := func(end int) bool { return end%MostRows != 0 && end != e.N }
+	if e.Share == nil || !slices.ContainsFunc(e.Share.Ends, odd) {
 		return e, nil
 	}
 	all := make([]int, e.N)
@@ -222,8 +223,8 @@ type stopped struct {
 	Ended bool     `json:"ended"` // reading has ended at the last of them
 }
 
-// agreeErrors returns the errors of all ranks as one process has them, as many as Options.MaxErrors wants. It takes all
-// ranks.
+// agreeErrors returns the errors of all ranks as one process has them, as many as Options.MaxErrors wants. It takes
+// all ranks.
 func (b *builder) agreeErrors(err error) error {
 	if b.skip || b.most == 1 {
 		return b.share.agree(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -50,6 +51,7 @@ func ways() []way {
 	var all []way
 	for _, w := range []way{
 		{name: "uma", options: host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
+		{name: "classmean", options: host.Options{Learner: classmean.Defaults()}},
 		{name: "softmax", options: host.Options{Learner: gradients}},
 		{name: "kernel PCA and softmax", options: host.Options{Learner: gradients, Kernel: rbf}},
 		{name: "kernelmean", options: host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},

@@ -84,7 +84,12 @@ measure() {
 
 echo "$(stat -c %s "$file") bytes in a control group of $((limit << 20))"
 export TMPDIR="$dir" # where softmax keeps a third of the examples
-flags() { [ "$1" = uma ] && echo --learner uma --max-steps 1 || echo --learner softmax --l2 0.001 --iterations 3 --max-steps 3; }
+flags() {
+	case $1 in
+	uma) echo --learner uma --max-steps 1 ;;
+	*) echo --learner softmax --l2 0.001 --iterations 3 --max-steps 3 ;;
+	esac
+}
 for run in "uma cpu" "softmax cpu" "uma opencl" "softmax opencl"; do
 	learner=${run% *} device=${run#* }
 	# shellcheck disable=SC2046 # words
@@ -96,7 +101,8 @@ done
 weights() { unzip -p "$1" W.npy | sha256sum | cut -d ' ' -f 1; }
 for learner in uma softmax; do
 	# shellcheck disable=SC2046 # words
-	"$uma" train --quiet --data "$file" --trust-data --device cpu $(flags $learner) --model "$dir/$learner-all.npz" >/dev/null
+	"$uma" train --quiet --data "$file" --trust-data --device cpu $(flags $learner) \
+		--model "$dir/$learner-all.npz" >/dev/null
 	for device in cpu opencl; do
 		[ "$(weights "$dir/$learner-$device.npz")" = "$(weights "$dir/$learner-all.npz")" ] ||
 			fail "$learner on $device: other weights than with all memory"

@@ -2,10 +2,7 @@
 
 package main
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // launcher starts ranks of MPICH.
 var launcher = []string{"mpirun.mpich"}
@@ -13,7 +10,6 @@ var launcher = []string{"mpirun.mpich"}
 // rankVariable has the number of a rank in its environment.
 const rankVariable = "PMI_RANK"
 
-// blames reports whether mpirun has said which process was killed, and where: it does not say which rank that was.
-func blames(out string, _, pid int) bool {
-	return strings.Contains(out, fmt.Sprintf("PID %d RUNNING AT", pid))
-}
+// blames reports whether mpirun has said that a process was killed: it does not say which, but the first of those that it
+// has then ended itself.
+func blames(out string, _, _ int) bool { return strings.Contains(out, "BAD TERMINATION") }

@@ -53,7 +53,13 @@ func start(args []string, stdout, stderr io.Writer) int {
 		defer os.RemoveAll(folder) // as far as it goes
 		scratch, stdout, said = folder, io.Discard, io.Discard
 	}
-	err := execute(context.Background(), args, stdout, said)
+	var err error
+	if mpi.JoinFirst {
+		err = joinWorld()
+	}
+	if err == nil {
+		err = execute(context.Background(), args, stdout, said)
+	}
 	if err == nil && world != nil {
 		err = world.Finish()
 	}
@@ -63,6 +69,9 @@ func start(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintf(stderr, "uma-gpu: rank %d of %d ends all: %v\n", launch.Rank, launch.Ranks, err)
 		if world != nil {
+			if mpi.JoinFirst {
+				time.Sleep(100 * time.Millisecond) // its mpirun drops what it has not read when it ends all
+			}
 			os.RemoveAll(scratch)
 			world.Exit(exitCode(err))
 		}

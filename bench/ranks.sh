@@ -1,7 +1,8 @@
 #!/bin/sh
 # Prints what the α-β model of docs/scale.md says of 1, 2 and 4 ranks, and what they take, in one go: the time of one
-# process of all cores, and for each number of ranks the calls and bytes that it counts itself (traffic), each call at what
-# a sum of 8 bytes takes of that many ranks, and each byte at what one of 1.6 MB takes. The least of ROUNDS runs each.
+# process of all cores, and for each number of ranks the calls and bytes that it counts itself (traffic), each call at
+# what a sum of 8 bytes takes of that many ranks, and each byte at what one of 1.6 MB takes. The least of ROUNDS runs
+# each.
 #
 #	bench/ranks.sh UMA_GPU_MPI MPI_TEST DATA [ROUNDS]
 #

@@ -19,8 +19,8 @@ import (
 // beyond is given by bench/beyond.sh, which runs TestBeyond with less memory than the file is long.
 var beyond = flag.String("beyond", "", "prepared binary `FILE` to stream in TestBeyond")
 
-// TestBeyond streams a mapped file through a device that does not use host memory in place, in tiles of 16 MiB, and says
-// how fast it reads: the scores are those of the file used in place.
+// TestBeyond streams a mapped file through a device that does not use host memory in place, in tiles of 16 MiB, and
+// says how fast it reads: the scores are those of the file used in place.
 func TestBeyond(t *testing.T) {
 	if *beyond == "" {
 		t.Skip("no -beyond FILE; make beyond gives one")

@@ -24,8 +24,8 @@ func Prepare(d *dataset.Dataset, steps string, kernel bool) error {
 }
 
 // PrepareRows is Prepare of data that are to be written to a binary file, with linear learners in mind, and need not
-// fit in memory once more: if what it returns is not nil, it is for dataset.WriteOptions.Rows, and d has been left with
-// the shape of the examples alone. See dataset.Dataset.PrepareRows.
+// fit in memory once more: if what it returns is not nil, it is for dataset.WriteOptions.Rows, and d has been left
+// with the shape of the examples alone. See dataset.Dataset.PrepareRows.
 func PrepareRows(d *dataset.Dataset, steps string) (func(dst []float32, first int) error, error) {
 	s, prepared, err := stepsFor(d, steps, false)
 	if prepared || err != nil {
@@ -50,8 +50,8 @@ func stepsFor(d *dataset.Dataset, steps string, kernel bool) (s dataset.Steps, p
 		return s, false, err
 	}
 	if s != d.Prepared.Steps {
-		return s, false, fmt.Errorf("%s: found examples that were prepared by %s before, wanted %s; ask for no preparation, "+
-			"or give the original data",
+		return s, false, fmt.Errorf("%s: found examples that were prepared by %s before, wanted %s; "+
+			"ask for no preparation, or give the original data",
 			d.Path, d.Prepared.Steps, s)
 	}
 	return s, true, nil

@@ -17,9 +17,9 @@ const (
 	sparseOwners = 31
 )
 
-// moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns
-// of dense examples, and cells of sparse ones, whose values lie anywhere. Tasks that own columns do not get far from each
-// other: of a file that is larger than memory each would read all by itself.
+// moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns of dense examples, and cells of
+// sparse ones, whose values lie anywhere. Tasks that own columns do not get far from each other: of a file that is
+// larger than memory each would read all by itself.
 func (r *resident) moveSums() {
 	moves := len(r.cells.moves)
 	if r.x.Sparse() {

@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Keep is Pick of examples that may be too many for memory, which are then kept in a temporary file without a name, that
-// is mapped, in the folder $TMPDIR or /var/tmp. Nobody may read them any more once release was called, which the caller
-// does, also after an error.
+// Keep is Pick of examples that may be too many for memory, which are then kept in a temporary file without a name,
+// that is mapped, in the folder $TMPDIR or /var/tmp. Nobody may read them any more once release was called, which the
+// caller does, also after an error.
 //
 // Where ranks share e and which is long and increases, they share what is kept as well: all but a few examples next to
 // where it is cut stay on the rank that has them. It takes all ranks.

@@ -53,12 +53,14 @@ func TestKeepSpills(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
 	_, release, err = d.Keep(some)
 	release()
-	if !errors.Is(err, memory.ErrBudget) || !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "set TMPDIR") {
+	if !errors.Is(err, memory.ErrBudget) || !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "set TMPDIR") {
 		t.Errorf("no folder: %v", err)
 	}
 	_, release, err = spill(dir, 4, func(io.Writer) error { return syscall.ENOSPC })
 	release()
-	if left, _ := os.ReadDir(dir); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), dir) || len(left) > 0 {
+	left, _ := os.ReadDir(dir)
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), dir) || len(left) > 0 {
 		t.Errorf("full disk: %v, left %v", err, left)
 	}
 }
@@ -88,10 +90,11 @@ func TestRoomToPrepare(t *testing.T) {
 	}
 	little(t)
 	const advice = "uma-gpu convert --data "
-	for steps, want := range map[string]string{"auto": " --normalize standardize,bias,l2 --out ", "l2": " --normalize l2 --out ",
-		"": "damaged", "none": "damaged"} {
+	for steps, want := range map[string]string{"auto": " --normalize standardize,bias,l2 --out ",
+		"l2": " --normalize l2 --out ", "": "damaged", "none": "damaged"} {
 		_, err := Read(t.Context(), path, Options{Prepare: steps})
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), advice) != (want != "damaged") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), advice) != (want != "damaged") {
 			t.Errorf("%q: %v", steps, err)
 		}
 	}

@@ -114,8 +114,9 @@ type binaryFile struct {
 }
 
 // Close gives back the memory into which a binary file was mapped, what Options.Spill has used, and the memory of
-// examples that ranks share. The Examples and the labels of d, and whatever shares them, must not be used any more: an
-// engine that was handed them is closed first. Of a Dataset that owns its memory nothing happens. It may be called twice.
+// examples that ranks share. The Examples and the labels of d, and whatever shares them, must not be used any more:
+// an engine that was handed them is closed first. Of a Dataset that owns its memory nothing happens. It may be called
+// twice.
 func (d *Dataset) Close() error {
 	if s := d.scratch; s != nil {
 		d.scratch, d.Examples = nil, Examples{N: d.N, D: d.D}

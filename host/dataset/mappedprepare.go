@@ -63,8 +63,8 @@ func (d *Dataset) PrepareRows(s Steps) (func(dst []float32, first int) error, er
 	}, nil
 }
 
-// roomFor returns an error that says what to do if there is no memory for what this rank has of the examples of d, which
-// lie in a file, once more, prepared by steps.
+// roomFor returns an error that says what to do if there is no memory for what this rank has of the examples of d,
+// which lie in a file, once more, prepared by steps.
 func (d *Dataset) roomFor(steps string) error {
 	if d.Sparse() || steps == "none" {
 		return nil
@@ -79,7 +79,8 @@ func (d *Dataset) roomFor(steps string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w; a file that is prepared already need not fit: uma-gpu convert --data %s --normalize %s "+
-		"--out %s, and then give that file", d.Path, err, d.Path, steps, strings.TrimSuffix(d.Path, ".umab")+".prepared.umab")
+		"--out %s, and then give that file", d.Path, err, d.Path, steps,
+		strings.TrimSuffix(d.Path, ".umab")+".prepared.umab")
 }
 
 // PrepareBy makes the examples of d those that p gives, and Prepared p. They stay

@@ -159,7 +159,8 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 		fmt.Sprint(d.Skipped.At) != "[2 3]" {
 		t.Errorf("read %v, labels %v of %q, skipped %v", d.X, d.Y, d.Classes, d.Skipped.At)
 	}
-	want := labels + `:4:1: column 1 (human): found an empty label "", wanted a class name; label the example, or leave it out`
+	want := labels + `:4:1: column 1 (human): found an empty label "", wanted a class name; label the example, ` +
+		`or leave it out`
 	if d.Skipped.First[1].Error() != want {
 		t.Errorf("got %v\nwant %s", d.Skipped.First[1], want)
 	}

@@ -105,9 +105,10 @@ func columnSums(e Examples, mean []float64) ([]float64, error) {
 	return sums, err
 }
 
-// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns begin..end-1, several at a
-// time: a column belongs to one goroutine, so the order of additions is that of the examples however many there are. 16
-// columns are a cache line. Rows are few, so that who is ahead waits: a file that is larger than memory is read once.
+// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns begin..end-1, several
+// at a time: a column belongs to one goroutine, so the order of additions is that of the examples however many there
+// are. 16 columns are a cache line. Rows are few, so that who is ahead waits: a file that is larger than memory is
+// read once.
 func (e Examples) byColumns(begin, end int, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
 	first, last := e.own()

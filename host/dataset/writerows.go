@@ -84,8 +84,8 @@ func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 	return d.hashOf(sums), nil
 }
 
-// Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width() columns, and without
-// a copy of all of them. The errors are those of Apply.
+// Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width() columns, and
+// without a copy of all of them. The errors are those of Apply.
 func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, error) {
 	if err := p.checkFor(e); err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, er
 	}, nil
 }
 
-// rows makes out, dense, with its Narrow if it has one, of the raw examples that lie one behind the other in raw; first
-// is the number of the first of them.
+// rows makes out, dense, with its Narrow if it has one, of the raw examples that lie one behind the other in raw;
+// first is the number of the first of them.
 func (p *Preparation) rows(out Examples, raw []float32, first int) error {
 	parts := parallel.Workers(out.N, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite

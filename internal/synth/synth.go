@@ -124,8 +124,8 @@ func (s *Source) Labels(ctx context.Context) ([]int32, error) {
 	return y, nil
 }
 
-// Rows fills x with the rows of examples from first on, which go on from those of the last call or begin with the first
-// of all. It fits dataset.WriteOptions.
+// Rows fills x with the rows of examples from first on, which go on from those of the last call or begin with the
+// first of all. It fits dataset.WriteOptions.
 func (s *Source) Rows(x []float32, first int) error {
 	if first == 0 {
 		s.begin()

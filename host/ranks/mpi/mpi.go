@@ -22,8 +22,8 @@ typedef struct { MPI_Request request; long long v[2]; } uma_meeting;
 static int uma_meet(uma_meeting *m) {
 	return MPI_Iallreduce(MPI_IN_PLACE, m->v, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &m->request);
 }
-// A rank that waits gives its core away, each time that it has looked: the rank that it waits for may want it. MPI's own
-// waiting keeps it, in MPICH always. *done is set unless polls were not enough; 0 is no limit.
+// A rank that waits gives its core away, each time that it has looked: the rank that it waits for may want it. MPI's
+// own waiting keeps it, in MPICH always. *done is set unless polls were not enough; 0 is no limit.
 static int uma_await(MPI_Request *request, long polls, int *done) {
 	for (long k = 0; polls == 0 || k < polls; k++) {
 		int e = MPI_Test(request, done, MPI_STATUS_IGNORE);
@@ -33,8 +33,8 @@ static int uma_await(MPI_Request *request, long polls, int *done) {
 	return MPI_SUCCESS;
 }
 static int uma_met(uma_meeting *m, long polls, int *done) { return uma_await(&m->request, polls, done); }
-// Open MPI's sums and broadcasts that one waits for are twice as fast where they are long, and its mpirun has them give
-// cores away where it has started more ranks than there are.
+// Open MPI's sums and broadcasts that one waits for are twice as fast where they are long, and its mpirun has them
+// give cores away where it has started more ranks than there are.
 #ifdef OPEN_MPI
 enum { uma_long = 1 << 16 }; // bytes
 #else

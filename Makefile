@@ -1,4 +1,5 @@
 # make          prints this list
+# make completion types into bash, zsh and fish, in tmux, and looks what they complete
 # make run      sets up, builds, and shows learning from wrong labels
 # make test     sets up, then runs all tests, on OpenCL and on the plain engine
 # make build    builds build/uma-gpu
@@ -65,7 +66,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check completion run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -108,6 +109,10 @@ deb: build
 deb-check: deb
 	@.ci/install-deps debootstrap
 	packaging/deb-check.sh build/uma-gpu_*.deb build/chroot
+
+completion: build
+	@.ci/install-deps zsh fish tmux
+	packaging/completion-check.sh build/uma-gpu
 
 run: build
 	@sh testdata/demo.sh build/uma-gpu

@@ -15,12 +15,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
 
-// A driver that crashes when it is loaded, or asked for its devices, would take the program with it. So another
-// process asks first (drivers.c). If it does not survive, drivers are asked one by one, and the loader of this process
+// A driver that crashes when it is loaded, or asked for its devices, would take the program with it. So, in programs
+// that let it (AskInChild), another process asks first (drivers.c). If it does not survive, drivers are asked one by one, and the loader of this process
 // sees none but those that answered.
 
 // Between this process and the one that asks; see drivers.c.
@@ -39,6 +40,15 @@ const (
 	vendorsVariable   = "OCL_ICD_VENDORS"
 	filenamesVariable = "OCL_ICD_FILENAMES"
 )
+
+// asksInChild says that AskInChild was called.
+var asksInChild atomic.Bool
+
+// AskInChild lets this package start the program once more, to ask the drivers for their devices in that process: one
+// that crashes, or hangs, is then left out, where it would end this one. Call it first in main, of a program whose
+// executable file holds this package. The child runs constructors in C, and neither Go nor main; without this call, as in
+// a plug-in of another program, there is no child, and drivers are asked in this process.
+func AskInChild() { asksInChild.Store(true) }
 
 // leftOut is what LeftOut returns.
 var leftOut []error
@@ -90,9 +100,9 @@ func registered() (all []driver) {
 }
 
 // soundDrivers asks the drivers that library, the loader, knows. If all answer it returns "", else a new folder
-// that has the ICD files of those that do.
+// that has the ICD files of those that do. It returns "", too, where AskInChild was not called.
 func soundDrivers(library string) (folder string, err error) {
-	if rehearse(library, "") == nil {
+	if !asksInChild.Load() || rehearse(library, "") == nil {
 		return "", nil
 	}
 	if err := rehearseWith(library, nil); err != nil {

@@ -29,6 +29,12 @@ func driverAtFault(t *testing.T, fault int) string {
 	return path
 }
 
+// askInChild is AskInChild for one test.
+func askInChild(t *testing.T) {
+	asksInChild.Store(true)
+	t.Cleanup(func() { asksInChild.Store(false); leftOut = nil })
+}
+
 // registerDrivers has the loader know those of its own and other ICD files, and returns the folder.
 func registerDrivers(t *testing.T, more map[string]string) (folder string, own int) {
 	t.Helper()
@@ -74,7 +80,8 @@ func showSound(t *testing.T) int {
 
 // Drivers that crash, end the process or hang are named and left out, and the others are shown to the loader.
 func TestSoundDrivers(t *testing.T) {
-	defer func(limit time.Duration) { askLimit, leftOut = limit, nil }(askLimit)
+	askInChild(t)
+	defer func(limit time.Duration) { askLimit = limit }(askLimit)
 	for _, c := range []struct {
 		name  string
 		fault int
@@ -104,7 +111,7 @@ func TestSoundDrivers(t *testing.T) {
 
 // What is no driver harms nobody: most loaders pass it over, and if not, it is left out.
 func TestJunkDrivers(t *testing.T) {
-	defer func() { leftOut = nil }()
+	askInChild(t)
 	whole, err := filepath.Glob("/usr/lib/*/libpocl.so.2")
 	if err != nil || len(whole) == 0 {
 		t.Skip("PoCL's library is not where Debian has it: nothing to cut")
@@ -146,7 +153,8 @@ func TestJunkDrivers(t *testing.T) {
 
 // A pipe for an ICD file would never end.
 func TestPipeForDriver(t *testing.T) {
-	defer func(limit time.Duration) { askLimit, leftOut = limit, nil }(askLimit)
+	askInChild(t)
+	defer func(limit time.Duration) { askLimit = limit }(askLimit)
 	askLimit = 5 * time.Second
 	of, own := registerDrivers(t, nil)
 	if err := syscall.Mkfifo(filepath.Join(of, "pipe.icd"), 0o600); err != nil {
@@ -160,7 +168,7 @@ func TestPipeForDriver(t *testing.T) {
 
 // A loader that crashes by itself is no driver's fault.
 func TestBrokenLoader(t *testing.T) {
-	defer func() { leftOut = nil }()
+	askInChild(t)
 	if _, err := soundDrivers(driverAtFault(t, 1)); !errors.Is(err, ErrNoLoader) || leftOut != nil ||
 		!strings.Contains(err.Error(), "with no driver ended by signal: aborted") {
 		t.Errorf("found %v, leaves out %v", err, leftOut)
@@ -169,9 +177,45 @@ func TestBrokenLoader(t *testing.T) {
 
 // All is well: nothing is left out, and no folder is made.
 func TestSoundDriversOfAll(t *testing.T) {
+	askInChild(t)
 	start := time.Now()
 	if folder, err := soundDrivers(loaderLibrary); folder != "" || err != nil || leftOut != nil {
 		t.Errorf("made %q, %v, leaves out %v", folder, err, leftOut)
 	}
 	t.Logf("took %v", time.Since(start))
+}
+
+// A program that did not say AskInChild is not started again, whatever drivers do; one that did is.
+func TestForeignProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "foreign")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/foreign").
+		CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	own, err := Devices()
+	if err != nil {
+		t.Skip(err)
+	}
+	beside, _ := registerDrivers(t, map[string]string{"broken.icd": driverAtFault(t, 1)}) // behind PoCL in the listing
+	for _, c := range []struct {
+		name, child, vendors string
+		starts               int // 0 for several
+		printed              string
+	}{
+		{"not asked", "", "/etc/OpenCL/vendors", 1, fmt.Sprint(len(own), " <nil> 0\n")},
+		{"asked", "1", "/etc/OpenCL/vendors", 2, fmt.Sprint(len(own), " <nil> 0\n")},
+		{"a broken driver, not asked", "", beside, 1, ""},
+		{"a broken driver, asked", "1", beside, 0, fmt.Sprint(len(own), " <nil> 1\n")},
+	} {
+		starts := filepath.Join(t.TempDir(), "starts")
+		p := exec.CommandContext(t.Context(), program)
+		p.Env = append(os.Environ(), "FOREIGN_STARTS="+starts, "ASK_IN_CHILD="+c.child, vendorsVariable+"="+c.vendors)
+		out, err := p.Output()
+		noted, readErr := os.ReadFile(starts)
+		n := strings.Count(string(noted), "started\n")
+		if readErr != nil || string(out) != c.printed || (err == nil) != (c.printed != "") ||
+			c.starts != n && c.starts != 0 || n < 1 {
+			t.Errorf("%s: printed %q, wanted %q, %v; started %d times, wanted %d", c.name, out, c.printed, err, n, c.starts)
+		}
+	}
 }

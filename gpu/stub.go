@@ -18,6 +18,9 @@ const Built = false
 // Devices returns ErrNotBuilt.
 func Devices() ([]Info, error) { return nil, errNotBuilt }
 
+// AskInChild does nothing.
+func AskInChild() {}
+
 // LeftOut returns nil.
 func LeftOut() []error { return nil }
 

@@ -181,38 +181,44 @@ const mostRounds = 100
 // timeAll checks trials against the reference and times those that pass in turn, at
 // least rounds times, and more often where that takes less than enough seconds for
 // each. Each round begins with another of them.
-func timeAll(ctx context.Context, trials []*trial, s *series, reference *trial, rounds int, enough float64) error {
+func (t *tuner) timeAll(ctx context.Context, trials []*trial, rounds int) error {
+	s := t.series
 	for kind := range kinds {
+		told := 0 // of as many measurements as there are trials
 		var alive []*trial
-		for _, t := range trials {
+		for _, x := range trials {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if t.err == nil && (kind == exact || t.startBounds()) {
-				if t.err = t.check(s, kind, reference); t.err == nil {
-					alive = append(alive, t)
+			if x.err == nil && (kind == exact || x.startBounds()) {
+				if x.err = x.check(s, kind, t.reference); x.err == nil {
+					alive = append(alive, x)
 				}
 			}
 		}
 		start, end := time.Now(), rounds
 		for round := 0; round <= end && len(alive) > 0; round++ { // the first warms up
 			for k := range alive {
-				t := alive[(k+round)%len(alive)]
+				x := alive[(k+round)%len(alive)]
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				seconds, err := t.replay(s, s.from(kind), s.to(kind), nil)
+				seconds, err := x.replay(s, s.from(kind), s.to(kind), nil)
 				if err != nil {
 					return err
 				}
 				if round > 0 {
-					t.times[kind] = append(t.times[kind], seconds/float64(s.to(kind)-s.from(kind)))
+					x.times[kind] = append(x.times[kind], seconds/float64(s.to(kind)-s.from(kind)))
 				}
 			}
 			if round == 0 {
-				end = max(rounds, min(mostRounds, int(enough*float64(len(alive))/time.Since(start).Seconds())))
+				end = max(rounds, min(mostRounds, int(t.enough*float64(len(alive))/time.Since(start).Seconds())))
 			}
+			done := len(trials) * round / end
+			t.task.Add(int64(done - told))
+			told = done
 		}
+		t.task.Add(int64(len(trials) - told))
 	}
 	return nil
 }

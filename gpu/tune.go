@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // gain is by how much a candidate has to be faster to be taken: less is in the noise.
@@ -19,7 +20,7 @@ const gain = 0.03
 // fastest. Each candidate passes the self-test and repeats a training run of the
 // default; one that differs from it in a single bit is rejected. What seems best is
 // measured once more against the default. o.Tuning is ignored. Errors: those of Open
-// and Load with the default, and ctx's.
+// and Load with the default, and ctx's. It tells its progress through ctx.
 func Tune(ctx context.Context, i Info, o Options, p Problem) (TuneReport, error) {
 	if p.Repeat < 1 {
 		return TuneReport{}, fmt.Errorf("tune %s: everything is to be measured %d times, wanted at least 1", i.ID(),
@@ -46,6 +47,7 @@ type tuner struct {
 
 	series    *series
 	reference *trial // with the default, at the end of the series
+	task      *progress.Task
 	report    TuneReport
 }
 
@@ -60,8 +62,17 @@ func (t *tuner) run(ctx context.Context) (err error) {
 	}
 	e := t.reference.e
 	t.report = TuneReport{Device: e.Device(), Default: e.tuning, Best: e.tuning, Ratio: 1, Candidates: []Candidate{}}
-	for _, parameter := range t.parameters {
-		values := parameter.candidates(e.cpu, t.X.Sparse(), *parameter.of(&t.report.Best))
+	work := progress.Work{Name: "tuning", Unit: "measurement", AtMost: true, Total: measurements(1)} // of confirm
+	all := make([][]int, len(t.parameters))
+	for k, parameter := range t.parameters { // each is as it is by default until it is tried
+		if all[k] = parameter.candidates(e.cpu, t.X.Sparse(), *parameter.of(&e.tuning)); len(all[k]) > 0 {
+			work.Total += measurements(len(all[k]))
+		}
+	}
+	_, t.task = progress.Begin(ctx, work)
+	defer t.task.End()
+	for k, parameter := range t.parameters {
+		values := all[k]
 		if len(values) == 0 {
 			continue
 		}
@@ -71,6 +82,10 @@ func (t *tuner) run(ctx context.Context) (err error) {
 	}
 	return t.confirm(ctx)
 }
+
+// measurements are those that the task counts for candidates and two trials of what they are compared with: it opens
+// each, and times each kind of steps of it.
+func measurements(candidates int) int64 { return int64(candidates+2) * (1 + kinds) }
 
 // candidates are the values of a parameter that are worth a try beside the value now.
 func (p parameter) candidates(cpu, sparse bool, now int) (values []int) {
@@ -119,14 +134,16 @@ func (t *tuner) timed(ctx context.Context, base Tuning, others []Tuning, rounds 
 	bases, trials []*trial, err error) {
 	for range 2 {
 		bases = append(bases, t.open(base))
+		t.task.Add(1)
 	}
 	for _, tuning := range others {
 		if err := ctx.Err(); err != nil {
 			return bases, trials, err
 		}
 		trials = append(trials, t.open(tuning))
+		t.task.Add(1)
 	}
-	if err := timeAll(ctx, append(slices.Clone(bases), trials...), t.series, t.reference, rounds, t.enough); err != nil {
+	if err := t.timeAll(ctx, append(slices.Clone(bases), trials...), rounds); err != nil {
 		return bases, trials, err
 	}
 	for _, b := range bases {

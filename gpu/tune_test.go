@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
 // tuneProblem has classes that overlap, so that there are steps to make.
@@ -122,10 +123,14 @@ func TestTune(t *testing.T) {
 			if c.sparse {
 				search.X = search.X.Compressed()
 			}
-			if err := search.run(context.Background()); err != nil {
+			var told lastTask
+			if err := search.run(progress.With(context.Background(), &told)); err != nil {
 				t.Fatal(err)
 			}
 			r := search.report
+			if task := told.ended; task == nil || task.Total != task.Done() && task.Total != task.Done()+measurements(1) {
+				t.Errorf("%s: told of %+v, wanted all measurements, or all but those that confirm", c.style, task)
+			}
 			if len(r.Candidates) == 0 || r.Default.ScoreRows != 8 {
 				t.Errorf("%s: found %+v", c.style, r)
 			}
@@ -140,6 +145,13 @@ func TestTune(t *testing.T) {
 		}
 	})
 }
+
+// lastTask is a listener that keeps the task that ended last.
+type lastTask struct{ ended *progress.Task }
+
+func (l *lastTask) Began(*progress.Task)   {}
+func (l *lastTask) Moved(*progress.Task)   {}
+func (l *lastTask) Ended(t *progress.Task) { l.ended = t }
 
 func TestTuneEnds(t *testing.T) {
 	eachDevice(t, func(i Info) {

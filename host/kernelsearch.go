@@ -96,6 +96,16 @@ func pick(x dataset.Examples, y []int32, which []int) labelled {
 	return some
 }
 
+// keep is pick of so many that ranks which share the examples share these, too, until release is called.
+func keep(x dataset.Examples, y []int32, which []int) (some labelled, release func(), err error) {
+	kept, release, err := x.Keep(which)
+	some = labelled{kept, make([]int32, len(which))}
+	for k, i := range which {
+		some.y[k] = y[i]
+	}
+	return some, release, err
+}
+
 // components fits what maps the examples for the learner to train, and returns the components of
 // both, and how many they are.
 func (s KernelSearch) components(

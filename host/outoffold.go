@@ -54,6 +54,7 @@ func OutOfFold(
 	}
 	note := o.Watch.Note
 	o.TemperatureFolds, o.Watch = 0, Watch{}
+	fitting := ctx
 	ctx, task := progress.Begin(ctx, foldWork(folds))
 	defer task.End()
 	spreads := make([]float64, folds)
@@ -77,7 +78,8 @@ func OutOfFold(
 	if o.Annotations != nil {
 		noise = h.meanLearned(data.Classes)
 	}
-	h.finish(spreads, labelled.Y, noise, note)
+	task.End()
+	h.finish(fitting, spreads, labelled.Y, noise, note)
 	return h, nil
 }
 
@@ -138,16 +140,20 @@ func ofClasses(y []int32, n, q int) bool {
 
 // finish makes scores and temperature of what the folds' models have said, of labels y. spreads are
 // the deviations of their weights.
-func (h *HeldOut) finish(spreads []float64, y []int32, noise *confusion.Matrix, note func(string, ...any)) {
+func (h *HeldOut) finish(
+	ctx context.Context, spreads []float64, y []int32, noise *confusion.Matrix, note func(string, ...any),
+) {
 	h.unite(spreads)
 	var err error
-	if h.Temperature, err = confusion.Temperature(h.Scores, y, h.Q, noise); err != nil && note != nil {
+	if h.Temperature, err = confusion.Temperature(ctx, h.Scores, y, h.Q, noise); err != nil && note != nil {
 		note("no probabilities: %v", err)
 	}
 }
 
-// part returns the data without fold f, and the examples of it.
-func (h *HeldOut) part(data *dataset.Dataset, f int) (part *dataset.Dataset, fit, rest []int) {
+// part returns the data without fold f, until release is called, and the examples of it.
+func (h *HeldOut) part(
+	data *dataset.Dataset, f int,
+) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
 	for i, k := range h.Fold {
 		if k == f {
 			rest = append(rest, i)
@@ -155,17 +161,21 @@ func (h *HeldOut) part(data *dataset.Dataset, f int) (part *dataset.Dataset, fit
 			fit = append(fit, i)
 		}
 	}
-	some := pick(data.Examples, data.Y, fit)
+	some, release, err := keep(data.Examples, data.Y, fit)
 	without := *data
 	without.Examples, without.Y, without.SHA256 = some.x, some.y, ""
-	return &without, fit, rest
+	return &without, fit, rest, release, err
 }
 
 // train learns without fold f and scores it.
 func (h *HeldOut) train(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options, f int,
 ) (*Trained, error) {
-	part, fit, rest := h.part(data, f)
+	part, fit, rest, release, err := h.part(data, f)
+	defer release()
+	if err != nil {
+		return nil, err
+	}
 	if o.Annotations != nil {
 		o.Annotations = o.Annotations.Pick(fit)
 	}
@@ -173,22 +183,40 @@ func (h *HeldOut) train(
 	if err != nil {
 		return nil, err
 	}
-	for block := range slices.Chunk(rest, max(1, temperatureBlock/max(1, data.D))) {
-		x := data.Examples.Pick(block)
-		var s []float32
-		if data.Prepared == nil {
-			s, err = m.Scores(ctx, o.Engine, x)
-		} else {
-			s, err = m.ScoresPrepared(ctx, o.Engine, x)
-		}
-		if err != nil {
+	size := max(1, temperatureBlock/max(1, data.D))
+	if data.Share != nil {
+		size = len(rest) // of which each rank has some
+	}
+	for block := range slices.Chunk(rest, max(1, size)) {
+		if err := h.score(ctx, data, o.Engine, m.Model, block); err != nil {
 			return nil, err
-		}
-		for k, i := range block {
-			copy(h.Scores[i*h.Q:], s[k*h.Q:(k+1)*h.Q])
 		}
 	}
 	return m, nil
+}
+
+// score enters what m says of some examples.
+func (h *HeldOut) score(
+	ctx context.Context, data *dataset.Dataset, e engine.Engine, m *model.Model, which []int,
+) error {
+	x, release, err := data.Keep(which)
+	defer release()
+	if err != nil {
+		return err
+	}
+	var s []float32
+	if data.Prepared == nil {
+		s, err = m.Scores(ctx, e, x)
+	} else {
+		s, err = m.ScoresPrepared(ctx, e, x)
+	}
+	if err != nil {
+		return err
+	}
+	for k, i := range which {
+		copy(h.Scores[i*h.Q:], s[k*h.Q:(k+1)*h.Q])
+	}
+	return nil
 }
 
 // unite brings the scores of all folds into one unit, as weights of several trainings differ in

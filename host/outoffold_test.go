@@ -60,7 +60,7 @@ func TestOutOfFoldIsTrain(t *testing.T) {
 			}
 		}
 	}
-	if want := must(confusion.Temperature(h.Scores, data.Y, h.Q, noise)); h.Temperature != want {
+	if want := must(confusion.Temperature(t.Context(), h.Scores, data.Y, h.Q, noise)); h.Temperature != want {
 		t.Errorf("temperature %v, wanted %v", h.Temperature, want)
 	}
 }

@@ -50,7 +50,7 @@ func (t *training) temperature(ctx context.Context, w engine.Weights) (float32, 
 	if err != nil {
 		return 0, err
 	}
-	found, err := confusion.Temperature(scores, y, t.problem.Q, t.problem.Noise)
+	found, err := confusion.Temperature(ctx, scores, y, t.problem.Q, t.problem.Noise)
 	if err != nil {
 		t.note("no probabilities: %v", err)
 		return 0, nil
@@ -108,7 +108,11 @@ func (t *training) foldScores(
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some := pick(t.problem.X, t.problem.Y, fit)
+		some, release, err := keep(t.problem.X, t.problem.Y, fit)
+		defer release() // of what ranks share; the collector takes the rest before
+		if err != nil {
+			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
+		}
 		run, err := Run(ctx, t.Learner, t.problem.On(some.x, some.y), o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)

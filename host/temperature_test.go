@@ -20,7 +20,7 @@ func TestTemperatureOfTheTrainingExamples(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	m := must(host.Train(ctx, data, noise, host.Options{Engine: e, MaxSteps: 100}))
 	scores := must(m.Scores(ctx, e, data.Examples))
-	if want := must(confusion.Temperature(scores, data.Y, m.Q, noise)); m.Meta.Temperature != want {
+	if want := must(confusion.Temperature(t.Context(), scores, data.Y, m.Q, noise)); m.Meta.Temperature != want {
 		t.Errorf("temperature %v, wanted %v", m.Meta.Temperature, want)
 	}
 	p := must(m.Probabilities(ctx, e, data.Examples))
@@ -54,7 +54,7 @@ func TestTemperatureOfManyExamples(t *testing.T) {
 	o := host.Options{Engine: e, Learner: classmean.Defaults()}
 	m := must(host.Train(ctx, many, noise, o))
 	scores := must(m.Scores(ctx, e, data.Examples))
-	want := must(confusion.Temperature(scores, data.Y, m.Q, noise))
+	want := must(confusion.Temperature(t.Context(), scores, data.Y, m.Q, noise))
 	if ratio := m.Meta.Temperature / want; ratio < 0.9 || ratio > 1.1 {
 		t.Errorf("temperature %v, wanted about %v", m.Meta.Temperature, want)
 	}

@@ -48,6 +48,7 @@ func OutOfFoldAll(
 		}
 	}
 	note := ways[0].Watch.Note
+	fitting := ctx
 	ctx, task := progress.Begin(ctx, foldWork(folds))
 	defer task.End()
 	for f := range folds {
@@ -66,8 +67,9 @@ func OutOfFoldAll(
 		}
 		task.Add(1)
 	}
+	task.End()
 	for k, h := range all {
-		h.finish(spreads[k], labelled.Y, noise, note)
+		h.finish(fitting, spreads[k], labelled.Y, noise, note)
 	}
 	return all, nil
 }
@@ -76,7 +78,11 @@ func OutOfFoldAll(
 func holdOutAll(
 	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, ways []Options, all []*HeldOut, f int,
 ) (runs []*run, err error) {
-	part, _, rest := all[0].part(data, f)
+	part, _, rest, release, err := all[0].part(data, f)
+	defer release()
+	if err != nil {
+		return nil, err
+	}
 	var trainings []*training
 	for _, o := range ways {
 		o.TemperatureFolds, o.Watch = 0, Watch{}

@@ -99,7 +99,7 @@ type Trained struct {
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
 // noise describes what is wrong with the labels; nil means that they are right. Raw data
-// are prepared first, prepared ones taken as they are; data itself is only read.
+// are prepared first, prepared ones taken as they are; data itself is only read, unless its Overwrite is set.
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is
 // cancelled later, Train finishes the step under way and returns the model so far: its
@@ -109,6 +109,11 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, 
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if t.data.Share != data.Share { // prepared here
+			t.data.Release()
+		}
+	}()
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
@@ -163,6 +168,11 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		o.MaxSteps = about.MaxSteps
 	case o.MaxSteps < 0:
 		o.MaxSteps = 0
+	}
+	if o.Resume != nil {
+		base := *o.Resume
+		base.Meta.TrainedOn(data)
+		o.Resume = &base
 	}
 	t := &training{Options: o, data: *data}
 	if a := o.Annotations; a != nil {
@@ -292,7 +302,8 @@ func (t *training) checkSame(base *model.Model) error {
 		{"parameters", string(is.Meta.Parameters) == then, string(is.Meta.Parameters), then},
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
-		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, is.Meta.DataSHA256, was.Meta.DataSHA256},
+		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, cmp.Or(is.Meta.DataSHA256, "without a hash") + t.onRanks(),
+			was.Meta.DataSHA256},
 		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others", "those of the file"},
 		{"inverse", is.Meta.Inverse == was.Meta.Inverse, cmp.Or(is.Meta.Inverse, confusion.Exact),
 			cmp.Or(was.Meta.Inverse, confusion.Exact)},
@@ -312,6 +323,14 @@ func (t *training) checkSame(base *model.Model) error {
 			base.Meta.Stop, base.Meta.Steps)
 	}
 	return nil
+}
+
+// onRanks says what hides that data are the same: their earlier hash is made by one process (dataset.Dataset.Is).
+func (t *training) onRanks() string {
+	if t.data.Share == nil {
+		return ""
+	}
+	return " (of this version; what an earlier one began goes on in one process)"
 }
 
 // mapFeatures maps the prepared features, if there is a kernel function.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ func crowds(w io.Writer, dir string) error {
 		if err != nil {
 			return err
 		}
-		a, err := confusion.ReadAnnotations(path, confusion.AnnotationOptions{Items: len(items)})
+		a, err := confusion.ReadAnnotations(context.Background(), path, confusion.AnnotationOptions{Items: len(items)})
 		if err != nil {
 			return err
 		}
@@ -55,7 +56,7 @@ func crowds(w io.Writer, dir string) error {
 		for k, o := range []confusion.CrowdOptions{
 			{Method: confusion.Majority}, {Method: confusion.OneCoin}, {}, {Pooled: 2},
 		} {
-			c, err := confusion.FromCrowd(a, 1, o)
+			c, err := confusion.FromCrowd(context.Background(), a, 1, o)
 			if err != nil {
 				return err
 			}
@@ -120,13 +121,13 @@ func crowdSpeed(w io.Writer) error {
 	for _, n := range []int{1_000_000, 10_000_000} {
 		a := crowdOf(n/5, 5, 1000, 10)
 		begin := time.Now()
-		if _, err := confusion.FromCrowd(a, 1, confusion.CrowdOptions{Rounds: 2}); err != nil {
+		if _, err := confusion.FromCrowd(context.Background(), a, 1, confusion.CrowdOptions{Rounds: 2}); err != nil {
 			return err
 		}
 		few := time.Since(begin)
 		const more = 10
 		begin = time.Now()
-		c, err := confusion.FromCrowd(a, 1, confusion.CrowdOptions{Rounds: 2 + more})
+		c, err := confusion.FromCrowd(context.Background(), a, 1, confusion.CrowdOptions{Rounds: 2 + more})
 		if err != nil {
 			return err
 		}

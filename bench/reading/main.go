@@ -27,6 +27,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("reading", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	times := flags.Int("n", 5, "how `often` to read the file with each number of processors")
+	labels := flags.String("labels", "", "the labels, in a `file` of their own")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
 	} else if err != nil {
@@ -37,7 +38,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	for _, processors := range []int{1, runtime.NumCPU()} {
-		seconds, err := measure(flags.Arg(0), processors, *times)
+		seconds, err := measure(flags.Arg(0), dataset.Options{Labels: *labels}, processors, *times)
 		if err != nil {
 			fmt.Fprintln(stderr, "reading:", err)
 			return 1
@@ -48,13 +49,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // measure returns the median of the seconds that n readings take.
-func measure(path string, processors, n int) (float64, error) {
+func measure(path string, o dataset.Options, processors, n int) (float64, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 	var seconds []float64
 	for range n {
 		runtime.GC() // so that a reading does not pay for the one before
 		start := time.Now()
-		if _, err := dataset.Read(context.Background(), path, dataset.Options{}); err != nil {
+		if _, err := dataset.Read(context.Background(), path, o); err != nil {
 			return 0, err
 		}
 		seconds = append(seconds, time.Since(start).Seconds())

@@ -3,7 +3,7 @@
 //
 //	serve -model m.npz -data test.npz -seconds 5 -body body
 //
-// It prints rows a second, and writes one batch as requests of uma-gpu serve, body.json and body.npy, if -body names
+// It prints rows a second, and the microseconds of processors that a row took (of Linux, else 0), and writes one batch as requests of uma-gpu serve, body.json and body.npy, if -body names
 // them.
 package main
 
@@ -15,6 +15,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
@@ -31,42 +33,59 @@ func main() {
 	seconds := flag.Float64("seconds", 5, "measure for `N` seconds")
 	body := flag.String("body", "", "write requests to `FILE`.json and `FILE`.npy")
 	flag.Parse()
-	rate, err := run(*path, *data, *body, *seconds)
+	rate, cost, err := run(*path, *data, *body, *seconds)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "serve:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%.0f\n", rate)
+	fmt.Printf("%.0f %.3f\n", rate, cost)
 }
 
-func run(path, data, body string, seconds float64) (rate float64, err error) {
+func run(path, data, body string, seconds float64) (rate, cost float64, err error) {
 	m, err := model.Load(path)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	ctx, e := context.Background(), simd.New()
 	d, err := dataset.Read(ctx, data, m.ReadOptions())
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer d.Close() // of what was only read: nothing to lose
 	if d.N < batch || d.Sparse() {
-		return 0, fmt.Errorf("%s: found %d examples, sparse %v, wanted %d dense ones", data, d.N, d.Sparse(), batch)
+		return 0, 0, fmt.Errorf("%s: found %d examples, sparse %v, wanted %d dense ones", data, d.N, d.Sparse(), batch)
 	}
 	x := d.Part(0, batch)
 	if body != "" {
 		if err := write(body, x); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	start, count := time.Now(), 0
+	start, before, count := time.Now(), processorSeconds(), 0
 	for time.Since(start).Seconds() < seconds {
 		if _, err := m.Probabilities(ctx, e, x); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		count++
 	}
-	return float64(count*batch) / time.Since(start).Seconds(), nil
+	rows := float64(count * batch)
+	return rows / time.Since(start).Seconds(), 1e6 * (processorSeconds() - before) / rows, nil
+}
+
+// processorSeconds is what this process took of processors: the fields 14 and 15 of its stat, in ticks, of which
+// Linux has 100 a second for programs.
+func processorSeconds() float64 {
+	text, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, errUser := strconv.Atoi(fields[11])
+	system, errSystem := strconv.Atoi(fields[12])
+	if errors.Join(errUser, errSystem) != nil {
+		return 0
+	}
+	return float64(user+system) / 100
 }
 
 // write writes the requests that ask about x.

@@ -5,6 +5,9 @@
 #
 # usage: serve.sh UMA-GPU LIBRARY DATA
 #   LIBRARY is bench/serve, built; DATA holds letter/letter-recognition.data.gz
+# Where taskset is and there are two cores or more, everything is measured once more with the server, or the library, on
+# one core and hey on another, and by the processor time that each takes for a row: hey and the kernel's work for it
+# take from the server what they need, if they share its cores.
 # SECONDS_EACH is 5; server and library are measured in turn, ROUNDS (3) times, and the best of each counts.
 set -eu
 program=$(realpath "$1")
@@ -18,7 +21,7 @@ cd "$work"
 
 start() {
 	: >log
-	"$program" serve --model "$1" --listen 127.0.0.1:0 --device cpu 2>log &
+	$on "$program" serve --model "$1" --listen 127.0.0.1:0 --device cpu 2>log &
 	server=$!
 	until url=$(grep -o 'http://[^,]*' log); do sleep 0.05; done
 }
@@ -29,6 +32,9 @@ stop() {
 	server=
 }
 
+# ticks: processor time of the server until now, in hundredths of a second
+ticks() { sed 's/.*) //' "/proc/$server/stat" | awk '{ print $12 + $13 }'; }
+
 # ask BODY FLAG...: what hey prints of requests with this body, which are answered in its format.
 ask() {
 	body=$1
@@ -37,9 +43,12 @@ ask() {
 	*.npy) kind=application/x-npy ;;
 	*) kind=application/json ;;
 	esac
-	hey -m POST -T "$kind" -A "$kind" -D "$body" "$@" "$url/v1/predict" >hey.txt
+	$askOn hey -m POST -T "$kind" -A "$kind" -D "$body" "$@" "$url/v1/predict" >hey.txt
 }
 
+on=
+askOn=
+least() { sort -g "$1" | head -n 1; }
 best() { sort -g "$1" | tail -n 1; }
 
 "$program" split --data "$data/letter/letter-recognition.data.gz" --format csv --label-column 1 --counts 15000,5000 \
@@ -50,7 +59,7 @@ best() { sort -g "$1" | tail -n 1; }
 for model in linear kernel; do
 	rm -f served.* own
 	for round in $(seq "${ROUNDS:-3}"); do
-		"$library" -model "$model.npz" -data test.npz -seconds "$each" -body batch >>own
+		"$library" -model "$model.npz" -data test.npz -seconds "$each" -body batch | awk '{ print $1 }' >>own
 		start "$model.npz"
 		for form in json npy; do
 			ask "batch.$form" -z "${each}s" -c 4
@@ -62,6 +71,31 @@ for model in linear kernel; do
 		awk -v what="$model, $form" -v own="$(best own)" -v served="$(best "served.$form")" 'BEGIN {
 			printf "%s, batches of 1000: served %.0f rows/s, library %.0f, %.1f %%\n", what, served, own, 100 * served / own }'
 	done
+	if command -v taskset >/dev/null && [ "$(nproc)" -gt 1 ]; then
+		rm -f cost.*
+		for round in $(seq "${ROUNDS:-3}"); do
+			on="taskset -c 0"
+			askOn="taskset -c 1"
+			$on "$library" -model "$model.npz" -data test.npz -seconds "$each" >cost
+			awk '{ print $1 >>"cost.own.rate"; print $2 >>"cost.own" }' cost
+			start "$model.npz"
+			for form in json npy; do
+				before=$(ticks)
+				ask "batch.$form" -z "${each}s" -c 4
+				awk -v ticks=$(($(ticks) - before)) -v form="$form" '/Requests\/sec/ { print 1000 * $2 >>("cost." form ".rate") }
+					/\[200\]/ { print 10 * ticks / $2 >>("cost." form) }' hey.txt
+			done
+			stop
+		done
+		on=
+		askOn=
+		for form in json npy; do
+			awk -v what="$model, $form" -v own="$(least cost.own)" -v served="$(least "cost.$form")" \
+				-v rate="$(best "cost.$form.rate")" -v ownRate="$(best cost.own.rate)" 'BEGIN {
+				printf "%s, one core each: served %.0f rows/s, library %.0f, %.1f %%\n", what, rate, ownRate, 100 * rate / ownRate
+				printf "%s, processor time: served %.3f us a row, library %.3f, %.1f %%\n", what, served, own, 100 * own / served }'
+		done
+	fi
 	head -c 200 batch.json | sed 's/\],.*/]]}/' >row.json
 	start "$model.npz"
 	ask row.json -z "${each}s" -c 1

@@ -73,8 +73,8 @@ func withoutLabels(c *cli.Context, o *dataset.Options) {
 
 // judgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix, as
 // confusion estimate --annotators finds both.
-func (t *training) judgeByConsensus(d *dataset.Dataset) (*confusion.Matrix, error) {
-	crowd, err := confusion.FromCrowd(t.Annotations, t.Seed, confusion.CrowdOptions{})
+func (t *training) judgeByConsensus(ctx context.Context, d *dataset.Dataset) (*confusion.Matrix, error) {
+	crowd, err := confusion.FromCrowd(ctx, t.Annotations, t.Seed, confusion.CrowdOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.annotators, err)
 	}

@@ -21,21 +21,23 @@ func awaited[T any](ctx context.Context, path string, read func(path string) (T,
 	}()
 	select {
 	case a := <-answers:
-		return a.value, a.err
+		if a.err == nil || ctx.Err() == nil {
+			return a.value, a.err
+		}
 	case <-ctx.Done():
-		var none T
-		return none, fmt.Errorf("%w while reading %s; nothing was written", errInterrupted, path)
 	}
+	var none T
+	return none, fmt.Errorf("%w while reading %s; nothing was written", errInterrupted, path)
 }
 
 // readAnnotations is confusion.ReadAnnotations, but for its waiting.
 func readAnnotations(ctx context.Context, path string, o confusion.AnnotationOptions) (*confusion.Annotations, error) {
 	return awaited(ctx, path, func(path string) (*confusion.Annotations, error) {
-		return confusion.ReadAnnotations(path, o)
+		return confusion.ReadAnnotations(ctx, path, o)
 	})
 }
 
 // readClean is confusion.ReadClean, but for its waiting.
 func readClean(ctx context.Context, path string, o confusion.CleanOptions) (*confusion.Clean, error) {
-	return awaited(ctx, path, func(path string) (*confusion.Clean, error) { return confusion.ReadClean(path, o) })
+	return awaited(ctx, path, func(path string) (*confusion.Clean, error) { return confusion.ReadClean(ctx, path, o) })
 }

@@ -65,7 +65,7 @@ func calibrate(c *cli.Context) error {
 	if before := r.model.Meta.Temperature; before > 0 {
 		report.Before = &before
 	}
-	report.Temperature, err = confusion.Temperature(r.scores, r.data.Y, len(r.classes), noise)
+	report.Temperature, err = confusion.Temperature(c.Context, r.scores, r.data.Y, len(r.classes), noise)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.data.Path, err)
 	}

@@ -80,10 +80,8 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 	if preparation.Steps.NeedsDense() && options.Storage != "narrow" {
 		options.Storage = "dense"
 	}
-	if options.Storage != "narrow" {
-		if err := shareReading(c.String("data"), &options); err != nil {
-			return r, err
-		}
+	if err := shareReading(c.String("data"), &options); err != nil {
+		return r, err
 	}
 	if r.data, err = readFor(c, options, m.Meta.Features, n); err != nil {
 		return r, adviseNoLabels(c, err)
@@ -93,6 +91,7 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 			r.data.Close() // of what was only read: nothing to lose
 		}
 	}()
+	r.data.Overwrite = true // nobody else has it
 	if err := r.data.PrepareBy(preparation); err != nil {
 		return r, err
 	}

@@ -222,7 +222,7 @@ func judgeOf(
 			way.Annotations, way.annotators, way.trusted = t.Annotations, t.annotators, t.trusted
 		}
 	}
-	return t.judgeByConsensus(d)
+	return t.judgeByConsensus(c.Context, d)
 }
 
 // print prints the table for people, and the command that trains in the best way.

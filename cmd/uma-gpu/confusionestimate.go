@@ -296,7 +296,7 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	}
 	e.notes.say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
 		path, len(a.Label), len(a.Names), a.N(), len(classes))
-	crowd, err := confusion.FromCrowd(a, e.c.Uint64("seed"), confusion.CrowdOptions{
+	crowd, err := confusion.FromCrowd(e.c.Context, a, e.c.Uint64("seed"), confusion.CrowdOptions{
 		Method: confusion.CrowdMethod(e.method), Pooled: e.c.Float64("pooled")})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)

@@ -25,6 +25,8 @@ func convertCommand() *cli.Command {
 			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the\n" +
 			"processor computes on it in place, and it need not fit in memory. --normalize prepares the features\n" +
 			"once and for all: train then takes them as they are, and the model still predicts from raw data.\n\n" +
+			"Data of any size are converted in the memory of some hundred megabytes: what is beyond that lies in files\n" +
+			"without names in $TMPDIR or /var/tmp, which takes up to twice the features there.\n\n" +
 			"Of a table with words or missing values the features are written that train makes of it (info\n" +
 			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
 			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
@@ -66,6 +68,7 @@ func convert(c *cli.Context) error {
 	if err := encodedAs(c, &options); err != nil {
 		return err
 	}
+	options.Spill = true
 	d, err := readWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err

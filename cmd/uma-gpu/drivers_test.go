@@ -110,7 +110,12 @@ func TestDamagedKernels(t *testing.T) {
 		t.Fatal("PoCL has kept no kernel")
 	}
 	whole := read(t, kept[0])
-	for how, junk := range map[string][]byte{"zeros": make([]byte, len(whole)), "cut": whole[:len(whole)/2],
+	harm := filepath.Join(t.TempDir(), "libharm.so")
+	if out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-o", harm,
+		"../../gpu/testdata/damage.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for how, junk := range map[string][]byte{"harm": read(t, harm), "zeros": make([]byte, len(whole)), "cut": whole[:len(whole)/2],
 		"text": bytes.Repeat([]byte("junk\n"), 1000)} {
 		if err := os.WriteFile(kept[0], junk, 0o700); err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // planReport is what train --dry-run --json prints.
@@ -24,8 +25,36 @@ type planReport struct {
 	Classes  int           `json:"classes"`
 	Storage  string        `json:"storage"`
 	Plan     engine.Plan   `json:"plan"`
+	Memory   hostMemory    `json:"memory"`
 	Estimate estimate      `json:"estimate"`
 	Seconds  trainSeconds  `json:"seconds"` // that the dry run took; nothing is uploaded or trained
+}
+
+// hostMemory is the memory of the process, in bytes.
+type hostMemory struct {
+	Taken int64 `json:"taken_bytes"` // so far: the program, drivers, reading and preparing; 0 if unknown
+	More  int64 `json:"more_bytes"`  // that learning takes at most besides
+}
+
+func (m hostMemory) String() string {
+	if m.Taken == 0 {
+		return "learning takes up to " + smallBytesText(m.More) + " more than reading"
+	}
+	return fmt.Sprintf("about %s: up to here %s, and learning up to %s more",
+		smallBytesText(m.Taken+m.More), smallBytesText(m.Taken), smallBytesText(m.More))
+}
+
+// garbage is about what a training run leaves to the collector besides.
+const garbage = 16 << 20
+
+// learningTakes returns how much host memory examples with this plan take, once they are prepared: what the device has
+// there, and up to half of them again, for samples and for bounds by which passes read less of them.
+func learningTakes(p engine.Plan) hostMemory {
+	m := hostMemory{Taken: memory.Peak(), More: p.Examples/2 + garbage}
+	if p.InPlace {
+		m.More += p.Scores + p.ClassSums + p.Scratch
+	}
+	return m
 }
 
 // linearDryRun prints what training would take, without doing it.
@@ -42,6 +71,7 @@ func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examp
 		return adviseMemory(err)
 	}
 	reopen := func(limit int64) (engine.Engine, error) { return t.device.reopen(e.Device().ID, limit) }
+	taken := learningTakes(needs) // before anything is measured, which takes memory too
 	guess, err := expect(c.Context, e, needs, x, classes, reopen)
 	if err != nil {
 		return adviseMemory(err)
@@ -49,7 +79,7 @@ func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examp
 	t.seconds.Total = time.Since(t.start).Seconds()
 	r := planReport{
 		Device: e.Device(), Examples: x.N, Features: x.D, Classes: classes, Storage: "dense",
-		Plan: needs, Estimate: guess, Seconds: t.seconds,
+		Plan: needs, Memory: taken, Estimate: guess, Seconds: t.seconds,
 	}
 	if x.Sparse() {
 		r.Storage = "sparse"
@@ -82,6 +112,7 @@ func (r planReport) print(w io.Writer) error {
 		limit = "of " + smallBytesText(p.Limit)
 	}
 	line("in all", "%s, %s", smallBytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
+	line("memory", "%s", r.Memory)
 	line("tiles", "%d, of which aside %d", p.Tiles, p.TilesAside)
 	m := r.Estimate
 	line("expected pass", "%.3g s, at %.3g GB/s measured on %d examples", m.SecondsPerPass,
@@ -131,7 +162,8 @@ type kernelPlan struct {
 	Landmarks  int            `json:"landmarks"`
 	Components int            `json:"components"` // 0: by --variance
 	Plan       kernelpca.Plan `json:"plan"`
-	Bytes      int64          `json:"component_bytes"` // of all examples, in host memory; twice while they are prepared
+	Memory     hostMemory     `json:"memory"`
+	Bytes      int64          `json:"component_bytes"` // of all examples, in host memory
 }
 
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
@@ -146,6 +178,10 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 	if r.Landmarks == 0 {
 		r.Landmarks = d.N
 	}
+	r.Memory = hostMemory{memory.Peak(), plan.Vectors + plan.Basis + r.Bytes + r.Bytes/2 + garbage}
+	if plan.Kept {
+		r.Memory.More += plan.Kernel
+	}
 	components := strconv.Itoa(r.Components)
 	if r.Components == 0 {
 		components = fmt.Sprintf("as many as have %v of the variance", o.Variance)
@@ -159,7 +195,8 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 		{"kernel values", smallBytesText(plan.Kernel) + ", " + kept},
 		{"vectors", "about " + smallBytesText(plan.Vectors)},
 		{"basis", smallBytesText(plan.Basis)},
-		{"components", smallBytesText(r.Bytes) + ", twice while they are prepared"},
+		{"components", smallBytesText(r.Bytes)},
+		{"memory", r.Memory.String()},
 	})
 }
 
@@ -168,10 +205,12 @@ func (t *training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.
 	q := len(d.Classes)
 	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: d.N, Components: q,
 		Plan: kernelpca.Plan{Basis: 4 * int64(d.N) * int64(q)}, Bytes: 4 * int64(d.N) * int64(q)}
+	r.Memory = hostMemory{memory.Peak(), r.Plan.Basis + r.Bytes + r.Bytes/2 + garbage}
 	return r.print(c, [][2]string{
 		{"kernel means", fmt.Sprintf("%d means of %d atoms", r.Components, r.Landmarks)},
 		{"weights of atoms", smallBytesText(r.Plan.Basis)},
-		{"means at examples", smallBytesText(r.Bytes) + ", twice while they are prepared"},
+		{"means at examples", smallBytesText(r.Bytes)},
+		{"memory", r.Memory.String()},
 	})
 }
 

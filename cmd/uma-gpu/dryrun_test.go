@@ -24,6 +24,9 @@ func TestDryRun(t *testing.T) {
 		r.Plan.Examples != 4*65*1797 || r.Plan.ClassSums != 8*100*65 || !r.Plan.InPlace || r.Plan.Limit != 0 {
 		t.Errorf("found %+v", r)
 	}
+	if m := r.Memory; m.Taken < 1<<20 || m.More < r.Plan.Examples/2+r.Plan.Scores+r.Plan.ClassSums+r.Plan.Scratch {
+		t.Errorf("memory: found %+v", m)
+	}
 	if m := r.Estimate.Measured; m.Examples != 1797 || m.Bytes != r.Plan.Examples || m.Seconds <= 0 ||
 		math.Abs(r.Estimate.SecondsPerPass/m.Seconds-1) > 1e-9 || r.Estimate.Streamed != nil {
 		t.Errorf("found %+v", r.Estimate)
@@ -38,7 +41,8 @@ func TestDryRun(t *testing.T) {
 	model := filepath.Join(dir, "m.npz")
 	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage", "sparse")
 	for _, want := range []string{"device         cpu ", "1797 examples × 64 features, 10 classes, sparse\n",
-		"\nscores         70.6 KiB\n", "in all ", "no limit", "tiles          1, of which aside 0\n", "expected pass "} {
+		"\nscores         70.6 KiB\n",
+		"in all ", "\nmemory         about ", "no limit", "tiles          1, of which aside 0\n", "expected pass "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}

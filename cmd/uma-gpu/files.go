@@ -30,9 +30,15 @@ func (inputsFlag) written() bool  { return false }
 func (outputFlag) written() bool  { return true }
 func (outputsFlag) written() bool { return true }
 
-func (f inputFlag) paths(c *cli.Context) []string   { return []string{c.String(f.Name)} }
 func (f inputsFlag) paths(c *cli.Context) []string  { return c.StringSlice(f.Name) }
 func (f outputsFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
+func (f inputFlag) paths(c *cli.Context) []string {
+	files, err := dataFiles(c.String(f.Name))
+	if err != nil { // which whoever reads them says
+		return nil
+	}
+	return files
+}
 func (f outputFlag) paths(c *cli.Context) []string {
 	if f.Value == "-" && c.String(f.Name) == "-" {
 		return nil

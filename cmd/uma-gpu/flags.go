@@ -32,7 +32,8 @@ func seedFlag(of string) cli.Flag {
 // dataFlags say which file to read and how. usage is the text of --data.
 func dataFlags(usage string) []cli.Flag {
 	return append([]cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, or - for standard input (required)"}},
+		inputFlag{&cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, - for standard input, or parts: " +
+			"'PATTERN*', or FILE,FILE (required)"}},
 		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT`: " + orList(dataFormats)},
 		&cli.StringFlag{Name: "label-column", DefaultText: "last",
 			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
@@ -72,6 +73,9 @@ func dataOptions(c *cli.Context) (dataset.Options, error) {
 		return o, err
 	}
 	o.Separator, o.DecimalComma = c.String("separator"), mark == "comma" || mark == ","
+	if err := o.CheckSeparator(); err != nil {
+		return o, usagef(c, "--separator: %v", err)
+	}
 	if list := c.String("ignore-columns"); list != "" {
 		o.Ignore = strings.Split(list, ",")
 	}
@@ -165,7 +169,11 @@ func (n notes) step(r host.Report, classes []string) {
 // readData reads a data file; the caller closes what it gets, after all that uses
 // its examples.
 func readData(ctx context.Context, path string, o dataset.Options, n notes) (*dataset.Dataset, error) {
-	d, err := dataset.Read(ctx, path, o)
+	files, err := dataFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := dataset.ReadAll(ctx, path, files, o)
 	if ctx.Err() != nil {
 		if err == nil {
 			d.Close() // of what was only read: nothing to lose

@@ -25,6 +25,9 @@ func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err 
 		return nil, nil, fmt.Errorf("%s: --validate: %w", t.data, err)
 	}
 	parts[0].KeepNarrow = d.KeepNarrow
+	if err := d.Close(); err != nil { // parts are copies
+		return nil, nil, err
+	}
 	d.Examples = dataset.Examples{}
 	t.notes.say("validate: %d examples to learn from, %d to judge by", parts[0].N, parts[1].N)
 	return parts[0], parts[1], nil
@@ -88,7 +91,7 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 	}
 	noise := o.noise
 	if t.Annotations != nil && !estimates {
-		if noise, err = t.judgeByConsensus(o.data); err != nil {
+		if noise, err = t.judgeByConsensus(c.Context, o.data); err != nil {
 			o.close()
 			return nil, err
 		}

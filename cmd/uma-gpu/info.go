@@ -58,6 +58,9 @@ func infoCommand() *cli.Command {
 			"label is not that of the first. Conflicts hint at label noise, but for examples that may belong to\n" +
 			"several classes. The hash is that of the content: copies in other formats have the same. A binary\n" +
 			"file (.umab) has it stored; it is compared with what the file holds.\n\n" +
+			"--data takes parts of one set, in the order of their names by a pattern in quotes, 'part-*.csv', or as a\n" +
+			"list with commas, where no file has that very name. Tables have the columns of the first part, and its\n" +
+			"header or none.\n\n" +
 			"Files may be packed by gzip or zstd. --format auto goes by content and name. Of a file of --labels,\n" +
 			"--label-column is the column. --storage auto goes by density; narrow keeps small integers as such\n" +
 			"and prepares them while they are read, which auto does too where it pays; weights do not depend on\n" +

@@ -30,7 +30,10 @@ func TestLayouts(t *testing.T) {
 		t.Error("decimal commas predict otherwise")
 	}
 	fail(t, exitFailure, "if these are decimal commas, say so (--decimal comma)", "train", "--data", b, "--model", m)
-	fail(t, exitFailure, `unknown separator "::", wanted auto, comma, tab`, "info", "--data", a, "--separator", "::")
+	fail(t, exitUsage, `--separator: unknown separator "::", wanted auto, comma, tab`,
+		"info", "--data", a, "--separator", "::")
+	fail(t, exitUsage, "--separator: asked for decimal commas between commas",
+		"info", "--data", a, "--separator", "comma", "--decimal", "comma")
 	fail(t, exitUsage, `--decimal is "dot", wanted point`, "info", "--data", a, "--decimal", "dot")
 }
 

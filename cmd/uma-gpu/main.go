@@ -4,6 +4,13 @@
 // and what their exit codes mean.
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(start(os.Args[1:], os.Stdout, os.Stderr)) }
+	"github.com/uma-gpu/uma-gpu/gpu"
+)
+
+func main() {
+	gpu.AskInChild()
+	os.Exit(start(os.Args[1:], os.Stdout, os.Stderr))
+}

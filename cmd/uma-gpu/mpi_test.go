@@ -41,7 +41,14 @@ func TestRanksTrain(t *testing.T) {
 	succeed(t, "convert", "--data", data, "--normalize", "auto", "--out", mapped)
 	raw := filepath.Join(dir, "raw.umab")
 	succeed(t, "convert", "--data", data, "--storage", "sparse", "--out", raw)
+	people := filepath.Join(dir, "people.csv")
+	if err := os.WriteFile(people, []byte(peopleTable(6000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table := []string{"--data", people, "--missing", "indicator", "--text", "words", "--id-column", "id", "--skip-bad"}
 	for _, c := range [][]string{
+		append([]string{"--learner", "softmax", "--iterations", "5", "--validate", "0.2"}, table...),
+		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense", "--temperature-folds", "2"}, table...),
 		{"--data", raw, "--learner", "uma", "--max-steps", "8"},
 		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir, "c.npz"),
 			"--every", "3"},
@@ -61,6 +68,39 @@ func TestRanksTrain(t *testing.T) {
 		if n := bytes.Count(out, []byte("seconds ")); n != 1 {
 			t.Errorf("%v: %d ranks tell of their seconds:\n%s", c, n, out)
 		}
+	}
+}
+
+// peopleTable is a table of more than numbers, with quotes around line ends, and some bad examples.
+func peopleTable(n int) string {
+	var b strings.Builder
+	b.WriteString("id,colour,size,words,class\n")
+	for i := range n {
+		size := strconv.Itoa(i * i % 37)
+		if i%900 == 7 {
+			size = "large"
+		}
+		fmt.Fprintf(&b, "e%d,%s,%s,\"%s,\nand %s\",%d\n", i, []string{"red", "green", "NA"}[i%3], size,
+			[]string{"one", "two", "three"}[i%3], []string{"four", "five"}[i%2], i*7%3*(1-i%11/10))
+	}
+	return b.String()
+}
+
+// TestRanksFolds: what cv says on ranks is what it says in one process.
+func TestRanksFolds(t *testing.T) {
+	people := filepath.Join(t.TempDir(), "people.csv")
+	if err := os.WriteFile(people, []byte(peopleTable(6000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"cv", "--data", people, "--missing", "mean", "--text", "words", "--id-column", "id", "--skip-bad",
+		"--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet", "--device", "cpu"}
+	one, _ := succeed(t, args...)
+	c := mpirun(t, 2, args...)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	many, err := c.Output()
+	if err != nil || string(many) != one {
+		t.Errorf("%v: found\n%s\nwant\n%s\n%s", err, many, one, errs.String())
 	}
 }
 

@@ -183,6 +183,9 @@ func TestLongWorkTells(t *testing.T) {
 	small := write(t, dir, "a.csv", "a,b,label\n"+strings.Repeat("1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n", 600))
 	few := write(t, dir, "few.csv", "a,b,label\n1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n")
 	matrix := write(t, dir, "C.csv", "noisy\\true,x,y\nx,0.9,0.1\ny,0.1,0.9\n")
+	votes := write(t, dir, "votes.csv", "item,worker,label\n0,a,x\n0,b,x\n1,a,y\n1,b,x\n2,a,x\n2,b,x\n3,a,y\n3,b,y\n")
+	pairs := write(t, dir, "pairs.csv", "noisy,true\nx,x\nx,y\ny,y\ny,x\n")
+	texts := write(t, dir, "texts.csv", "note,label\n"+strings.Repeat("some words,x\nother words,y\n", 9))
 	kernel := []string{"train", "--data", small, "--model", at("k.npz"), "--learner", "kernelmean", "--kernel", "rbf"}
 	for _, c := range []struct {
 		args []string
@@ -201,6 +204,16 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"confusion", "estimate", "--data", small}, []string{"estimating C, method"}},
 		{[]string{"confusion", "inject", "--data", small, "--confusion", matrix, "--out", at("n.csv")},
 			[]string{"writing " + at("n.csv") + ", example"}},
+		{[]string{"confusion", "estimate", "--annotators", votes, "--out", at("V.csv")},
+			[]string{"reading " + votes + ", byte", "believing annotators, round"}},
+		{[]string{"confusion", "estimate", "--clean", pairs}, []string{"reading " + pairs + ", byte"}},
+		{[]string{"cv", "--data", few, "--annotators", votes, "--folds", "2", "--learner", "softmax"},
+			[]string{"believing annotators, round", "fitting the temperature, reading"}},
+		{[]string{"calibrate", "--data", small, "--model", at("m.npz"), "--out", at("c.npz")},
+			[]string{"fitting the temperature, reading"}},
+		{[]string{"info", "--data", texts, "--text", "note"}, []string{"making features, example"}},
+		{[]string{"compress", "--data", small, "--model", at("k.npz"), "--atoms", "2", "--out", at("less.npz")},
+			[]string{"choosing landmarks, landmark"}},
 		{[]string{"convert", "--data", small, "--out", at("a.umab")}, []string{"writing " + at("a.umab") + ", byte"}},
 		{[]string{"convert", "--data", small, "--out", at("a.svm")}, []string{"writing " + at("a.svm") + ", example"}},
 		{[]string{"info", "--data", at("a.umab")}, []string{"checking the data, byte"}},
@@ -211,7 +224,7 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"report", "--data", small, "--model", at("m.npz"), "--out", at("r.html"), "--judge", "folds"},
 			[]string{"judging the settings, way", "learning without each fold, fold"}},
 		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "bpm"},
-			[]string{"centres of version spaces, class", "chains, step"}},
+			[]string{"version spaces, class", "centres of version spaces, class", "chains, step"}},
 		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "maxmin"},
 			[]string{"halving version spaces, example"}},
 		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "committee"},

@@ -271,6 +271,13 @@ func TestQueryRefuses(t *testing.T) {
 	if !bytes.Equal(read(t, "s/session.json"), kept) {
 		t.Errorf("a refused call has changed the session")
 	}
+	// The hashes of the same data in an earlier version.
+	session := decode[map[string]any](t, string(kept))
+	write(t, filepath.Join(dir, "s"), "session.json", strings.NewReplacer(
+		session["pool_sha256"].(string), "75d08a09b2761d778c43ccd41f4658b9d95b17a460a183ab50be68ef7c4f5cfe",
+		session["labelled_sha256"].(string), "d6d149f3d516f39fe63b20d854de86debdfc92f3b0b4cbaa68f19f30446c4846",
+	).Replace(string(kept)))
+	succeed(t, "query", "--session", "s")
 	// Other data under the same name, and a damaged session.
 	write(t, dir, "pool.csv", string(read(t, "other.csv")))
 	fail(t, exitFailure, "pool.csv: found other examples than the session in s began with", "query", "--session", "s")

@@ -130,7 +130,7 @@ func (q *questions) columnsOut(c *cli.Context, path string) (dataset.Options, er
 			o.IDColumn = name
 			continue
 		}
-		has, err := dataset.HasColumn(c.Context, path, name)
+		has, err := dataset.HasColumn(c.Context, path, name, o)
 		if err != nil {
 			return o, err
 		}
@@ -198,10 +198,10 @@ func (q *questions) name(c *cli.Context) (err error) {
 	}
 	if column := c.String("show"); column != "" {
 		q.shown = column
-		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n)
+		q.texts, err = dataset.ReadTexts(c.Context, pool, column, n, q.training.read)
 	} else if path := c.String("show-file"); path != "" {
 		q.shown = "text"
-		q.texts, err = dataset.ReadTexts(c.Context, path, "", n)
+		q.texts, err = dataset.ReadTexts(c.Context, path, "", n, q.training.read)
 	}
 	if q.shown == "id" || q.shown == "label" {
 		q.shown += "_shown" // columns of the questions have names of their own
@@ -226,16 +226,19 @@ func (q *questions) same(c *cli.Context) error {
 		return usagef(c, "--classes is %q, wanted two classes or more", c.String("classes"))
 	}
 	s := q.session
-	hash := func(d *dataset.Dataset) string {
+	hash := func(d *dataset.Dataset, was string) (is string, same bool) {
 		if d == nil {
-			return ""
+			return "", was == ""
 		}
-		return d.Hash()
+		d.SHA256 = d.Hash() // as it is now
+		return d.SHA256, d.Is(was)
 	}
-	pool, labelled := hash(q.rest), hash(q.labelled)
-	if s.Pool != "" && (s.Pool != pool || s.Labelled != labelled || s.Examples != q.rest.N) {
+	pool, samePool := hash(q.rest, s.Pool)
+	labelled, sameLabelled := hash(q.labelled, s.Labelled)
+	samePool = samePool && s.Examples == q.rest.N
+	if s.Pool != "" && !(samePool && sameLabelled) {
 		which := c.String("pool")
-		if s.Pool == pool && s.Examples == q.rest.N {
+		if samePool {
 			which = c.String("labelled")
 		}
 		return fmt.Errorf("%s: found other examples than the session in %s began with, wanted the same; "+

@@ -164,7 +164,8 @@ func shareReading(path string, o *dataset.Options) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore, o.Labels != "", o.Trust)
+	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore, o.Labels != "", o.Trust,
+		o.Separator, o.DecimalComma, o.IDColumn, o.Encode, o.SkipBad, o.MaxErrors)
 	o.Ranks = traffic
 	return compareIdentities(world, identity{program, contract.Version, hash64(what)})
 }

@@ -73,7 +73,7 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	folded := g.judge == byFolds || g.judge == "auto" && (d.SHA256 == g.model.Meta.DataSHA256 && d.SHA256 != "")
+	folded := g.judge == byFolds || g.judge == "auto" && g.model.Meta.TrainedOn(d)
 	noise, err := r.noise(g, folded)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 	with := o.held
 	if told == nil {
 		if noise != nil { // that the model has learned: the trainings were not told it
-			if with.Temperature, err = confusion.Temperature(with.Scores, o.data.Y, with.Q, noise); err != nil {
+			if with.Temperature, err = confusion.Temperature(ctx, with.Scores, o.data.Y, with.Q, noise); err != nil {
 				with.Temperature = 0
 			}
 		}
@@ -259,9 +259,9 @@ func (r *reporter) suspect(c *cli.Context, g *grounds, o *outOfFold) error {
 	}
 	var texts []string
 	if column := c.String("show"); column != "" {
-		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.data.N)
+		texts, err = dataset.ReadTexts(c.Context, g.data, column, o.data.N, g.read)
 	} else if path := c.String("show-file"); path != "" {
-		texts, err = dataset.ReadTexts(c.Context, path, "", o.data.N)
+		texts, err = dataset.ReadTexts(c.Context, path, "", o.data.N, g.read)
 	}
 	if err != nil {
 		return err

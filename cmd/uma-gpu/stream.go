@@ -79,7 +79,11 @@ func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
 			o.Storage = "dense"
 		}
 	}
-	return dataset.OpenStream(c.Context, t.data, o)
+	files, err := dataFiles(t.data)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.OpenStreams(c.Context, t.data, files, o)
 }
 
 // stream is train for examples that are seen once.

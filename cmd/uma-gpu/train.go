@@ -167,6 +167,9 @@ func train(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if t.Resume != nil {
+		t.Resume.Meta.TrainedOn(d) // or its hash may be of an earlier kind, which nobody knows of prepared data
+	}
 	if err := t.prepare(d); err != nil {
 		return err
 	}
@@ -427,7 +430,7 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		o.Storage = "dense"
 	}
 	d, err := readFor(c, o, base.Meta.Features, t.notes)
-	if err == nil && d.SHA256 == "" { // a mapped file, whose columns traded places
+	if err == nil && d.SHA256 == "" && d.Prepared == nil { // a mapped file, whose columns traded places, or an old one
 		d.SHA256 = d.Hash()
 	}
 	return d, err
@@ -436,8 +439,7 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 // sharesExamples reports whether no step of the training needs other examples than those of the rank that makes it,
 // but for some that it picks.
 func (t *training) sharesExamples() bool {
-	return t.Learner.Definition().Shared && !t.mapped() && t.validate == 0 && t.annotators == "" && t.page == "" &&
-		!t.estimates && t.read.Storage != "narrow"
+	return t.Learner.Definition().Shared && !t.mapped() && t.page == "" && !t.estimates
 }
 
 // readNoise reads the confusion matrix, nil for none.
@@ -476,6 +478,7 @@ func (t *training) prepare(d *dataset.Dataset) error {
 	if t.mapped() || t.read.Storage == "dense" {
 		where = nil // projection reads float32, and whoever asks for it gets it
 	}
+	d.Overwrite = true // nobody else has them
 	if base := t.base(); base != nil {
 		d.KeepNarrow = d.KeepNarrow || where != nil && where.wantsNarrow(d.Examples)
 		if err := d.PrepareBy(&base.Meta.Preparation); err != nil {

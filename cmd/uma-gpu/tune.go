@@ -11,7 +11,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
 	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
@@ -95,15 +94,9 @@ func tune(c *cli.Context) error {
 	x := firstExamples(s.X, tunedBytes)
 	b.notes.say("device: %s %s (%s, driver %s)", i.ID(), i.Name, i.PlatformName, i.Driver)
 	b.notes.say("shape: %s; measured on %d of %d examples", r.Shape, x.N, s.X.N)
-	// How many trials there will be depends on what they find.
-	ctx, task := progress.Begin(c.Context, progress.Work{Name: "tuning", Unit: "trial"})
-	defer task.End()
-	r.TuneReport, err = gpu.Tune(ctx, i, b.device.options, gpu.Problem{
+	r.TuneReport, err = gpu.Tune(c.Context, i, b.device.options, gpu.Problem{
 		X: x, Y: s.Y[:x.N], Classes: classes, Inverse: inverse.Float32(), Repeat: b.repeat,
-		Say: func(format string, args ...any) {
-			task.Add(1)
-			b.notes.say(format, args...)
-		},
+		Say: b.notes.say,
 	})
 	if stopped := interrupted(c.Context); stopped != nil {
 		return stopped

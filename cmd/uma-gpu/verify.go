@@ -100,7 +100,7 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes)
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	v.Examples, v.TrainingData = d.N, d.SHA256 != "" && d.SHA256 == g.model.Meta.DataSHA256
+	v.Examples, v.TrainingData = d.N, g.model.Meta.TrainedOn(d)
 	if err := d.PrepareBy(&g.model.Meta.Preparation); err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 // centre is Centre until ctx ends, as far as centroids are sampled.
 func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack float64, err error) {
 	o = o.filled()
-	s, spaces, slack, err := p.roomy(o)
+	s, spaces, slack, err := p.roomy(ctx, o)
 	if err != nil {
 		return w, slack, err
 	}
@@ -152,9 +152,16 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 // roomy returns the coordinates in which the version space of each class has an inside, and these spaces: by
 // o.Slack, or by DefaultSlack where that is 0 and labels contradict each other. Of two classes the first has none,
 // nil, since it is the other one's mirror image.
-func (p *Pool) roomy(o Options) (s *span, spaces []*versionspace.Space, slack float64, err error) {
+func (p *Pool) roomy(ctx context.Context, o Options) (
+	s *span, spaces []*versionspace.Space, slack float64, err error,
+) {
 	slack = o.Slack
+	_, task := progress.Begin(ctx, progress.Work{Name: "version spaces", Unit: "class", Total: int64(len(p.Classes))})
+	defer task.End()
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, 0, err
+		}
 		s = newSpan(p, slack)
 		if len(s.bases) == 0 {
 			return nil, nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, wanted one with a "+
@@ -163,6 +170,7 @@ func (p *Pool) roomy(o Options) (s *span, spaces []*versionspace.Space, slack fl
 		spaces = make([]*versionspace.Space, len(p.Classes))
 		empty := false
 		for r := range spaces {
+			task.Reach(int64(r))
 			if len(spaces) == 2 && r == 0 {
 				continue
 			}

@@ -19,7 +19,7 @@ func TestReadAnnotations(t *testing.T) {
 			"1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
-			got, err := ReadAnnotations(save(t, "a.csv", data), AnnotationOptions{Items: 3, Classes: want.Classes})
+			got, err := ReadAnnotations(t.Context(), save(t, "a.csv", data), AnnotationOptions{Items: 3, Classes: want.Classes})
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
 				continue
@@ -34,7 +34,7 @@ func TestReadAnnotations(t *testing.T) {
 	}
 	// Classes by the table, then in another order.
 	text := "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n"
-	got, err := ReadAnnotations(save(t, "a.csv", []byte(text)), AnnotationOptions{Items: 3})
+	got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)), AnnotationOptions{Items: 3})
 	if err != nil || !slices.Equal(got.Classes, []string{"z", "x", "y"}) {
 		t.Fatalf("classes %v, %v", got.Classes, err)
 	}
@@ -61,16 +61,17 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"item,worker,label\n0,a,x\n1,b,y\n0,a,y\n2,b,y\n", `:4: item 0 has a label of worker "a" here and in line 2`},
 		{"item,worker,label\n0,\"a,x\n", ": found broken CSV"},
 	} {
-		_, err := ReadAnnotations(save(t, "a.csv", []byte(c.text)), AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
+		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
+			AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv") {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
-	if _, err := ReadAnnotations("nowhere.csv", AnnotationOptions{Items: 1}); err == nil {
+	if _, err := ReadAnnotations(t.Context(), "nowhere.csv", AnnotationOptions{Items: 1}); err == nil {
 		t.Error("a file that is not there: no error")
 	}
 	one := save(t, "a.csv", []byte("item,worker,label\n0,a,x\n"))
-	if _, err := ReadAnnotations(one, AnnotationOptions{Items: 1}); err == nil ||
+	if _, err := ReadAnnotations(t.Context(), one, AnnotationOptions{Items: 1}); err == nil ||
 		!strings.Contains(err.Error(), "2 or more") {
 		t.Errorf("a table of one class: %v", err)
 	}
@@ -81,7 +82,7 @@ func TestRightAnnotators(t *testing.T) {
 	text := "item,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
 	path := save(t, "a.csv", []byte(text))
 	read := func(right ...string) *Annotations {
-		a, err := ReadAnnotations(path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
 		if err == nil {
 			err = a.Check(3, 2)
 		}
@@ -110,7 +111,7 @@ func TestRightAnnotators(t *testing.T) {
 		`no worker "eve", whose labels are said to be right, wanted one of "a", "b"`: {"chief", "eve"},
 		`:4: item 0 has label "y" of worker "chief", and "x" of "a" in line 2`:       {"a", "chief"},
 	} {
-		_, err := ReadAnnotations(path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		_, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, wanted %s", err, want)
 		}

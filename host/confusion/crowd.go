@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -55,8 +56,9 @@ type Crowd struct {
 //
 // Posteriors are products in the order of the labels, as exact as sums of logarithms and without
 // any, and what is counted with them adds in integers, so that the result has the same bits on
-// every machine, whatever the number of processors.
-func FromCrowd(a *Annotations, seed uint64, o CrowdOptions) (*Crowd, error) {
+// every machine, whatever the number of processors. It tells its progress through ctx, whose error it returns when
+// that is cancelled.
+func FromCrowd(ctx context.Context, a *Annotations, seed uint64, o CrowdOptions) (*Crowd, error) {
 	if o.Method == "" {
 		o.Method = DawidSkene
 	}
@@ -92,7 +94,9 @@ func FromCrowd(a *Annotations, seed uint64, o CrowdOptions) (*Crowd, error) {
 	}
 	c := &Crowd{Classes: slices.Clone(a.Classes), Method: o.Method}
 	if o.Method != Majority {
-		c.Rounds, c.Settled = m.settle(o)
+		if c.Rounds, c.Settled, err = m.settle(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	m.count(true)
 	if o.Method == OneCoin {

@@ -96,7 +96,7 @@ func twinEM(a *Annotations, rounds int, smoothing float64) (posterior [][]float6
 func TestCrowdTwin(t *testing.T) {
 	a, _, _ := people(t, 120, 4, 9, 3, 3)
 	for _, rounds := range []int{1, 2, 12} {
-		c, err := FromCrowd(a, 0, CrowdOptions{Rounds: rounds})
+		c, err := FromCrowd(t.Context(), a, 0, CrowdOptions{Rounds: rounds})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestCrowdFindsMatrices(t *testing.T) {
 	a, of, right := people(t, 6000, 5, 25, 4, 1)
 	accuracy := map[CrowdMethod]float64{}
 	for _, method := range CrowdMethods {
-		c, err := FromCrowd(a, 1, CrowdOptions{Method: method})
+		c, err := FromCrowd(t.Context(), a, 1, CrowdOptions{Method: method})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestCrowdKnown(t *testing.T) {
 			if a.Right = nil; known {
 				a.Right = []bool{false, false, true}
 			}
-			c, err := FromCrowd(a, 1, CrowdOptions{Method: method})
+			c, err := FromCrowd(t.Context(), a, 1, CrowdOptions{Method: method})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +216,7 @@ func TestCrowdKnown(t *testing.T) {
 func TestCrowdPooled(t *testing.T) {
 	a, of, _ := people(t, 150, 4, 40, 4, 5)
 	off := func(pooled float64) float64 {
-		c, err := FromCrowd(a, 1, CrowdOptions{Pooled: pooled})
+		c, err := FromCrowd(t.Context(), a, 1, CrowdOptions{Pooled: pooled})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,9 +236,9 @@ func TestCrowdSameBits(t *testing.T) {
 	for _, method := range CrowdMethods {
 		o := CrowdOptions{Method: method, Rounds: 4}
 		before := runtime.GOMAXPROCS(1)
-		one, err := FromCrowd(a, 1, o)
+		one, err := FromCrowd(t.Context(), a, 1, o)
 		runtime.GOMAXPROCS(3)
-		three, err3 := FromCrowd(a, 1, o)
+		three, err3 := FromCrowd(t.Context(), a, 1, o)
 		runtime.GOMAXPROCS(before)
 		if err != nil || err3 != nil {
 			t.Fatal(err, err3)
@@ -264,16 +264,16 @@ func TestCrowdWarmStart(t *testing.T) {
 		}
 		old.Start = append(old.Start, len(old.By))
 	}
-	known, err := FromCrowd(old, 0, CrowdOptions{})
+	known, err := FromCrowd(t.Context(), old, 0, CrowdOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cold, err := FromCrowd(a, 0, CrowdOptions{})
+	cold, err := FromCrowd(t.Context(), a, 0, CrowdOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	far := func(o CrowdOptions) float64 {
-		c, err := FromCrowd(a, 0, o)
+		c, err := FromCrowd(t.Context(), a, 0, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestCrowdWarmStart(t *testing.T) {
 // However many labels an example has, no product becomes 0.
 func TestCrowdManyLabels(t *testing.T) {
 	a, _, right := people(t, 40, 600, 600, 2, 6)
-	c, err := FromCrowd(a, 0, CrowdOptions{})
+	c, err := FromCrowd(t.Context(), a, 0, CrowdOptions{})
 	if err != nil || shareRight(c.Consensus, right) < 1 {
 		t.Errorf("right: %v, %v", shareRight(c.Consensus, right), err)
 	}
@@ -305,7 +305,7 @@ func TestCrowdManyLabels(t *testing.T) {
 
 func TestCrowdErrors(t *testing.T) {
 	a, _, _ := people(t, 30, 3, 5, 3, 1)
-	good, err := FromCrowd(a, 0, CrowdOptions{Rounds: 2})
+	good, err := FromCrowd(t.Context(), a, 0, CrowdOptions{Rounds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,11 +318,11 @@ func TestCrowdErrors(t *testing.T) {
 		"votes need no rounds":         {Method: Majority, Start: good},
 		`found a start of classes "x"`: {Start: &Crowd{Classes: []string{"x"}}},
 	} {
-		if _, err := FromCrowd(a, 0, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FromCrowd(t.Context(), a, 0, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}
-	if _, err := FromCrowd(&Annotations{Classes: abc, Start: []int{0}}, 0, CrowdOptions{}); err == nil {
+	if _, err := FromCrowd(t.Context(), &Annotations{Classes: abc, Start: []int{0}}, 0, CrowdOptions{}); err == nil {
 		t.Error("no example: wanted an error")
 	}
 	if _, err := good.Of([]int32{1}); err == nil || !strings.Contains(err.Error(), "found 1 labels") {

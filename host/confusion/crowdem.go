@@ -1,9 +1,11 @@
 package confusion
 
 import (
+	"context"
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -79,8 +81,14 @@ func (m *crowdEM) begin(s *Crowd) {
 }
 
 // settle makes rounds until one moves next to nothing.
-func (m *crowdEM) settle(o CrowdOptions) (rounds int, settled bool) {
+func (m *crowdEM) settle(ctx context.Context, o CrowdOptions) (rounds int, settled bool, err error) {
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: "believing annotators", Unit: "round", Total: int64(o.Rounds), AtMost: true})
+	defer task.End()
 	for rounds < o.Rounds && !settled {
+		if err := ctx.Err(); err != nil {
+			return rounds, false, err
+		}
 		m.sums, m.before = m.before, m.sums
 		m.count(false)
 		if m.o.Method == OneCoin {
@@ -88,6 +96,7 @@ func (m *crowdEM) settle(o CrowdOptions) (rounds int, settled bool) {
 		}
 		m.rates()
 		rounds++
+		task.Add(1)
 		moved := int64(0)
 		for k, v := range m.sums {
 			moved += max(v-m.before[k], m.before[k]-v)
@@ -95,7 +104,7 @@ func (m *crowdEM) settle(o CrowdOptions) (rounds int, settled bool) {
 		// The first count, by votes, has nothing to be compared with.
 		settled = rounds > 1 && float64(moved) <= settledMass*2*posteriorUnit*float64(len(m.a.By))
 	}
-	return rounds, settled
+	return rounds, settled, nil
 }
 
 // tables are what one worker counts.

@@ -1,15 +1,12 @@
 package confusion
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,20 +35,14 @@ type AnnotationOptions struct {
 // the number of an example, 0 for the first. Each example needs a label: leave those out of
 // the data that nobody labelled.
 //
-// Errors begin with the path, and where a line is wrong with its number.
-func ReadAnnotations(path string, o AnnotationOptions) (*Annotations, error) {
-	f, err := os.Open(path)
+// Errors begin with the path, and where a line is wrong with its number. Reading tells its progress through ctx, and
+// ends with it.
+func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
+	plain, done, err := openText(ctx, path, "the annotations")
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the annotations: %w", path, fileerr.Cause(err))
+		return nil, err
 	}
-	defer f.Close() // nothing to lose: it was only read
-	r := bufio.NewReader(f)
-	var plain io.Reader = r
-	if magic, _ := r.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
-		if plain, err = gzip.NewReader(r); err != nil {
-			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
-		}
-	}
+	defer done()
 	t := annotationTable{path: path, o: o, bounded: o.Items > 0,
 		annotators: map[string]int32{}, classes: map[string]int32{}}
 	for k, name := range o.Classes {

@@ -1,18 +1,14 @@
 package confusion
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
@@ -38,20 +34,14 @@ type CleanOptions struct {
 // a column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and
 // one of true classes. Other columns do not count.
 //
-// Errors begin with the path, and where a line is wrong with its number.
-func ReadClean(path string, o CleanOptions) (*Clean, error) {
-	f, err := os.Open(path)
+// Errors begin with the path, and where a line is wrong with its number. Reading tells its progress through ctx, and
+// ends with it.
+func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
+	plain, done, err := openText(ctx, path, "the true classes")
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the true classes: %w", path, fileerr.Cause(err))
+		return nil, err
 	}
-	defer f.Close() // nothing to lose: it was only read
-	b := bufio.NewReader(f)
-	var plain io.Reader = b
-	if magic, _ := b.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
-		if plain, err = gzip.NewReader(b); err != nil {
-			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
-		}
-	}
+	defer done()
 	t := cleanTable{path: path, o: o, classes: map[string]int32{}, seen: map[int]int{}}
 	t.Classes = slices.Clone(o.Classes)
 	for k, name := range o.Classes {

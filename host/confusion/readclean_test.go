@@ -16,14 +16,14 @@ func TestReadClean(t *testing.T) {
 		"gold,label\r\nb,a\r\nc,c\r\n":         {Noisy: []int32{0, 2}, Right: []int32{1, 2}},
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
-			c, err := ReadClean(save(t, "c.csv", data), CleanOptions{Classes: abc, Y: y})
+			c, err := ReadClean(t.Context(), save(t, "c.csv", data), CleanOptions{Classes: abc, Y: y})
 			if err != nil || !slices.Equal(c.Noisy, want.Noisy) || !slices.Equal(c.Right, want.Right) ||
 				!slices.Equal(c.Item, want.Item) {
 				t.Errorf("%q: got %+v, %v; wanted %+v", text, c, err, want)
 			}
 		}
 	}
-	c, err := ReadClean(save(t, "c.csv", []byte("true,noisy\nz,x\nx,x\n")), CleanOptions{})
+	c, err := ReadClean(t.Context(), save(t, "c.csv", []byte("true,noisy\nz,x\nx,x\n")), CleanOptions{})
 	if err != nil || !slices.Equal(c.Classes, []string{"x", "z"}) {
 		t.Fatalf("got %+v, %v", c, err)
 	}
@@ -51,15 +51,16 @@ func TestReadCleanErrors(t *testing.T) {
 		"\x1f\x8b\x08":                "cannot unpack the gzip data",
 	} {
 		path := save(t, "c.csv", []byte(text))
-		_, err := ReadClean(path, CleanOptions{Classes: abc, Y: []int32{0, 1}})
+		_, err := ReadClean(t.Context(), path, CleanOptions{Classes: abc, Y: []int32{0, 1}})
 		if err == nil || !strings.HasPrefix(err.Error(), path+":") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, wanted %q", text, err, want)
 		}
 	}
-	if _, err := ReadClean("none", CleanOptions{}); err == nil || !strings.Contains(err.Error(), "none: cannot read") {
+	if _, err := ReadClean(t.Context(), "none", CleanOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "none: cannot read") {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := ReadClean(save(t, "c", []byte("noisy,true\na,a\n")), CleanOptions{}); err == nil {
+	if _, err := ReadClean(t.Context(), save(t, "c", []byte("noisy,true\na,a\n")), CleanOptions{}); err == nil {
 		t.Error("one class: wanted an error")
 	}
 }

@@ -1,11 +1,13 @@
 package confusion
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -26,22 +28,27 @@ var errNoTemperature = errors.New("temperature: the scores say nothing of the la
 // its bits are the same everywhere. It is an error if the score only rises on that way.
 //
 // It takes some twenty readings of the scores, and for each example as many products as C has
-// entries other than 0.
-func Temperature(scores []float32, y []int32, q int, noise *Matrix) (float32, error) {
+// entries other than 0; ctx hears how many are done, and does not end it.
+func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix) (float32, error) {
 	f, err := newTemperatureFit(scores, y, q, noise)
 	if err != nil {
 		return 0, err
 	}
+	const down, bits = 10, 12 // readings on the way down, mostly, and those that find the bits
+	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading", Total: down + bits})
+	defer task.End()
 	_, exponent := math.Frexp(f.spread)
 	t := math.Ldexp(1, exponent+4) // where probabilities are all but uniform
 	if !(f.slope(t) > 0) {
 		return 0, errNoTemperature
 	}
-	for f.slope(t) > 0 {
+	for step := int64(1); f.slope(t) > 0; step++ {
 		t /= 2
+		task.Reach(min(step, down))
 	}
 	low, high := t, 2*t
-	for range 12 {
+	for bit := range int64(bits) {
+		task.Reach(down + bit)
 		if middle := (low + high) / 2; f.slope(middle) > 0 {
 			high = middle
 		} else {

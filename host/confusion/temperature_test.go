@@ -66,7 +66,7 @@ func TestTemperatureIsFound(t *testing.T) {
 		for k, m := range matrices(t, 5) {
 			scores, noisy := forecasts(t, m, 20000, want)
 			before, labels := slices.Clone(scores), slices.Clone(noisy)
-			got, err := Temperature(scores, noisy, 5, m)
+			got, err := Temperature(t.Context(), scores, noisy, 5, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestTemperatureIsFound(t *testing.T) {
 func TestTemperatureAgainstTwin(t *testing.T) {
 	for k, m := range matrices(t, 4) {
 		scores, noisy := forecasts(t, m, 500, 0.3)
-		got, err := Temperature(scores, noisy, 4, m)
+		got, err := Temperature(t.Context(), scores, noisy, 4, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func twinBrier(scores []float32, noisy []int32, m *Matrix, temperature float64) 
 func TestTemperatureHasTheUnitOfScores(t *testing.T) {
 	m := matrices(t, 3)[0]
 	scores, noisy := forecasts(t, m, 300, 0.5)
-	first, err := Temperature(scores, noisy, 3, m)
+	first, err := Temperature(t.Context(), scores, noisy, 3, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,20 +155,20 @@ func TestTemperatureHasTheUnitOfScores(t *testing.T) {
 		for i := range other {
 			other[i] *= unit
 		}
-		if got, err := Temperature(other, noisy, 3, m); err != nil || got != first*unit {
+		if got, err := Temperature(t.Context(), other, noisy, 3, m); err != nil || got != first*unit {
 			t.Errorf("unit %v: found %v, %v, wanted %v", unit, got, err, first*unit)
 		}
 	}
 	for i := range scores {
 		scores[i] = float32(math.Round(float64(scores[i])*1024)) / 1024 // so that adding is exact
 	}
-	if first, err = Temperature(scores, noisy, 3, m); err != nil {
+	if first, err = Temperature(t.Context(), scores, noisy, 3, m); err != nil {
 		t.Fatal(err)
 	}
 	for i := range scores {
 		scores[i] += float32(16 * (i / 3 % 5))
 	}
-	if got, err := Temperature(scores, noisy, 3, m); err != nil || got != first {
+	if got, err := Temperature(t.Context(), scores, noisy, 3, m); err != nil || got != first {
 		t.Errorf("found %v, %v, wanted %v", got, err, first)
 	}
 }
@@ -190,7 +190,7 @@ func TestTemperatureBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Temperature(scores, noisy, 4, m)
+	got, err := Temperature(t.Context(), scores, noisy, 4, m)
 	if want := uint32(0x40195800); err != nil || math.Float32bits(got) != want {
 		t.Errorf("found %v, bits %#x, %v, wanted bits %#x", got, math.Float32bits(got), err, want)
 	}
@@ -201,7 +201,7 @@ func TestTemperatureWithoutMistakes(t *testing.T) {
 	scores, y := []float32{3, 1, 0, 2, 1, 4}, []int32{0, 1, 1}
 	before := float32(2)
 	for range 8 {
-		got, err := Temperature(scores, y, 2, nil)
+		got, err := Temperature(t.Context(), scores, y, 2, nil)
 		if err != nil || !(got > 0.1 && got < before) {
 			t.Errorf("%d examples: found %v, %v, wanted less than %v", len(y), got, err, before)
 		}
@@ -224,12 +224,13 @@ func TestTemperatureErrors(t *testing.T) {
 		{[]float32{1, 2, 2, 1}, []int32{0, 1}, "the scores say nothing of the labels"},
 		{[]float32{1e-44, 0, 0, 1e-44}, []int32{0, 1}, "wanted a normal float32"},
 	} {
-		if got, err := Temperature(c.scores, c.y, 2, nil); err == nil || !strings.Contains(err.Error(), c.want) || got != 0 {
+		if got, err := Temperature(t.Context(), c.scores, c.y, 2, nil); err == nil ||
+			!strings.Contains(err.Error(), c.want) || got != 0 {
 			t.Errorf("found %v, %v\nwanted %s", got, err, c.want)
 		}
 	}
 	three := matrices(t, 3)[0]
-	if _, err := Temperature([]float32{1, 2}, []int32{0}, 2, three); err == nil ||
+	if _, err := Temperature(t.Context(), []float32{1, 2}, []int32{0}, 2, three); err == nil ||
 		!strings.Contains(err.Error(), "found a confusion matrix of 3 classes, wanted 2") {
 		t.Errorf("found %v", err)
 	}
@@ -239,11 +240,11 @@ func TestTemperatureErrors(t *testing.T) {
 func TestTemperatureWithoutNoise(t *testing.T) {
 	identity := matrices(t, 4)[3]
 	scores, y := forecasts(t, identity, 400, 0.3)
-	want, err := Temperature(scores, y, 4, nil)
+	want, err := Temperature(t.Context(), scores, y, 4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Temperature(scores, y, 4, identity); err != nil || got != want {
+	if got, err := Temperature(t.Context(), scores, y, 4, identity); err != nil || got != want {
 		t.Errorf("found %v, %v, wanted %v", got, err, want)
 	}
 }

@@ -55,30 +55,40 @@ func readARFF(s *source, o Options) (*Dataset, error) {
 	if err := r.header(); err != nil {
 		return nil, err
 	}
+	if err := b.takeLines(s.passed(), int64(s.line)+1, lineScan{tabs: true, comment: '%'}, nil); err != nil {
+		return nil, err
+	}
+	if err := b.meet(r.rows()); err != nil {
+		return nil, err
+	}
+	return b.finish()
+}
+
+// rows enters all lines behind the header. Blank ones and comments are those of lineScan.
+func (r *arffReader) rows() error {
 	for {
-		line, err := s.next()
+		line, err := r.src.next()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, b.fatal(err)
+			return r.fatal(err)
 		}
-		if start := bytes.TrimSpace(line); len(start) == 0 || start[0] == '%' {
+		if start := trimSpace(line); len(start) == 0 || start[0] == '%' {
 			continue
 		}
 		if err = r.example(line); err != nil && r.cells.broken() {
-			return nil, b.fatal(err)
+			return r.fatal(err)
 		}
 		if err != nil {
-			err = b.reject(err, s.line)
+			err = r.reject(err, r.src.line)
 		} else {
-			err = b.accept(s.line)
+			err = r.accept(r.src.line)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return b.finish()
 }
 
 // header reads up to @data and decides what the attributes are for.
@@ -129,7 +139,7 @@ func (r *arffReader) resolve() error {
 	if err != nil {
 		return err
 	}
-	if r.cells, fault = newCells(r.src.path, "line", &r.columns, kinds, r.o); fault != "" {
+	if fault = r.tableCells("line", &r.columns, kinds); fault != "" {
 		return r.src.errorf("%s", fault)
 	}
 	r.about = r.columns.about

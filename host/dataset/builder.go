@@ -35,17 +35,28 @@ type builder struct {
 	rowFrom int       // where the unfinished example begins in x or values
 	flushed int       // subnormals before the unfinished example
 
+	promised int // rows that the file is certain to have, 0 if that is not known
 	segments []segment
-	stored   int // values in segments whose bits are not those of +0
+	scratch  *scratch // of segments that are not in memory; nil if all are
+	here     int      // the first segment that may be in memory
+	stored   int      // values in segments whose bits are not those of +0
 
-	share *Share // what this rank reads of the file, nil if all of it
-	own   int    // stored values of this rank's examples, once ranks have met
+	before int   // examples of the parts before this one, accepted and rejected ones
+	passed int64 // bytes of these parts
+
+	share *Share    // what this rank reads of the file, nil if all of it
+	own   int       // stored values of this rank's examples, once ranks have met
+	torn  bool      // records may be cut elsewhere than ranks have found, behind a quote that does not belong there
+	sum   *partSums // of what ranks read together, nil if it has none
 
 	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
 	settled bool           // a block was given away, whose width, storage and classes the next ones have
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
+	if o.parts != nil && o.parts.b != nil {
+		return o.parts.b, o.parts.b.goOn(s, o)
+	}
 	b := &builder{faults: newFaults(o), src: s, o: o}
 	if o.IDColumn != "" {
 		b.ids = &ids{}
@@ -59,8 +70,14 @@ func newBuilder(s *source, o Options) (*builder, error) {
 	default:
 		b.labels, err = newLabels(o.Classes)
 	}
+	if o.parts != nil {
+		o.parts.b = b
+	}
 	return b, err
 }
+
+// number returns which example of its file the current one is, from 1.
+func (b *builder) number() int { return b.seen - b.before + 1 }
 
 // inline reports whether the label of an example stands with its features.
 func (b *builder) inline() bool { return b.labels != nil && b.external == nil }
@@ -85,7 +102,7 @@ func (b *builder) accept(place int) error {
 	}
 	if b.x != nil {
 		b.rowFrom = len(b.x)
-		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
+		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) && !b.takesAll() {
 			b.sealDense()
 			return b.sealed()
 		}
@@ -108,10 +125,26 @@ func (b *builder) accept(place int) error {
 	return nil
 }
 
+// takesAll makes room for all rows, if the file has promised and shown that they are there, and the first ones are not
+// mostly zeros: then they need no segments.
+func (b *builder) takesAll() bool {
+	total := b.promised * b.width
+	b.promised = 0
+	if total <= len(b.x) || len(b.segments) > 0 || b.spills() && 4*total >= spillFrom ||
+		sparseIsSmaller(countStored(b.x), len(b.x)/b.width, b.width) || memory.Check(int64(4*total), "all rows") != nil {
+		return false
+	}
+	b.x = append(make([]float32, 0, total+total/b.width), b.x...)
+	return true
+}
+
 // sealed gives away what is a block, of a stream, and else looks at the memory.
 func (b *builder) sealed() error {
 	if b.o.block != nil {
 		return b.giveAway(false)
+	}
+	if err := b.spill(); err != nil || b.scratch != nil {
+		return err
 	}
 	return b.checkGrowth()
 }
@@ -204,6 +237,10 @@ func (b *builder) sealSparse() {
 
 // finish makes the data set of all accepted examples.
 func (b *builder) finish() (*Dataset, error) {
+	if b.o.parts.goesOn() {
+		b.seal()
+		return nil, nil
+	}
 	if err := b.end(); err != nil {
 		return nil, err
 	}
@@ -236,9 +273,14 @@ func (b *builder) seal() {
 
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
-	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}
+	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped, scratch: b.scratch}
 	var err error
 	if d.Examples, err = b.examples(); err != nil {
+		d.Close() // of what nobody has: nothing to lose
+		return nil, err
+	}
+	b.scratch.end()
+	if d.Examples, err = d.evened(); err != nil {
 		return nil, err
 	}
 	if b.labels != nil {
@@ -262,12 +304,14 @@ func (b *builder) examples() (Examples, error) {
 	if b.cells != nil {
 		return b.encoded()
 	}
+	b.roomy(4 * min(2*b.stored, b.n*b.width))
 	if b.wantsSparse(b.stored, b.width) {
 		if b.share != nil {
 			return b.share.sparseOf(b.segments, b.n, b.width, b.own)
 		}
-		e.Starts, e.Columns, e.Values = joinSparse(b.segments, b.n, b.stored)
-		return e, nil
+		var err error
+		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
+		return e, err
 	}
 	if err := b.checkDense(); err != nil {
 		return Examples{}, err
@@ -277,31 +321,74 @@ func (b *builder) examples() (Examples, error) {
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
-		if err := checkDenseMemory(b.src.path, b.n, b.width); err != nil {
+		if err := b.checkRoom(b.n, b.width); err != nil {
 			return Examples{}, err
 		}
 	}
-	e.X = joinDense(b.segments, b.n, b.width)
-	return e, nil
+	var err error
+	e.X, err = joinDense(b.scratch, b.segments, b.n, b.width)
+	return e, err
+}
+
+// checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is to lie there.
+func (b *builder) checkRoom(n, d int) error {
+	if b.scratch != nil {
+		return nil
+	}
+	return checkDenseMemory(b.src.path, n, d)
 }
 
 // encoded is examples for rows of marks.
 func (b *builder) encoded() (Examples, error) {
-	marks := Examples{N: b.n, D: len(b.cells.marks)}
-	marks.Starts, marks.Columns, marks.Values = joinSparse(b.segments, b.n, b.stored)
-	x, err := b.cells.encode(marks)
+	n, stored := b.n, b.stored
+	if b.share != nil {
+		n, stored = b.share.To-b.share.From, b.own
+	}
+	marks := Examples{N: n, D: len(b.cells.marks)}
+	var err error
+	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, n, stored)
+	if err != nil {
+		return marks, err
+	}
+	x, err := b.cells.encode(b.src.ctx, b.scratch, marks, b.share)
+	all := []int64{int64(len(x.Values))}
+	if b.share != nil && err == nil {
+		err = b.share.ranks.Sum(b.share.ctx, all)
+	}
+	if err != nil {
+		return Examples{}, err
+	}
 	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
-	if err != nil || text || b.wantsSparse(len(x.Values), x.D) {
-		return x, err
+	sparse := text || b.wantsSparse(int(all[0]), x.D)
+	if !sparse {
+		b.width = x.D
+		if err := b.checkDense(); err != nil {
+			return Examples{}, err
+		}
+		if err := b.share.agree(b.checkRoom(x.N, x.D)); err != nil {
+			return Examples{}, err
+		}
 	}
-	b.width = x.D
-	if err := b.checkDense(); err != nil {
+	switch {
+	case b.share != nil && sparse:
+		x.N = b.n
+		return b.share.spread(x)
+	case b.share != nil:
+		return b.share.denseFrom(x, b.n)
+	case sparse:
+		return x, nil
+	}
+	y := Examples{N: x.N, D: x.D}
+	if y.X, err = roomOf[float32](b.scratch, x.N*x.D); err != nil {
 		return Examples{}, err
 	}
-	if err := checkDenseMemory(b.src.path, x.N, x.D); err != nil {
-		return Examples{}, err
+	for i := range x.N {
+		columns, values := x.SparseRow(i)
+		for k, j := range columns {
+			y.X[i*x.D+int(j)] = values[k]
+		}
 	}
-	return x.Dense(), nil
+	return y, nil
 }
 
 // wantsSparse says in which form Options.Storage wants the examples.
@@ -319,8 +406,8 @@ func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(
 // the file.
 func (b *builder) checkDense() error {
 	limit := b.src.limits.dense
-	if b.src.text <= math.MaxInt64/b.src.limits.perByte {
-		limit = max(limit, b.src.limits.perByte*b.src.text)
+	if size := b.passed + b.src.text; size <= math.MaxInt64/b.src.limits.perByte {
+		limit = max(limit, b.src.limits.perByte*size)
 	}
 	if float64(b.n)*float64(b.width)*4 > float64(limit) || b.width > math.MaxInt/4/b.n {
 		where := ""
@@ -329,7 +416,7 @@ func (b *builder) checkDense() error {
 		}
 		return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a file of %d "+
 			"bytes, wanted at most %d; ask for sparse storage",
-			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.src.text, limit)
+			b.src.path, b.n, b.width, where, float64(b.n)*float64(b.width)*4, b.passed+b.src.text, limit)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -246,7 +247,7 @@ func (s *cells) setLevel(k int, text []byte) string {
 	case s.recipe != nil:
 		at = s.newUnseen(k, string(text))
 	default:
-		if most := cmp.Or(s.o.Levels, DefaultLevels); len(c.levels) == most {
+		if most := s.mostLevels(); len(c.levels) == most {
 			fault := fmt.Sprintf("found more than %d different texts, of which %s is one, wanted a category of at most so "+
 				"many levels; %s", most, quote(string(text)), c.advice())
 			s.fault = errors.New(fault)
@@ -257,6 +258,16 @@ func (s *cells) setLevel(k int, text []byte) string {
 	}
 	s.row = append(s.row, markedValue{at, 1})
 	return ""
+}
+
+// mostLevels is how many levels a category may have.
+func (s *cells) mostLevels() int { return cmp.Or(s.o.Levels, DefaultLevels) }
+
+// tooMany reports whether a category has more.
+func (s *cells) tooMany() bool {
+	return slices.ContainsFunc(s.columns, func(c cellColumn) bool {
+		return c.kind == kindCategory && len(c.levels) > s.mostLevels()
+	})
 }
 
 // mostUnseen is how many unknown levels of a column are told apart.

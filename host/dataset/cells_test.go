@@ -333,7 +333,7 @@ func TestMixedStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	var recipe *Encoding
-	if err := readBlocks(s, o, func(d *Dataset, err error) bool {
+	if err := (&blockState{}).read(s, o, func(d *Dataset, err error) bool {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,23 +49,28 @@ func readCSV(s *source, o Options) (*Dataset, error) {
 	if err := b.meet(r.rows()); err != nil {
 		return nil, err
 	}
-	if r.header && b.seen == 0 {
+	if o.parts.goesOn() && r.comments > 0 { // about is asked behind the last part
+		b.note("%s", r.commentsNote())
+	}
+	if r.header && b.seen == 0 && o.parts == nil {
 		return nil, emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
 	}
 	return b.finish()
 }
 
-// shareLines leaves this rank its part of the records, if ranks share them. Quotes, behind which a line may go on
-// in the next, comments and ids are for one reader.
+// shareLines leaves this rank its part of the records, if ranks share them. Comments are for one reader, and so are
+// quotes among fields that are between blanks.
 func (r *csvReader) shareLines() error {
-	if r.cells != nil || r.ids != nil || !r.shares() {
+	if !r.shares() {
 		return nil
 	}
 	from, line := int64(r.record.src.mark), int64(1)
 	if r.header {
 		from, line = r.record.src.passed(), int64(r.record.src.line)+1
 	}
-	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool { return x.marks == 0 })
+	return r.takeLines(from, line, lineScan{tabs: r.delim == ' '}, func(x *lineIndex) bool {
+		return x.hashes == 0 && (!x.hasQuotes() || r.delim != ' ')
+	})
 }
 
 // rows enters all records from the current one on, the first aside if it is the header.
@@ -76,7 +81,7 @@ func (r *csvReader) rows() error {
 	}
 	for ; err == nil; err = r.next() {
 		fault := r.bad
-		if fault == nil {
+		if r.torn = r.torn || fault != nil; fault == nil {
 			fault = r.row()
 		}
 		if fault != nil && r.cells.broken() {
@@ -92,6 +97,7 @@ func (r *csvReader) rows() error {
 		}
 	}
 	if err != io.EOF {
+		r.torn = true
 		return r.fatal(err)
 	}
 	return nil
@@ -101,10 +107,14 @@ func (r *csvReader) rows() error {
 func (r *csvReader) about(d *Dataset) {
 	r.columns.about(d)
 	if r.comments > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines that begin with # are taken as comments, the first is line %d",
-			r.record.src.path, r.comments, r.comment))
+		d.Notes = append(d.Notes, r.commentsNote())
 		r.comments = 0
 	}
+}
+
+func (r *csvReader) commentsNote() string {
+	return fmt.Sprintf("%s: %d lines that begin with # are taken as comments, the first is line %d",
+		r.record.src.path, r.comments, r.comment)
 }
 
 // row enters the current record.
@@ -211,7 +221,7 @@ func (r *csvReader) widthFault() error {
 
 // rowNamesHint tells what R's write.table does to every record but the header.
 func (r *csvReader) rowNamesHint() string {
-	if r.header && r.seen == 0 && len(r.ends) == len(r.columns.role)+1 {
+	if r.header && r.number() == 1 && len(r.ends) == len(r.columns.role)+1 {
 		return " (row names of R without a place in the header? write with row.names=FALSE, or col.names=NA)"
 	}
 	return ""
@@ -305,8 +315,10 @@ func (r *csvReader) resolve() error {
 	default:
 		return fmt.Errorf("dataset: unknown header choice %s, wanted auto, yes or no", quote(r.o.Header))
 	}
-	if !r.header {
-		names = nil
+	if first := r.o.parts.names(); slices.Equal(first, names) {
+		r.header = true
+	} else if !r.header {
+		names = first // of a part without a header
 	}
 	var fault string
 	if r.columns, fault = chooseColumns(names, width, r.o); fault != "" {
@@ -320,7 +332,7 @@ func (r *csvReader) resolve() error {
 			return err
 		}
 	}
-	if r.cells, fault = newCells(r.record.src.path, "line", &r.columns, kinds, r.o); fault != "" {
+	if fault = r.tableCells("line", &r.columns, kinds); fault != "" {
 		return r.record.src.errorAt(r.line, 0, "%s", fault)
 	}
 	if r.cells == nil {

@@ -34,6 +34,9 @@ type Dataset struct {
 	// KeepNarrow asks Prepare and PrepareBy for Examples.Narrow too, where the raw
 	// values are small integers. Read sets it for Options.Storage "narrow".
 	KeepNarrow bool
+	// Overwrite lets Prepare and PrepareBy write prepared values over the raw ones, which takes half the memory:
+	// for a holder who shares the Examples with nobody, and needs them no more if that ends with an error.
+	Overwrite bool
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was
 	// read without labels.
@@ -89,7 +92,8 @@ type Dataset struct {
 	// "auto"; "" if it was not read.
 	Format string
 
-	file *binaryFile // in which d lies, nil if it owns its memory
+	file    *binaryFile // in which d lies, nil if it owns its memory
+	scratch *scratch    // in which its examples lie, nil if in memory
 }
 
 // FeatureCount returns the number of features before preparation, D if there was
@@ -167,22 +171,30 @@ func (d *Dataset) checkAbout() error {
 	return nil
 }
 
-// checkFinite returns an error unless all values are finite, or if ctx ends.
+// checkFinite returns an error unless all values that this rank has are finite, or if ctx ends.
 func (d *Dataset) checkFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
-	for k, v := range d.X {
+	from, to := d.own()
+	x, values, begin := d.X, d.Values, from*d.D
+	if d.Sparse() {
+		begin = int(d.Starts[from])
+		values = values[begin:d.Starts[to]]
+	} else {
+		x = x[begin : to*d.D]
+	}
+	for k, v := range x {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !finite(v) {
+		if k += begin; !finite(v) {
 			return notFinite(k/d.D+1, k%d.D+1, v)
 		}
 	}
-	for k, v := range d.Values {
+	for k, v := range values {
 		if k%block == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !finite(v) {
+		if k += begin; !finite(v) {
 			i, _ := slices.BinarySearch(d.Starts, int64(k)+1)
 			return notFinite(i, int(d.Columns[k])+1, v)
 		}

@@ -2,48 +2,57 @@ package dataset
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// encode makes features of examples that are rows of marks. The first time it learns the recipe from them, if there
-// is none.
-func (s *cells) encode(e Examples) (Examples, error) {
-	counts := make([]int, len(s.marks))
-	for _, m := range e.Columns {
-		counts[m]++
+// encode makes features of examples that are rows of marks: those of this rank, if ranks share them, all of which it
+// takes. The first time it learns the recipe from them, if there is none. It tells
+// its progress through ctx, and ends with it.
+func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Share) (Examples, error) {
+	all, err := s.meet(share, s.count(e))
+	if err == nil && s.recipe == nil {
+		err = s.learn(e, share, all)
 	}
-	if s.recipe == nil {
-		if err := s.learn(e, counts); err != nil {
-			return Examples{}, err
-		}
+	if err != nil {
+		return Examples{}, err
 	}
 	for k := range s.columns {
 		c := &s.columns[k]
 		if c.spoken = 0; c.gap != noMark {
-			c.gaps += counts[c.gap]
+			c.gaps += int(all.counts[c.gap])
 		}
 	}
 	for m := range s.first {
-		s.columns[s.marks[m].column].strange += counts[m]
+		s.columns[s.marks[m].column].strange += int(all.counts[m])
 	}
-	return s.features(e), nil
+	x, err := s.features(ctx, room, e)
+	if err != nil {
+		return x, err
+	}
+	return x, s.sum(share)
 }
 
 // learn makes the recipe of all marks that examples have: those of bad examples alone do not count.
-func (s *cells) learn(e Examples, counts []int) error {
+func (s *cells) learn(e Examples, share *Share, all *census) error {
 	recipe := &Encoding{Missing: s.missing, Columns: make([]Column, len(s.columns))}
-	means := s.means(e, counts)
-	terms, idf, err := s.vocabularies(e, counts)
+	means, err := s.means(e, share, all)
+	if err != nil {
+		return err
+	}
+	terms, idf, err := s.vocabularies(all)
 	if err != nil {
 		return err
 	}
 	for k := range s.columns {
 		c := &s.columns[k]
 		column := Column{Name: c.name, Kind: c.kind}
-		column.Indicator = s.missing == missingIndicator && c.gap != noMark && counts[c.gap] > 0
+		column.Indicator = s.missing == missingIndicator && c.gap != noMark && all.counts[c.gap] > 0
 		if c.kind == kindNumber {
 			if s.missing != missingError {
 				column.Mean = &means[k]
@@ -52,12 +61,12 @@ func (s *cells) learn(e Examples, counts []int) error {
 			column.Terms, column.IDF = terms[k], idf[k]
 		} else {
 			for _, level := range slices.Sorted(maps.Keys(c.levels)) {
-				if counts[c.levels[level]] > 0 {
+				if all.counts[c.levels[level]] > 0 {
 					column.Levels = append(column.Levels, level)
 				}
 			}
 			SortClasses(column.Levels)
-			if err := s.judgeLevels(c, column.Levels, e.N); err != nil {
+			if err := s.judgeLevels(c, column.Levels, all.n); err != nil {
 				return err
 			}
 		}
@@ -71,25 +80,27 @@ func (s *cells) learn(e Examples, counts []int) error {
 }
 
 // means returns the mean of each column's numbers, summed in the order of the examples; 0 if it has none.
-func (s *cells) means(e Examples, counts []int) []float32 {
+func (s *cells) means(e Examples, share *Share, all *census) ([]float32, error) {
 	sums := make([]float64, len(s.columns))
-	for k, m := range e.Columns {
-		if s.marks[m].kind == isNumber {
-			sums[s.marks[m].column] += float64(e.Values[k])
+	err := share.inOrder(sums, func(sums []float64, from, to int) {
+		for k, m := range e.Columns {
+			if of := int(s.marks[m].column); s.marks[m].kind == isNumber && from <= of && of < to {
+				sums[of-from] += float64(e.Values[k])
+			}
 		}
-	}
+	})
 	means := make([]float32, len(sums))
 	for k := range s.columns {
-		n := e.N
+		n := all.n
 		if gap := s.columns[k].gap; gap != noMark {
-			n -= counts[gap]
+			n -= int(all.counts[gap])
 		}
 		if n > 0 {
 			zero := 0
 			means[k] = flush(float32(sums[k]/float64(n)), &zero)
 		}
 	}
-	return means
+	return means, err
 }
 
 // judgeLevels refuses a category of which most examples have a level of their own, unless it was asked for.
@@ -109,7 +120,10 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *cells) features(e Examples) Examples {
+func (s *cells) features(ctx context.Context, room *scratch, e Examples) (Examples, error) {
+	const told = 1 << 12 // examples at a time
+	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example", Total: int64(e.N)})
+	defer task.End()
 	first := make([]int32, len(s.recipe.Columns)) // the first feature of each column
 	next := int32(0)
 	levels := make([]map[string]int32, len(first))
@@ -144,9 +158,28 @@ func (s *cells) features(e Examples) Examples {
 		}
 	}
 	x := Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
-	x.Columns, x.Values = make([]int32, 0, len(e.Columns)), make([]float32, 0, len(e.Columns))
+	most := len(e.Columns)
+	for _, m := range e.Columns {
+		if s.marks[m].kind == isGap { // which may become a mean and an indicator
+			most++
+		}
+	}
+	var err error
+	if x.Columns, err = roomOf[int32](room, most); err != nil {
+		return Examples{}, err
+	}
+	if x.Values, err = roomOf[float32](room, most); err != nil {
+		return Examples{}, err
+	}
+	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
 	var row []entry
 	for i := range e.N {
+		if i%told == 0 {
+			if err := ctx.Err(); err != nil {
+				return Examples{}, err
+			}
+			task.Reach(int64(i))
+		}
 		row = row[:0]
 		marks, values := e.SparseRow(i)
 		for k := 0; k < len(marks); k++ {
@@ -181,7 +214,8 @@ func (s *cells) features(e Examples) Examples {
 		}
 		x.Starts = append(x.Starts, int64(len(x.Values)))
 	}
-	return x
+	task.Reach(int64(e.N))
+	return x, nil
 }
 
 // MissingCount says how many values a column of a table lacks.

@@ -58,12 +58,15 @@ const defaultListed = 10
 
 func newFaults(o Options) faults { return faults{most: max(1, o.MaxErrors), skip: o.SkipBad} }
 
+// listed is how many errors of skipped examples are kept.
+func (f *faults) listed() int { return max(f.most, defaultListed) }
+
 // reject takes the error of one bad example and its place. It returns nil if
 // reading goes on, else the error that ends it.
 func (f *faults) reject(err error, place int) error {
 	if f.skip {
 		f.skipped.At = append(f.skipped.At, place)
-		if len(f.skipped.First) < max(f.most, defaultListed) {
+		if len(f.skipped.First) < f.listed() {
 			f.skipped.First = append(f.skipped.First, err)
 		}
 		return nil

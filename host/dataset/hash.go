@@ -3,18 +3,23 @@ package dataset
 import (
 	"context"
 	"crypto/sha256"
-	"encoding"
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // hashMagic begins the hashed bytes; another layout gets another number.
-const hashMagic = "uma-gpu dataset 2\n"
+const (
+	hashMagic    = "uma-gpu dataset 3\n"
+	hashMagicOld = "uma-gpu dataset 2\n" // of versions that hashed one example after the other
+)
 
 // Hash returns the SHA-256, in hexadecimal, of what the data say, free of how a
 // file wrote it and of how it is stored: dense and sparse, a CSV and a LIBSVM
@@ -22,35 +27,79 @@ const hashMagic = "uma-gpu dataset 2\n"
 // hash. Feature names, the place of the label column and Path do not enter. The
 // hashed bytes, every integer little-endian, are
 //
-//	"uma-gpu dataset 2\n"
+//	"uma-gpu dataset 3\n"
 //	uint64 n, uint64 d
 //	uint64 number of classes; per class uint64 length, the bytes of its name
-//	uint64 number of labels (n, or 0 without labels); per label uint32
+//	uint64 number of labels (n, or 0 without labels)
+//	per block of 1024 examples, the last of fewer, the 32 bytes of its own SHA-256
+//
+// and those of a block
+//
+//	per example, if there are labels, its label as uint32
 //	per example uint32 number m of values whose bits are not those of +0;
 //	            their columns, counted from 0, as uint32, left out if m = d;
 //	            their bits as uint32
+//
+// so that processors, and ranks, hash blocks at the same time.
 func (d *Dataset) Hash() string {
 	sum, _ := d.hash(context.Background()) // which does not end
 	return sum
 }
 
-// hash is Hash until ctx ends.
-func (d *Dataset) hash(ctx context.Context) (string, error) {
-	h := d.hasher()
-	if d.Share != nil {
-		return d.shareHash(h)
+// Is reports whether hash is that of d as it was read, or what an earlier version of Hash, which hashed the bytes
+// "uma-gpu dataset 2\n", the same head, all labels and then all examples, made of it. Where ranks share d, or d is
+// prepared, it does not know the earlier one. The empty text is no hash.
+func (d *Dataset) Is(hash string) bool {
+	now := d.SHA256
+	switch {
+	case hash == "":
+		return false
+	case now == "" && d.Prepared == nil:
+		now = d.Hash()
 	}
-	if err := d.hashRows(ctx, h, 0, d.N); err != nil {
-		return "", err
+	if hash == now || d.Prepared != nil || d.Share != nil {
+		return hash == now
 	}
-	return h.end(), nil
+	old, err := d.hashOld(context.Background())
+	return err == nil && hash == old
 }
 
-// hasher returns the hash of all that goes before the examples.
-func (d *Dataset) hasher() *hasher {
-	// A hash.Hash never returns an error from Write.
-	h := &hasher{Hash: sha256.New(), buf: make([]byte, 0, 2*hashBlock+8)}
-	h.buf = append(h.buf, hashMagic...)
+// hash is Hash until ctx ends.
+func (d *Dataset) hash(ctx context.Context) (string, error) {
+	sums := d.blockSums()
+	if err := d.hashBlocks(ctx, bytesOf(sums)); err != nil {
+		return "", err
+	}
+	if d.Share != nil {
+		ends := make([]int, len(d.Share.Ends))
+		for rank, end := range d.Share.Ends {
+			ends[rank] = (end + MostRows - 1) / MostRows
+		}
+		if err := ranks.Gather(d.Share.ctx, d.Share.ranks, sums, sumWords, ends); err != nil {
+			return "", err
+		}
+	}
+	return d.hashOf(sums), nil
+}
+
+// sumWords is how many words a SHA-256 has.
+const sumWords = sha256.Size / 8
+
+// blockSums returns room for the SHA-256 of each block.
+func (d *Dataset) blockSums() []int64 { return make([]int64, (d.N+MostRows-1)/MostRows*sumWords) }
+
+// hashOf returns the hash of blocks that have these.
+func (d *Dataset) hashOf(sums []int64) string {
+	h := d.hashHead(hashMagic)
+	h.Write(h.buf) // a hash.Hash never returns an error from Write
+	h.Write(bytesOf(sums))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hashHead begins a hash.
+func (d *Dataset) hashHead(magic string) *hasher {
+	h := newHasher()
+	h.buf = append(h.buf, magic...)
 	h.count(d.N)
 	h.count(d.D)
 	h.count(len(d.Classes))
@@ -59,63 +108,94 @@ func (d *Dataset) hasher() *hasher {
 		h.buf = append(h.buf, c...)
 	}
 	h.count(len(d.Y))
-	h.integers(d.Y)
 	return h
 }
 
-// shareHash is the rest of hash where ranks share the examples: one after the other goes on where the one before it
-// stood. It takes all ranks.
-func (d *Dataset) shareHash(h *hasher) (string, error) {
-	h.flush()
-	state, err := h.Hash.(encoding.BinaryMarshaler).MarshalBinary()
-	if err != nil {
-		return "", err
-	}
-	var failed error
-	err = d.Share.inTurn(state, func(state []byte) {
-		failed = h.Hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
-		if failed == nil {
-			failed = d.hashRows(d.Share.ctx, h, d.Share.From, d.Share.To)
+// hashBlocks enters the SHA-256 of each block that this rank has.
+func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
+	first, last := d.own()
+	from, blocks := first/MostRows, (last-first+MostRows-1)/MostRows
+	_, task := progress.Begin(ctx, hashing(last-first))
+	defer task.End()
+	workers := parallel.Workers(blocks, 1)
+	hashers := make([]*hasher, workers)
+	var ended atomic.Bool
+	parallel.Share(workers, blocks, func(worker, k int) {
+		if ended.Load() {
+			return
 		}
+		if ctx.Err() != nil {
+			ended.Store(true)
+			return
+		}
+		if hashers[worker] == nil {
+			hashers[worker] = newHasher()
+		}
+		h, begin := hashers[worker], (from+k)*MostRows
+		end := min(begin+MostRows, last)
+		d.beginBlock(h, begin, end)
+		d.hashRows(h, begin, end)
 		h.flush()
-		next, err := h.Hash.(encoding.BinaryMarshaler).MarshalBinary()
-		if failed == nil {
-			failed = err
-		}
-		copy(state, next)
+		h.Sum(sums[(from+k)*sha256.Size : (from+k)*sha256.Size])
+		task.Add(int64(end - begin))
 	})
-	if err != nil {
-		return "", err
+	if ended.Load() {
+		return ctx.Err()
 	}
-	if err := d.Share.agree(failed); err != nil {
-		return "", err
+	return nil
+}
+
+// hashOld is what hash was in earlier versions, of examples that ranks do not share.
+func (d *Dataset) hashOld(ctx context.Context) (string, error) {
+	h := d.hashHead(hashMagicOld)
+	words(h, d.Y)
+	for from := 0; from < d.N; from += MostRows {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		d.hashRows(h, from, min(from+MostRows, d.N))
 	}
-	if err := h.Hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err != nil {
-		return "", err
-	}
+	h.flush()
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // hashRows hashes examples from..to-1.
-func (d *Dataset) hashRows(ctx context.Context, h *hasher, from, to int) error {
-	_, task := progress.Begin(ctx, hashing(to-from))
-	defer task.End()
+func (d *Dataset) hashRows(h *hasher, from, to int) {
 	for i := from; i < to; i++ {
-		if i%1024 == 0 {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			task.Reach(int64(i - from))
-		}
+		var columns []int32
+		var values []float32
 		if d.Sparse() {
-			columns, values := d.SparseRow(i)
+			columns, values = d.SparseRow(i)
 			columns, values = dropZeros(columns, values)
-			h.stored(columns, values, d.D)
 		} else {
-			h.dense(d.Row(i))
+			columns, values = h.storedOf(d.Row(i))
 		}
+		h.row(columns, values, d.D)
 	}
-	return nil
+}
+
+// beginBlock begins the hash of the block of examples begin..end-1.
+func (d *Dataset) beginBlock(h *hasher, begin, end int) {
+	h.Reset()
+	words(h, d.Y[min(begin, len(d.Y)):min(end, len(d.Y))])
+}
+
+// storedOf returns the columns and values of a dense row that are hashed, until it is called again.
+func (h *hasher) storedOf(row []float32) ([]int32, []float32) {
+	if !slices.ContainsFunc(row, isPlusZero) {
+		return nil, row
+	}
+	h.columns, h.values = appendStored(h.columns[:0], h.values[:0], row)
+	return h.columns, h.values
+}
+
+// row hashes an example of d columns.
+func (h *hasher) row(columns []int32, values []float32, d int) {
+	h.word(uint32(len(values)))
+	if len(values) < d {
+		words(h, columns)
+	}
+	words(h, values)
 }
 
 // hashing is the work of hashing n examples.
@@ -125,14 +205,13 @@ func hashing(n int) progress.Work {
 
 // dropZeros returns a sparse row without stored +0: itself if it has none.
 func dropZeros(columns []int32, values []float32) ([]int32, []float32) {
-	zero := func(v float32) bool { return math.Float32bits(v) == 0 }
-	first := slices.IndexFunc(values, zero)
+	first := slices.IndexFunc(values, isPlusZero)
 	if first < 0 {
 		return columns, values
 	}
 	columns, left := slices.Clone(columns), append([]float32(nil), values[:first]...)
 	for k := first; k < len(values); k++ {
-		if !zero(values[k]) {
+		if !isPlusZero(values[k]) {
 			columns[len(left)] = columns[k]
 			left = append(left, values[k])
 		}
@@ -140,42 +219,23 @@ func dropZeros(columns []int32, values []float32) ([]int32, []float32) {
 	return columns[:len(left)], left
 }
 
-// hasher gathers small writes.
+func isPlusZero(v float32) bool { return math.Float32bits(v) == 0 }
+
+// hasher gathers small writes, and has room for a row's values.
 type hasher struct {
 	hash.Hash
-	buf []byte
-
-	columns []int32 // of dense
+	buf     []byte
+	columns []int32
 	values  []float32
-}
-
-// dense hashes an example that has all its values.
-func (h *hasher) dense(row []float32) {
-	h.columns, h.values = appendStored(h.columns[:0], h.values[:0], row)
-	h.stored(h.columns, h.values, len(row))
-}
-
-// stored hashes the values of an example of d columns that are not +0.
-func (h *hasher) stored(columns []int32, values []float32, d int) {
-	h.word(uint32(len(values)))
-	if len(values) < d {
-		h.integers(columns)
-	}
-	h.floats(values)
-}
-
-// end returns the hash in hexadecimal.
-func (h *hasher) end() string {
-	h.flush()
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 const hashBlock = 1 << 16
 
+func newHasher() *hasher { return &hasher{Hash: sha256.New(), buf: make([]byte, 0, 2*hashBlock+8)} }
+
 func (h *hasher) spill() {
 	if len(h.buf) >= hashBlock {
-		h.Write(h.buf)
-		h.buf = h.buf[:0]
+		h.flush()
 	}
 }
 
@@ -195,19 +255,13 @@ func (h *hasher) word(v uint32) {
 	h.spill()
 }
 
-func (h *hasher) integers(list []int32) {
+// words adds the bits of numbers.
+func words[T int32 | float32](h *hasher, list []T) {
 	for part := range slices.Chunk(list, hashBlock/4) {
-		for _, v := range part {
-			h.buf = binary.LittleEndian.AppendUint32(h.buf, uint32(v))
-		}
-		h.spill()
-	}
-}
-
-func (h *hasher) floats(list []float32) {
-	for part := range slices.Chunk(list, hashBlock/4) {
-		for _, v := range part {
-			h.buf = binary.LittleEndian.AppendUint32(h.buf, math.Float32bits(v))
+		if littleEndian {
+			h.buf = append(h.buf, bytesOf(part)...)
+		} else {
+			h.buf, _ = binary.Append(h.buf, binary.LittleEndian, part) // which knows the type
 		}
 		h.spill()
 	}

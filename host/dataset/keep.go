@@ -62,14 +62,11 @@ func temporary() string {
 // spill returns n values, which write writes, as they lie in a file without a name in a folder.
 func spill(dir string, n int, write func(io.Writer) error) (_ []float32, release func(), err error) {
 	release = func() {}
-	f, err := os.CreateTemp(dir, ".uma-gpu-")
+	f, err := unnamed(dir)
 	if err != nil {
-		return nil, release, fmt.Errorf("no temporary file: %w", err)
+		return nil, release, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }() // a mapping stays
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, release, fmt.Errorf("temporary file: %w", err)
-	}
 	b := bufio.NewWriterSize(f, 1<<20)
 	if err := errors.Join(write(b), b.Flush()); err != nil {
 		return nil, release, fmt.Errorf("temporary file in %s: %w", dir, fileerr.Cause(err))

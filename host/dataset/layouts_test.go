@@ -158,13 +158,31 @@ func TestParquetDecimals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := readText("f.csv", "class,fixed,large,small,text\na,-0.0000000001,12345678901234.5678,-0.05,-0.001\n"+
-		"b,1234567890123456789012345678.9012345678,-0.0001,12.34,0.256\n", Options{LabelColumn: "class"})
+	csv := "class,fixed,large,small,text\na,-0.0000000001,12345678901234.5678,-0.05,-0.001\n" +
+		"b,1234567890123456789012345678.9012345678,-0.0001,12.34,0.256\n"
+	want, err := readText("f.csv", csv, Options{LabelColumn: "class"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.SHA256 != want.SHA256 || fmt.Sprint(got.Features) != fmt.Sprint(want.Features) {
 		t.Errorf("read %v\n%swanted %v\n%s", got.Features, rows(got.Examples), want.Features, rows(want.Examples))
+	}
+	for _, column := range []string{"fixed", "large", "small", "text"} { // as a label, and as what names the examples
+		o := Options{LabelColumn: column, IDColumn: "text", Ignore: []string{"class"}}
+		if column == "text" {
+			o.IDColumn = "fixed"
+		}
+		got, err := readText("f.parquet", table, o)
+		if err != nil {
+			t.Errorf("%s as the label: %v", column, err)
+			continue
+		}
+		want, err := readText("f.csv", csv, o)
+		if err != nil || got.SHA256 != want.SHA256 || fmt.Sprint(got.Classes, got.Y, got.IDs) !=
+			fmt.Sprint(want.Classes, want.Y, want.IDs) {
+			t.Errorf("%s as the label: found the classes %v, %v of %v, wanted %v, %v of %v, %v", column, got.Classes, got.Y,
+				got.IDs, want.Classes, want.Y, want.IDs, err)
+		}
 	}
 	category, err := readText("f.parquet", table, Options{LabelColumn: "class",
 		Encode: &EncodeOptions{Categories: []string{"small"}}})

@@ -12,7 +12,7 @@ import (
 // The binary format holds examples as engines take them, so that a file is
 // mapped into memory instead of read. It is
 //
-//	one line: "uma-gpu binary 2", the length of the header in 12 digits, and the
+//	one line: "uma-gpu binary 3", the length of the header in 12 digits, and the
 //	    SHA-256 of the header in hexadecimal, one space between them
 //	the header: a JSON object, binaryHeader
 //	zeros up to a multiple of 4096
@@ -29,12 +29,14 @@ import (
 //	         beginning to this section, and behind them the CRC-32C of this list
 //
 // and the file ends with the last one. 4096 is a page of memory almost
-// everywhere, and what OpenCL devices want of memory that they share. Version 1, of
-// files that were written before there were sums, is the same without them.
+// everywhere, and what OpenCL devices want of memory that they share. Versions 1 and 2, of earlier
+// programs, are the same but for the hashes, which are of another kind (Dataset.Is), and version 1
+// has no sums.
 const (
 	binaryMagic   = "uma-gpu binary "
-	binaryVersion = "2"
-	binaryBare    = "1" // the version without sums
+	binaryVersion = "3"
+	binaryHashed  = "2" // the version with the hashes of before
+	binaryBare    = "1" // that without sums, too
 	binaryDigits  = 12  // of the length of the header
 	binaryLine    = len(binaryMagic) + len(binaryVersion) + 1 + binaryDigits + 1 + 2*sha256.Size + 1
 	binaryAlign   = 4096
@@ -64,6 +66,8 @@ type binaryHeader struct {
 	Notes      []string `json:"notes,omitempty"`
 
 	Sections binarySections `json:"sections"`
+
+	oldHashes bool // the hashes are of the kind of before
 }
 
 // binarySections are the sections, nil those that there are not.
@@ -105,14 +109,22 @@ type binaryFile struct {
 	unmap   func([]byte) error // nil if raw is of the Go heap
 	written Dataset            // as it stands there, whatever Options made of it
 	content string             // the hash of written, if the header is right
+	old     bool               // content is of the kind of before
 	sums    []byte             // the section of that name, nil in version 1
 }
 
-// Close gives back the memory into which a binary file was mapped. The Examples
-// and the labels of d, and whatever shares them, must not be used any more: an
-// engine that was handed them is closed first. Of a Dataset that owns its memory
-// nothing happens. It may be called twice.
+// Close gives back the memory into which a binary file was mapped, what Options.Spill has used, and the memory of
+// examples that ranks share. The Examples and the labels of d, and whatever shares them, must not be used any more: an
+// engine that was handed them is closed first. Of a Dataset that owns its memory nothing happens. It may be called twice.
 func (d *Dataset) Close() error {
+	if s := d.scratch; s != nil {
+		d.scratch, d.Examples = nil, Examples{N: d.N, D: d.D}
+		s.close()
+	}
+	if d.Share != nil && len(d.Share.memory) > 0 {
+		d.Share.release()
+		d.Examples = Examples{N: d.N, D: d.D}
+	}
 	f := d.file
 	if f == nil {
 		return nil
@@ -146,7 +158,11 @@ func (d *Dataset) Verify(ctx context.Context) error {
 		}
 		return fmt.Errorf("%s: the file is damaged: %w; convert the original data again", d.Path, err)
 	}
-	hash, err := w.hash(ctx)
+	hashOf := w.hash
+	if d.file.old {
+		hashOf = w.hashOld
+	}
+	hash, err := hashOf(ctx)
 	if err != nil {
 		return cancelled(ctx, d.Path, err)
 	}
@@ -182,9 +198,9 @@ func checkEndian(path string) error {
 	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another format", path)
 }
 
-// element is what sections are made of.
+// element is what sections, and codes, are made of.
 type element interface {
-	int32 | int64 | float32 | float64
+	uint8 | uint16 | int32 | int64 | float32 | float64
 }
 
 // viewOf returns the elements of which raw, aligned to their size, consists,

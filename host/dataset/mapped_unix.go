@@ -16,6 +16,11 @@ func mapFile(f *os.File, size int) (raw []byte, end func([]byte) error, err erro
 	return raw, unmap, err
 }
 
+// mapScratch gives the first size bytes of f, to be written to.
+func mapScratch(f *os.File, size int) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+}
+
 // unmap is the opposite of mapFile, unless a lost device may still read the file in place.
 func unmap(raw []byte) error {
 	if memory.Held() {

@@ -105,14 +105,14 @@ func TestBinaryBadHeader(t *testing.T) {
 		}
 	}
 	version2 := strings.Replace(string(withHeader(dense, body)), " 1 ", " 2 ", 1)
-	version3 := strings.Replace(string(withHeader(dense, body)), " 1 ", " 3 ", 1)
+	version4 := strings.Replace(string(withHeader(dense, body)), " 1 ", " 4 ", 1)
 	for text, want := range map[string]string{
 		"":                             "found 0 bytes",
 		"uma-gpu binary 1":             "found 16 bytes",
-		strings.Repeat("x", 200):       `wanted "uma-gpu binary 2"`,
-		strings.Repeat("\x00\xff", 99): `wanted "uma-gpu binary 2"`,
-		version2:                       "found version 2 with the wrong sections, wanted sums",
-		version3:                       `found version "3" of the binary format, wanted 1 or 2`,
+		strings.Repeat("x", 200):       `wanted "uma-gpu binary 3"`,
+		strings.Repeat("\x00\xff", 99): `wanted "uma-gpu binary 3"`,
+		version2:                       "found version 2 with the wrong sections, wanted none of sums in version 1",
+		version4:                       `found version "4" of the binary format, wanted 1, 2 or 3`,
 		strings.Replace(string(withHeader(dense, body)), " 1 ", " \xff ", 1):  `found version "\xff"`,
 		strings.Replace(string(withHeader(dense, body)), "1 0", "1 9", 1):     "the file is cut short",
 		strings.Replace(string(withHeader(dense, body)), "1 0", "1 -", 1):     "wanted the length of the header",

@@ -84,7 +84,7 @@ func (d *Dataset) roomFor(steps string) error {
 
 // PrepareBy makes the examples of d those that p gives, and Prepared p. They stay
 // where they are, in a mapped file for example, if they were prepared so before or
-// if p has no step; else they are a copy, and d gives up the raw ones. It is an
+// if p has no step; else they are a copy, or what Overwrite lets them be, and d gives up the raw ones. It is an
 // error if they were prepared in another way, and where Apply gives one.
 func (d *Dataset) PrepareBy(p *Preparation) error {
 	switch {
@@ -96,7 +96,7 @@ func (d *Dataset) PrepareBy(p *Preparation) error {
 	case p.Steps == Steps{} && p.D == d.D && !d.KeepNarrow:
 		// Apply would copy them and change nothing.
 	default:
-		x, err := p.apply(d.Examples, d.KeepNarrow)
+		x, err := p.apply(d.Examples, d.KeepNarrow, d.Overwrite && d.file == nil)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}

@@ -42,6 +42,9 @@ func readBinary(s *source, o Options) (*Dataset, error) {
 		f.close() // of what was only read; the first error is the one to tell
 		return nil, err
 	}
+	if o.parts != nil {
+		return d.asPart(s, o)
+	}
 	return d, nil
 }
 
@@ -110,9 +113,16 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 			"prepared; the file was not written by uma-gpu",
 			quote(h.DataSHA256), quote(h.ContentSHA256))
 	}
-	f.content = h.ContentSHA256
+	f.content, f.old = h.ContentSHA256, h.oldHashes
 	d := f.written
 	d.file = f
+	if f.old {
+		d.SHA256 = ""
+	}
+	if f.old && d.Prepared != nil && h.DataSHA256 != "" {
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: the file is of a version whose hashes were others, so a model will not "+
+			"name its data by one; uma-gpu convert makes a new file of the original data", s.path))
+	}
 	if err := d.choose(s, o); err != nil {
 		return nil, err
 	}
@@ -158,9 +168,9 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	}
 	line := string(raw[:binaryLine])
 	version, _, _ := bytes.Cut(raw[len(binaryMagic):binaryLine], []byte(" "))
-	if string(version) != binaryVersion && string(version) != binaryBare {
-		return nil, fmt.Errorf("found version %s of the binary format, wanted %s or %s; "+
-			"convert the original data with this version of uma-gpu", quote(string(version)), binaryBare, binaryVersion)
+	if !slices.Contains([]string{binaryBare, binaryHashed, binaryVersion}, string(version)) {
+		return nil, fmt.Errorf("found version %s of the binary format, wanted %s, %s or %s; convert the original data with "+
+			"this version of uma-gpu", quote(string(version)), binaryBare, binaryHashed, binaryVersion)
 	}
 	at := len(binaryMagic) + len(binaryVersion) + 1
 	size, err := strconv.ParseUint(line[at:at+binaryDigits], 10, 62)
@@ -183,10 +193,11 @@ func parseHeader(raw []byte) (*binaryHeader, error) {
 	if err := decoder.Decode(h); err != nil {
 		return nil, fmt.Errorf("cannot read the header: %w; the file was not written by uma-gpu", err)
 	}
-	if (h.Sections.Sums != nil) != (string(version) == binaryVersion) {
-		return nil, fmt.Errorf("found version %s with the wrong sections, wanted sums in version %s, none in version %s; "+
-			"the file was not written by uma-gpu", version, binaryVersion, binaryBare)
+	if (h.Sections.Sums != nil) != (string(version) != binaryBare) {
+		return nil, fmt.Errorf("found version %s with the wrong sections, wanted none of sums in version %s, and one in "+
+			"others; the file was not written by uma-gpu", version, binaryBare)
 	}
+	h.oldHashes = string(version) != binaryVersion
 	return h, nil
 }
 

@@ -56,33 +56,78 @@ func TestBinarySums(t *testing.T) {
 	}
 }
 
-// A file of version 1, from before there were sums, is read as it was.
-func TestBinaryWithoutSums(t *testing.T) {
+// ofBefore returns the file of d as an earlier version wrote it.
+func ofBefore(t *testing.T, version string, d *Dataset) []byte {
+	t.Helper()
+	h, err := headerOf(t.Context(), d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version == binaryBare {
+		h.Sections.Sums = nil
+	}
+	if h.ContentSHA256, err = d.hashOld(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h.DataSHA256 = h.ContentSHA256; d.Prepared != nil {
+		h.DataSHA256 = strings.Repeat("01", 32)
+	}
+	text, err := h.place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	p := placedWriter{w: &file}
+	write := func(b []byte) {
+		if err := p.write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(append([]byte(firstLine(version, text)), text...))
+	data := map[string][]byte{"x": bytesOf(d.X), "y": bytesOf(d.Y)}
+	for _, n := range h.Sections.list() {
+		write(make([]byte, n.Offset-p.at))
+		if n.name == "sums" {
+			data[n.name] = p.sums.section()
+		}
+		write(data[n.name])
+	}
+	return file.Bytes()
+}
+
+// Files of earlier versions are read as they were, and have no hash but one that is made anew.
+func TestBinaryOfBefore(t *testing.T) {
 	d := randomDataset(rand.New(rand.NewPCG(75, 76)), 30, 11, []string{"a", "b"})
-	d.SHA256 = d.Hash()
-	raw := binaryBytes(t, d)
-	h, err := parseHeader(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := *h
-	old.Sections.Sums = nil
-	text, err := old.place()
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := h.Sections.list()[0].Offset
-	file := append(append([]byte(firstLine(binaryBare, text)), text...), make([]byte, first)...)[:first]
-	file = append(file, raw[first:h.Sections.Y.Offset+h.Sections.Y.Bytes]...)
-	got, err := ReadFrom(t.Context(), bytes.NewReader(file), "f", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameContent(t, "version 1", got, d)
-	if !got.Unchecked() {
-		t.Error("a file without sums is said to have some")
-	}
-	if err := got.Verify(t.Context()); err != nil {
-		t.Error(err)
+	for _, version := range []string{binaryBare, binaryHashed} {
+		file := ofBefore(t, version, d)
+		got, err := ReadFrom(t.Context(), bytes.NewReader(file), "f", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameContent(t, "version "+version, got, d)
+		if got.Unchecked() != (version == binaryBare) {
+			t.Errorf("version %s is said to be without sums: %v", version, got.Unchecked())
+		}
+		if err := got.Verify(t.Context()); err != nil {
+			t.Errorf("version %s: %v", version, err)
+		}
+		file[binaryAlign] ^= 1 // of the first value
+		if got, err = ReadFrom(t.Context(), bytes.NewReader(file), "f", Options{Trust: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := got.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "found the content hash") {
+			t.Errorf("version %s, damaged: %v", version, err)
+		}
+		prepared := *d
+		if err := prepared.Prepare(Steps{L2: true}); err != nil {
+			t.Fatal(err)
+		}
+		file = ofBefore(t, version, &prepared)
+		if got, err = ReadFrom(t.Context(), bytes.NewReader(file), "f", Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got.SHA256 != "" || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "hashes were others") {
+			t.Errorf("version %s, prepared: found the hash %q and the notes %q", version, got.SHA256, got.Notes)
+		}
 	}
 }

@@ -65,7 +65,7 @@ func headerOf(ctx context.Context, d *Dataset, rows rowsOf) (*binaryHeader, erro
 	}
 	hash := d.hash
 	if rows != nil {
-		hash = func(ctx context.Context) (string, error) { return d.hashBlocks(ctx, rows) }
+		hash = func(ctx context.Context) (string, error) { return d.hashMade(ctx, rows) }
 	}
 	content, err := hash(ctx)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // shapeOf checks a matrix of n examples and d features that a header promises.
@@ -20,17 +22,25 @@ func (b *builder) shapeOf(n, d int) error {
 	case b.o.Features > 0 && d != b.o.Features:
 		return b.src.errorf("found %d features, wanted %d, the width of the model", d, b.o.Features)
 	}
-	return nil
+	return b.checkWidth(d)
 }
 
-// readRows enters n examples of d elements of type t from r, example by example; of the file itself those of this
-// rank, if ranks share them.
+// readRows enters n examples of d elements of type t from r, example by example; of those that lie in
+// the file as they are this rank's, if ranks share them.
 func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	if err := b.shapeOf(n, d); err != nil {
 		return err
 	}
-	if r == io.Reader(b.src) && b.takeRows(int64(t.Size), n, d) {
+	taken := false
+	if m, inside := r.(*member); inside {
+		r, taken = b.takeMember(m, int64(t.Size), n, d)
+	} else if r == io.Reader(b.src) {
+		taken = b.takeRows(int64(t.Size), n, d)
+	}
+	if taken {
 		n = b.share.To - b.share.From
+	} else if b.certain(r, int64(t.Size), n, d) {
+		b.promised = n
 	}
 	b.width, b.x = d, []float32{}
 	j, bad := 0, -1 // in the unfinished row: elements, and the first bad one
@@ -47,9 +57,9 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 			}
 			var err error
 			if bad >= 0 {
-				err = b.reject(b.cellFault(b.seen, bad, b.x[b.rowFrom+bad]), b.seen+1)
+				err = b.reject(b.cellFault(b.number()-1, bad, b.x[b.rowFrom+bad]), b.number())
 			} else {
-				err = b.accept(b.seen + 1)
+				err = b.accept(b.number())
 			}
 			if err != nil {
 				return err
@@ -58,6 +68,16 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 		}
 		return nil
 	})
+}
+
+// certain reports whether r, that has n examples of d elements of so many bytes by what its header says, does have
+// them: a header can promise anything.
+func (b *builder) certain(r io.Reader, size int64, n, d int) bool {
+	need := memory.Product(n, d, int(size))
+	if m, inside := r.(*member); inside {
+		return m.stored() && memory.Sum(m.head(), need) == int64(m.file.UncompressedSize64)
+	}
+	return r == io.Reader(b.src) && b.src.file != nil && need == b.src.size-b.src.passed()
 }
 
 // elements reads n·d elements and hands them on as float32, some thousand at a
@@ -158,15 +178,15 @@ func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(
 		row := x[i*d : (i+1)*d]
 		err := label(i)
 		if j := b.flushRow(row); j >= 0 && err == nil {
-			err = value(b.seen, j, row[j])
+			err = value(b.number()-1, j, row[j])
 		}
 		if err != nil {
-			if err := b.reject(err, b.seen+1); err != nil {
+			if err := b.reject(err, b.number()); err != nil {
 				return err
 			}
 			continue
 		}
-		ok, err := b.admit(b.seen + 1)
+		ok, err := b.admit(b.number())
 		if err != nil {
 			return err
 		}
@@ -180,6 +200,7 @@ func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(
 	if good > 0 {
 		s, stored := denseSegment(x[:good*d], d)
 		b.segments, b.stored = append(b.segments, s), b.stored+stored
+		return b.spill()
 	}
 	return nil
 }

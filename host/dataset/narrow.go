@@ -48,17 +48,19 @@ const integers = 1 << 22
 
 // newNarrow returns what p makes of e, but for codes and lengths, which narrow enters;
 // nil unless all values of e are integers of a small range, none of them -0, which a
-// code cannot be.
-func (p *Preparation) newNarrow(e Examples) *Narrow {
-	if len(e.X) == 0 {
-		return nil
+// code cannot be. Where ranks share e, each looks at its own examples alone, and memory
+// for them is that of share.
+func (p *Preparation) newNarrow(e Examples, share *Share) (*Narrow, error) {
+	first, last := e.own()
+	if first*e.D == last*e.D {
+		return nil, nil
 	}
-	parts := parallel.Workers(e.N, 64)
+	parts := parallel.Workers(last-first, 64)
 	least, most := make([]float32, parts), make([]float32, parts)
 	var other atomic.Bool
-	parallel.Cut(e.N, parts, func(part, from, to int) {
+	parallel.Cut(last-first, parts, func(part, from, to int) {
 		low, high := float32(integers), float32(-integers)
-		for i := from; i < to && !other.Load(); i++ {
+		for i := first + from; i < first+to && !other.Load(); i++ {
 			for _, v := range e.Row(i) {
 				low, high = min(low, v), max(high, v)
 				if !(v >= -integers && v <= integers) || float32(int32(v)) != v || math.Float32bits(v) == 1<<31 {
@@ -70,7 +72,7 @@ func (p *Preparation) newNarrow(e Examples) *Narrow {
 		least[part], most[part] = low, high
 	})
 	if other.Load() {
-		return nil
+		return nil, nil
 	}
 	low, high := least[0], most[0]
 	for k := range least {
@@ -80,21 +82,33 @@ func (p *Preparation) newNarrow(e Examples) *Narrow {
 		low, high = min(low, 1), max(high, 1)
 	}
 	width := p.Width()
-	w := &Narrow{Least: low, Map: make([]float32, 2*width), Unit: make([]float32, e.N)}
+	w := &Narrow{Least: low, Map: make([]float32, 2*width)}
+	var err error
 	switch {
 	case high-low <= math.MaxUint8:
-		w.Codes8 = make([]uint8, e.N*width)
+		w.Codes8, err = roomFor[uint8](share, e.N, width)
 	case high-low <= math.MaxUint16:
-		w.Codes16 = make([]uint16, e.N*width)
+		w.Codes16, err = roomFor[uint16](share, e.N, width)
 	default:
-		return nil
+		return nil, nil
+	}
+	if err == nil {
+		w.Unit, err = roomFor[float32](share, e.N, 1)
 	}
 	for j := range width {
 		w.Map[j] = 1 // and offset 0: the same bits as no map, but for -0
 	}
 	copy(w.Map, p.A)
 	copy(w.Map[width:], p.B)
-	return w
+	return w, err
+}
+
+// roomFor returns n·width elements, of which this rank's rows have memory if ranks share them.
+func roomFor[T element](s *Share, n, width int) ([]T, error) {
+	if s == nil {
+		return make([]T, n*width), nil
+	}
+	return span[T](s, n, width)
 }
 
 // enter enters example i of d columns: its raw values, and what they were scaled by. A

@@ -58,7 +58,7 @@ func (z *npz) read(o Options) (d *Dataset, err error) {
 	if sparse && o.XName == "" {
 		err = z.readSciPy(b)
 	} else {
-		err = z.readMatrix(b)
+		err = b.meet(z.readMatrix(b))
 	}
 	if err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func (z *npz) open(name string) (npyHeader, *member, error) {
 // unpack returns a reader of all bytes of an array.
 func (z *npz) unpack(name string) (*member, error) {
 	z.opened[name] = true
-	m := &member{src: z.src, name: name}
-	f, err := z.find(name).Open()
+	m := &member{src: z.src, name: name, file: z.find(name)}
+	f, err := m.file.Open()
 	if err != nil {
 		return nil, m.errorf("%w", err)
 	}
@@ -160,7 +160,9 @@ type member struct {
 	*bufio.Reader
 	src    *source
 	name   string
+	file   *zip.File
 	packed io.ReadCloser
+	passed int64 // bytes that have left packed
 }
 
 func (m *member) Close() error { return m.packed.Close() }
@@ -182,6 +184,7 @@ type unpacker struct{ m *member }
 func (u unpacker) Read(p []byte) (int, error) {
 	n, err := u.m.packed.Read(p)
 	u.m.src.text += int64(n)
+	u.m.passed += int64(n)
 	if err != nil && err != io.EOF {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = fmt.Errorf("it is cut short")

@@ -120,11 +120,17 @@ type Options struct {
 	Prepare string
 
 	// Ranks, if not nil, are those that read the file together, with the same options: each keeps its share of the
-	// examples of a text with one to a line (CSV without quotes, LIBSVM), a binary file or an .npy (Share). Other
-	// files, packed ones, and what is read with SkipBad, MaxErrors or as more than numbers, each of them reads whole.
-	// What comes out is otherwise that of one process: classes, notes, errors with the line of the whole file, the
-	// hash.
+	// examples (Share) of a CSV, LIBSVM, ARFF or Parquet file, of a binary one, and of an .npy, or an array that lies
+	// in an .npz as it is, in C order. IDX, sparse .npz, packed files, a CSV with comments, or with quotes among fields
+	// between blanks, each of them reads whole. What comes out is that of one process: classes, levels, vocabularies,
+	// notes, what was skipped, errors with the line of the whole file, the hash.
 	Ranks ranks.Reducer
+
+	// Spill has Read keep examples of which there are more than some mebibytes in files without names, in the folder
+	// $TMPDIR or /var/tmp, and not in memory: as much as twice what they take. The Dataset's Close then gives them back.
+	// Where no file can be made there, they are kept in memory.
+	// Where ranks share them, and on systems without mapped files, it does nothing.
+	Spill bool
 
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
@@ -132,6 +138,7 @@ type Options struct {
 	given   *external            // the labels that Labels or a reader found
 	block   func(*Dataset) error // takes the examples of a stream, a block at a time
 	remarks *remarks             // what the choice of columns has to say
+	parts   *parts               // of which the file is one; nil if it is all
 }
 
 // check refuses choices that no reader knows.
@@ -151,10 +158,16 @@ func (o Options) check() error {
 	case o.NoLabels && o.Labels != "":
 		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other", o.Labels)
 	}
-	if _, err := o.layout(); err != nil {
-		return err
+	if err := o.CheckSeparator(); err != nil {
+		return fmt.Errorf("dataset: %w", err)
 	}
 	return o.Encode.check()
+}
+
+// CheckSeparator says what is wrong with Separator, and with DecimalComma beside it.
+func (o Options) CheckSeparator() error {
+	_, err := o.layout()
+	return err
 }
 
 // layout is what o says of the fields of a CSV.
@@ -176,11 +189,11 @@ func (o Options) layout() (layout, error) {
 			l.separator = c
 			break
 		}
-		return l, fmt.Errorf("dataset: unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one character "+
+		return l, fmt.Errorf("unknown separator %s, wanted auto, comma, tab, semicolon, blanks or one character "+
 			"that numbers do not have", quote(o.Separator))
 	}
 	if l.comma && l.separator == ',' {
-		return l, fmt.Errorf("dataset: asked for decimal commas between commas, wanted another separator")
+		return l, fmt.Errorf("asked for decimal commas between commas, wanted another separator")
 	}
 	return l, nil
 }

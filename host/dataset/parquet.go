@@ -27,42 +27,84 @@ type parquetReader struct {
 // readParquet reads a table of plain columns: numbers as features, numbers or
 // texts as the label.
 func readParquet(s *source, o Options) (d *Dataset, err error) {
-	// The library panics on some damaged files.
-	defer func() {
-		if p := recover(); p != nil {
-			d, err = nil, s.errorf("the Parquet data are corrupt (%v); fetch the file again", p)
-		}
-	}()
-	at, size, err := s.whole()
+	r, f, err := openParquet(s, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkParquetFooter(at, size); err != nil {
-		return nil, s.errorf("found no whole Parquet file (%w); if it was cut short, fetch it again", err)
+	r.takeGroups(f)
+	if err := r.meet(r.groups(f)); err != nil {
+		return nil, err
 	}
-	f, err := parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	return r.finish()
+}
+
+// notCorrupt makes an error of what the library panics with, as it does on some damaged files.
+func (s *source) notCorrupt(err *error) {
+	if p := recover(); p != nil {
+		*err = s.errorf("the Parquet data are corrupt (%v); fetch the file again", p)
+	}
+}
+
+// openParquet reads the footer and chooses the columns.
+func openParquet(s *source, o Options) (r *parquetReader, f *parquet.File, err error) {
+	defer s.notCorrupt(&err)
+	at, size, err := s.whole()
 	if err != nil {
-		return nil, s.errorf("found no whole Parquet file (%w); if it was cut short, fetch it again", err)
+		return nil, nil, err
+	}
+	if err := checkParquetFooter(at, size); err != nil {
+		return nil, nil, s.errorf("found no whole Parquet file (%w); if it was cut short, fetch it again", err)
+	}
+	f, err = parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, nil, s.errorf("found no whole Parquet file (%w); if it was cut short, fetch it again", err)
 	}
 	b, err := newBuilder(s, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	r := &parquetReader{builder: b, leaves: f.Root().Columns()}
+	r = &parquetReader{builder: b, leaves: f.Root().Columns()}
 	r.pages = pages{r: at, size: size, starts: chunkStarts(f.Metadata()), limits: s.limits}
-	if err := r.resolve(); err != nil {
-		return nil, err
+	return r, f, r.resolve()
+}
+
+// takeGroups leaves this rank its part of the examples, if ranks share them.
+func (r *parquetReader) takeGroups(f *parquet.File) {
+	n := int64(0)
+	for k := range f.Metadata().RowGroups {
+		rows := f.Metadata().RowGroups[k].NumRows
+		if rows < 0 || rows > int64(r.src.limits.rows)-n {
+			return // which is an error
+		}
+		n += rows
 	}
+	if n > 0 && r.shares() {
+		r.take(int(n))
+	}
+}
+
+// groups enters the examples of all row groups that this rank has any of.
+func (r *parquetReader) groups(f *parquet.File) (err error) {
+	defer r.src.notCorrupt(&err)
+	begin := 0
 	for k := range f.Metadata().RowGroups {
 		group := &f.Metadata().RowGroups[k]
 		if err := r.checkGroup(group); err != nil {
-			return nil, b.fatal(err)
+			return r.fatal(err)
 		}
-		if err := r.group(group); err != nil {
-			return nil, err
+		n := int(group.NumRows)
+		from, to := 0, n
+		if r.share != nil {
+			from, to = max(0, r.share.From-begin), min(n, r.share.To-begin)
 		}
+		if from < to {
+			if err := r.group(group, from, to); err != nil {
+				return err
+			}
+		}
+		begin += n
 	}
-	return b.finish()
+	return nil
 }
 
 // resolve chooses the columns and refuses those that are no numbers.
@@ -81,7 +123,7 @@ func (r *parquetReader) resolve() error {
 	if err != nil {
 		return err
 	}
-	if r.cells, fault = newCells(r.src.path, "example", &r.columns, kinds, r.o); fault != "" {
+	if fault = r.tableCells("example", &r.columns, kinds); fault != "" {
 		return r.src.errorf("%s", fault)
 	}
 	return nil
@@ -108,6 +150,7 @@ func (r *parquetReader) kinds() (kinds []string, err error) {
 			kinds = append(kinds, kindNumber)
 		case decimal && isFeature:
 			kinds = append(kinds, asked[j])
+		case decimal: // a label, or what names the example: a text, as in a CSV
 		case holds == 0 && isFeature && mixed && parquetDate(c):
 			return nil, r.src.errorf("%s", datesFault(&r.columns, j, "values of type "+c.Type().String()))
 		case holds == 0 || holds == 'S' && isFeature && !mixed:
@@ -206,12 +249,9 @@ func checkChunk(chunk *parquetformat.ColumnChunk, c *parquet.Column, n int64) er
 	return nil
 }
 
-// group enters the examples of one row group.
-func (r *parquetReader) group(g *parquetformat.RowGroup) error {
-	n, d := int(g.NumRows), r.width
-	if n == 0 {
-		return nil
-	}
+// group enters examples from..to-1 of one row group.
+func (r *parquetReader) group(g *parquetformat.RowGroup, from, to int) error {
+	n, d := to-from, r.width
 	x := make([]float32, n*d)
 	texts := make([][]*string, d)                // of the features that are texts
 	codes, bad := []int32(nil), map[int]string{} // of the labels
@@ -222,8 +262,12 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 			continue
 		}
 		t := parquetType(c)
+		scale, isDecimal := parquetDecimal(c)
 		take := func(_ int, raw []byte) {
 			text, fault := parquetLabel(t, raw)
+			if isDecimal && raw != nil {
+				text, fault = decimalText(t, raw, scale)
+			}
 			if fault == "" {
 				fault = r.labels.set(text)
 			}
@@ -235,11 +279,12 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 		switch r.columns.role[j] {
 		case identity:
 			ids = make([]*string, n)
-			take = parquetTexts(t, ids)
+			if take = parquetTexts(t, ids); isDecimal {
+				take = decimalTexts(t, scale, ids)
+			}
 		case feature:
 			decode, at := t.decoder(), next
 			next++
-			scale, isDecimal := parquetDecimal(c)
 			take = func(i int, raw []byte) {
 				switch v := &x[i*d+at]; {
 				case raw == nil:
@@ -257,7 +302,8 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 				}
 			}
 		}
-		if err := r.pages.column(&g.Columns[c.Index()].MetaData, t, c.Optional(), n, take); err != nil {
+		chunk := &g.Columns[c.Index()].MetaData
+		if err := r.pages.column(chunk, t, c.Optional(), int(g.NumRows), from, to, take); err != nil {
 			return r.fatal(r.src.errorf("%s, %w", r.columns.describe(j), err))
 		}
 	}
@@ -269,14 +315,14 @@ func (r *parquetReader) group(g *parquetformat.RowGroup) error {
 				id = *ids[i]
 			}
 			if fault := r.ids.set([]byte(id)); fault != "" {
-				return r.src.errorf("example %d, %s: %s", r.seen+1, r.columns.describe(r.columns.id), fault)
+				return r.src.errorf("example %d, %s: %s", r.number(), r.columns.describe(r.columns.id), fault)
 			}
 		}
 		if codes == nil {
 			return nil
 		}
 		if fault, isBad := bad[i]; isBad {
-			return r.src.errorf("example %d, %s: %s", r.seen+1, r.columns.describe(r.columns.label), fault)
+			return r.src.errorf("example %d, %s: %s", r.number(), r.columns.describe(r.columns.label), fault)
 		}
 		r.labels.pending = codes[i]
 		return nil
@@ -319,11 +365,11 @@ func parquetTexts(t numberType, texts []*string) taker {
 func (r *parquetReader) mixedGroup(x []float32, d int, texts [][]*string, setOthers func(i int) error) error {
 	names := r.columns.featureNames()
 	for i := range len(x) / d {
-		r.cells.begin(r.seen + 1)
+		r.cells.begin(r.number())
 		err := setOthers(i)
 		for k := 0; k < d && err == nil; k++ {
 			if fault := r.mixedCell(k, x[i*d+k], texts[k], i); fault != "" {
-				err = r.src.errorf("example %d, column %s: %s", r.seen+1, quote(names[k]), fault)
+				err = r.src.errorf("example %d, column %s: %s", r.number(), quote(names[k]), fault)
 				if r.cells.broken() {
 					return r.fatal(err)
 				}
@@ -333,9 +379,9 @@ func (r *parquetReader) mixedGroup(x []float32, d int, texts [][]*string, setOth
 			}
 		}
 		if err != nil {
-			err = r.reject(err, r.seen+1)
+			err = r.reject(err, r.number())
 		} else {
-			err = r.accept(r.seen + 1)
+			err = r.accept(r.number())
 		}
 		if err != nil {
 			return err

@@ -101,9 +101,11 @@ var errPageHead = errors.New("found a head that no page has")
 // taker takes value i: its bytes, valid until the next call, or nil for none (null).
 type taker func(i int, raw []byte)
 
-// column calls take for each of the n values of a column. Its errors begin with the
-// page.
-func (p *pages) column(c *parquetformat.ColumnMetaData, t numberType, optional bool, n int, take taker) error {
+// column calls take for values from..to-1 of the n of a column, of which it counts the first as 0; pages with others
+// alone are not read. Its errors begin with the page.
+func (p *pages) column(
+	c *parquetformat.ColumnMetaData, t numberType, optional bool, n, from, to int, take taker,
+) error {
 	start := chunkStart(c)
 	at, end := start, p.size
 	// Some writers give the size of a column wrong, but it ends where the next begins.
@@ -116,7 +118,11 @@ func (p *pages) column(c *parquetformat.ColumnMetaData, t numberType, optional b
 			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; the "+
 				"file is corrupt, fetch it again", number, at, seen, n)
 		}
-		count, next, err := p.page(at, end, c, v, optional, n-seen, func(i int, raw []byte) { take(seen+i, raw) })
+		count, next, err := p.page(at, end, c, v, optional, n-seen, from-seen, to-seen, func(i int, raw []byte) {
+			if i += seen; from <= i && i < to {
+				take(i-from, raw)
+			}
+		})
 		if codec, ok := errors.AsType[unknownCodec](err); ok {
 			return fmt.Errorf("page %d at byte %d: %w", number, at, codec)
 		}
@@ -154,9 +160,9 @@ func chunkStarts(m *parquetformat.FileMetaData) (starts []int64) {
 }
 
 // page reads the page at a place, of a column that ends at another and has left
-// values more, and returns how many it has, and where the next page is.
+// values more, if one of its values from..to-1 is there, and returns how many it has, and where the next page is.
 func (p *pages) page(
-	at, end int64, c *parquetformat.ColumnMetaData, v *pageValues, optional bool, left int, take taker,
+	at, end int64, c *parquetformat.ColumnMetaData, v *pageValues, optional bool, left, from, to int, take taker,
 ) (count int, next int64, err error) {
 	h, length, err := p.readHead(at)
 	if err != nil {
@@ -167,14 +173,6 @@ func (p *pages) page(
 	if packed > end-at || unpacked > max(p.limits.page, 1024*packed) {
 		return 0, 0, fmt.Errorf("it claims %d bytes, %d unpacked, where the column has %d", packed, unpacked, end-at)
 	}
-	p.packed = slices.Grow(p.packed[:0], int(packed))[:packed]
-	if _, err := p.r.ReadAt(p.packed, at); err != nil && err != io.EOF {
-		return 0, 0, err
-	}
-	// Writers that compute none may say 0.
-	if sum := uint32(h.numbers[inPage][4]); sum != 0 && sum != crc32.ChecksumIEEE(p.packed) {
-		return 0, 0, fmt.Errorf("found another check sum than the %#x of its head", sum)
-	}
 	next = at + packed
 	switch kind {
 	case parquetformat.DataPage:
@@ -184,6 +182,17 @@ func (p *pages) page(
 	}
 	if count > left {
 		return 0, 0, fmt.Errorf("it claims %d values, wanted at most %d, the rest of the row group", count, left)
+	}
+	if kind != parquetformat.DictionaryPage && (from > 0 && count <= from || to <= 0) {
+		return count, next, nil
+	}
+	p.packed = slices.Grow(p.packed[:0], int(packed))[:packed]
+	if _, err := p.r.ReadAt(p.packed, at); err != nil && err != io.EOF {
+		return 0, 0, err
+	}
+	// Writers that compute none may say 0.
+	if sum := uint32(h.numbers[inPage][4]); sum != 0 && sum != crc32.ChecksumIEEE(p.packed) {
+		return 0, 0, fmt.Errorf("found another check sum than the %#x of its head", sum)
 	}
 	var body []byte
 	switch kind {

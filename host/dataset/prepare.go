@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -81,9 +82,9 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 // order of the examples, whichever ranks have them.
 func columnSums(e Examples, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
-	err := e.Share.inTurn(bytesOf(sums), func([]byte) {
-		e.byColumns(func(first, last, from, to int) {
-			sums := sums[from:to]
+	err := e.Share.inOrder(sums, func(group []float64, begin, end int) {
+		e.byColumns(begin, end, func(first, last, from, to int) {
+			sums := group[from-begin : to-begin]
 			if mean == nil {
 				for i := first; i < last; i++ {
 					for j, v := range e.Row(i)[from:to] {
@@ -104,14 +105,14 @@ func columnSums(e Examples, mean []float64) ([]float64, error) {
 	return sums, err
 }
 
-// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns, several at a time: a column
-// belongs to one goroutine, so the order of additions is that of the examples however many there are. 16 columns
-// are a cache line. Rows are few, so that who is ahead waits: a file that is larger than memory is read once.
-func (e Examples) byColumns(f func(first, last, from, to int)) {
+// byColumns calls f for ranges of rows of dense examples, one after the other, and of columns begin..end-1, several at a
+// time: a column belongs to one goroutine, so the order of additions is that of the examples however many there are. 16
+// columns are a cache line. Rows are few, so that who is ahead waits: a file that is larger than memory is read once.
+func (e Examples) byColumns(begin, end int, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
 	first, last := e.own()
 	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
-		parallel.Ranges(e.D, 16, func(from, to int) { f(first, min(first+some, last), from, to) })
+		parallel.Ranges(end-begin, 16, func(from, to int) { f(first, min(first+some, last), begin+from, begin+to) })
 	}
 }
 
@@ -146,7 +147,7 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 			most[j] = max(most[j], float32(math.Abs(float64(e.Values[k]))))
 		}
 	} else {
-		e.byColumns(func(first, last, from, to int) {
+		e.byColumns(0, e.D, func(first, last, from, to int) {
 			for i := first; i < last; i++ {
 				for j, v := range e.Row(i)[from:to] {
 					most[from+j] = max(most[from+j], float32(math.Abs(float64(v))))
@@ -175,16 +176,24 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 // error if e has another width than D, if it is sparse and p standardizes, or if
 // a prepared value is not finite, which the first such example and column are
 // named for.
-func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false) }
+func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false, false) }
 
 // ApplyNarrow is Apply, and fills Narrow too if e is dense and of small integers.
-func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true) }
+func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true, false) }
 
-func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
+// ApplyOver is Apply that writes to the slices of e, if there is room behind them for the bias: nobody may use e any
+// more, whatever is returned.
+func (p *Preparation) ApplyOver(e Examples) (Examples, error) { return p.apply(e, false, true) }
+
+// apply is all of these; over lets it write to e, which is lost then, whatever it returns.
+func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 	if err := p.checkFor(e); err != nil {
 		return Examples{}, err
 	}
 	width := p.Width()
+	if over && e.hasRoom(p) {
+		return p.applyOver(e, narrow)
+	}
 	if e.Sparse() {
 		return p.applySparse(e)
 	}
@@ -201,16 +210,14 @@ func (p *Preparation) apply(e Examples, narrow bool) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	if narrow && e.Share == nil {
-		out.Narrow = p.newNarrow(e)
-	}
-	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width]}
-	err = p.rows(own, e, first, func(i int, scale float32) {
-		if out.Narrow != nil {
-			out.Narrow.enter(i, width, e.Row(i), scale)
+	if narrow {
+		// A rank alone may want it, and have it; an error all of them hear of below.
+		if out.Narrow, err = p.newNarrow(e, out.Share); err != nil {
+			out.Narrow = nil
 		}
-	})
-	return out, e.Share.agree(err)
+	}
+	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width], Narrow: out.Narrow}
+	return out, e.Share.agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first)))
 }
 
 // checkFor refuses what p cannot prepare.

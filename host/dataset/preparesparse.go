@@ -24,25 +24,11 @@ func refuseFilling(s Steps, e Examples) error {
 // stored stays so: fma(+0, a, +0) is +0 for every finite a, and +0 times a finite
 // r is +0. A stored -0 stays stored, whatever it becomes.
 func (p *Preparation) applySparse(e Examples) (Examples, error) {
-	if err := refuseFilling(p.Steps, e); err != nil {
+	if err := p.checkSparse(e); err != nil {
 		return Examples{}, err
 	}
-	for j := range p.A {
-		if !finite(p.A[j]) || math.Float32bits(p.B[j]) != 0 {
-			return Examples{}, fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, "+
-				"wanted a finite factor and the offset 0; the model is damaged",
-				p.Steps, j+1, p.A[j], p.B[j])
-		}
-	}
 	out := Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
-	extra := 0
-	if p.Steps.Bias {
-		if p.D >= math.MaxInt32 {
-			return Examples{}, fmt.Errorf("normalization %s: found %d features, "+
-				"wanted one less to leave room for the bias", p.Steps, p.D)
-		}
-		extra = 1
-	}
+	extra := p.extra()
 	first, last := e.own()
 	stored := len(e.Values) + extra*e.N
 	here := int(e.Starts[last]-e.Starts[first]) + extra*(last-first) // of this rank
@@ -57,15 +43,46 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	parts := parallel.Workers(last-first, 64)
+	return out, e.Share.agree(p.sparseRows(out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0))
+}
+
+// checkSparse says why sparse examples of the right width cannot be prepared so.
+func (p *Preparation) checkSparse(e Examples) error {
+	if err := refuseFilling(p.Steps, e); err != nil {
+		return err
+	}
+	for j := range p.A {
+		if !finite(p.A[j]) || math.Float32bits(p.B[j]) != 0 {
+			return fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, "+
+				"wanted a finite factor and the offset 0; the model is damaged",
+				p.Steps, j+1, p.A[j], p.B[j])
+		}
+	}
+	if p.Steps.Bias && p.D >= math.MaxInt32 {
+		return fmt.Errorf("normalization %s: found %d features, "+
+			"wanted one less to leave room for the bias", p.Steps, p.D)
+	}
+	return nil
+}
+
+// extra returns how many values more a prepared example stores.
+func (p *Preparation) extra() int { return p.Width() - p.D }
+
+// sparseRows makes examples from..to-1 of out of raw ones: the one of example from+k has the columns and values from
+// place starts[k]-skip to starts[k+1]-skip of these.
+func (p *Preparation) sparseRows(
+	out Examples, from, to int, columns []int32, values []float32, starts []int64, skip int64,
+) error {
+	parts := parallel.Workers(to-from, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
-	parallel.Cut(last-first, parts, func(part, from, to int) {
-		for i := first + from; i < first+to && bad[part] == 0; i++ {
-			columns, values := e.SparseRow(i)
-			at := int(e.Starts[i]) + extra*i
-			dst := out.Values[at : at+len(values)+extra]
+	parallel.Cut(to-from, parts, func(part, first, last int) {
+		for k := first; k < last && bad[part] == 0; k++ {
+			begin, end := starts[k]-skip, starts[k+1]-skip
+			columns, values := columns[begin:end], values[begin:end]
+			at := int(out.Starts[from+k])
+			dst := out.Values[at : at+len(values)+p.extra()]
 			p.mapSparse(dst, columns, values)
-			if extra > 0 {
+			if p.Steps.Bias {
 				dst[len(values)] = 1
 				copy(out.Columns[at:], columns)
 				out.Columns[at+len(columns)] = int32(p.D)
@@ -74,7 +91,7 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 				unit(dst)
 			}
 			if firstNotFinite(dst) >= 0 {
-				bad[part] = i + 1
+				bad[part] = from + k + 1
 			}
 		}
 	})
@@ -82,11 +99,10 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 		if i > 0 {
 			columns, values := out.SparseRow(i - 1)
 			k := firstNotFinite(values)
-			err = p.unfinite(i-1, int(columns[k]), values[k])
-			break
+			return p.unfinite(i-1, int(columns[k]), values[k])
 		}
 	}
-	return out, e.Share.agree(err)
+	return nil
 }
 
 // sparseLike gives out room for the stored values of e, and extra for each of its examples.

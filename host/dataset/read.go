@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -69,7 +70,8 @@ func formatNamed(name string, write bool) (format, error) {
 // belong to a place in it (the byte, counted from 1).
 //
 // A binary file is compared with its checksums, block by block, unless Options.Trust
-// says not to or it is of version 1, which has none (Unchecked tells). One that is not packed
+// says not to or it is of version 1, which has none (Unchecked tells); one of version 1 or 2 leaves SHA256
+// empty. One that is not packed
 // is mapped, not copied, and what its values mean is looked at no earlier than by who uses them
 // (engines refuse what is not finite). Its Examples and Y lie in the file: they cannot be written
 // to, and if somebody shortens the file while they are used, the program ends, unless it uses them
@@ -86,8 +88,12 @@ func Read(ctx context.Context, path string, o Options) (*Dataset, error) {
 	}
 	defer done()
 	d, err := readSource(s, o)
+	if errors.Is(err, errAlone) {
+		o.Ranks = nil
+		return Read(ctx, path, o)
+	}
 	if changed := s.finished(nil); changed != nil {
-		if err == nil {
+		if err == nil && d != nil {
 			d.Close() // of what was only read: nothing to lose
 		}
 		d, err = nil, changed
@@ -118,7 +124,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	}
 	name := o.Format
 	if name == "" || name == "auto" {
-		name = detectFormat(s, o.NoLabels || o.Labels != "")
+		name = detectFormat(s, o.NoLabels || o.Labels != "" || o.given != nil)
 	}
 	f, err := formatNamed(name, false)
 	if err != nil {
@@ -134,15 +140,20 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
-	o.remarks = &remarks{}
+	if o.parts == nil {
+		o.remarks = &remarks{}
+	}
 	if o.Labels != "" {
 		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
 			return nil, err
 		}
 	}
 	d, err := f.read(s, o)
-	if err != nil {
+	if err != nil || d == nil { // of a part that is not the last
 		return nil, err
+	}
+	if o.parts != nil {
+		s.path = o.parts.name
 	}
 	if err := s.ctx.Err(); err != nil {
 		d.Close() // of what was only read: nothing to lose
@@ -164,7 +175,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}
-	if d.file == nil { // else the file says it, and hashing would read all of it
+	if d.file == nil && d.SHA256 == "" { // else the file says it, and hashing would read all of it
 		if d.SHA256, err = d.hash(s.ctx); err != nil {
 			return nil, err
 		}

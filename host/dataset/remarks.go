@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -15,8 +16,11 @@ type remarks struct {
 }
 
 func (r *remarks) note(format string, args ...any) {
-	if r != nil {
-		r.notes = append(r.notes, fmt.Sprintf(format, args...))
+	if r == nil {
+		return
+	}
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.notes, text) { // by a part before
+		r.notes = append(r.notes, text)
 	}
 }
 

@@ -1,6 +1,9 @@
 package dataset
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // CellError is the error of one value of a row that Encoding.Encode refuses.
 type CellError struct {
@@ -68,7 +71,7 @@ func (e *Encoding) Encode(
 		marks.Starts = append(marks.Starts, int64(len(marks.Values)))
 	}
 	marks.D = len(s.marks)
-	if x, err = s.encode(marks); err != nil {
+	if x, err = s.encode(context.Background(), nil, marks, nil); err != nil {
 		return Examples{}, nil, err
 	}
 	warnings = s.unknownLevels()

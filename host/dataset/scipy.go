@@ -33,6 +33,9 @@ func (z *npz) readSciPy(b *builder) error {
 	case d < int64(b.o.Features):
 		b.note("%s: found %d features of %d; the others are zero", s.path, d, b.o.Features)
 	}
+	if err := b.checkWidth(max(int(d), b.o.Features)); err != nil {
+		return err
+	}
 	starts, err := z.integers("indptr", int(n)+1, int(n)+1)
 	if err != nil {
 		return err

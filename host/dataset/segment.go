@@ -1,11 +1,15 @@
 package dataset
 
-import "math"
+import (
+	"math"
+	"os"
+	"runtime/debug"
+)
 
 // segment holds some consecutive examples in whichever form takes less memory:
 // dense (x), or sparse (counts, columns, values; +0 is not stored). Examples are
-// collected in segments, each freed once it is copied, so that reading needs
-// about twice the memory of the result and no more, whatever the data are like.
+// collected in segments, which are freed as they are copied, so that reading needs
+// little more memory than the result, whatever the data are like.
 type segment struct {
 	rows  int
 	width int       // columns of x
@@ -14,7 +18,15 @@ type segment struct {
 	counts  []int32 // sparse: stored values of each row
 	columns []int32 // from 0
 	values  []float32
+
+	from   *os.File // where the values are that are not here; see scratch
+	at     int64
+	stored int
+	dense  bool
 }
+
+// bytes returns the memory of g.
+func (g segment) bytes() int { return 4 * (len(g.x) + len(g.counts) + len(g.columns) + len(g.values)) }
 
 const (
 	// segmentValues is about how many values a segment holds, a mebibyte of them;
@@ -42,11 +54,7 @@ func newSegment(counts, columns []int32, values []float32, width int) segment {
 
 // denseSegment takes x, which it keeps or frees.
 func denseSegment(x []float32, width int) (s segment, stored int) {
-	for _, v := range x {
-		if math.Float32bits(v) != 0 {
-			stored++
-		}
-	}
+	stored = countStored(x)
 	rows := len(x) / width
 	if !sparseIsSmaller(stored, rows, width) {
 		return segment{rows: rows, width: width, x: x}, stored
@@ -59,6 +67,16 @@ func denseSegment(x []float32, width int) (s segment, stored int) {
 		s.counts[i] = int32(len(s.values) - before)
 	}
 	return s, stored
+}
+
+// countStored returns how many values are not +0.
+func countStored(x []float32) (stored int) {
+	for _, v := range x {
+		if math.Float32bits(v) != 0 {
+			stored++
+		}
+	}
+	return stored
 }
 
 // appendStored appends the values of a dense row that are not +0.
@@ -86,21 +104,37 @@ func fill(x []float32, d int, counts, columns []int32, values []float32) {
 	}
 }
 
-// joinDense returns the rows of segments as one dense array of d columns and
-// empties them one by one.
-func joinDense(segments []segment, n, d int) []float32 {
-	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
-		return segments[0].x[: n*d : n*d]
+// emptied is called when segment k has been copied. Once in a while it has the memory of those before it given back,
+// for the collector would wait until as much again has been asked for.
+func emptied(segments []segment, k int) {
+	const times, few = 8, 64 // of a mebibyte each
+	segments[k] = segment{}
+	if every := len(segments) / times; len(segments) >= few && k%every == every-1 {
+		debug.FreeOSMemory()
 	}
-	x := make([]float32, n*d)
-	joinDenseIn(x, segments, d)
-	return x
+}
+
+// joinDense returns the rows of segments as one dense array of d columns, with room behind it for one more (see
+// Preparation.applyOver), and empties them one by one.
+func joinDense(s *scratch, segments []segment, n, d int) ([]float32, error) {
+	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
+		return segments[0].x[:n*d], nil
+	}
+	x, err := roomOf[float32](s, n*d+n)
+	if err != nil {
+		return nil, err
+	}
+	return x[:n*d], joinDenseIn(x[:n*d], segments, d)
 }
 
 // joinDenseIn is joinDense to memory of zeros.
-func joinDenseIn(x []float32, segments []segment, d int) {
+func joinDenseIn(x []float32, segments []segment, d int) error {
 	row := 0
 	for k, s := range segments {
+		s, err := s.back()
+		if err != nil {
+			return err
+		}
 		part := x[row*d : (row+s.rows)*d]
 		if s.x == nil {
 			fill(part, d, s.counts, s.columns, s.values)
@@ -110,16 +144,29 @@ func joinDenseIn(x []float32, segments []segment, d int) {
 			}
 		}
 		row += s.rows
-		segments[k] = segment{}
+		emptied(segments, k)
 	}
+	return nil
 }
 
 // joinSparse returns the rows of segments, which hold stored values, in
-// compressed form and empties them one by one.
-func joinSparse(segments []segment, n, stored int) (starts []int64, columns []int32, values []float32) {
+// compressed form, with room for one more value a row, and empties them one by one.
+func joinSparse(room *scratch, segments []segment, n, stored int) (
+	starts []int64, columns []int32, values []float32, err error,
+) {
 	starts = make([]int64, 1, n+1)
-	columns, values = make([]int32, 0, stored), make([]float32, 0, stored)
+	if columns, err = roomOf[int32](room, stored+n); err != nil {
+		return nil, nil, nil, err
+	}
+	if values, err = roomOf[float32](room, stored+n); err != nil {
+		return nil, nil, nil, err
+	}
+	columns, values = columns[:0], values[:0]
 	for k, s := range segments {
+		s, err := s.back()
+		if err != nil {
+			return nil, nil, nil, err
+		}
 		if s.x == nil {
 			at := starts[len(starts)-1]
 			for _, count := range s.counts {
@@ -133,7 +180,7 @@ func joinSparse(segments []segment, n, stored int) (starts []int64, columns []in
 				starts = append(starts, int64(len(values)))
 			}
 		}
-		segments[k] = segment{}
+		emptied(segments, k)
 	}
-	return starts, columns, values
+	return starts, columns, values, nil
 }

@@ -2,11 +2,9 @@ package dataset
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -83,8 +81,15 @@ func spanBetween[T element](s *Share, n, from, to int) ([]T, error) {
 	return viewOf[T](raw), nil
 }
 
-// release gives back the memory that was taken for examples that ranks share. The collector cannot do it: it does not
-// see who still reads such memory by a slice that somebody has lent him.
+// Release gives back the memory of examples that ranks share, and does nothing to others. Nobody may read them any
+// more. The collector cannot do it: it does not see who still reads such memory by a slice that e has lent him.
+func (e Examples) Release() {
+	if e.Share != nil {
+		e.Share.release()
+	}
+}
+
+// release is Release of the examples that have s.
 func (s *Share) release() {
 	giveBack(s.memory)
 	s.memory = nil
@@ -94,7 +99,7 @@ func (s *Share) release() {
 func (s *Share) denseOf(segments []segment, n, d int) (Examples, error) {
 	e, err := Examples{N: n, Share: s}.denseLike(d)
 	if err == nil {
-		joinDenseIn(e.X[s.From*d:s.To*d], segments, d)
+		err = joinDenseIn(e.X[s.From*d:s.To*d], segments, d)
 	}
 	return e, err
 }
@@ -102,7 +107,10 @@ func (s *Share) denseOf(segments []segment, n, d int) (Examples, error) {
 // sparseOf is denseOf for stored values, of which own are this rank's. It takes all ranks.
 func (s *Share) sparseOf(segments []segment, n, d, own int) (Examples, error) {
 	e := Examples{N: n, D: d}
-	e.Starts, e.Columns, e.Values = joinSparse(segments, s.To-s.From, own)
+	var err error
+	if e.Starts, e.Columns, e.Values, err = joinSparse(nil, segments, s.To-s.From, own); err != nil {
+		return e, err
+	}
 	return s.spread(e)
 }
 
@@ -166,150 +174,6 @@ func (s *Share) sparse(n, d int, starts []int64) (Examples, error) {
 	return e, s.agree(err)
 }
 
-// pick is Examples.Pick of examples that ranks share. It takes all ranks. An error ends all of them: what is
-// returned then is never looked at.
-func (s *Share) pick(e Examples, which []int) Examples {
-	_, all := s.ranks.Rank()
-	at := make([][]int, all) // places of each rank's examples in which
-	for k, i := range which {
-		of := s.owner(i)
-		at[of] = append(at[of], k)
-	}
-	p := Examples{N: len(which), D: e.D}
-	if !e.Sparse() {
-		p.X = make([]float32, p.N*p.D)
-	} else {
-		p.Starts = e.startsOf(which)
-		p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
-	}
-	s.sendAll(&p, e, which, at)
-	return p
-}
-
-// owner returns the rank that has example i.
-func (s *Share) owner(i int) int {
-	k, _ := slices.BinarySearch(s.Ends, i+1)
-	return k - 1
-}
-
-// startsOf returns where the stored values of the examples that which names begin, one behind the other.
-func (e Examples) startsOf(which []int) []int64 {
-	starts := make([]int64, 1, len(which)+1)
-	for k, i := range which {
-		starts = append(starts, starts[k]+e.Starts[i+1]-e.Starts[i])
-	}
-	return starts
-}
-
-// keep is Examples.Keep of examples that ranks share.
-func (s *Share) keep(e Examples, which []int) (Examples, func(), error) {
-	if len(which) < 4*MostRows*len(s.Ends) || !slices.IsSorted(which) {
-		return e.Pick(which), func() {}, nil
-	}
-	rank, all := s.ranks.Rank()
-	kept := s.other()
-	kept.Ends = make([]int, all+1)
-	for k, end := range s.Ends {
-		at, _ := slices.BinarySearch(which, end)
-		kept.Ends[k] = min(len(which), (at+MostRows/2)/MostRows*MostRows)
-	}
-	kept.Ends[all] = len(which)
-	kept.From, kept.To = kept.Ends[rank], kept.Ends[rank+1]
-	p := Examples{N: len(which), D: e.D, Share: kept}
-	var err error
-	if e.Sparse() {
-		p.Starts = e.startsOf(which)
-		from, to := int(p.Starts[kept.From]), int(p.Starts[kept.To])
-		if p.Columns, err = spanBetween[int32](kept, int(p.Starts[p.N]), from, to); err == nil {
-			p.Values, err = spanBetween[float32](kept, int(p.Starts[p.N]), from, to)
-		}
-	} else {
-		p.X, err = span[float32](kept, p.N, p.D)
-	}
-	if err := kept.agree(err); err != nil {
-		return p, kept.release, err
-	}
-	at := make([][]int, all) // places of each rank's examples that another gets
-	for k, i := range which {
-		switch from, to := s.owner(i), kept.owner(k); {
-		case from != to:
-			at[from] = append(at[from], k)
-		case from == rank && e.Sparse():
-			columns, values := e.SparseRow(i)
-			copy(p.Columns[p.Starts[k]:], columns)
-			copy(p.Values[p.Starts[k]:], values)
-		case from == rank:
-			copy(p.Row(k), e.Row(i))
-		}
-	}
-	s.sendAll(&p, e, which, at)
-	return p, kept.release, nil
-}
-
-// sendAll enters examples at places of p, those of each rank at at[rank], as far as this rank has room for them: those
-// of e that which has there. It takes all ranks, and ends them after an error.
-func (s *Share) sendAll(p *Examples, e Examples, which []int, at [][]int) {
-	const most = 1 << 20 // values to send at once, of examples that have fewer
-	rows := max(1, most/max(1, len(p.X)/max(1, p.N), len(p.Values)/max(1, p.N)))
-	for rank, places := range at {
-		for some := range slices.Chunk(places, rows) {
-			if err := s.send(p, e, which, rank, some); err != nil {
-				s.ranks.Abort(err)
-				return
-			}
-		}
-	}
-}
-
-// send is sendAll for some of one rank's examples.
-func (s *Share) send(p *Examples, e Examples, which []int, rank int, places []int) error {
-	own, _ := s.ranks.Rank()
-	var columns []int32
-	var values []float32
-	for _, k := range places {
-		switch {
-		case own == rank && e.Sparse():
-			c, v := e.SparseRow(which[k])
-			columns, values = append(columns, c...), append(values, v...)
-		case own == rank:
-			values = append(values, e.Row(which[k])...)
-		case e.Sparse():
-			size := int(p.Starts[k+1] - p.Starts[k])
-			columns, values = append(columns, make([]int32, size)...), append(values, make([]float32, size)...)
-		default:
-			values = append(values, make([]float32, p.D)...)
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	if err := s.ranks.Broadcast(s.ctx, bytesOf(values), rank); err != nil {
-		return err
-	}
-	if e.Sparse() {
-		if err := s.ranks.Broadcast(s.ctx, bytesOf(columns), rank); err != nil {
-			return err
-		}
-	}
-	first, last := p.own()
-	at := 0
-	for _, k := range places {
-		size := p.D
-		if e.Sparse() {
-			size = int(p.Starts[k+1] - p.Starts[k])
-		}
-		switch mine := first <= k && k < last; {
-		case mine && e.Sparse():
-			copy(p.Columns[p.Starts[k]:], columns[at:at+size])
-			copy(p.Values[p.Starts[k]:], values[at:at+size])
-		case mine:
-			copy(p.Row(k), values[at:at+size])
-		}
-		at += size
-	}
-	return nil
-}
-
 // MostRows is the largest number of rows to ask RowSums for.
 const MostRows = 1024
 
@@ -337,167 +201,34 @@ func (e Examples) RowSums(rows int, f func(from, to int) float64) []float64 {
 	return sums
 }
 
-// shares reports whether ranks share the examples of what b reads.
-func (b *builder) shares() bool {
-	return b.o.Ranks != nil && b.src.shared(b.o) && !b.o.SkipBad && b.o.MaxErrors <= 1 && b.o.block == nil
-}
-
-// shared reports whether s can be read in parts.
-func (s *source) shared(o Options) bool { return canShare && o.Ranks != nil && s.file != nil }
-
-// take leaves this rank its part of n examples.
-func (b *builder) take(n int) {
-	b.share = newShare(b.src.ctx, b.o.Ranks, n)
-	b.seen = b.share.From
-}
-
-// takeRows leaves this rank its part of an array of n examples whose elements have so many bytes, if what is left of
-// the file is that and no more.
-func (b *builder) takeRows(size int64, n, d int) bool {
-	begin := b.src.passed()
-	if !b.shares() || n < 1 || d < 1 || memory.Product(n, d, int(size)) != b.src.size-begin {
-		return false
-	}
-	b.take(n)
-	row := int64(d) * size
-	b.src.section(begin+int64(b.share.From)*row, begin+int64(b.share.To)*row, 1)
-	b.src.line = 0
-	return true
-}
-
-// takeLines leaves this rank its part of the records of a text, from byte from on, which is in line line; unless
-// there are none, or ok finds them not fit for that.
-func (b *builder) takeLines(from, line int64, scan lineScan, ok func(*lineIndex) bool) error {
-	if !b.shares() {
-		return nil
-	}
-	x, err := newLineIndex(b.src.ctx, b.o.Ranks, b.src, from, line, scan)
-	if err != nil {
-		return wrapPath(b.src, err)
-	}
-	n := x.total()
-	if n == 0 || n > int64(b.src.limits.rows) || ok != nil && !ok(x) {
-		return nil
-	}
-	b.take(int(n))
-	from, line, err = x.find(int64(b.share.From))
-	to := from
-	if err == nil {
-		to, _, err = x.find(int64(b.share.To))
-	}
-	if err := b.share.agree(err); err != nil {
-		return wrapPath(b.src, err)
-	}
-	if b.share.From == b.share.To {
-		from = to
-	}
-	b.src.section(from, to, line)
-	return nil
-}
-
-// found is what a rank tells of its part of a file.
-type found struct {
-	Classes    []string `json:"classes"` // in the order of their first examples
-	Notes      []string `json:"notes"`
-	Width      int      `json:"width"`
-	Widest     int      `json:"widest"` // line of the largest column
-	Stored     int      `json:"stored"`
-	Subnormals int      `json:"subnormals"`
-}
-
-// meet makes what this rank has found in its part, until its end or err, that of all; it takes all ranks. The error
-// is the first in the order of the file.
-func (b *builder) meet(err error) error {
-	s := b.share
+// inOrder has add add up columns from..to-1 of this rank's examples to sums, those of the examples before it, in the
+// order of the examples, and returns when sums are those of all; it takes all ranks. The columns are cut in groups, at
+// multiples of 16, and a rank has one while the next ones have those before: so all of them work at the same time.
+func (s *Share) inOrder(sums []float64, add func(sums []float64, from, to int)) error {
 	if s == nil {
-		return err
-	}
-	if err == nil {
-		err = b.end()
-	}
-	if err == nil && b.n != s.To-s.From {
-		err = b.src.errorf("found %d examples where %d begin; did the file change?", b.n, s.To-s.From)
-	}
-	if err := s.agree(err); err != nil {
-		return err
-	}
-	b.seal()
-	mine := found{Notes: b.notes, Width: b.width, Widest: b.widest, Stored: b.stored, Subnormals: b.subnormals}
-	if b.inline() {
-		mine.Classes = b.labels.names
-	}
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return err
-	}
-	each, err := ranks.Exchange(s.ctx, s.ranks, text)
-	if err != nil {
-		return err
-	}
-	b.own, b.notes, b.stored, b.subnormals, b.width = b.stored, nil, 0, 0, 0
-	for _, text := range each {
-		var f found
-		if err := json.Unmarshal(text, &f); err != nil {
-			return err
-		}
-		if b.notes == nil { // what readers note of examples they note of the first
-			b.notes = f.Notes
-		}
-		b.stored += f.Stored
-		b.subnormals += f.Subnormals
-		if f.Width > b.width {
-			b.width, b.widest = f.Width, f.Widest
-		}
-		for _, name := range f.Classes {
-			if fault := b.labels.set([]byte(name)); fault != "" {
-				return b.src.errorf("%s", fault)
-			}
-		}
-	}
-	b.n, b.seen = s.Ends[len(s.Ends)-1], s.Ends[len(s.Ends)-1]
-	b.src.text = b.src.size
-	if b.labels != nil {
-		return b.labels.gather(s)
-	}
-	return nil
-}
-
-// gather makes the labels of this rank's examples those of all; all ranks know the same names, each in its own
-// order.
-func (l *labels) gather(s *Share) error {
-	names, y := slices.Clone(l.names), l.y.flatten()
-	if !l.fixed {
-		slices.Sort(names)
-	}
-	place := make([]int32, len(names))
-	for k, name := range names {
-		place[l.index[name]] = int32(k)
-	}
-	for k, name := range names {
-		l.index[name] = int32(k)
-	}
-	all := make([]int32, s.Ends[len(s.Ends)-1])
-	for i, k := range y {
-		all[s.From+i] = place[k]
-	}
-	l.names, l.y.last = names, all
-	return ranks.Gather(s.ctx, s.ranks, all, 1, s.Ends)
-}
-
-// inTurn calls step on one rank after the other, in the order of the examples, and hands the state that it leaves
-// to the next; all ranks have the last. It takes all ranks. step must leave as many bytes as there were.
-func (s *Share) inTurn(state []byte, step func(state []byte)) error {
-	if s == nil {
-		step(state)
+		add(sums, 0, len(sums))
 		return nil
 	}
 	rank, all := s.ranks.Rank()
-	for k := range all {
-		if k == rank {
-			step(state)
+	const step, most = 16, 8 // 8 groups a rank: ranks wait for a ninth of the time
+	width := max(step, (len(sums)/(most*all)+step-1)/step*step)
+	groups := (len(sums) + width - 1) / width
+	slots := make([]int64, all*width) // what each rank hands on
+	for t := range groups + all - 1 {
+		clear(slots)
+		own := viewOf[float64](bytesOf(slots[rank*width : (rank+1)*width]))
+		if g := t - rank; g >= 0 && g < groups {
+			part := sums[g*width : min((g+1)*width, len(sums))]
+			add(part, g*width, g*width+len(part))
+			copy(own, part)
 		}
-		if err := s.ranks.Broadcast(s.ctx, state, k); err != nil {
+		if err := s.ranks.Sum(s.ctx, slots); err != nil { // of bits: the others have zeros there
 			return err
+		}
+		for k := range all { // the next rank goes on, and all know what the last one has
+			if g := t - k; g >= 0 && g < groups && (k+1 == rank || k == all-1) {
+				copy(sums[g*width:min((g+1)*width, len(sums))], viewOf[float64](bytesOf(slots[k*width:(k+1)*width])))
+			}
 		}
 	}
 	return nil

@@ -4,15 +4,19 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
@@ -55,7 +59,66 @@ func sharedTexts() map[string]string {
 	}
 	fmt.Fprint(&odd, "1;2;x1") // without a line end
 	return map[string]string{"plain.csv": plain.String(), "names.csv": names.String(), "numbered.csv": numbered.String(),
-		"odd.data": odd.String(), "blanks.txt": blanks.String(), "sparse.svm": sparse.String(), "wide.svm": wide.String()}
+		"odd.data": odd.String(), "blanks.txt": blanks.String(), "sparse.svm": sparse.String(), "wide.svm": wide.String(),
+		"quoted.csv": quotedText(20000), "table.arff": tableARFF()}
+}
+
+// quotedText is a CSV whose labels have quotes, commas, number signs and line ends.
+func quotedText(n int) string {
+	var b strings.Builder
+	for i := range n {
+		label := []string{`"a, ""b"""`, `c`, `"#d"`, `"e ""f"` + strings.Repeat("", 3), `"g"`}[i%5]
+		if i%5 == 3 {
+			label = `"e # "" f"`
+		}
+		fmt.Fprintf(&b, "%d,\"%d\",%s\n", i%41, i%17, label)
+	}
+	return b.String()
+}
+
+func tableARFF() string {
+	var b strings.Builder
+	b.WriteString("@relation r\n% what\n@attribute a numeric\n@attribute 'b c' real\n@attribute d {x,y,'z z'}\n@data\n")
+	for i := range 20000 {
+		switch i % 9 {
+		case 4:
+			fmt.Fprintf(&b, "{0 %d, 2 y}\n%% no\n \n", i%7)
+		case 6:
+			fmt.Fprintf(&b, " %d , %v,'z z'\r\n", i%13, float64(i)/7)
+		default:
+			fmt.Fprintf(&b, "%d,%v,x\n", i%13, float64(i)/7)
+		}
+	}
+	return b.String()
+}
+
+// peopleText is a table of more than numbers: ids, truths, a category, missing values, texts that go on in the next
+// line, and some bad examples.
+func peopleText(n int, bad ...int) string {
+	var b strings.Builder
+	b.WriteString("id,member,colour,age,text,class\n")
+	for i := range n {
+		age, colour := fmt.Sprint(float64(i%900)/7), []string{"red", "blue", `"light, blue"`, "NA"}[i*i%7%4]
+		if i%11 == 3 {
+			age = ""
+		}
+		if i == n-5 {
+			colour = "rare"
+		}
+		class := "c" + fmt.Sprint(i%4)
+		if slices.Contains(bad, i) {
+			age = "what"
+		}
+		fmt.Fprintf(&b, "e%d,%v,%s,%s,\"Word%d and\nword%d, the \"\"%d\"\" # word\",%s\n", i, i%3 == 0, colour, age, i%97, i%89,
+			i%7, class)
+	}
+	return b.String()
+}
+
+// peopleOptions read what peopleText has.
+func peopleOptions() Options {
+	return Options{LabelColumn: "class", IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator",
+		Text: TextOptions{Columns: []string{"text"}, MinExamples: 2, Features: 150}}}
 }
 
 // TestShare: what ranks read together is what one process reads, to the hash; each has memory for its own examples
@@ -88,13 +151,15 @@ func TestShare(t *testing.T) {
 	array := filepath.Join(dir, "x.npy")
 	writeShared(t, array, filepath.Join(dir, "y.txt"))
 	options[array] = Options{Labels: filepath.Join(dir, "y.txt")}
-	for path, o := range options {
+	moreShared(t, dir, options)
+	for name, o := range options {
+		path, _, _ := strings.Cut(name, "?")
 		whole, err := Read(t.Context(), path, o)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", name, err)
 		}
 		for _, count := range []int{1, 2, 3, 8} {
-			t.Run(fmt.Sprint(filepath.Base(path), count), func(t *testing.T) {
+			t.Run(fmt.Sprint(filepath.Base(name), count), func(t *testing.T) {
 				parts, errs := onRanks(t, count, func(r ranks.Reducer) (d *Dataset, err error) {
 					o := o
 					o.Ranks = r
@@ -126,18 +191,80 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// moreShared writes further files, and adds by what they are read, behind a question mark if there are several ways.
+func moreShared(t *testing.T, dir string, options map[string]Options) {
+	t.Helper()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	people := write("people.csv", peopleText(9000))
+	o := peopleOptions()
+	options[people] = o
+	o.Storage = "dense"
+	options[people+"?dense"] = o
+	o.Storage, o.Encode = "", &EncodeOptions{Missing: "mean", Categories: []string{"text"}, Levels: 20000}
+	options[people+"?category"] = o
+	whole, err := Read(t.Context(), people, peopleOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := strings.NewReplacer(",red,", ",none,", ",blue,", ",other,", "Word5", "Strange").Replace(peopleText(9000))
+	o = peopleOptions()
+	o.Encode, o.Encoding, o.FeatureNames, o.Classes = nil, whole.Encoding, whole.Features, whole.Classes
+	options[write("others.csv", others)] = o
+	lines := strings.SplitAfter(others, ",other,")
+	for k := range lines {
+		lines[k] = strings.Replace(lines[k], ",other,", fmt.Sprintf(",other%d,", k%170), 1)
+	}
+	options[write("strange.csv", strings.Join(lines, ""))] = o
+	bad := write("bad.csv", peopleText(9000, 1, 2, 3, 4000, 4001, 8999))
+	o = peopleOptions()
+	o.SkipBad = true
+	options[bad] = o
+	options[write("few.csv", peopleText(1500, 1, 1200))] = o
+	plain := strings.ReplaceAll(sharedTexts()["plain.csv"], "\n7.5,", "\n7.5z,")
+	options[write("skipped.csv", plain)] = Options{SkipBad: true, MaxErrors: 3}
+	options[write("skipped.svm", strings.ReplaceAll(sharedTexts()["sparse.svm"], "\n3 7:", "\n3 7z:"))] = Options{SkipBad: true}
+	rows, _ := parquetRows(9000)
+	for name, group := range map[string]int64{"one.parquet": 100000, "many.parquet": 700} {
+		text := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group), parquet.PageBufferSize(3000)))
+		options[write(name, text)] = Options{Ignore: []string{"note"}}
+		options[filepath.Join(dir, name)+"?narrow"] = Options{Ignore: []string{"note"}, Storage: "narrow"}
+		options[filepath.Join(dir, name)+"?note"] = Options{LabelColumn: "zclass", Encode: &EncodeOptions{}, IDColumn: "int"}
+	}
+	small := string(writeParquet(t, rows[:3000], parquet.PageBufferSize(1))) // pages of one value
+	options[write("small.parquet", small)] = Options{Ignore: []string{"note"}}
+	arrays := filepath.Join(dir, "x.npz")
+	rng := rand.New(rand.NewPCG(1, 2))
+	d := &Dataset{Examples: Examples{N: 5000, D: 12}, Classes: []string{"1", "2"}}
+	for i := range d.N * d.D {
+		if d.X = append(d.X, float32(rng.NormFloat64())); i%d.D == 0 {
+			d.Y = append(d.Y, int32(rng.IntN(2)))
+		}
+	}
+	if err := Write(t.Context(), arrays, d, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	options[arrays] = Options{Storage: "dense"}
+	options[filepath.Join(dir, "table.arff")+"?category"] = Options{Encode: &EncodeOptions{Categories: []string{"a"}}, LabelColumn: "d"}
+}
+
 // writeShared writes an array of float64 and its labels.
 func writeShared(t *testing.T, array, labels string) {
 	t.Helper()
 	var x []float64
 	var y strings.Builder
 	for i := range 3100 {
-		for j := range 5 {
-			x = append(x, math.Sin(float64(i*5+j)))
+		for j := range 40 {
+			x = append(x, math.Sin(float64(i*40+j)))
 		}
 		fmt.Fprintln(&y, i%3)
 	}
-	raw := bytes.NewBuffer(npyfile.Header("<f8", 3100, 5))
+	raw := bytes.NewBuffer(npyfile.Header("<f8", 3100, 40))
 	err := errors.Join(npyfile.Write(raw, x), os.WriteFile(array, raw.Bytes(), 0o600),
 		os.WriteFile(labels, []byte(y.String()), 0o600))
 	if err != nil {
@@ -154,6 +281,10 @@ func checkShare(d, whole *Dataset) error {
 			whole.Sparse())
 	case !slices.Equal(d.Y, whole.Y) || !slices.Equal(d.Classes, whole.Classes):
 		return fmt.Errorf("found other labels")
+	case !slices.Equal(d.IDs, whole.IDs) || fmt.Sprint(d.Skipped) != fmt.Sprint(whole.Skipped):
+		return fmt.Errorf("found other ids, or skipped %v, want %v", d.Skipped, whole.Skipped)
+	case fmt.Sprint(d.Missing) != fmt.Sprint(whole.Missing) || !sameRecipe(d.Encoding, whole.Encoding):
+		return fmt.Errorf("found missing values %v, want %v, or another recipe", d.Missing, whole.Missing)
 	case d.SHA256 != whole.SHA256:
 		return fmt.Errorf("found the hash %s, want %s", d.SHA256, whole.SHA256)
 	case d.Hash() != whole.Hash():
@@ -186,6 +317,12 @@ func checkShare(d, whole *Dataset) error {
 		}
 	}
 	return nil
+}
+
+func sameRecipe(a, b *Encoding) bool {
+	one, err := json.Marshal(a)
+	two, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(one, two)
 }
 
 // checkPart compares the examples that this rank has, and some of all ranks.
@@ -231,9 +368,12 @@ func equalExamples(a, b Examples) bool {
 // TestShareNot: what only one reader can take apart each rank reads whole.
 func TestShareNot(t *testing.T) {
 	dir := t.TempDir()
-	for name, line := range map[string]string{"quotes": "1,2,\"a b\"\n", "comment": "# 1\n1,2,c\n", "class": "1,2,#c\n"} {
+	for name, line := range map[string]string{"comment": "# 1\n1,2,c\n", "blanks": "1 2 \"a b\"\n"} {
 		path := filepath.Join(dir, name+".csv")
 		text := strings.Repeat("1,2,a\n3,4,b\n", 1000) + line + strings.Repeat("1,2,a\n3,4,b\n", 1000)
+		if name == "blanks" {
+			text = strings.ReplaceAll(text, ",", " ")
+		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -306,20 +446,141 @@ func TestShareFaults(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			o := Options{Header: "auto"}
-			_, want := Read(t.Context(), path, o)
-			for _, count := range []int{2, 5} {
-				_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
-					o := o
-					o.Ranks = r
-					return Read(t.Context(), path, o)
-				})
-				for rank, err := range errs {
-					if (err == nil) != (want == nil) || err != nil && !strings.HasSuffix(err.Error(), want.Error()) {
-						t.Errorf("%s, %v, rank %d of %d: found %v, want %v", name, bad, rank, count, err, want)
-					}
+			sameFaults(t, fmt.Sprint(name, bad), path, Options{Header: "auto"})
+			sameFaults(t, fmt.Sprint(name, bad), path, Options{Header: "auto", MaxErrors: 2})
+		}
+	}
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// Quotes that end nowhere, or elsewhere, in an early, a middle and the last part.
+	for name, text := range map[string]string{"quoted.csv": quotedText(3000), "people.csv": peopleText(2200)} {
+		for _, at := range []int{len(text) / 50, len(text) / 2, len(text) - 40} {
+			for k, damage := range []string{`"`, "x\"", "\n\"", `""`, "a\"b,\n", "\"\n", "\""} {
+				path := write(fmt.Sprint(at, k, name), text[:at]+damage+text[at:])
+				o := Options{}
+				if name == "people.csv" {
+					o = peopleOptions()
 				}
+				sameFaults(t, fmt.Sprintf("%q at byte %d of %s", damage, at, name), path, o)
+				o.MaxErrors = 3
+				sameFaults(t, fmt.Sprintf("%q at byte %d of %s, several", damage, at, name), path, o)
+				o.SkipBad = true
+				sameFaults(t, fmt.Sprintf("%q at byte %d of %s, skipped", damage, at, name), path, o)
 			}
+		}
+	}
+	// What shows in the whole file alone.
+	var levels strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&levels, "%d,l%d,%d\n", i, i/2, i%2)
+	}
+	o := Options{Encode: &EncodeOptions{Levels: 2500}}
+	sameFaults(t, "levels", write("levels.csv", levels.String()), o)
+	o = Options{Encode: &EncodeOptions{Categories: []string{"2"}, Levels: 1200}}
+	sameFaults(t, "levels of one part", write("levels.csv", levels.String()), o)
+	sameFaults(t, "no category", write("levels.csv", levels.String()), Options{Encode: &EncodeOptions{}})
+	o = peopleOptions()
+	o.Encode.Missing = "error"
+	sameFaults(t, "missing", write("missing.csv", peopleText(6000)), o)
+	all := make([]int, 3000)
+	for i := range all {
+		all[i] = i
+	}
+	o = peopleOptions()
+	o.SkipBad = true
+	sameFaults(t, "all bad", write("all.csv", peopleText(3000, all...)), o)
+	rows, _ := parquetRows(9000)
+	rows[8500].Float = float32(math.Inf(1))
+	rows[8600].Float = float32(math.NaN())
+	table := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(3000)))
+	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Ignore: []string{"note"}})
+	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Ignore: []string{"note"}, MaxErrors: 5})
+	damaged := []byte(table)
+	damaged[len(damaged)/2] ^= 1
+	sameFaults(t, "damaged Parquet", write("damaged.parquet", string(damaged)), Options{Ignore: []string{"note"}})
+	sameFaults(t, "cut Parquet", write("cut.parquet", table[:len(table)-9]), Options{Ignore: []string{"note"}})
+	d := &Dataset{Examples: Examples{N: 5000, D: 12, X: make([]float32, 60000)}, Classes: []string{"1", "2"}}
+	for i := range d.X {
+		d.X[i] = float32(i%100) + 1
+	}
+	d.Y = make([]int32, d.N)
+	d.Y[7] = 1
+	path := filepath.Join(dir, "x.npz")
+	if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{10, 60, 5000, len(sound) / 2, len(sound) - 30000, len(sound) - 30} {
+		b := bytes.Clone(sound)
+		b[at] ^= 4
+		sameFaults(t, fmt.Sprintf("byte %d of an .npz", at), write("x.npz", string(b)), Options{Storage: "dense"})
+	}
+	sameFaults(t, "an .npz cut short", write("x.npz", string(sound[:len(sound)-9])), Options{Storage: "dense"})
+}
+
+// sameFaults wants of ranks the error that one process has, if it has one.
+func sameFaults(t *testing.T, name, path string, o Options) {
+	t.Helper()
+	whole, want := Read(t.Context(), path, o)
+	for _, count := range []int{2, 5} {
+		_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
+			o := o
+			o.Ranks = r
+			d, err := Read(t.Context(), path, o)
+			if err == nil && want == nil && d.SHA256 != whole.SHA256 {
+				err = errors.New("found other data")
+			}
+			return d, err
+		})
+		for rank, err := range errs {
+			if (err == nil) != (want == nil) || err != nil && !strings.HasSuffix(err.Error(), want.Error()) {
+				t.Errorf("%s, rank %d of %d: found\n%v\nwant\n%v", name, rank, count, err, want)
+			}
+		}
+	}
+}
+
+// TestInOrder: columns that ranks add up one group behind the other have the sums of one process, where another order
+// would have others.
+func TestInOrder(t *testing.T) {
+	const n, d = 5000, 300
+	x := make([]float32, n*d)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i))) * float32(math.Exp(float64(i%41)))
+	}
+	e := Examples{N: n, D: d, X: x}
+	want, err := columnSums(e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backwards := make([]float64, d)
+	for i := n - 1; i >= 0; i-- {
+		for j, v := range e.Row(i) {
+			backwards[j] += float64(v)
+		}
+	}
+	if slices.Equal(backwards, want) {
+		t.Fatal("the order does not show in these sums")
+	}
+	for _, count := range []int{1, 2, 3, 8} {
+		_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
+			e := e
+			e.Share = newShare(t.Context(), r, n)
+			if got, err := columnSums(e, nil); err != nil || !slices.Equal(got, want) {
+				return nil, fmt.Errorf("found other sums, %v", err)
+			}
+			return nil, nil
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Errorf("%d ranks: %v", count, err)
 		}
 	}
 }

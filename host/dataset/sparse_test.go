@@ -172,9 +172,22 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 	d := &Dataset{Examples: examples(3, 1, 0, float32(math.Copysign(0, -1)), 0, 0, 0, 3, 4, 5), Y: []int32{0, 1, 1},
 		Classes: []string{"a", "bc"}}
 	// Computed with Python's hashlib and struct from the layout that Hash documents.
-	const want = "34356a96c3bd1b019840fbb68a47752aefed6d28e066b83c9b77da57647e62de"
+	const want = "c1af9864ab733348abc62b1bfb322c5533127d3c4bbd4ddfd0ad14bde1a6fe9e"
 	if got := d.Hash(); got != want {
 		t.Errorf("hash %s, wanted %s", got, want)
+	}
+	// Of earlier versions.
+	const before = "34356a96c3bd1b019840fbb68a47752aefed6d28e066b83c9b77da57647e62de"
+	if !d.Is(want) || !d.Is(before) || d.Is("") || d.Is(before[:63]+"f") {
+		t.Errorf("found %v, %v, %v, %v, wanted the hashes of both kinds and no other", d.Is(want), d.Is(before), d.Is(""),
+			d.Is(before[:63]+"f"))
+	}
+	d = &Dataset{Examples: Examples{N: 2500, D: 3}, Classes: d.Classes}
+	for i := range d.N {
+		d.X, d.Y = append(d.X, float32(i*7%5), float32((i*7+1)%5), float32((i*7+4)%5)), append(d.Y, int32(i%2))
+	}
+	if got := d.Hash(); got != "ad572fcdd171d1fa9654ce4a0eb3379a8c3862b7dacc3b974d30417148f4f50f" {
+		t.Errorf("hash %s of three blocks", got)
 	}
 }
 

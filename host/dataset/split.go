@@ -67,10 +67,11 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // the sizes of the parts allow. Data without labels count as one class. Within a
 // part, examples keep the order of the file. Each part has all of d's classes,
 // also those of which it has no example, and d's preparation, feature names,
-// label column and path; it shares no memory with d. The error is about counts that d does not
+// label column and path; it shares no memory with d. Where ranks share d, they share parts that are
+// not small, and all of them call it. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
-	if err := d.check(context.Background()); err != nil {
+	if err := d.Share.agree(d.check(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -79,8 +80,9 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	}
 	// The tables of apportion, and copies of all that goes into parts.
 	need := memory.Sum(memory.Product(len(counts), len(d.Classes), 64), memory.Product(d.N, 24),
-		memory.Product(len(d.X), 4), memory.Product(len(d.Values), 8))
-	if err := memory.Check(need, fmt.Sprintf("a division of %d examples in %d parts", d.N, len(counts)-1)); err != nil {
+		d.bytesHere())
+	what := fmt.Sprintf("a division of %d examples in %d parts", d.N, len(counts)-1)
+	if err := d.Share.agree(memory.Check(need, what)); err != nil {
 		return nil, err
 	}
 	members := d.members()
@@ -101,9 +103,20 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	split := make([]*Dataset, len(counts)-1)
 	for k := range split {
 		slices.Sort(examples[k])
-		split[k] = d.pick(examples[k])
+		if split[k], err = d.pick(examples[k]); err != nil {
+			return nil, err
+		}
 	}
 	return split, nil
+}
+
+// bytesHere is what the values of this rank take in memory.
+func (e Examples) bytesHere() int64 {
+	first, last := e.own()
+	if e.Sparse() {
+		return memory.Product(int(e.Starts[last]-e.Starts[first]), 8)
+	}
+	return memory.Product(last-first, e.D, 4)
 }
 
 // resolveCounts returns the counts with Rest filled in and, behind them, the
@@ -156,10 +169,9 @@ func (d *Dataset) members() [][]int32 {
 
 // pick returns the examples with these numbers, in this order, as a data set of
 // its own.
-func (d *Dataset) pick(examples []int32) *Dataset {
+func (d *Dataset) pick(examples []int32) (*Dataset, error) {
 	p := &Dataset{
-		Examples: Examples{N: len(examples), D: d.D},
-		Classes:  slices.Clone(d.Classes), Features: slices.Clone(d.Features),
+		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
 		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format, Prepared: d.Prepared,
 		Encoding: d.Encoding,
 	}
@@ -175,26 +187,20 @@ func (d *Dataset) pick(examples []int32) *Dataset {
 			p.IDs[k] = d.IDs[i]
 		}
 	}
-	if d.Sparse() {
-		stored := 0
-		p.Starts = make([]int64, 1, p.N+1)
-		for _, i := range examples {
-			stored += int(d.Starts[i+1] - d.Starts[i])
-			p.Starts = append(p.Starts, int64(stored))
-		}
-		p.Columns, p.Values = make([]int32, 0, stored), make([]float32, 0, stored)
-		for _, i := range examples {
-			columns, values := d.SparseRow(int(i))
-			p.Columns, p.Values = append(p.Columns, columns...), append(p.Values, values...)
-		}
+	which := make([]int, len(examples))
+	for k, i := range examples {
+		which[k] = int(i)
+	}
+	if d.Share == nil {
+		p.Examples = d.Examples.Pick(which)
 	} else {
-		p.X = make([]float32, 0, p.N*p.D)
-		for _, i := range examples {
-			p.X = append(p.X, d.Row(int(i))...)
+		var err error
+		if p.Examples, _, err = d.Keep(which); err != nil { // to be used as long as the process lives
+			return nil, err
 		}
 	}
 	if d.Prepared == nil { // else the hash of the raw part is not known
 		p.SHA256 = p.Hash()
 	}
-	return p
+	return p, nil
 }

@@ -28,25 +28,49 @@ var errStopped = errors.New("nobody reads on")
 // Classes and Features do not tell them. What Read would find in all examples, such as a column that
 // numbers them, is looked for in the first block.
 func OpenStream(ctx context.Context, path string, o Options) (*Stream, error) {
+	return OpenStreams(ctx, path, []string{path}, o)
+}
+
+// OpenStreams is OpenStream of files that are the parts of one set, one behind the other, as ReadAll has them; name
+// stands for all in messages.
+func OpenStreams(ctx context.Context, name string, paths []string, o Options) (*Stream, error) {
 	switch {
 	case o.Labels != "" || o.NoLabels:
 		return nil, fmt.Errorf("%s: asked for a stream without labels or with those of another file, "+
-			"wanted them beside the features", path)
+			"wanted them beside the features", name)
 	case o.check() != nil:
 		return nil, o.check()
 	}
 	return openStream(func(yield func(*Dataset, error) bool) {
-		s, done, err := openSource(ctx, path, o.Stdin)
-		if err == nil {
-			defer done()
-			if err = readBlocks(s, o, yield); !errors.Is(err, errStopped) {
-				err = s.finished(err)
+		if len(paths) > 1 {
+			o.parts = &parts{name: name, first: paths[0]}
+		}
+		state := &blockState{}
+		for k, path := range paths {
+			if o.parts != nil {
+				o.parts.last = k == len(paths)-1
+			}
+			s, done, err := openSource(ctx, path, o.Stdin)
+			if err == nil {
+				if err = state.read(s, o, yield); !errors.Is(err, errStopped) {
+					err = s.finished(err)
+				}
+				done()
+			}
+			if err != nil {
+				if !errors.Is(err, errStopped) {
+					yield(nil, cancelled(ctx, path, err))
+				}
+				return
 			}
 		}
-		if err != nil && !errors.Is(err, errStopped) {
-			yield(nil, cancelled(ctx, path, err))
-		}
 	})
+}
+
+// blockState is what the blocks of a stream have in common, whichever of its files they are of.
+type blockState struct {
+	begun   bool
+	leading bool // the first column is left out
 }
 
 // openStream reads the first of the blocks, of which an error is the last.
@@ -75,8 +99,8 @@ func (s *Stream) Next() (*Dataset, error) {
 // Close ends the reading.
 func (s *Stream) Close() { s.stop() }
 
-// readBlocks reads a stream.
-func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
+// read reads one file of a stream.
+func (state *blockState) read(s *source, o Options, yield func(*Dataset, error) bool) error {
 	name := o.Format
 	if name == "" || name == "auto" {
 		name = detectFormat(s, false)
@@ -95,17 +119,18 @@ func readBlocks(s *source, o Options, yield func(*Dataset, error) bool) error {
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
-	o.remarks = &remarks{}
-	first, leading := true, false
+	if o.remarks == nil {
+		o.remarks = &remarks{}
+	}
 	o.block = func(d *Dataset) error {
 		d.Path, d.Format = s.path, f.name
 		width := d.D
-		if first {
+		if !state.begun {
 			if err := d.remark(o.remarks, o); err != nil {
 				return err
 			}
-			first, leading = false, d.D < width
-		} else if leading {
+			state.begun, state.leading = true, d.D < width
+		} else if state.leading {
 			d.Examples, d.Features, d.Encoding = d.withoutFirst(), d.Features[1:], d.Encoding.withoutFirst()
 		}
 		if err := d.MatchFeatures(o.FeatureNames); err != nil {

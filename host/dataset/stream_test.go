@@ -46,7 +46,7 @@ func streamOf(t *testing.T, name, text string, o Options) (*Stream, error) {
 		l.first = 1
 		s, err := newSource(t.Context(), name, strings.NewReader(text), l)
 		if err == nil {
-			err = readBlocks(s, o, yield)
+			err = (&blockState{}).read(s, o, yield)
 		}
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)

@@ -11,11 +11,16 @@ import (
 // ReadTexts returns a text of each of n examples: what they are called or what they look like to people, where
 // Read sees features alone. column is the name or the position of a column of a CSV, as in Options.LabelColumn; ""
 // says that each line of the file is a text, whatever is in it. The first record of a CSV is a header if column is
-// a name in it, or if there is one more than examples. The file may be packed, and "-" is not read.
+// a name in it, or if there is one more than examples; its fields lie as o.Separator says, and nothing else of o
+// counts. The file may be packed, and "-" is not read.
 //
 // Errors begin with file:line where they belong to one, and are also those of a file that has not one text for
 // each example.
-func ReadTexts(ctx context.Context, path, column string, n int) ([]string, error) {
+func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]string, error) {
+	l, err := o.layout()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	if path == "-" {
 		return nil, fmt.Errorf("standard input: found no file to read twice, wanted one: write it to a file first")
 	}
@@ -29,7 +34,7 @@ func ReadTexts(ctx context.Context, path, column string, n int) ([]string, error
 	}
 	read := readLines
 	if column != "" {
-		read = func(s *source) ([]string, error) { return readColumn(s, strings.TrimSpace(column), n) }
+		read = func(s *source) ([]string, error) { return readColumn(s, l, strings.TrimSpace(column), n) }
 	}
 	texts, err := read(s)
 	if err = s.finished(err); err != nil {
@@ -42,14 +47,18 @@ func ReadTexts(ctx context.Context, path, column string, n int) ([]string, error
 	return texts, nil
 }
 
-// HasColumn reports whether a file is a CSV with a header that names a column so.
-func HasColumn(ctx context.Context, path, name string) (bool, error) {
+// HasColumn reports whether a file is a CSV with a header that names a column so; its fields lie as o.Separator says.
+func HasColumn(ctx context.Context, path, name string, o Options) (bool, error) {
+	l, err := o.layout()
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
+	}
 	s, done, err := openSource(ctx, path, nil)
 	if err != nil {
 		return false, err
 	}
 	defer done()
-	r := record{src: s, layout: layout{blanks: true}}
+	r := record{src: s, layout: l}
 	if !isText(s) || r.next() != nil || r.bad != nil { // then it has none, and who reads it says what is wrong
 		return false, ctx.Err()
 	}
@@ -78,9 +87,9 @@ func readLines(s *source) (texts []string, err error) {
 	}
 }
 
-// readColumn reads one column of a CSV that has a header or not, of n examples.
-func readColumn(s *source, column string, n int) (texts []string, err error) {
-	r := record{src: s, layout: layout{blanks: true}}
+// readColumn reads one column of a CSV that has a header or not, of n examples, by its layout.
+func readColumn(s *source, l layout, column string, n int) (texts []string, err error) {
+	r := record{src: s, layout: l}
 	var c columns
 	at, first, header := 0, 0, false
 	for err = r.next(); err == nil; err = r.next() {

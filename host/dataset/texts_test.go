@@ -26,7 +26,7 @@ func TestReadTexts(t *testing.T) {
 		{"a.txt", "what, \"is\" this\n\n", "", "what, \"is\" this|"},
 	} {
 		path := writeText(t, c.name, c.text)
-		got, err := ReadTexts(t.Context(), path, c.column, 2)
+		got, err := ReadTexts(t.Context(), path, c.column, 2, Options{})
 		if err != nil || !slices.Equal(got, strings.Split(c.want, "|")) {
 			t.Errorf("%q, column %q: found %q, %v", c.text, c.column, got, err)
 		}
@@ -41,16 +41,37 @@ func TestReadTexts(t *testing.T) {
 		{"a.parquet", "PAR1xxxx", "what", "a.parquet: found a file of numbers"},
 	} {
 		path := writeText(t, c.name, c.text)
-		if _, err := ReadTexts(t.Context(), path, c.column, 2); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadTexts(t.Context(), path, c.column, 2, Options{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q, column %q: found the error %v, wanted one with %q", c.text, c.column, err, c.want)
 		}
 	}
 	for text, want := range map[string]bool{"id,what\n1,2\n": true, "a,b\n": false, "PAR1,what\n": false, "": false} {
-		if has, err := HasColumn(t.Context(), writeText(t, "a.csv", text), "what"); has != want || err != nil {
+		if has, err := HasColumn(t.Context(), writeText(t, "a.csv", text), "what", Options{}); has != want || err != nil {
 			t.Errorf("%q: found %v, %v", text, has, err)
 		}
 	}
-	if _, err := ReadTexts(t.Context(), "-", "", 2); err == nil {
+	if _, err := ReadTexts(t.Context(), "-", "", 2, Options{}); err == nil {
 		t.Error("standard input is no error")
+	}
+}
+
+// Fields lie as Options.Separator says: here another one would be found.
+func TestReadTextsBySeparator(t *testing.T) {
+	path := writeText(t, "a.csv", "id,no|what, it is\n7,1|a, b\n8,2|c, d\n")
+	o := Options{Separator: "|"}
+	got, err := ReadTexts(t.Context(), path, "what, it is", 2, o)
+	if err != nil || !slices.Equal(got, []string{"a, b", "c, d"}) {
+		t.Errorf("found %q, %v", got, err)
+	}
+	if has, err := HasColumn(t.Context(), path, "what, it is", o); !has || err != nil {
+		t.Errorf("the column was not found, %v", err)
+	}
+	o.Separator = "||"
+	if _, err := ReadTexts(t.Context(), path, "1", 2, o); err == nil {
+		t.Error("a separator of two characters is no error")
+	}
+	if _, err := HasColumn(t.Context(), path, "1", o); err == nil {
+		t.Error("a separator of two characters is no error")
 	}
 }

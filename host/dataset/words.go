@@ -162,33 +162,25 @@ func (s *cells) setText(k int, text []byte) string {
 }
 
 // vocabularies returns the terms of the columns that are texts, in their order, and the idf of each.
-func (s *cells) vocabularies(e Examples, counts []int) (terms map[int][]string, idf map[int][]float32, err error) {
+func (s *cells) vocabularies(all *census) (terms map[int][]string, idf map[int][]float32, err error) {
 	marks := map[int][]int32{} // of the columns
 	for m := range s.marks {
 		if k := int(s.marks[m].column); s.marks[m].kind == isTerm &&
-			counts[m] >= cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples) {
+			all.counts[m] >= int64(cmp.Or(s.o.Text.MinExamples, DefaultTextMinExamples)) {
 			marks[k] = append(marks[k], int32(m))
 		}
 	}
 	terms, idf = map[int][]string{}, map[int][]float32{}
-	var total []float64
 	for _, k := range slices.Sorted(maps.Keys(marks)) {
 		list := marks[k]
 		byName := func(a, b int32) int { return strings.Compare(s.marks[a].level, s.marks[b].level) }
 		if most := cmp.Or(s.o.Text.Features, DefaultTextFeatures); len(list) > most {
-			if total == nil {
-				total = make([]float64, len(s.marks)) // how often all examples have a term
-				for i, m := range e.Columns {
-					total[m] += float64(e.Values[i])
-				}
-			}
-			slices.SortFunc(list, func(a, b int32) int { return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b)) })
-			list = list[:most]
+			list = mostUsed(list, most, all.totals, byName)
 		}
 		slices.SortFunc(list, byName)
 		for _, m := range list {
 			terms[k] = append(terms[k], s.marks[m].level)
-			idf[k] = append(idf[k], numerics.Log(float32(float64(1+e.N)/float64(1+counts[m])))+1)
+			idf[k] = append(idf[k], numerics.Log(float32(float64(1+all.n)/float64(1+all.counts[m])))+1)
 		}
 	}
 	for k := range s.columns {
@@ -199,6 +191,58 @@ func (s *cells) vocabularies(e Examples, counts []int) (terms map[int][]string, 
 		}
 	}
 	return terms, idf, nil
+}
+
+// mostUsed returns the most marks of a list with the largest totals; of those with equal ones the first by name.
+// Most terms of most texts are there once: it does not sort those.
+func mostUsed(list []int32, most int, total []int64, byName func(a, b int32) int) []int32 {
+	totals := make([]int64, len(list))
+	for k, m := range list {
+		totals[k] = total[m]
+	}
+	slices.Sort(totals)
+	least := totals[len(totals)-most]
+	var used, ties []int32
+	for _, m := range list {
+		switch {
+		case total[m] > least:
+			used = append(used, m)
+		case total[m] == least:
+			ties = append(ties, m)
+		}
+	}
+	return append(used, first(ties, most-len(used), byName)...)
+}
+
+// first returns the first n of a list, in any order, and changes that of the list; it compares each a few times.
+func first(list []int32, n int, compare func(a, b int32) int) []int32 {
+	for from, to := 0, len(list); ; { // the n-th is among those
+		if to-from < 16 {
+			slices.SortFunc(list[from:to], compare)
+			return list[:n]
+		}
+		pivot, less, more := list[(from+to)/2], from, to
+		for k := from; k < more; {
+			switch c := compare(list[k], pivot); {
+			case c < 0:
+				list[less], list[k] = list[k], list[less]
+				less, k = less+1, k+1
+			case c > 0:
+				more--
+				list[k], list[more] = list[more], list[k]
+			default:
+				k++
+			}
+		}
+		switch {
+		case n <= less:
+			to = less
+		case n < more:
+			return list[:n]
+		default:
+			from = more
+		}
+	}
 }
 
 // weigh appends the features of a text, of which marks are the terms and values how often it has them, if goes knows

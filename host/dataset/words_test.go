@@ -1,12 +1,15 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -208,7 +211,7 @@ func TestTextStream(t *testing.T) {
 	s, err := openStream(func(yield func(*Dataset, error) bool) {
 		src, err := newSource(t.Context(), "f", strings.NewReader(b.String()), defaultLimits)
 		if err == nil {
-			err = readBlocks(src, o, yield)
+			err = (&blockState{}).read(src, o, yield)
 		}
 		if err != nil {
 			yield(nil, err)
@@ -232,5 +235,27 @@ func TestTextStream(t *testing.T) {
 	}
 	if n != 200000 {
 		t.Errorf("%d examples", n)
+	}
+}
+
+// The most used terms are those that sorting all of them would put first.
+func TestMostUsed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	byName := func(a, b int32) int { return cmp.Compare(a*7919%10007, b*7919%10007) }
+	for range 300 {
+		n := 1 + rng.IntN(400)
+		list, total := make([]int32, n), make([]int64, n)
+		for k := range list {
+			list[k], total[k] = int32(k), int64(1+rng.IntN(1+rng.IntN(5)))
+		}
+		want := slices.Clone(list)
+		slices.SortFunc(want, func(a, b int32) int { return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b)) })
+		most := 1 + rng.IntN(n)
+		want = want[:most]
+		got := mostUsed(list, most, total, byName)
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Fatalf("the %d most used of %v: found %v, wanted %v", most, total, got, want)
+		}
 	}
 }

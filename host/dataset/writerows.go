@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -50,26 +51,37 @@ func (d *Dataset) eachBlock(ctx context.Context, rows rowsOf, f func(first int, 
 	return nil
 }
 
-// hashBlocks is hash of made rows, each value of which has to be finite.
-func (d *Dataset) hashBlocks(ctx context.Context, rows rowsOf) (string, error) {
-	h := d.hasher()
+// hashMade is hash of made rows, each value of which has to be finite.
+func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
+	sums, h := d.blockSums(), newHasher()
+	raw := bytesOf(sums)
 	_, task := progress.Begin(ctx, hashing(d.N))
 	defer task.End()
-	err := d.eachBlock(ctx, rows, func(first int, block []float32) error {
-		for at := 0; at < len(block); at += d.D {
-			row := block[at : at+d.D]
+	err := d.eachBlock(ctx, rows, func(first int, some []float32) error {
+		for i := first; len(some) > 0; i++ {
+			row := some[:d.D]
+			some = some[d.D:]
 			if j := firstNotFinite(row); j >= 0 {
-				return notFinite(first+at/d.D+1, j+1, row[j])
+				return notFinite(i+1, j+1, row[j])
 			}
-			h.dense(row)
+			if i%MostRows == 0 {
+				d.beginBlock(h, i, min(i+MostRows, d.N))
+			}
+			columns, values := h.storedOf(row)
+			h.row(columns, values, d.D)
+			if (i+1)%MostRows == 0 || i+1 == d.N {
+				h.flush()
+				at := i / MostRows * sha256.Size
+				h.Sum(raw[at:at])
+				task.Reach(int64(i))
+			}
 		}
-		task.Reach(int64(first + len(block)/d.D))
 		return nil
 	})
 	if err != nil {
 		return "", err
 	}
-	return h.end(), nil
+	return d.hashOf(sums), nil
 }
 
 // Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width() columns, and without
@@ -82,22 +94,26 @@ func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, er
 		return nil, fmt.Errorf("normalization %s: found sparse examples, wanted dense ones to prepare row by row", p.Steps)
 	}
 	return func(dst []float32, first int) error {
-		return p.rows(Examples{N: len(dst) / p.Width(), D: p.Width(), X: dst}, e, first, func(int, float32) {})
+		n := len(dst) / p.Width()
+		return p.rows(Examples{N: n, D: p.Width(), X: dst}, e.X[first*e.D:(first+n)*e.D], first)
 	}, nil
 }
 
-// rows prepares as many dense examples of e, from first on, as out has, and calls with with each, counted as in e,
-// and what has scaled it. They are those of this rank.
-func (p *Preparation) rows(out, e Examples, first int, with func(i int, scale float32)) error {
+// rows makes out, dense, with its Narrow if it has one, of the raw examples that lie one behind the other in raw; first
+// is the number of the first of them.
+func (p *Preparation) rows(out Examples, raw []float32, first int) error {
 	parts := parallel.Workers(out.N, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
 	parallel.Cut(out.N, parts, func(part, from, to int) {
 		for i := from; i < to && bad[part] == 0; i++ {
-			scale, j := p.row(out.Row(i), e.Row(first+i))
+			src := raw[i*p.D : (i+1)*p.D]
+			scale, j := p.row(out.Row(i), src)
 			if j >= 0 {
 				bad[part] = i*out.D + j + 1
 			}
-			with(first+i, scale)
+			if out.Narrow != nil {
+				out.Narrow.enter(first+i, out.D, src, scale)
+			}
 		}
 	})
 	for _, at := range bad { // parts are in the order of the examples

@@ -45,7 +45,7 @@ func New(
 	if k.Preparation, err = dataset.Fit(steps, z); err != nil {
 		return nil, dataset.Examples{}, err
 	}
-	if z, err = k.Preparation.Apply(z); err != nil {
+	if z, err = k.Preparation.ApplyOver(z); err != nil {
 		return nil, dataset.Examples{}, err
 	}
 	return k, z, nil
@@ -59,7 +59,7 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (d
 	if err != nil {
 		return z, err
 	}
-	return k.Preparation.Apply(z)
+	return k.Preparation.ApplyOver(z)
 }
 
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q. A
@@ -72,7 +72,7 @@ func Components(
 	if err := memory.Check(memory.Product(z.N, z.D, 4), what); err != nil {
 		return dataset.Examples{}, err
 	}
-	z.X = make([]float32, z.N*z.D)
+	z.X = make([]float32, z.N*z.D, z.N*z.D+z.N) // with room for a bias
 	return z, b.Project(ctx, e, z.X, x)
 }
 

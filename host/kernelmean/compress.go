@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -62,6 +63,9 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 		total += max(0, v)
 	}
 	g.far = total
+	_, task := progress.Begin(ctx, progress.Work{
+		Name: "choosing landmarks", Unit: "landmark", Total: int64(atoms), AtMost: true})
+	defer task.End()
 	for len(g.order) < atoms && (len(g.order) == 0 || g.far > rounding*total) {
 		best := g.best()
 		if best < 0 {
@@ -72,6 +76,7 @@ func Compress(ctx context.Context, e engine.Engine, p engine.Projection, atoms i
 			return nil, err
 		}
 		g.take(best, row)
+		task.Add(1)
 	}
 	if len(g.order) == 0 {
 		return nil, fmt.Errorf("compress: %w: found functions that are all 0, or that overflow float32", ErrOptions)

@@ -2,6 +2,7 @@ package kernelpca
 
 import (
 	"context"
+	"runtime/debug"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -72,10 +73,9 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 func (b *Basis) features(
 	ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
 ) (dataset.Examples, []float64, error) {
-	f := dataset.Examples{N: l.m, D: x.N, X: make([]float32, l.m*x.N)}
 	var mean []float64
 	var panels [][]float32
-	product := make([]float32, x.N*min(panelSize, l.m))
+	product, rest := make([]float32, x.N*min(panelSize, l.m)), make([]float64, x.N*min(panelSize, l.m))
 	// multiply writes a·cᵀ to product; c is the p × q part of l at (i, j), or of its inverse.
 	multiply := func(a []float32, c blas64.General) error {
 		w := dataset.Examples{N: c.Rows, D: c.Cols, X: make([]float32, 0, c.Rows*c.Cols)}
@@ -99,16 +99,15 @@ func (b *Basis) features(
 		panel := make([]float32, x.N*p)
 		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function,
 			Landmarks: b.Landmarks.Pick(which)}); err != nil {
-			return f, nil, err
+			return dataset.Examples{}, nil, err
 		}
 		mean = append(mean, means(panel, p)...)
-		rest := make([]float64, len(panel))
 		for i, v := range panel {
 			rest[i] = float64(v)
 		}
 		for k, before := range panels {
 			if err := multiply(before, l.general(at, k*panelSize, p, panelSize)); err != nil {
-				return f, nil, err
+				return dataset.Examples{}, nil, err
 			}
 			parts(x.N, func(_, from, to int) {
 				for i := from * p; i < to*p; i++ {
@@ -116,23 +115,39 @@ func (b *Basis) features(
 				}
 			})
 		}
-		for i, v := range rest {
+		for i, v := range rest[:len(panel)] {
 			panel[i] = float32(v)
 		}
 		if err := multiply(panel, l.inverse(at, p)); err != nil {
-			return f, nil, err
+			return dataset.Examples{}, nil, err
 		}
 		copy(panel, product[:len(panel)])
 		panels = append(panels, panel)
+	}
+	product, rest = nil, nil
+	return transposed(panels, l.m, x.N), mean, nil
+}
+
+// transposed returns an m × n matrix whose rows are the columns of panels, each of n rows, and empties panels.
+func transposed(panels [][]float32, m, n int) dataset.Examples {
+	f := dataset.Examples{N: m, D: n, X: make([]float32, m*n)}
+	for k, panel := range panels {
+		p := len(panel) / n
 		parallel.Tasks(p, func(j int) {
-			row := f.Row(at + j)
+			row := f.Row(k*panelSize + j)
 			for i := range row {
 				row[i] = panel[i*p+j]
 			}
 		})
+		if panels[k] = nil; 4*m*n >= muchMemory {
+			debug.FreeOSMemory() // else both would be there at once
+		}
 	}
-	return f, mean, nil
+	return f
 }
+
+// muchMemory is how many bytes are worth the time that the collector takes to give them back.
+const muchMemory = 64 << 20
 
 // centreRows subtracts from each row of f its mean, and returns the means.
 func centreRows(f dataset.Examples) []float64 {

@@ -143,7 +143,8 @@ func NewPlan(n, d int, o Options) (Plan, error) {
 			8*bytes(components, steps) + 4*bytes(size, components)
 	}
 	if o.Landmarks > 0 {
-		p.Kernel += 20*bytes(m, m) + 8*bytes(n, m) // factors in float64, features in both orders
+		// Factors in float64; features, and of one panel of them products, remainders and the other order.
+		p.Kernel += 20*bytes(m, m) + 4*bytes(n, m) + 16*bytes(n, min(m, panelSize))
 	} else if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit && size > denseSize {
 		p.Kernel, p.Kept = 0, false
 	}

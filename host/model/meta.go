@@ -255,6 +255,18 @@ func (m *Meta) checkText() error {
 	return nil
 }
 
+// TrainedOn reports whether d, as it was read, are the data that m was trained on, as far as hashes tell. If they are,
+// m names them by their Hash, which was another one in earlier versions.
+func (m *Meta) TrainedOn(d *dataset.Dataset) bool {
+	if !d.Is(m.DataSHA256) {
+		return false
+	}
+	if m.DataSHA256 = d.SHA256; m.DataSHA256 == "" {
+		m.DataSHA256 = d.Hash()
+	}
+	return true
+}
+
 func isHash(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -53,6 +53,9 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Examples)
 	if err != nil {
 		return nil, err
 	}
+	if prepared.Share != x.Share {
+		defer prepared.Release()
+	}
 	return m.ScoresPrepared(ctx, e, prepared)
 }
 

@@ -3,10 +3,12 @@ package serve
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"strconv"
@@ -33,24 +35,28 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*s.o.Timeout)
 	defer cancel()
-	p, err := s.answer(ctx, r, http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	asArray := accepts(r, npyType)
+	p, err := s.answer(ctx, r, http.MaxBytesReader(w, r.Body, s.o.MaxBody), !asArray)
 	if err != nil {
 		s.refuse(w, err)
 		return
 	}
-	kind, body := "application/json", []byte(nil)
-	if accepts(r, npyType) {
-		kind, body = npyType, p.npy(s.m.Q)
+	body := buffer()
+	defer keep(body)
+	kind := "application/json"
+	if asArray {
+		kind = npyType
+		p.npy(body, s.m.Q)
 		for _, warning := range p.warnings {
 			w.Header().Add("Warning", "199 uma-gpu "+strconv.QuoteToASCII(warning))
 		}
 	} else {
-		body = p.json(s.m.Meta.Classes)
+		p.json(body, s.m.Meta.Classes)
 	}
 	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.Write(body) // the client may be gone
-	s.measured.request(http.StatusOK, len(p.labels), time.Since(start))
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	w.Write(body.Bytes()) // the client may be gone
+	s.measured.request(http.StatusOK, len(p.numbers)/s.m.Q, time.Since(start))
 }
 
 // accepts says whether the client of a request names a type of answer.
@@ -67,13 +73,15 @@ func accepts(r *http.Request, kind string) bool {
 
 // predictions are what to answer: of each example a label, and of each example and class a number.
 type predictions struct {
-	labels   []int32
-	what     string // the numbers are "probabilities" or "scores"
+	labels   []int32 // nil of those that nobody asked for
+	what     string  // the numbers are "probabilities" or "scores"
 	numbers  []float32
 	warnings []string
 }
 
-func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader) (p predictions, err error) {
+func (s *Server) answer(
+	ctx context.Context, r *http.Request, body io.Reader, labels bool,
+) (p predictions, err error) {
 	x, warnings, err := s.read(ctx, r, body)
 	if err != nil {
 		return p, err
@@ -89,7 +97,10 @@ func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader) (p
 	if err != nil {
 		return p, err
 	}
-	p = predictions{engine.Predicted(numbers, s.m.Q), "scores", numbers, warnings}
+	p = predictions{what: "scores", numbers: numbers, warnings: warnings}
+	if labels {
+		p.labels = engine.Predicted(numbers, s.m.Q)
+	}
 	if s.m.Meta.Temperature != 0 {
 		p.what = "probabilities"
 		err = s.m.ToProbabilities(numbers)
@@ -97,21 +108,25 @@ func (s *Server) answer(ctx context.Context, r *http.Request, body io.Reader) (p
 	return p, err
 }
 
-// npy has the numbers alone, as float32 of N × Q.
-func (p predictions) npy(q int) []byte {
-	b := bytes.NewBuffer(npyfile.Header("<f4", len(p.labels), q))
+// npy writes the numbers alone, as float32 of N × Q.
+func (p predictions) npy(b *bytes.Buffer, q int) {
+	b.Write(npyfile.Header("<f4", len(p.numbers)/q, q))
 	b.Grow(4 * len(p.numbers))
-	npyfile.Write(b, p.numbers) // a Buffer takes all
-	return b.Bytes()
+	text := b.AvailableBuffer()
+	for _, v := range p.numbers {
+		text = binary.LittleEndian.AppendUint32(text, math.Float32bits(v))
+	}
+	b.Write(text)
 }
 
-// json is {"classes": […], "labels": […], "probabilities": [[…], …]}, with {"warnings": […]} if there are any.
-func (p predictions) json(classes []string) []byte {
+// json writes {"classes": […], "labels": […], "probabilities": [[…], …]}, with {"warnings": […]} if there are any.
+func (p predictions) json(to *bytes.Buffer, classes []string) {
 	names := make([][]byte, len(classes))
 	for k, name := range classes {
 		names[k] = text(name)
 	}
-	b := make([]byte, 0, 64+len(p.numbers)*12)
+	to.Grow(64 + len(p.numbers)*12)
+	b := to.AvailableBuffer()
 	b = append(append(append(b, `{"classes":[`...), bytes.Join(names, []byte(","))...), `],"labels":[`...)
 	for i, label := range p.labels {
 		if i > 0 {
@@ -147,7 +162,7 @@ func (p predictions) json(classes []string) []byte {
 			b = append(b, ']')
 		}
 	}
-	return append(b, "}\n"...)
+	to.Write(append(b, "}\n"...))
 }
 
 // text returns a string as JSON.

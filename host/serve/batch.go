@@ -125,6 +125,14 @@ func (b *batcher) answer(jobs []*job) {
 	}
 }
 
+// rowsOf counts the examples of all jobs.
+func rowsOf(jobs []*job) (n int) {
+	for _, j := range jobs {
+		n += j.x.N
+	}
+	return n
+}
+
 // join returns the examples of all jobs, one after the other.
 func join(jobs []*job) dataset.Examples {
 	if len(jobs) == 1 {
@@ -138,6 +146,9 @@ func join(jobs []*job) dataset.Examples {
 		x := j.x
 		all.N += x.N
 		if !x.Sparse() {
+			if all.X == nil {
+				all.X = make([]float32, 0, rowsOf(jobs)*x.D)
+			}
 			all.X = append(all.X, x.X...)
 			continue
 		}

@@ -7,8 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -182,6 +186,103 @@ func TestLearners(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPartsShare: examples held out, and what models say of those that they have not seen, are those of one process
+// where each rank has read its own examples alone, from a table of more than numbers, some of whose examples are bad.
+func TestPartsShare(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.csv")
+	var text strings.Builder
+	text.WriteString("id,colour,size,words,class\n")
+	for i := range 9000 {
+		size := fmt.Sprint(i * i % 37)
+		switch {
+		case i%400 == 7:
+			size = "large"
+		case i%13 == 0:
+			size = ""
+		}
+		fmt.Fprintf(&text, "e%d,%s,%s,\"%s and\n%s\",%d\n", i, []string{"red", "green", "NA"}[i%3], size,
+			[]string{"one", "two", "three"}[i%3], []string{"four", "five"}[i%2], i*7%3*(1-i%11/10))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
+		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r, LabelColumn: "class", IDColumn: "id",
+			SkipBad: true, Storage: storage, Encode: &dataset.EncodeOptions{Missing: "mean",
+				Text: dataset.TextOptions{Columns: []string{"words"}}}})
+	}
+	gradients := softmax.Defaults()
+	gradients.Iterations = 5
+	for _, c := range []struct {
+		storage string
+		learner learners.Params
+	}{{"sparse", uma.Defaults()}, {"dense", gradients}} {
+		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
+			d, err := read(r, c.storage)
+			if err != nil {
+				return "", err
+			}
+			if r != nil && d.Share == nil {
+				return "", errors.New("all ranks have all examples")
+			}
+			noise, err := confusion.Pairwise(d.Classes, 0.1)
+			if err != nil {
+				return "", err
+			}
+			o := host.Options{Engine: e, Learner: c.learner, MaxSteps: 5, TemperatureFolds: 2}
+			held, err := host.OutOfFold(t.Context(), d, noise, o, 3)
+			if err != nil {
+				return "", err
+			}
+			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1)
+			if err != nil {
+				return "", err
+			}
+			m, err := host.Train(t.Context(), parts[0], noise, o)
+			if err != nil {
+				return "", err
+			}
+			s, err := m.Scores(t.Context(), e, parts[1].Examples)
+			h := sha256.New()
+			for _, v := range []any{held.Scores, held.Temperature, s, m.W, m.Meta.Temperature} {
+				binary.Write(h, binary.LittleEndian, v)
+			}
+			return fmt.Sprintf("%x %s %s", h.Sum(nil), parts[0].SHA256, parts[1].SHA256), err
+		}
+		want, err := of(simd.New(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, count := range []int{2, 3} {
+			found, errs := make([]string, count), make([]error, count)
+			var wg sync.WaitGroup
+			for rank, r := range ranks.NewGroup(count) {
+				wg.Go(func() {
+					e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New()}, nil)
+					if err == nil {
+						err = dataset.Guard(func() (err error) {
+							found[rank], err = of(e, r)
+							return err
+						})
+					}
+					if errs[rank] = err; err != nil {
+						r.Abort(err)
+					}
+				})
+			}
+			wg.Wait()
+			if err := errors.Join(errs...); err != nil {
+				t.Fatalf("%s, %d ranks: %v", c.storage, count, err)
+			}
+			for rank, got := range found {
+				if got != want {
+					t.Errorf("%s: rank %d of %d found\n%s, want\n%s", c.storage, rank, count, got, want)
+				}
+			}
+		}
 	}
 }
 

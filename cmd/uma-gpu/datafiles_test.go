@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDataFiles: parts of a set, by a pattern or a list, train the model of one file; nothing replaces a part.
+func TestDataFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "convert", "--data", digits, "--out", path("whole.csv"))
+	text, err := os.ReadFile(path("whole.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	for name, part := range map[string][]string{"p-1.csv": lines[:500], "p-2.csv": lines[500:501], "p-3.csv": lines[501:],
+		"a,b.csv": lines} {
+		if err := os.WriteFile(path(name), []byte(strings.Join(part, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := func(data string) string {
+		out := path("m.npz")
+		succeed(t, "train", "--data", data, "--learner", "uma", "--max-steps", "5", "--model", out)
+		bytes, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(bytes)
+	}
+	want := model(path("whole.csv"))
+	list := path("p-1.csv") + "," + path("p-2.csv") + "," + path("p-3.csv")
+	for _, data := range []string{path("p-*.csv"), list, path("a,b.csv"), path("p-[123].csv")} {
+		if model(data) != want {
+			t.Errorf("%s: another model than that of one file", data)
+		}
+	}
+	if got := model(path("p-3.csv") + "," + path("p-2.csv")); got == want {
+		t.Error("some of the parts have the model of all")
+	}
+	_, stderr := succeed(t, "info", "--data", path("p-*.csv"))
+	if !strings.Contains(stderr, "p-*.csv, 1797 examples") {
+		t.Errorf("info: %s", stderr)
+	}
+	fail(t, exitFailure, "fits this pattern", "info", "--data", path("q-*.csv"))
+	fail(t, exitFailure, "no pattern", "info", "--data", path("p-[.csv"))
+	fail(t, exitFailure, "no such data file", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
+	fail(t, exitUsage, "is the same file as --", "convert", "--data", path("p-*.csv"), "--out", path("p-2.csv"))
+}

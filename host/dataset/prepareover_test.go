@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// withRoom returns a copy of e with as much room as Read leaves.
+func withRoom(e Examples) Examples {
+	e.X = append(make([]float32, 0, len(e.X)+e.N), e.X...)
+	if e.Sparse() {
+		e.X = nil
+		e.Columns = append(make([]int32, 0, len(e.Columns)+e.N), e.Columns...)
+		e.Values = append(make([]float32, 0, len(e.Values)+e.N), e.Values...)
+	}
+	return e
+}
+
+// TestPrepareOver: prepared where they are, examples have the bits, and the errors, of a copy.
+func TestPrepareOver(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	dense := func(n, d int) Examples {
+		e := Examples{N: n, D: d, X: make([]float32, n*d)}
+		for k := range e.X {
+			if random.IntN(3) > 0 {
+				e.X[k] = float32(random.IntN(100))
+			}
+		}
+		return e
+	}
+	for _, raw := range []Examples{dense(1, 1), dense(7, 3), dense(3*overValues/1000+17, 1000), dense(overValues+9, 1),
+		dense(2, overValues+1)} {
+		for _, x := range []Examples{raw, raw.Compressed()} {
+			for _, steps := range []string{"none", "bias", "l2", "maxabs,bias,l2", "standardize,bias,l2"} {
+				s, err := ParseSteps(steps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := Fit(s, x)
+				if err != nil {
+					if x.Sparse() && s.Standardize {
+						continue
+					}
+					t.Fatal(err)
+				}
+				for _, narrow := range []bool{false, true} {
+					name := fmt.Sprintf("%d×%d, sparse %v, narrow %v, %s", x.N, x.D, x.Sparse(), narrow, steps)
+					want, err := p.apply(x, narrow, false)
+					if err != nil {
+						t.Fatal(err)
+					}
+					given := withRoom(x)
+					if !given.hasRoom(p) {
+						t.Fatalf("%s: has no room", name)
+					}
+					got, err := p.apply(given, narrow, true)
+					if err != nil || !equalExamples(got, want) || !reflect.DeepEqual(got.Narrow, want.Narrow) {
+						t.Errorf("%s: other values than those of a copy, %v", name, err)
+					}
+					if x.Sparse() && &got.Values[0] != &given.Values[0] || !x.Sparse() && &got.X[0] != &given.X[0] {
+						t.Errorf("%s: made a copy", name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The first value that is not finite is named, as of a copy.
+func TestPrepareOverFaults(t *testing.T) {
+	const n, d = 5 * overValues / 100, 100
+	x := Examples{N: n, D: d, X: make([]float32, n*d)}
+	for k := range x.X {
+		x.X[k] = 1
+	}
+	x.X[(n/4)*d+7], x.X[(n/2)*d+9], x.X[n*d-1] = 1e38, 1e38, 1e38
+	p := &Preparation{Steps: Steps{MaxAbs: true, Bias: true}, D: d, A: make([]float32, d), B: make([]float32, d)}
+	for j := range p.A {
+		p.A[j] = 1e30
+	}
+	for _, x := range []Examples{x, x.Compressed()} {
+		_, want := p.apply(x, false, false)
+		_, got := p.apply(withRoom(x), false, true)
+		if want == nil || got == nil || got.Error() != want.Error() {
+			t.Errorf("sparse %v: found %v, want %v", x.Sparse(), got, want)
+		}
+	}
+}
+
+// TestOverwrite: what is read in more than one segment has room, Overwrite uses it, and without it nothing is written
+// to.
+func TestOverwrite(t *testing.T) {
+	for _, storage := range []string{"dense", "sparse"} {
+		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage, LabelColumn: "first"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, steps := withRoom(d.Examples), Steps{MaxAbs: true, Bias: true, L2: true}
+		kept := *d
+		if err := kept.Prepare(steps); err != nil || !equalExamples(raw, d.Examples) {
+			t.Errorf("%s: without Overwrite: %v, and raw values are others", storage, err)
+		}
+		room := d.hasRoom(kept.Prepared)
+		d.Overwrite = true
+		if err := d.Prepare(steps); err != nil || !room || !equalExamples(d.Examples, kept.Examples) {
+			t.Errorf("%s: room %v, %v, or other values than those of a copy", storage, room, err)
+		}
+	}
+}
+
+// TestPromisedRows: arrays have the same values and room for a bias whether the file is certain to hold them, so that
+// they are read to where they stay, or not, and whatever their first rows are.
+func TestPromisedRows(t *testing.T) {
+	const n, d = 3000, 200
+	full := &Dataset{Y: make([]int32, n), Classes: []string{"a", "b"}}
+	full.Examples = Examples{N: n, D: d, X: make([]float32, n*d)}
+	for k := range full.X {
+		full.X[k] = float32(k%97) + 0.5
+	}
+	full.Y[1] = 1
+	late := *full // no values in its first half
+	late.X = slices.Clone(full.X)
+	clear(late.X[:n*d/2])
+	for name, want := range map[string]*Dataset{"full": full, "late": &late} {
+		dir := t.TempDir()
+		plain, packed := filepath.Join(dir, "d.npz"), filepath.Join(dir, "d.npz.gz")
+		for _, path := range []string{plain, packed} {
+			if err := Write(t.Context(), path, want, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, path := range []string{plain, packed} {
+			got, err := Read(t.Context(), path, Options{})
+			if err != nil || !equalExamples(got.Examples, want.Examples) || cap(got.X) != n*d+n {
+				t.Errorf("%s, %s: room for %d values, %v, or others", name, path, cap(got.X), err)
+			}
+		}
+		text, err := os.ReadFile(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(plain, text[:len(text)*2/3], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(t.Context(), plain, Options{}); err == nil {
+			t.Errorf("%s: a file that is cut short is no error", name)
+		}
+	}
+}

@@ -29,11 +29,17 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 		starts := e.startsOf(which)
 		need = memory.Sum(memory.Product(len(starts), 8), memory.Product(int(starts[len(which)]), 8))
 	}
+	mapped := !e.Sparse() && canShare && len(which) > 0 && slices.IsSorted(which) // to be read in the order of the file
 	full := memory.Check(need, what)
+	if full == nil && mapped {
+		// What follows needs memory too, and a file that is read from beside it needs pages: the rest is theirs.
+		const share = 4
+		full = memory.Check(memory.Product(share, len(which), e.D, 4), fmt.Sprintf("%d times %s", share, what))
+	}
 	if full == nil {
 		return e.Pick(which), release, nil
 	}
-	if e.Sparse() || !canShare || len(which) == 0 || !slices.IsSorted(which) { // to be read in the order of the file
+	if !mapped {
 		return Examples{}, release, full
 	}
 	x, release, err := spill(temporary(), len(which)*e.D, func(w io.Writer) error {

@@ -14,6 +14,7 @@ type parts struct {
 	name  string // of all, for messages
 	last  bool   // no part comes behind the one that is read
 	first string // the path of the first
+	kind  string // of its format, as kindOf has it
 
 	b       *builder // nil before the first part
 	table   *columns // of the first part that is a table
@@ -54,6 +55,34 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*Data
 		}
 	}
 	return nil, nil
+}
+
+// kindOf tells apart formats whose examples one builder cannot join: columns of a table, of which some may be words,
+// indices, of which there may be any number, arrays, and what is prepared.
+func kindOf(f format) string {
+	switch f.name {
+	case "npy", "npz", "idx":
+		return "arrays"
+	}
+	if f.table() {
+		return "tables"
+	}
+	return f.name
+}
+
+// sameKind makes sure that a part of format f can be joined to those before it.
+func (p *parts) sameKind(path string, f format) error {
+	if p == nil || p.kind == "" {
+		if p != nil {
+			p.kind = kindOf(f)
+		}
+		return nil
+	}
+	if kind := kindOf(f); kind != p.kind {
+		return fmt.Errorf("%s: found a part of the format %s, wanted one like %s (%s); convert all parts to one format",
+			path, f.name, p.first, p.kind)
+	}
+	return nil
 }
 
 // close gives back binary parts.
@@ -189,9 +218,6 @@ func (b *builder) part(d *Dataset) error {
 		return err
 	}
 	if p.written == nil {
-		if b.seen > 0 {
-			return b.src.errorf("found a binary file, wanted a part like %s; convert all of them", p.first)
-		}
 		head := *d
 		head.Examples, head.Y, head.file = Examples{}, nil, nil
 		p.written = &head
@@ -240,7 +266,7 @@ func (b *builder) part(d *Dataset) error {
 	b.about = func(joined *Dataset) {
 		joined.Features, joined.Label, joined.LabelColumn = w.Features, w.Label, w.LabelColumn
 		joined.Encoding, joined.Prepared = w.Encoding, w.Prepared
-		if w.Prepared != nil { // the raw data, whose hash it would be, are not known
+		if w.Prepared != nil && !slices.Contains(p.hashes, "") { // that of all raw data is not known
 			sum := sha256.Sum256(fmt.Append(nil, "uma-gpu parts 1\n", p.hashes))
 			joined.SHA256 = hex.EncodeToString(sum[:])
 		}

@@ -211,4 +211,26 @@ func TestReadAllBad(t *testing.T) {
 	if _, err := ReadAll(t.Context(), "all", mixed, Options{}); err == nil {
 		t.Error("a binary file behind a table is no error")
 	}
+	words := "red,2,x\nblue,3,y\n"
+	kinds := [][]string{{mixed[1], mixed[0]}, {golden("arrays.npz"), mixed[0]},
+		append(writeParts(t, ".svm", "x 1:1 9:2\ny 2:1\n"), writeParts(t, ".csv", words)...),
+		append(writeParts(t, ".csv", words), writeParts(t, ".svm", "x 1:1 9:2\ny 2:1\n")...)}
+	for _, paths := range kinds {
+		if _, err := ReadAll(t.Context(), "all", paths, encode); err == nil ||
+			!strings.Contains(err.Error(), "convert all parts to one format") {
+			t.Errorf("%s behind %s: %v", paths[1], paths[0], err)
+		}
+	}
+	// Prepared parts whose hashes are not known have none together, and not that of other such parts.
+	if err := d.Prepare(Steps{Bias: true}); err != nil {
+		t.Fatal(err)
+	}
+	d.SHA256 = ""
+	if err := Write(t.Context(), binary, d, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	joined, err := ReadAll(t.Context(), "all", []string{binary, binary}, Options{})
+	if err != nil || joined.SHA256 != "" || joined.N != 2*d.N {
+		t.Errorf("prepared parts without a hash: %+v, %v", joined, err)
+	}
 }

@@ -130,6 +130,9 @@ func readSource(s *source, o Options) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.parts.sameKind(s.path, f); err != nil {
+		return nil, err
+	}
 	if f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto") {
 		return nil, fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of the format %s; "+
 			"leave --separator and --decimal out", s.path, f.name)
@@ -175,7 +178,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}
-	if d.file == nil && d.SHA256 == "" { // else the file says it, and hashing would read all of it
+	if d.file == nil && d.Prepared == nil { // else the file says it, and hashing would read all of it
 		if d.SHA256, err = d.hash(s.ctx); err != nil {
 			return nil, err
 		}

@@ -110,6 +110,9 @@ func (state *blockState) read(s *source, o Options, yield func(*Dataset, error) 
 			s.path, name)
 	}
 	f, err := formatNamed(name, false)
+	if err == nil {
+		err = o.parts.sameKind(s.path, f)
+	}
 	if err != nil {
 		return err
 	}

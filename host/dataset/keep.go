@@ -1,14 +1,10 @@
 package dataset
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -42,19 +38,15 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 	if !mapped {
 		return Examples{}, release, full
 	}
-	x, release, err := spill(temporary(), len(which)*e.D, func(w io.Writer) error {
-		for _, i := range which {
-			if _, err := w.Write(bytesOf(e.Row(i))); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return Examples{}, release, fmt.Errorf("%w, and %w; set TMPDIR to a folder on a disk with room for %d bytes",
-			full, err, need)
+	s := &scratch{path: what, dir: temporary()}
+	kept = Examples{N: len(which), D: e.D}
+	if kept.X, err = roomOf[float32](s, kept.N*kept.D); err != nil {
+		return Examples{}, release, fmt.Errorf("%w, and %w", full, err)
 	}
-	return Examples{N: len(which), D: e.D, X: x}, release, nil
+	for k, i := range which {
+		copy(kept.Row(k), e.Row(i))
+	}
+	return kept, s.close, nil
 }
 
 // temporary is a folder for large files that nobody needs any more when the process has ended. /tmp is often memory.
@@ -63,27 +55,4 @@ func temporary() string {
 		return dir
 	}
 	return "/var/tmp"
-}
-
-// spill returns n values, which write writes, as they lie in a file without a name in a folder.
-func spill(dir string, n int, write func(io.Writer) error) (_ []float32, release func(), err error) {
-	release = func() {}
-	f, err := unnamed(dir)
-	if err != nil {
-		return nil, release, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }() // a mapping stays
-	b := bufio.NewWriterSize(f, 1<<20)
-	if err := errors.Join(write(b), b.Flush()); err != nil {
-		return nil, release, fmt.Errorf("temporary file in %s: %w", dir, fileerr.Cause(err))
-	}
-	raw, unmap, err := mapFile(f, 4*n)
-	if err != nil {
-		return nil, release, fmt.Errorf("temporary file in %s: cannot map it into memory: %w", dir, fileerr.Cause(err))
-	}
-	remember(raw, "temporary file in "+dir)
-	return viewOf[float32](raw), func() {
-		forget(raw)
-		unmap(raw) // which can fail for no reason that matters here
-	}, nil
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
-// scratch has what Options.Spill keeps out of memory: segments in a file, and arrays in files that are mapped. No file
-// has a name, so that nothing is left, however the process ends.
+// scratch has what Options.Spill and Keep keep out of memory: segments in a file, and arrays in files that are mapped.
+// No file has a name, so that nothing is left, however the process ends.
 type scratch struct {
-	path string // of the data, for messages
+	path string // of the data, or what is kept, for messages
 	dir  string
-	f    *os.File // of segments, one behind the other
+	f    *os.File // of segments, one behind the other; nil if there are none
 	size int64    // of f
 	maps [][]byte
 }
@@ -138,7 +138,7 @@ func roomOf[T element](s *scratch, n int) ([]T, error) {
 func (s *scratch) mapped(size int) ([]byte, error) {
 	f, err := unnamed(s.dir)
 	if err != nil {
-		return nil, err
+		return nil, s.fault(err)
 	}
 	defer f.Close() // the mapping stays
 	if err := errors.Join(f.Truncate(int64(size)), takeDisk(f, size)); err != nil {
@@ -155,7 +155,7 @@ func (s *scratch) mapped(size int) ([]byte, error) {
 
 // end gives back the segments, which nobody wants any more.
 func (s *scratch) end() {
-	if s != nil {
+	if s != nil && s.f != nil {
 		s.f.Close() // of a file without a name: nothing to lose
 	}
 }

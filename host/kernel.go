@@ -84,16 +84,17 @@ func (k *Kernel) Options(n, d int, seed uint64) kernelpca.Options {
 	return o
 }
 
-// Plan says what the fit to n examples of d features takes. Errors: those of
-// kernelpca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
-func (k *Kernel) Plan(n, d int) (kernelpca.Plan, error) {
-	p, err := kernelpca.NewPlan(n, d, k.Options(n, d, 0))
+// Plan says what the fit to examples x takes, on this rank if ranks share them; it looks at their number alone. Errors:
+// those of kernelpca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
+func (k *Kernel) Plan(x dataset.Examples) (kernelpca.Plan, error) {
+	p, err := kernelpca.NewPlan(x, k.Options(x.N, x.D, 0))
 	if err != nil {
 		return p, err
 	}
-	components := memory.Product(n, max(1, k.MostComponents(n, d)), 8) // twice, while they are prepared
+	from, to := x.Own()
+	components := memory.Product(to-from, max(1, k.MostComponents(x.N, x.D)), 8) // twice, while they are prepared
 	return p, memory.Check(memory.Sum(p.Total(), components),
-		fmt.Sprintf("kernel PCA of %d examples × %d features", n, d))
+		fmt.Sprintf("kernel PCA of %d examples × %d features", to-from, x.D))
 }
 
 // MostComponents returns the most components that a learner can see of n examples of d
@@ -113,7 +114,8 @@ func (k *Kernel) FindOptions(
 	e engine.Engine, x dataset.Examples, seed uint64,
 ) (o kernelpca.Options, note string, err error) {
 	o = k.Options(x.N, x.D, seed)
-	if _, err := k.Plan(x.N, x.D); err != nil {
+	_, err = k.Plan(x)
+	if err := x.Share.Agree(err); err != nil {
 		return o, "", err
 	}
 	o.Function, note, err = k.findFunction(e, x, seed)

@@ -44,7 +44,16 @@ func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []K
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
 	}
-	train, test := pick(x, y, fit), pick(x, y, rest)
+	train, release, err := keep(x, y, fit)
+	defer release()
+	if err != nil {
+		return nil, 0, fmt.Errorf("search for gamma: %w", err)
+	}
+	test, release, err := keep(x, y, rest)
+	defer release()
+	if err != nil {
+		return nil, 0, fmt.Errorf("search for gamma: %w", err)
+	}
 	o := s.Options
 	// Four fifths of the examples may not have what is asked of all.
 	o.Landmarks = min(o.Landmarks, len(fit))
@@ -78,6 +87,8 @@ func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []K
 				s.OnTrial(trial)
 			}
 		}
+		fitted.x.Release()
+		held.x.Release()
 	}
 	return trials, best, nil
 }
@@ -136,10 +147,12 @@ func (s KernelSearch) try(
 	if err != nil {
 		return 0, err
 	}
+	defer x.Release()
 	held, err := preparation.Apply(test.x)
 	if err != nil {
 		return 0, err
 	}
+	defer held.Release()
 	on := p.On(x, train.y)
 	on.Bias, on.OwnMap = steps.Bias, hasOwnMap(s.Learner)
 	result, err := Run(ctx, s.Learner, on, RunOptions{MaxSteps: s.MaxSteps, Weights: s.Weights})

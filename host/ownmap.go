@@ -101,6 +101,9 @@ func fitBasis(
 	if err != nil {
 		return nil, err
 	}
+	if x.Share != p.X.Share {
+		defer x.Release()
+	}
 	if b.Projection, err = own.FitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
 		return nil, err
 	}

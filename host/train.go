@@ -109,11 +109,7 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if t.data.Share != data.Share { // prepared here
-			t.data.Release()
-		}
-	}()
+	defer t.release(data)
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
@@ -125,10 +121,17 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, 
 		return nil, err
 	}
 	t.phase(Prepared)
-	if err := t.mapFeatures(ctx); err != nil {
+	if err := t.mapFeatures(ctx, data); err != nil {
 		return nil, err
 	}
 	return t.learn(ctx)
+}
+
+// release gives back examples that were prepared or mapped here, not those given, where ranks share them.
+func (t *training) release(given *dataset.Dataset) {
+	if t.data.Share != given.Share {
+		t.data.Release()
+	}
 }
 
 // training is a call of Train.
@@ -333,8 +336,8 @@ func (t *training) onRanks() string {
 	return " (of this version; what an earlier one began goes on in one process)"
 }
 
-// mapFeatures maps the prepared features, if there is a kernel function.
-func (t *training) mapFeatures(ctx context.Context) (err error) {
+// mapFeatures maps the prepared features, if there is a kernel function. given are the data of the caller.
+func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err error) {
 	var k *kernelmap.Map
 	z := t.data.Examples
 	if base := t.base(); base != nil {
@@ -355,7 +358,8 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	}
 	t.model.SetMap(k)
 	t.model.Meta.Kernel.Examples = t.behindMeans()
-	t.data.Examples = dataset.Examples{} // for the collector, if the caller lets them go too
+	t.release(given)
+	t.data.Examples = z // for the collector, if the caller lets the others go too
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
 	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, hasOwnMap(t.Learner)

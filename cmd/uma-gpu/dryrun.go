@@ -169,7 +169,7 @@ type kernelPlan struct {
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
 func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
 	o := t.Kernel.Options(d.N, d.D, t.Seed)
-	plan, err := kernelpca.NewPlan(d.N, d.D, o)
+	plan, err := kernelpca.NewPlan(d.Examples, o)
 	if err != nil {
 		return adviseKernel(err)
 	}

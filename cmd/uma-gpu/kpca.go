@@ -98,7 +98,7 @@ func kpcaFit(c *cli.Context) (err error) {
 	if err := prepare(steps, true, d, nil); err != nil {
 		return err
 	}
-	if _, err := k.Plan(d.N, d.D); err != nil {
+	if _, err := k.Plan(d.Examples); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
 	}
 	e, err := where.open(n, workOnComponents(d.N, k.MostComponents(d.N, d.D), 2))

@@ -488,7 +488,7 @@ func (t *training) prepare(d *dataset.Dataset) error {
 		return err
 	}
 	if t.Kernel != nil && !t.ownMap() {
-		if _, err := t.Kernel.Plan(d.N, d.D); err != nil {
+		if _, err := t.Kernel.Plan(d.Examples); err != nil {
 			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
 		}
 	}

@@ -119,7 +119,7 @@ func (s *cells) sum(share *Share) error {
 
 // denseFrom returns the sparse examples of this rank as part of n dense ones. It takes all ranks.
 func (s *Share) denseFrom(own Examples, n int) (Examples, error) {
-	e, err := Examples{N: n, Share: s}.denseLike(own.D)
+	e, err := Examples{N: n, Share: s}.Like(own.D)
 	if err != nil {
 		return e, err
 	}

@@ -174,7 +174,7 @@ func (d *Dataset) checkAbout() error {
 // checkFinite returns an error unless all values that this rank has are finite, or if ctx ends.
 func (d *Dataset) checkFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
-	from, to := d.own()
+	from, to := d.Own()
 	x, values, begin := d.X, d.Values, from*d.D
 	if d.Sparse() {
 		begin = int(d.Starts[from])

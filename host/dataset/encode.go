@@ -85,12 +85,13 @@ func (s *cells) learn(e Examples, share *Share, all *census) error {
 // means returns the mean of each column's numbers, summed in the order of the examples; 0 if it has none.
 func (s *cells) means(e Examples, share *Share, all *census) ([]float32, error) {
 	sums := make([]float64, len(s.columns))
-	err := share.inOrder(sums, func(sums []float64, from, to int) {
+	err := InOrder(share, sums, columnStep, func(sums []float64, from, to int) error {
 		for k, m := range e.Columns {
 			if of := int(s.marks[m].column); s.marks[m].kind == isNumber && from <= of && of < to {
 				sums[of-from] += float64(e.Values[k])
 			}
 		}
+		return nil
 	})
 	means := make([]float32, len(sums))
 	for k := range s.columns {

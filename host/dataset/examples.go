@@ -132,7 +132,7 @@ func (e Examples) Check() error {
 			"wanted one start more than examples, the last the number of values",
 			e.N, len(e.Starts), len(e.Columns), len(e.Values))
 	}
-	from, to := e.own()
+	from, to := e.Own()
 	for i := range e.N {
 		if e.Starts[i] > e.Starts[i+1] || e.Starts[i+1] > int64(len(e.Values)) {
 			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d values",

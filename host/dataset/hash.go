@@ -113,7 +113,7 @@ func (d *Dataset) hashHead(magic string) *hasher {
 
 // hashBlocks enters the SHA-256 of each block that this rank has.
 func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
-	first, last := d.own()
+	first, last := d.Own()
 	from, blocks := first/MostRows, (last-first+MostRows-1)/MostRows
 	_, task := progress.Begin(ctx, hashing(last-first))
 	defer task.End()

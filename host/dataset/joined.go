@@ -74,7 +74,7 @@ func (b *builder) encoded() (Examples, error) {
 		if err := b.checkDense(); err != nil {
 			return Examples{}, err
 		}
-		if err := b.share.agree(b.checkRoom(x.N, x.D)); err != nil {
+		if err := b.share.Agree(b.checkRoom(x.N, x.D)); err != nil {
 			return Examples{}, err
 		}
 	}

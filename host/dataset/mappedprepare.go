@@ -13,7 +13,7 @@ import (
 // their place, as PrepareBy does. The errors are those of Fit and PrepareBy.
 func (d *Dataset) Prepare(s Steps) error {
 	if d.Mapped() != nil && d.Prepared == nil {
-		if err := d.Share.agree(d.roomFor(s.String())); err != nil {
+		if err := d.Share.Agree(d.roomFor(s.String())); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (d *Dataset) roomFor(steps string) error {
 	if steps == "auto" {
 		steps = d.DefaultSteps()
 	}
-	from, to := d.own()
+	from, to := d.Own()
 	err := memory.Check(memory.Product(to-from, d.D, 4),
 		fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", to-from, d.D, steps))
 	if err == nil {

@@ -95,16 +95,16 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
 		err = f.written.roomFor(o.Prepare)
 	}
-	if err := share.agree(err); err != nil {
+	if err := share.Agree(err); err != nil {
 		return nil, err
 	}
 	if !o.Trust {
 		err = f.checkSums(s.ctx, share)
 	}
-	if err := share.agree(err); err != nil {
+	if err := share.Agree(err); err != nil {
 		return nil, s.errorf("%w", err)
 	}
-	if err := share.agree(f.written.checkParts()); err != nil {
+	if err := share.Agree(f.written.checkParts()); err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}
 	if !isSHA256(h.ContentSHA256) || (h.DataSHA256 != "" && !isSHA256(h.DataSHA256)) ||

@@ -117,9 +117,9 @@ func set(names []string) map[string]bool {
 // takeColumns returns a copy of e whose column k is column at[k] of e. It has no Narrow. It takes all ranks that
 // share e.
 func (e Examples) takeColumns(at []int) (Examples, error) {
-	first, last := e.own()
+	first, last := e.Own()
 	if !e.Sparse() {
-		p, err := e.denseLike(len(at))
+		p, err := e.Like(len(at))
 		if err != nil {
 			return p, err
 		}

@@ -51,7 +51,7 @@ const integers = 1 << 22
 // code cannot be. Where ranks share e, each looks at its own examples alone, and memory
 // for them is that of share.
 func (p *Preparation) newNarrow(e Examples, share *Share) (*Narrow, error) {
-	first, last := e.own()
+	first, last := e.Own()
 	if first*e.D == last*e.D {
 		return nil, nil
 	}

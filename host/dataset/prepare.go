@@ -43,7 +43,7 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if err := e.Share.agree(e.Check()); err != nil {
+	if err := e.Share.Agree(e.Check()); err != nil {
 		return nil, err
 	}
 	p := &Preparation{Steps: s, D: e.D}
@@ -78,11 +78,14 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	return p, nil
 }
 
+// columnStep is how many columns go together where they are summed: a cache line has as many.
+const columnStep = 16
+
 // columnSums returns the sum of each column, or that of the squared distances from mean if that is not nil, in the
 // order of the examples, whichever ranks have them.
 func columnSums(e Examples, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
-	err := e.Share.inOrder(sums, func(group []float64, begin, end int) {
+	err := InOrder(e.Share, sums, columnStep, func(group []float64, begin, end int) error {
 		e.byColumns(begin, end, func(first, last, from, to int) {
 			sums := group[from-begin : to-begin]
 			if mean == nil {
@@ -101,19 +104,20 @@ func columnSums(e Examples, mean []float64) ([]float64, error) {
 				}
 			}
 		})
+		return nil
 	})
 	return sums, err
 }
 
 // byColumns calls f for ranges of rows of dense examples, one after the other, and of columns begin..end-1, several
 // at a time: a column belongs to one goroutine, so the order of additions is that of the examples however many there
-// are. 16 columns are a cache line. Rows are few, so that who is ahead waits: a file that is larger than memory is
+// are. Rows are few, so that who is ahead waits: a file that is larger than memory is
 // read once.
 func (e Examples) byColumns(begin, end int, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
-	first, last := e.own()
+	first, last := e.Own()
 	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
-		parallel.Ranges(end-begin, 16, func(from, to int) { f(first, min(first+some, last), begin+from, begin+to) })
+		parallel.Ranges(end-begin, columnStep, func(from, to int) { f(first, min(first+some, last), begin+from, begin+to) })
 	}
 }
 
@@ -141,7 +145,7 @@ func (p *Preparation) fitStandardize(e Examples) error {
 // fitMaxAbs: what is not stored is zero and raises no maximum, and a maximum is free of order.
 func (p *Preparation) fitMaxAbs(e Examples) error {
 	most := make([]float32, e.D)
-	first, last := e.own()
+	first, last := e.Own()
 	if e.Sparse() {
 		for k := e.Starts[first]; k < e.Starts[last]; k++ {
 			j := e.Columns[k]
@@ -203,11 +207,11 @@ func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 		size += 2 // if codes of two bytes are made too
 	}
 	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width, p.Steps)
-	first, last := e.own()
-	if err := e.Share.agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
+	first, last := e.Own()
+	if err := e.Share.Agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
 		return Examples{}, err
 	}
-	out, err := e.denseLike(width)
+	out, err := e.Like(width)
 	if err != nil {
 		return Examples{}, err
 	}
@@ -218,7 +222,7 @@ func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 		}
 	}
 	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width], Narrow: out.Narrow}
-	return out, e.Share.agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first)))
+	return out, e.Share.Agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first)))
 }
 
 // checkFor refuses what p cannot prepare.
@@ -226,7 +230,7 @@ func (p *Preparation) checkFor(e Examples) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	if err := e.Share.agree(e.Check()); err != nil {
+	if err := e.Share.Agree(e.Check()); err != nil {
 		return err
 	}
 	if e.D != p.D {

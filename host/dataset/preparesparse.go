@@ -29,21 +29,21 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 	}
 	out := Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
 	extra := p.extra()
-	first, last := e.own()
+	first, last := e.Own()
 	stored := len(e.Values) + extra*e.N
 	here := int(e.Starts[last]-e.Starts[first]) + extra*(last-first) // of this rank
 	need, what := memory.Product(here, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
 	if extra > 0 {
 		need = memory.Sum(need, memory.Product(here, 4), memory.Product(e.N, 8))
 	}
-	if err := e.Share.agree(memory.Check(need, what)); err != nil {
+	if err := e.Share.Agree(memory.Check(need, what)); err != nil {
 		return Examples{}, err
 	}
 	err := p.sparseLike(&out, e, extra, stored)
 	if err != nil {
 		return Examples{}, err
 	}
-	return out, e.Share.agree(p.sparseRows(out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0))
+	return out, e.Share.Agree(p.sparseRows(out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0))
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
@@ -128,7 +128,7 @@ func (p *Preparation) sparseLike(out *Examples, e Examples, extra, stored int) (
 	if err == nil {
 		out.Values, err = spanBetween[float32](out.Share, stored, from, to)
 	}
-	return e.Share.agree(err)
+	return e.Share.Agree(err)
 }
 
 // mapSparse writes the stored values of one example, mapped if columns are.

@@ -94,7 +94,7 @@ func (d *Dataset) firstCounts() (bool, error) {
 		}
 		return 0
 	}
-	from, to := d.own()
+	from, to := d.Own()
 	one := d.Pick([]int{0})
 	first := one.DenseRow(make([]float32, d.D), 0)[0]
 	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
@@ -104,7 +104,7 @@ func (d *Dataset) firstCounts() (bool, error) {
 	for i < to && at(i) == float32(int64(first)+int64(i)) {
 		i++
 	}
-	return d.Share.everywhere(i == to)
+	return d.Share.Everywhere(i == to)
 }
 
 // dropFirst leaves feature 0 out.

@@ -41,20 +41,29 @@ func (s *Share) other() *Share {
 	return &Share{From: s.From, To: s.To, Ends: s.Ends, ranks: s.ranks, ctx: s.ctx}
 }
 
-// agree returns the error of the first rank that has one. It takes all ranks. A nil Share is of one process.
-func (s *Share) agree(err error) error {
+// Agree returns the error of the first rank that has one. It takes all ranks. A nil Share is of one process, here and
+// in the other methods that say so.
+func (s *Share) Agree(err error) error {
 	if s == nil {
 		return err
 	}
 	return ranks.Agree(s.ctx, s.ranks, err, memory.ErrBudget, fs.ErrNotExist, context.Canceled)
 }
 
-// own returns the examples of this rank: all of e if there is one.
-func (e Examples) own() (from, to int) {
+// Own returns which examples this rank has, from..to-1: all of e unless ranks share it.
+func (e Examples) Own() (from, to int) {
 	if e.Share == nil {
 		return 0, e.N
 	}
 	return e.Share.From, e.Share.To
+}
+
+// Local returns the examples of this rank by themselves, sharing memory with e: e itself unless ranks share it.
+func (e Examples) Local() Examples {
+	if e.Share == nil {
+		return e
+	}
+	return e.Part(e.Own())
 }
 
 // span returns n·width elements of which those of this rank's rows have memory, that of s.
@@ -97,7 +106,7 @@ func (s *Share) release() {
 
 // denseOf makes examples of this rank's rows, which lie in segments. It takes all ranks.
 func (s *Share) denseOf(segments []segment, n, d int) (Examples, error) {
-	e, err := Examples{N: n, Share: s}.denseLike(d)
+	e, err := Examples{N: n, Share: s}.Like(d)
 	if err == nil {
 		err = joinDenseIn(e.X[s.From*d:s.To*d], segments, d)
 	}
@@ -126,8 +135,9 @@ func (s *Share) spread(own Examples) (Examples, error) {
 	return e, nil
 }
 
-// denseLike returns room for as many dense examples as e has, of d columns, on the same ranks, which it takes all.
-func (e Examples) denseLike(d int) (Examples, error) {
+// Like returns room for as many dense examples as e has, of d columns, all 0, on the same ranks, which it takes all:
+// of examples that ranks share each has room for its own, and gives it back by Release.
+func (e Examples) Like(d int) (Examples, error) {
 	out := Examples{N: e.N, D: d}
 	if e.Share == nil {
 		out.X = make([]float32, e.N*d)
@@ -136,11 +146,11 @@ func (e Examples) denseLike(d int) (Examples, error) {
 	out.Share = e.Share.other()
 	x, err := span[float32](out.Share, e.N, d)
 	out.X = x
-	return out, out.Share.agree(err)
+	return out, out.Share.Agree(err)
 }
 
-// everywhere reports whether what holds on this rank does on all. It takes all ranks.
-func (s *Share) everywhere(holds bool) (bool, error) {
+// Everywhere reports whether what holds on this rank does on all. It takes all ranks; a nil Share is of one process.
+func (s *Share) Everywhere(holds bool) (bool, error) {
 	if s == nil {
 		return holds, nil
 	}
@@ -171,7 +181,7 @@ func (s *Share) sparse(n, d int, starts []int64) (Examples, error) {
 	if err == nil {
 		e.Values, err = spanBetween[float32](s, stored, first, last)
 	}
-	return e, s.agree(err)
+	return e, s.Agree(err)
 }
 
 // MostRows is the largest number of rows to ask RowSums for.
@@ -182,7 +192,7 @@ const MostRows = 1024
 // error of the ranks nobody looks at what is returned.
 func (e Examples) RowSums(rows int, f func(from, to int) float64) []float64 {
 	sums := make([]float64, (e.N+rows-1)/rows)
-	first, last := e.own()
+	first, last := e.Own()
 	parallel.Ranges((last-first+rows-1)/rows, MostRows/rows, func(from, to int) {
 		for k := first/rows + from; k < first/rows+to; k++ {
 			sums[k] = f(k*rows, min((k+1)*rows, e.N))
@@ -199,39 +209,6 @@ func (e Examples) RowSums(rows int, f func(from, to int) float64) []float64 {
 		e.Share.ranks.Abort(err)
 	}
 	return sums
-}
-
-// inOrder has add add up columns from..to-1 of this rank's examples to sums, those of the examples before it, in the
-// order of the examples, and returns when sums are those of all; it takes all ranks. The columns are cut in groups, at
-// multiples of 16, and a rank has one while the next ones have those before: so all of them work at the same time.
-func (s *Share) inOrder(sums []float64, add func(sums []float64, from, to int)) error {
-	if s == nil {
-		add(sums, 0, len(sums))
-		return nil
-	}
-	rank, all := s.ranks.Rank()
-	const step, most = 16, 8 // 8 groups a rank: ranks wait for a ninth of the time
-	width := max(step, (len(sums)/(most*all)+step-1)/step*step)
-	groups := (len(sums) + width - 1) / width
-	slots := make([]int64, all*width) // what each rank hands on
-	for t := range groups + all - 1 {
-		clear(slots)
-		own := viewOf[float64](bytesOf(slots[rank*width : (rank+1)*width]))
-		if g := t - rank; g >= 0 && g < groups {
-			part := sums[g*width : min((g+1)*width, len(sums))]
-			add(part, g*width, g*width+len(part))
-			copy(own, part)
-		}
-		if err := s.ranks.Sum(s.ctx, slots); err != nil { // of bits: the others have zeros there
-			return err
-		}
-		for k := range all { // the next rank goes on, and all know what the last one has
-			if g := t - k; g >= 0 && g < groups && (k+1 == rank || k == all-1) {
-				copy(sums[g*width:min((g+1)*width, len(sums))], viewOf[float64](bytesOf(slots[k*width:(k+1)*width])))
-			}
-		}
-	}
-	return nil
 }
 
 // largest makes each of most, which are not negative, the largest of all ranks.

@@ -176,7 +176,7 @@ func TestShare(t *testing.T) {
 				}
 				end := 0
 				for rank, d := range parts {
-					from, to := d.own()
+					from, to := d.Own()
 					if d.Share == nil || from != end || to%MostRows != 0 && to != d.N {
 						t.Errorf("rank %d has examples %d..%d, after those before %d", rank, from, to, end)
 					}
@@ -333,7 +333,7 @@ func checkPart(e, whole Examples) error {
 	if err := e.Check(); err != nil {
 		return err
 	}
-	from, to := e.own()
+	from, to := e.Own()
 	a, b := e.Part(from, to), whole.Part(from, to)
 	if !equalExamples(a, b) {
 		return fmt.Errorf("found other examples %d..%d", from, to-1)
@@ -354,7 +354,7 @@ func checkPart(e, whole Examples) error {
 		}
 		defer release()
 		want := whole.Pick(some)
-		from, to := kept.own()
+		from, to := kept.Own()
 		if !equalExamples(kept.Part(from, to), want.Part(from, to)) {
 			return fmt.Errorf("kept other examples")
 		}

@@ -22,6 +22,19 @@ func (s *Share) pick(e Examples, which []int) Examples {
 	return p
 }
 
+// Whole returns e for a step that looks at all examples: e itself, or what all ranks that share it, which it takes, get
+// together, each of them all.
+func (e Examples) Whole() Examples {
+	if e.Share == nil {
+		return e
+	}
+	all := make([]int, e.N)
+	for i := range all {
+		all[i] = i
+	}
+	return e.Pick(all)
+}
+
 // owner returns the rank that has example i.
 func (s *Share) owner(i int) int {
 	k, _ := slices.BinarySearch(s.Ends, i+1)
@@ -67,7 +80,7 @@ func (s *Share) keepShared(e Examples, which []int) (Examples, func(), error) {
 	} else {
 		p.X, err = span[float32](kept, p.N, p.D)
 	}
-	if err := kept.agree(err); err != nil {
+	if err := kept.Agree(err); err != nil {
 		return p, kept.release, err
 	}
 	at := make([][]int, all) // places of each rank's examples that another gets
@@ -132,7 +145,7 @@ func (s *Share) send(p *Examples, e Examples, which []int, rank int, places []in
 			return err
 		}
 	}
-	first, last := p.own()
+	first, last := p.Own()
 	at := 0
 	for _, k := range places {
 		size := p.D

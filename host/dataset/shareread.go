@@ -56,7 +56,7 @@ func (b *builder) takeLines(from, line int64, scan lineScan, ok func(*lineIndex)
 	if err == nil {
 		to, _, err = x.find(int64(b.share.To))
 	}
-	if err := b.share.agree(err); err != nil {
+	if err := b.share.Agree(err); err != nil {
 		return wrapPath(b.src, err)
 	}
 	if b.share.From == b.share.To {
@@ -90,7 +90,7 @@ func (b *builder) meet(err error) error {
 	}
 	// Others may have had some of the levels that are too many here, or have begun in the midst of a record.
 	alone := b.cells.broken() || b.torn && (b.skip || b.most > 1)
-	if fine, err := s.everywhere(!alone); err != nil || !fine {
+	if fine, err := s.Everywhere(!alone); err != nil || !fine {
 		return cmp.Or(err, errAlone)
 	}
 	if err == nil {
@@ -227,7 +227,7 @@ type stopped struct {
 // all ranks.
 func (b *builder) agreeErrors(err error) error {
 	if b.skip || b.most == 1 {
-		return b.share.agree(err)
+		return b.share.Agree(err)
 	}
 	var mine stopped
 	if bad := (*BadExamples)(nil); errors.As(err, &bad) {
@@ -254,7 +254,7 @@ func (b *builder) agreeErrors(err error) error {
 		}
 	}
 	if len(all.Errs) < 2 {
-		return b.share.agree(err)
+		return b.share.Agree(err)
 	}
 	return all
 }

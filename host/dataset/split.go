@@ -71,7 +71,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // not small, and all of them call it. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
-	if err := d.Share.agree(d.check(context.Background())); err != nil {
+	if err := d.Share.Agree(d.check(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -82,7 +82,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	need := memory.Sum(memory.Product(len(counts), len(d.Classes), 64), memory.Product(d.N, 24),
 		d.bytesHere())
 	what := fmt.Sprintf("a division of %d examples in %d parts", d.N, len(counts)-1)
-	if err := d.Share.agree(memory.Check(need, what)); err != nil {
+	if err := d.Share.Agree(memory.Check(need, what)); err != nil {
 		return nil, err
 	}
 	members := d.members()
@@ -112,7 +112,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 
 // bytesHere is what the values of this rank take in memory.
 func (e Examples) bytesHere() int64 {
-	first, last := e.own()
+	first, last := e.Own()
 	if e.Sparse() {
 		return memory.Product(int(e.Starts[last]-e.Starts[first]), 8)
 	}

@@ -21,7 +21,7 @@ type Map struct {
 }
 
 // Fit fits a map to prepared examples x, and returns it with what it makes of them, dense,
-// x.N × Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: those
+// x.N × Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors: those
 // of kernelpca.Fit, Engine.Project, dataset.Fit and Apply.
 func Fit(
 	ctx context.Context, e engine.Engine, x dataset.Examples, o kernelpca.Options, steps dataset.Steps,
@@ -43,31 +43,50 @@ func New(
 	}
 	k := &Map{Basis: basis}
 	if k.Preparation, err = dataset.Fit(steps, z); err != nil {
+		z.Release()
 		return nil, dataset.Examples{}, err
 	}
-	if z, err = k.Preparation.ApplyOver(z); err != nil {
+	if z, err = k.prepare(z); err != nil {
 		return nil, dataset.Examples{}, err
 	}
 	return k, z, nil
 }
 
+// prepare returns components as a learner sees them. Nobody may use z any more.
+func (k *Map) prepare(z dataset.Examples) (dataset.Examples, error) {
+	out, err := k.Preparation.ApplyOver(z)
+	z.Release() // which is of another memory, if ranks share it
+	return out, err
+}
+
 // Apply returns what a learner sees of prepared examples x, dense, x.N ×
-// Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: those of
+// Preparation.Width(). Where ranks share x, which it takes all, they share that, too, and give
+// it back by Release. A cancelled ctx ends it with ctx's error. Other errors: those of
 // Basis.Project and Preparation.Apply.
 func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (dataset.Examples, error) {
 	z, err := Components(ctx, e, k.Basis, x)
 	if err != nil {
 		return z, err
 	}
-	return k.Preparation.ApplyOver(z)
+	return k.prepare(z)
 }
 
-// Components returns the components of prepared examples x, dense, x.N × b.Axes.Q. A
-// cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
+// Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
+// is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
 func Components(
 	ctx context.Context, e engine.Engine, b *kernelpca.Basis, x dataset.Examples,
 ) (dataset.Examples, error) {
 	z := dataset.Examples{N: x.N, D: b.Axes.Q}
+	if x.Share != nil {
+		z, err := x.Like(z.D)
+		if err == nil {
+			err = b.Project(ctx, e, z.X, x)
+		}
+		if err != nil {
+			z.Release()
+		}
+		return z, err
+	}
 	what := fmt.Sprintf("%d components of %d examples", z.D, z.N)
 	if err := memory.Check(memory.Product(z.N, z.D, 4), what); err != nil {
 		return dataset.Examples{}, err
@@ -80,8 +99,8 @@ func Components(
 const blockValues = 1 << 25
 
 // Blocks is Apply for a caller that need not hold all results at once: it hands what a
-// learner sees of the examples to use, one block after the other, in order. The error is
-// that of Apply or of use.
+// learner sees of the examples to use, one block after the other, in order. Ranks do not
+// share x. The error is that of Apply or of use.
 func (k *Map) Blocks(
 	ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
 ) error {

@@ -53,6 +53,7 @@ func Lengths(
 		}
 		x, y = x.Pick(rows), some
 	}
+	x = x.Whole()
 	s := sample{ctx: ctx, e: e}
 	linear := mercer.Function{Kind: mercer.Linear}
 	dots, err := s.project(x, engine.Projection{Function: linear, Landmarks: x})

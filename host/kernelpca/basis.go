@@ -43,15 +43,35 @@ func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
 // Project writes the D components of each example of x to dst, x.N × D row-major. A
 // cancelled ctx ends it between two blocks of examples, with ctx's error. Other errors:
 // those of Prepare and of Engine.Project.
+//
+// Where ranks share x it takes all of them; each writes the components of its own examples, and no others.
 func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples) error {
-	if err := x.Check(); err != nil {
+	if err := x.Share.Agree(x.Check()); err != nil {
 		return err
 	}
-	x, err := b.Prepare(x)
+	prepared, err := b.Prepare(x)
 	if err != nil {
 		return err
 	}
-	return project(ctx, e, dst, x, b.Projection)
+	if x.Share == nil {
+		return project(ctx, e, dst, prepared, b.Projection)
+	}
+	if prepared.Share != x.Share {
+		defer prepared.Release()
+	}
+	from, to := x.Own()
+	own, some := engine.Own(e, prepared)
+	return x.Share.Agree(projectOwn(ctx, own, dst[from*b.Width():to*b.Width()], some, b.Projection))
+}
+
+// projectOwn is project for what a rank has of examples, which may be none.
+func projectOwn(
+	ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples, p engine.Projection,
+) error {
+	if x.N == 0 {
+		return nil
+	}
+	return project(ctx, e, dst, x, p)
 }
 
 // projectRows is how many examples are projected between two looks at a context. What an
@@ -134,7 +154,7 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 	b.Explained = explained / b.Variance
 }
 
-// unitRows scales each row to length 1, as the preparation step l2 does.
+// unitRows scales each row to length 1, as the preparation step l2 does. Where ranks share x it takes all of them.
 func unitRows(x dataset.Examples) (dataset.Examples, error) {
 	p, err := dataset.Fit(dataset.Steps{L2: true}, x)
 	if err != nil {

@@ -3,6 +3,7 @@ package kernelpca
 import (
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -10,9 +11,12 @@ import (
 // part, so that their bits do not depend on the number of processors.
 const part = 1024
 
+// countParts returns how many parts n examples have.
+func countParts(n int) int { return (n + part - 1) / part }
+
 // parts cuts n examples into parts.
 func parts(n int, f func(k, from, to int)) {
-	parallel.Tasks((n+part-1)/part, func(k int) { f(k, k*part, min((k+1)*part, n)) })
+	parallel.Tasks(countParts(n), func(k int) { f(k, k*part, min((k+1)*part, n)) })
 }
 
 // The blocks below are n × b row-major: column j is a vector, row i belongs to an example.
@@ -20,7 +24,7 @@ func parts(n int, f func(k, from, to int)) {
 // gram returns the b×b inner products of the columns of x.
 func gram(x []float64, b int) []float64 {
 	n := len(x) / b
-	sums := make([][]float64, (n+part-1)/part)
+	sums := make([][]float64, countParts(n))
 	parts(n, func(k, from, to int) {
 		g := make([]float64, b*b)
 		for i := from; i < to; i++ {
@@ -47,8 +51,14 @@ func gram(x []float64, b int) []float64 {
 
 // means returns the mean of each column of x.
 func means[T float32 | float64](x []T, b int) []float64 {
+	mean, _ := meansOfParts(nil, partSums(x, b), b, len(x)/b) // nil is no rank that could fail
+	return mean
+}
+
+// partSums returns the sum of each column of x over each part.
+func partSums[T float32 | float64](x []T, b int) [][]float64 {
 	n := len(x) / b
-	sums := make([][]float64, (n+part-1)/part)
+	sums := make([][]float64, countParts(n))
 	parts(n, func(k, from, to int) {
 		s := make([]float64, b)
 		for i := from; i < to; i++ {
@@ -58,16 +68,24 @@ func means[T float32 | float64](x []T, b int) []float64 {
 		}
 		sums[k] = s
 	})
-	total := make([]float64, b)
-	for _, s := range sums {
-		for j, v := range s {
-			total[j] += v
+	return sums
+}
+
+// meansOfParts returns the mean of each of b columns over n examples, given the sums of parts of those of this rank.
+func meansOfParts(share *dataset.Share, sums [][]float64, b, n int) ([]float64, error) {
+	mean := make([]float64, b)
+	err := dataset.InOrder(share, mean, 1, func(total []float64, from, to int) error {
+		for _, s := range sums {
+			for j, v := range s[from:to] {
+				total[j] += v
+			}
 		}
+		return nil
+	})
+	for j := range mean {
+		mean[j] /= float64(n)
 	}
-	for j := range total {
-		total[j] /= float64(n)
-	}
-	return total
+	return mean, err
 }
 
 // centre subtracts from each column of x its mean.

@@ -23,8 +23,8 @@ type Cover struct {
 // NewCover chooses k centres of x, one by one: the first at random, then by choice the Farthest from all
 // so far (the traversal of Gonzalez 1985, at most twice as far from any example as k centres have to be)
 // or KMeans. There are fewer if no example is away from all centres. The examples are read k times at
-// most, by KMeans, and mostly far less often by Farthest. A cancelled ctx ends it with ctx's error.
-// Other errors: ErrMemory, and those of Engine.Project.
+// most, by KMeans, and mostly far less often by Farthest. Where ranks share x it takes all of them, and a Cover on
+// each. A cancelled ctx ends it with ctx's error. Other errors: ErrMemory, and those of Engine.Project.
 func NewCover(
 	ctx context.Context, e engine.Engine, x dataset.Examples, f mercer.Function, k int, choice string, seed uint64,
 ) (*Cover, error) {
@@ -38,7 +38,7 @@ func GrowCover(
 ) (c *Cover, err error) {
 	together := choice != KMeans
 	need := memory.Sum(KernelRowsBytes(x.N, together), memory.Product(x.N, 20))
-	if err := memory.Check(need, "the distances of the examples from centres"); err != nil {
+	if err := x.Share.Agree(memory.Check(need, "the distances of the examples from centres")); err != nil {
 		return nil, err
 	}
 	c = &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}

@@ -1,6 +1,7 @@
 package kernelpca
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,31 +19,40 @@ import (
 // changes x. A cancelled ctx ends it between two blocks of work, with ctx's error. Errors
 // before any work: ErrOptions, ErrMemory, ErrConstant; later those of the engine,
 // engine.ErrValue for kernel values that overflow, and ErrConstant.
+//
+// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values and features of its own
+// examples alone, if there are landmarks; without any it has all examples, as each of these is a landmark then.
 func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
-	plan, err := NewPlan(x.N, x.D, o)
-	if err != nil {
+	plan, err := NewPlan(x, o)
+	if err == nil {
+		err = o.check(x.N, x.D)
+	}
+	if err == nil {
+		err = x.Check()
+	}
+	if err := x.Share.Agree(err); err != nil {
 		return nil, err
 	}
-	if err := o.check(x.N, x.D); err != nil {
-		return nil, err
-	}
-	if err := x.Check(); err != nil {
-		return nil, err
-	}
+	given := x.Share
 	if o.Cosine {
 		if x, err = unitRows(x); err != nil {
 			return nil, err
 		}
 	}
-	if allEqual(x) {
-		return nil, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N)
+	defer func() {
+		if x.Share != given { // made here
+			x.Release()
+		}
+	}()
+	if equal, err := allEqual(x); equal || err != nil {
+		return nil, cmp.Or(err, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N))
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "fitting the kernel"})
 	defer task.End()
 	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
 	b.Function = o.Function
 	if o.Landmarks == 0 {
-		err = b.fitAll(ctx, e, x, o, plan.Kept)
+		err = b.fitAll(ctx, e, x.Whole(), o, plan.Kept)
 	} else {
 		err = b.fitLandmarks(ctx, e, x, o)
 	}
@@ -58,7 +68,7 @@ func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples,
 	for i := range b.Rows {
 		b.Rows[i] = i
 	}
-	b.Landmarks = x.Pick(b.Rows)
+	b.Landmarks = x.Pick(b.Rows) // a copy: the basis outlives x
 	kernel := engine.Projection{Function: o.Function, Landmarks: b.Landmarks}
 	var values []float32
 	var mean []float64
@@ -171,32 +181,26 @@ func selfValue(f mercer.Function, x dataset.Examples, i int) float64 {
 	return float64(f.Value(dot, dot, dot))
 }
 
-// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them.
+// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them. Where ranks share x it takes
+// all of them.
 func SquaredLengths(f mercer.Function, x dataset.Examples) []float64 {
-	lengths := make([]float64, x.N)
-	parallel.Ranges(x.N, part, func(from, to int) {
-		for i := from; i < to; i++ {
-			lengths[i] = selfValue(f, x, i)
-		}
-	})
-	return lengths
+	return x.RowSums(1, func(from, _ int) float64 { return selfValue(f, x, from) })
 }
 
 // allEqual says whether all examples have the values of the first.
-func allEqual(x dataset.Examples) bool {
-	if x.Sparse() {
-		columns, values := x.SparseRow(0)
-		for i := 1; i < x.N; i++ {
+func allEqual(x dataset.Examples) (bool, error) {
+	first := x.Pick([]int{0})
+	columns, values := first.Columns, first.Values
+	from, to := x.Own()
+	for i := from; i < to; i++ {
+		if !x.Sparse() && !slices.Equal(x.Row(i), first.Row(0)) {
+			return x.Share.Everywhere(false)
+		}
+		if x.Sparse() {
 			if c, v := x.SparseRow(i); !slices.Equal(c, columns) || !slices.Equal(v, values) {
-				return false
+				return x.Share.Everywhere(false)
 			}
 		}
-		return true
 	}
-	for i := 1; i < x.N; i++ {
-		if !slices.Equal(x.Row(i), x.Row(0)) {
-			return false
-		}
-	}
-	return true
+	return x.Share.Everywhere(true)
 }

@@ -3,6 +3,7 @@ package kernelpca
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -44,8 +45,8 @@ const (
 )
 
 // NewKernelRows returns the kernel values of x by f on an engine, of which none are computed yet: it is asked for
-// one example at a time, or for several together, which pays where the next ones can be told. Errors: those of
-// Engine.Load.
+// one example at a time, or for several together, which pays where the next ones can be told. Where ranks share x it
+// takes all of them, and so does each answer, which all have. Errors: those of Engine.Load.
 func NewKernelRows(e engine.Engine, x dataset.Examples, f mercer.Function, together bool) (*KernelRows, error) {
 	r := &KernelRows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N), known: make([]bool, x.N)}
 	r.batch, r.most = keptRows(x.N, together)
@@ -54,13 +55,18 @@ func NewKernelRows(e engine.Engine, x dataset.Examples, f mercer.Function, toget
 		return nil, err
 	}
 	if f.Kind == mercer.RBF {
-		parallel.Ranges(x.N, 256, func(from, to int) {
+		own := x.Local()
+		lengths := r.lengths[:own.N]
+		parallel.Ranges(own.N, 256, func(from, to int) {
 			buffer := make([]float32, x.D)
 			for i := from; i < to; i++ {
-				row := x.DenseRow(buffer, i)
-				r.lengths[i] = numerics.Dot(row, row)
+				row := own.DenseRow(buffer, i)
+				lengths[i] = numerics.Dot(row, row)
 			}
 		})
+		if r.lengths, err = dataset.AllRows(x, lengths, 1, nil); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
 	}
 	return r, nil
 }
@@ -120,8 +126,9 @@ func (r *KernelRows) ask(i int, soon []float64) error {
 		r.kept = slices.Delete(r.kept, 0, 1)
 	}
 	w, classes := engine.NewWeights(r.batch, r.x.D), make([]int, len(b.which))
-	for c, j := range b.which {
-		copy(w.Row(c), r.x.DenseRow(w.Row(c), j))
+	some := r.x.Pick(b.which)
+	for c := range b.which {
+		copy(w.Row(c), some.DenseRow(w.Row(c), c))
 		classes[c] = c
 	}
 	if err := r.loaded.Rescore(w, classes); err != nil {

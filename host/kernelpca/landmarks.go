@@ -23,6 +23,7 @@ func MedianGamma(e engine.Engine, x dataset.Examples, seed uint64) (float32, err
 	if x.N > medianRows {
 		x = x.Pick(uniform(x.N, medianRows, newRand(seed)))
 	}
+	x = x.Whole()
 	products := make([]float32, x.N*x.N)
 	if err := e.Project(products, x, engine.Projection{Function: linear, Landmarks: x}); err != nil {
 		return 0, err

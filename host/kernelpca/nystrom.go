@@ -24,26 +24,10 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 		return err
 	}
 	m := len(b.Rows)
-	f, mean, err := b.features(ctx, e, x, factor)
+	gram, mean, err := b.gram(ctx, e, x, factor)
 	if err != nil {
 		return err
 	}
-	squares, all := 0.0, 0.0
-	for i := range x.N {
-		squares += selfValue(b.Function, x, i)
-	}
-	for _, c := range centreRows(f) {
-		all += float64(c * c)
-	}
-	b.Variance = squares - float64(x.N)*all
-	if err := b.checkVariance(squares); err != nil {
-		return err
-	}
-	gram := make([]float32, m*m)
-	if err := project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f}); err != nil {
-		return err
-	}
-	f.X = nil
 	var found eigenpairs
 	if m <= denseSize {
 		found, err = b.dense(gram, m, nil, o)
@@ -68,13 +52,64 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 	return nil
 }
 
-// features returns F transposed, m × n, and the mean of each column of K_nm: panel by
-// panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
+// gram returns the inner products of the m features, centred, over all examples, m × m, and the mean of each column
+// of K_nm. It sets Variance.
+func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l lower) ([]float32, []float64, error) {
+	own, some := engine.Own(e, x)
+	panels, sums, err := b.features(ctx, own, some, l)
+	if err := x.Share.Agree(err); err != nil {
+		return nil, nil, err
+	}
+	mean, err := meansOfParts(x.Share, sums, l.m, x.N)
+	if err != nil {
+		return nil, nil, err
+	}
+	squares, all := []float64{0}, 0.0
+	lengths := SquaredLengths(b.Function, some)
+	err = dataset.InOrder(x.Share, squares, 1, func(sum []float64, _, _ int) error {
+		for _, v := range lengths {
+			sum[0] += v
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	gram := make([]float32, l.m*l.m)
+	vary := func(means []float64) error {
+		for _, c := range means {
+			all += float64(c * c)
+		}
+		b.Variance = squares[0] - float64(x.N)*all
+		return b.checkVariance(squares[0])
+	}
+	if x.Share != nil {
+		f := newSlabs(panels, l.m, some.N)
+		means, err := f.centre(x)
+		if err == nil {
+			err = vary(means)
+		}
+		if err == nil {
+			err = f.gram(ctx, own, x, gram)
+		}
+		return gram, mean, err
+	}
+	f := transposed(panels, l.m, x.N)
+	if err := vary(centreRows(f)); err != nil {
+		return nil, nil, err
+	}
+	return gram, mean, project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f})
+}
+
+// features returns F in panels of columns, of some examples, and sums of columns of K_nm over parts of these, a row of m
+// for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
 func (b *Basis) features(
 	ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
-) (dataset.Examples, []float64, error) {
-	var mean []float64
-	var panels [][]float32
+) (panels [][]float32, sums [][]float64, err error) {
+	if x.N == 0 {
+		return nil, nil, nil
+	}
+	sums = make([][]float64, countParts(x.N))
 	product, rest := make([]float32, x.N*min(panelSize, l.m)), make([]float64, x.N*min(panelSize, l.m))
 	// multiply writes a·cᵀ to product; c is the p × q part of l at (i, j), or of its inverse.
 	multiply := func(a []float32, c blas64.General) error {
@@ -99,15 +134,17 @@ func (b *Basis) features(
 		panel := make([]float32, x.N*p)
 		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function,
 			Landmarks: b.Landmarks.Pick(which)}); err != nil {
-			return dataset.Examples{}, nil, err
+			return nil, nil, err
 		}
-		mean = append(mean, means(panel, p)...)
+		for k, s := range partSums(panel, p) {
+			sums[k] = append(sums[k], s...)
+		}
 		for i, v := range panel {
 			rest[i] = float64(v)
 		}
 		for k, before := range panels {
 			if err := multiply(before, l.general(at, k*panelSize, p, panelSize)); err != nil {
-				return dataset.Examples{}, nil, err
+				return nil, nil, err
 			}
 			parts(x.N, func(_, from, to int) {
 				for i := from * p; i < to*p; i++ {
@@ -119,13 +156,12 @@ func (b *Basis) features(
 			panel[i] = float32(v)
 		}
 		if err := multiply(panel, l.inverse(at, p)); err != nil {
-			return dataset.Examples{}, nil, err
+			return nil, nil, err
 		}
 		copy(panel, product[:len(panel)])
 		panels = append(panels, panel)
 	}
-	product, rest = nil, nil
-	return transposed(panels, l.m, x.N), mean, nil
+	return panels, sums, nil
 }
 
 // transposed returns an m × n matrix whose rows are the columns of panels, each of n rows, and empties panels.

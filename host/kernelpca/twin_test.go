@@ -219,7 +219,7 @@ func TestLarge(t *testing.T) {
 	f := functions[0].f
 	exact := newTwin(lines, lines, kernelOf(f, false))
 	kept := Options{Function: f, Components: 12}
-	plan, err := NewPlan(x.N, x.D, kept)
+	plan, err := NewPlan(x, kept)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func (m *Model) ReadOptions() dataset.Options {
 }
 
 // Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them.
-// x has the features that m was trained on, in their order, and is not changed. A
+// x has the features that m was trained on, in their order, and is not changed. Where ranks
+// share x it takes all of them; each predicts its own examples, and gets all classes. A
 // cancelled ctx ends it with ctx's error. Errors are also those of preparing, mapping and
 // the engine.
 func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Examples) ([]int32, error) {
@@ -32,18 +33,22 @@ func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Examples
 	if err != nil {
 		return nil, err
 	}
+	if prepared.Share != x.Share {
+		defer prepared.Release()
+	}
 	return m.PredictPrepared(ctx, e, prepared)
 }
 
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
 func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Examples) ([]int32, error) {
-	classes := make([]int32, 0, x.N)
-	err := m.blocks(ctx, e, x, func(z dataset.Examples) error {
+	e, some := engine.Own(e, x)
+	classes := make([]int32, 0, some.N)
+	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
 		block, err := engine.Predict(e, m.weights(), z)
 		classes = append(classes, block...)
 		return err
 	})
-	return classes, err
+	return dataset.AllRows(x, classes, 1, err)
 }
 
 // Scores returns the score of each raw example for each class, x.N×Q row-major; the class
@@ -61,13 +66,14 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Examples)
 
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
 func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Examples) ([]float32, error) {
-	scores := make([]float32, 0, x.N*m.Q)
-	err := m.blocks(ctx, e, x, func(z dataset.Examples) error {
+	e, some := engine.Own(e, x)
+	scores := make([]float32, 0, some.N*m.Q)
+	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
 		block, err := engine.Scores(e, m.weights(), z)
 		scores = append(scores, block...)
 		return err
 	})
-	return scores, err
+	return dataset.AllRows(x, scores, m.Q, err)
 }
 
 // Names returns the names of classes that Predict gave.
@@ -84,7 +90,7 @@ var predictedValues = 1 << 25
 
 func (m *Model) weights() engine.Weights { return engine.Weights{Q: m.Q, D: m.D, W: m.W} }
 
-// blocks hands prepared examples, mapped if m has a map, to use, in order, a block after the other.
+// blocks hands prepared examples of this rank, mapped if m has a map, to use, in order, a block after the other.
 func (m *Model) blocks(
 	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error,
 ) error {

@@ -21,6 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
@@ -288,16 +289,49 @@ func TestPartsShare(t *testing.T) {
 	}
 }
 
+// kernelWays are further ways to train with a kernel function.
+func kernelWays() []way {
+	gradients := softmax.Defaults()
+	gradients.Iterations, gradients.L2 = 4, "0.01"
+	rbf := host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
+	var all []way
+	add := func(name string, learner learners.Params, sparse bool, change func(*host.Kernel)) {
+		k := rbf
+		change(&k)
+		w := way{name: name, options: host.Options{Learner: learner, Kernel: &k, MaxSteps: 6}, sparse: sparse}
+		all = append(all, w)
+	}
+	add("two panels, farthest, uma", uma.Defaults(), false, func(k *host.Kernel) {
+		k.Landmarks, k.Choice = 300, kernelpca.Farthest
+	})
+	add("kmeans++, cosine", gradients, true, func(k *host.Kernel) {
+		k.Function, k.Cosine, k.Choice, k.Components = mercer.Function{Kind: mercer.Linear}, true, kernelpca.KMeans, 4
+	})
+	add("Lanczos, median", gradients, false, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
+	add("variance, plain, classmean", classmean.Defaults(), false, func(k *host.Kernel) {
+		k.Components, k.Variance, k.Steps = 0, 0.5, &dataset.Steps{Bias: true}
+	})
+	add("all examples, gamma by means", gradients, true, func(k *host.Kernel) {
+		k.Landmarks, k.Mean = host.AllLandmarks, true
+	})
+	add("search for gamma", uma.Defaults(), false, func(k *host.Kernel) { k.Search = true })
+	all[len(all)-1].options.TemperatureFolds = 2
+	return all
+}
+
 // TestLearnersShare: learners that need no examples of other ranks find the same where each rank has read its own
 // alone, whatever the file.
 func TestLearnersShare(t *testing.T) {
 	dir := t.TempDir()
-	for _, w := range ways() {
-		if w.options.Kernel != nil || !w.options.Learner.Definition().Shared {
+	for at, w := range append(ways(), kernelWays()...) {
+		if !w.options.Learner.Definition().Shared {
 			continue
 		}
 		data, noise := problem(t, w.sparse)
 		for i, name := range []string{"d.csv", "d.svm", "d.umab", "prepared.umab"} {
+			if at >= len(ways()) && i != at%3 && !*all {
+				continue
+			}
 			t.Run(w.name+", "+name, func(t *testing.T) {
 				path := filepath.Join(dir, name)
 				prepared := *data
@@ -322,6 +356,9 @@ func TestLearnersShare(t *testing.T) {
 					t.Fatal(err)
 				}
 				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i]
+				if at%2 == 1 && i == 2 {
+					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // of which most have no examples
+				}
 				for rank, got := range spread(t, w, shares, noise, func(r ranks.Reducer) (*dataset.Dataset, error) {
 					o := o
 					o.Ranks = r

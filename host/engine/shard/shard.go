@@ -59,6 +59,20 @@ func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine, shares
 	return e, nil
 }
 
+// Own implements engine.Ranked.
+func (e *sharded) Own() engine.Engine {
+	if len(e.engines) == 1 {
+		return e.engines[0]
+	}
+	first := e.first[e.rank]
+	own := &sharded{engines: e.engines, joined: joined{Reducer: ranks.Alone{}, ctx: e.ctx, all: 1}}
+	own.first, own.until = []int{0, len(e.engines)}, slices.Clone(e.until[first:e.first[e.rank+1]+1])
+	for i := len(own.until) - 1; i >= 0; i-- {
+		own.until[i] -= own.until[0]
+	}
+	return own
+}
+
 // mostShare keeps products of shares and examples within 64 bits.
 const mostShare = 1 << 24
 

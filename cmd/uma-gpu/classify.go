@@ -104,6 +104,7 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 	todo := workOn(r.data.Examples, m.Q)
 	if m.Projection != nil {
 		todo = workOnComponents(r.data.N, m.D, m.Q)
+		todo.shared = r.data.Share != nil
 	}
 	e, err := where.open(n, todo)
 	if err != nil {

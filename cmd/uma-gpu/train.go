@@ -439,7 +439,7 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 // sharesExamples reports whether no step of the training needs other examples than those of the rank that makes it,
 // but for some that it picks.
 func (t *training) sharesExamples() bool {
-	return t.Learner.Definition().Shared && !t.mapped() && t.page == "" && !t.estimates
+	return t.Learner.Definition().Shared && t.page == "" && !t.estimates
 }
 
 // readNoise reads the confusion matrix, nil for none.
@@ -509,15 +509,20 @@ func (t *training) ownMap() bool {
 
 // work is what the learner will see of prepared data.
 func (t *training) work(d *dataset.Dataset) work {
+	q, components := len(d.Classes), 0
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
-		return workOnComponents(d.N, base.D, base.Q)
+		q, components = base.Q, base.D
 	case t.ownMap():
-		return workOnComponents(d.N, len(d.Classes), len(d.Classes))
+		components = q
 	case t.Kernel != nil:
-		return workOnComponents(d.N, t.Kernel.MostComponents(d.N, d.D), len(d.Classes))
+		components = t.Kernel.MostComponents(d.N, d.D)
+	default:
+		return workOn(d.Examples, q)
 	}
-	return workOn(d.Examples, len(d.Classes))
+	w := workOnComponents(d.N, components, q)
+	w.shared = d.Share != nil
+	return w
 }
 
 // dryRun prints what training would take.

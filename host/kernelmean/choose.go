@@ -111,18 +111,17 @@ func (s *sample) shares(n int) ([]int, error) {
 	return shares, nil
 }
 
-// of returns the examples of a class, which are all if there is no other.
-func (s *sample) of(rows []int) dataset.Examples {
+// of returns the examples of a class, which are all if there is no other, until release is called.
+func (s *sample) of(rows []int) (x dataset.Examples, release func(), err error) {
 	if len(rows) == s.exact.Landmarks.N {
-		return s.exact.Landmarks
+		return s.exact.Landmarks, func() {}, nil
 	}
-	return s.exact.Landmarks.Pick(rows)
+	return s.exact.Landmarks.Keep(rows)
 }
 
 // draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of 100.
 func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
-	radius := math.Sqrt(s.radius2())
-	if root := s.deviation(radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
+	if root := s.deviation(s.radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
 		k = max(1, int(math.Ceil(float64(root*root))))
 	}
 	var atoms []atom
@@ -132,14 +131,18 @@ func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 	if k == len(rows) {
 		return atoms, 0
 	}
-	return atoms, s.deviation(radius, k)
+	return atoms, s.deviation(s.radius, k)
 }
 
 // clusters draws k atoms from examples of a class by Algorithm 1: as many centres of a farthest-first
 // traversal cut the examples in parts, and one atom of each part, drawn at random, has the weight of all.
 // With Options.Within it is Algorithm 2: the traversal ends where the bound is within that.
 func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, error) {
-	x := s.of(rows)
+	x, release, err := s.of(rows)
+	defer release()
+	if err != nil {
+		return nil, 0, err
+	}
 	near := func(c *kernelpca.Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
 	cover, err := kernelpca.GrowCover(s.ctx, s.e, x, s.o.Function, k, kernelpca.Farthest, rng.Uint64(), near)
 	if err != nil {
@@ -183,7 +186,11 @@ func drawBound(c *kernelpca.Cover) float64 {
 // ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k atoms v is no
 // longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of spaces of endless dimension.
 func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
-	x := s.of(rows)
+	x, release, err := s.of(rows)
+	defer release()
+	if err != nil {
+		return nil, 0, err
+	}
 	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
 	need := memory.Sum(kernelpca.KernelRowsBytes(len(rows), true), memory.Product(len(rows), 32), pairBytes(len(rows)))
 	if err := memory.Check(need, what); err != nil {
@@ -225,5 +232,5 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 			atoms = append(atoms, atom{rows[i], float64(times) / float64(h.size)})
 		}
 	}
-	return atoms, math.Sqrt(s.radius2()) * (math.Sqrt(float64(1+4*h.size)) + 1) / float64(h.size), nil
+	return atoms, s.radius * (math.Sqrt(float64(1+4*h.size)) + 1) / float64(h.size), nil
 }

@@ -67,24 +67,33 @@ const errorRows = 4096
 // falling (Corollary 23): it is within a twentieth of that with all of the thousands; if o.Within is set, as few
 // as are that near. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, those of Exact, and those
 // of Engine.Project.
+//
+// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values of its own examples alone,
+// unless all are atoms or it herds: for these it has all examples.
 func Fit(
 	ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
 ) (*Means, error) {
 	if err := o.check(x.N); err != nil {
 		return nil, err
 	}
-	exact, err := Exact(x, y, q, o.Function)
-	if err != nil {
-		return nil, err
+	if o.Atoms == 0 && o.Within == 0 || o.Choice == Herding {
+		x = x.Whole()
 	}
 	sizes, err := countClasses(x, y, q)
 	if err != nil {
 		return nil, err
 	}
+	exact := engine.Projection{Function: o.Function, Landmarks: x}
+	if x.Share == nil { // else each rank makes its own weights
+		if exact, err = Exact(x, y, q, o.Function); err != nil {
+			return nil, err
+		}
+	}
 	m := &Means{Projection: exact, Error: make([]float64, q), Statistical: make([]float64, q)}
 	s := &sample{ctx: ctx, e: e, exact: exact, y: y, sizes: sizes, o: o}
+	s.radius = math.Sqrt(slices.Max(kernelpca.SquaredLengths(o.Function, x)))
 	for k, n := range sizes {
-		m.Statistical[k] = s.deviation(math.Sqrt(s.radius2()), n)
+		m.Statistical[k] = s.deviation(s.radius, n)
 	}
 	if o.Atoms == 0 && o.Within == 0 {
 		m.Rows = make([]int, x.N)
@@ -115,10 +124,12 @@ type sample struct {
 	ctx   context.Context
 	task  *progress.Task // of which the choice for a class is a part
 	e     engine.Engine
-	exact engine.Projection // its landmarks are the examples
+	exact engine.Projection // its landmarks are the examples; of those that ranks share it has no axes
 	y     []int32
 	sizes []int // examples of each class
 	o     Options
+
+	radius float64 // the root of the largest κ(x,x)
 
 	rows    []int     // on which errors are measured
 	at      []float32 // the exact means at these
@@ -140,15 +151,6 @@ func (s *sample) deviation(radius float64, n int) float64 {
 		return 0
 	}
 	return radius * (1 + math.Sqrt(2*logarithm)) / math.Sqrt(float64(n))
-}
-
-// radius2 returns the largest κ(x,x).
-func (s *sample) radius2() float64 {
-	largest := 0.0
-	for _, v := range kernelpca.SquaredLengths(s.exact.Function, s.exact.Landmarks) {
-		largest = max(largest, v)
-	}
-	return largest
 }
 
 // project returns the numbers of p at examples, n × p.Width().
@@ -191,11 +193,11 @@ func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error)
 // exactAt returns the exact means at examples rows. One reading of all examples has those of the sample of errors too.
 func (s *sample) exactAt(rows []int) ([]float32, error) {
 	s.rows = s.errorSample()
-	means, err := s.project(s.exact.Landmarks.Pick(slices.Concat(rows, s.rows)), s.exact)
+	means, err := s.exactOf(s.exact.Landmarks.Pick(slices.Concat(rows, s.rows)))
 	if err != nil {
 		return nil, err
 	}
-	split := len(rows) * s.exact.Axes.Q
+	split := len(rows) * len(s.sizes)
 	s.at = means[split:]
 	return means[:split], nil
 }

@@ -54,7 +54,8 @@ func Defaults() *Params {
 }
 
 var definition = &learners.Definition{
-	Name: "kernelmean",
+	Name:   "kernelmean",
+	Shared: true,
 	Summary: "the most similar class: means of a kernel function over the examples of each class, immune to " +
 		"symmetric noise",
 	Paper:    "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and Sections 3 to 5",

@@ -316,6 +316,24 @@ func kernelWays() []way {
 	})
 	add("search for gamma", uma.Defaults(), false, func(k *host.Kernel) { k.Search = true })
 	all[len(all)-1].options.TemperatureFolds = 2
+	for _, c := range []struct {
+		name   string
+		change func(*kernelmean.Params)
+	}{
+		{"means by auto atoms", func(p *kernelmean.Params) { p.Atoms = kernelmean.Auto }},
+		{"means by clusters, own weights", func(p *kernelmean.Params) {
+			p.Atoms, p.AtomChoice, p.AtomWeights = "30", "clusters", "own"
+		}},
+		{"means by herding, cosine", func(p *kernelmean.Params) { p.Atoms, p.AtomChoice = "30", "herding" }},
+		{"means of all", func(*kernelmean.Params) {}},
+		{"means by atoms that are near", func(p *kernelmean.Params) { p.AtomError = 0.4 }},
+	} {
+		p := kernelmean.Defaults()
+		c.change(p)
+		add(c.name, p, false, func(k *host.Kernel) {
+			k.Landmarks, k.Components, k.Cosine = 0, 0, strings.HasSuffix(c.name, "cosine")
+		})
+	}
 	return all
 }
 

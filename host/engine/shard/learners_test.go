@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -116,6 +118,11 @@ func train(
 	binary.Write(h, binary.LittleEndian, m.W)
 	if k := m.Map(); k != nil {
 		binary.Write(h, binary.LittleEndian, k.Basis.Axes.W)
+		binary.Write(h, binary.LittleEndian, k.Basis.Offset)
+	}
+	m.Meta.Device = model.Device{} // which has as many names as there are engines
+	if err := json.NewEncoder(h).Encode(m.Meta); err != nil {
+		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -306,6 +313,9 @@ func kernelWays() []way {
 	})
 	add("kmeans++, cosine", gradients, true, func(k *host.Kernel) {
 		k.Function, k.Cosine, k.Choice, k.Components = mercer.Function{Kind: mercer.Linear}, true, kernelpca.KMeans, 4
+	})
+	add("poly, whose values differ in size", gradients, false, func(k *host.Kernel) {
+		k.Function = mercer.Function{Kind: mercer.Poly, Gamma: 40, Coef0: 1, Degree: 7}
 	})
 	add("Lanczos, median", gradients, false, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
 	add("variance, plain, classmean", classmean.Defaults(), false, func(k *host.Kernel) {

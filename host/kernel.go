@@ -84,8 +84,8 @@ func (k *Kernel) Options(n, d int, seed uint64) kernelpca.Options {
 	return o
 }
 
-// Plan says what the fit to examples x takes, on this rank if ranks share them; it looks at their number alone. Errors:
-// those of kernelpca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
+// Plan says what the fit to examples x takes, on this rank if ranks share them; it looks at their number alone.
+// Errors: those of kernelpca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
 func (k *Kernel) Plan(x dataset.Examples) (kernelpca.Plan, error) {
 	p, err := kernelpca.NewPlan(x, k.Options(x.N, x.D, 0))
 	if err != nil {

@@ -56,7 +56,13 @@ func TestRanksTrain(t *testing.T) {
 			"--every", "3"},
 		{"--data", mapped, "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
 		{"--data", data, "--kernel", "rbf", "--landmarks", "40", "--gamma", "0.1", "--l2", "0.01", "--storage", "sparse"},
+		{"--data", data, "--kernel", "rbf", "--landmarks", "300", "--components", "40", "--gamma", "mean", "--iterations",
+			"9", "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
+		{"--data", raw, "--kernel", "poly", "--landmarks", "30", "--landmark-choice", "farthest", "--learner", "uma",
+			"--max-steps", "8", "--temperature-folds", "2"},
 		{"--data", data, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "0.1", "--atoms", "50"},
+		{"--data", mapped, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "search", "--atoms", "auto",
+			"--normalize", "standardize,bias,l2"},
 	} {
 		one, many := filepath.Join(dir, "one.npz"), filepath.Join(dir, "many.npz")
 		succeed(t, append([]string{"train", "--model", one}, c...)...)
@@ -88,21 +94,42 @@ func peopleTable(n int) string {
 	return b.String()
 }
 
+// TestRanksPredict: what ranks predict by a model with a kernel function is what one process does.
+func TestRanksPredict(t *testing.T) {
+	dir := t.TempDir()
+	data, model := filepath.Join(dir, "d.csv"), filepath.Join(dir, "m.npz")
+	succeed(t, "synth", "--examples", "4500", "--features", "6", "--classes", "3", "--out", data)
+	succeed(t, "train", "--data", data, "--kernel", "rbf", "--landmarks", "40", "--model", model)
+	for _, c := range [][]string{{"predict", "--scores"}, {"predict"}, {"eval", "--json"}} {
+		args := append(c, "--model", model, "--data", data, "--quiet", "--device", "cpu")
+		one, _ := succeed(t, args...)
+		run := mpirun(t, 3, args...)
+		var errs bytes.Buffer
+		run.Stderr = &errs
+		if many, err := run.Output(); err != nil || string(many) != one {
+			t.Errorf("%v: %v: found\n%.300s\nwant\n%.300s\n%s", c, err, many, one, errs.String())
+		}
+	}
+}
+
 // TestRanksFolds: what cv says on ranks is what it says in one process.
 func TestRanksFolds(t *testing.T) {
 	people := filepath.Join(t.TempDir(), "people.csv")
 	if err := os.WriteFile(people, []byte(peopleTable(6000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"cv", "--data", people, "--missing", "mean", "--text", "words", "--id-column", "id", "--skip-bad",
-		"--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet", "--device", "cpu"}
-	one, _ := succeed(t, args...)
-	c := mpirun(t, 2, args...)
-	var errs bytes.Buffer
-	c.Stderr = &errs
-	many, err := c.Output()
-	if err != nil || string(many) != one {
-		t.Errorf("%v: found\n%s\nwant\n%s\n%s", err, many, one, errs.String())
+	for _, kernel := range [][]string{nil, {"--kernel", "rbf", "--landmarks", "30", "--components", "10"}} {
+		args := append([]string{"cv", "--data", people, "--missing", "mean", "--text", "words", "--id-column", "id",
+			"--skip-bad", "--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet", "--device", "cpu"},
+			kernel...)
+		one, _ := succeed(t, args...)
+		c := mpirun(t, 2, args...)
+		var errs bytes.Buffer
+		c.Stderr = &errs
+		many, err := c.Output()
+		if err != nil || string(many) != one {
+			t.Errorf("%v: %v: found\n%s\nwant\n%s\n%s", kernel, err, many, one, errs.String())
+		}
 	}
 }
 

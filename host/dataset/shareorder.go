@@ -6,11 +6,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// InOrder makes sums, 0 at first, those of all examples, whose order matters: add adds what this rank's examples add to
-// sums from..to-1, which it is handed as those of the examples before. It takes all ranks, on each of which add is
-// called for ranges that make up all sums, one after the other; they are cut in groups at multiples of step, and a rank
-// has one while the next ones have those before: so all of them work at the same time. The error is that of the first
-// rank on which add has one. A nil Share is of one process, which has one group.
+// InOrder makes sums, 0 at first, those of all examples, whose order matters: add adds what this rank's examples add
+// to sums from..to-1, which it is handed as those of the examples before. It takes all ranks, on each of which add is
+// called for ranges that make up all sums, one after the other; they are cut in groups at multiples of step, and a
+// rank has one while the next ones have those before: so all of them work at the same time. The error is that of the
+// first rank on which add has one. A nil Share is of one process, which has one group.
 func InOrder[T float32 | float64](s *Share, sums []T, step int, add func(part []T, from, to int) error) error {
 	if s == nil {
 		return add(sums, 0, len(sums))

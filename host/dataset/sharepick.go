@@ -22,8 +22,8 @@ func (s *Share) pick(e Examples, which []int) Examples {
 	return p
 }
 
-// Whole returns e for a step that looks at all examples: e itself, or what all ranks that share it, which it takes, get
-// together, each of them all.
+// Whole returns e for a step that looks at all examples: e itself, or what all ranks that share it, which it takes,
+// get together, each of them all.
 func (e Examples) Whole() Examples {
 	if e.Share == nil {
 		return e

@@ -14,34 +14,57 @@ func (s *sample) exactOf(at dataset.Examples) ([]float32, error) {
 	return s.sharedMeans(at)
 }
 
-// meanRows is the least number of examples whose means go from rank to rank together.
-const meanRows = 64
+// The most numbers of chunks that a rank keeps at a time, and the least examples whose numbers are made together.
+const (
+	keptNumbers = 1 << 24
+	keptRows    = 64
+)
 
 // sharedMeans is exactOf where ranks share the examples that the means are of. A number is a sum over these, chunk by
-// chunk of 256 (clause 1): ranks, whose examples begin with a chunk, add theirs one after the other, in groups of the
-// examples that the means are at. It takes all ranks.
+// chunk of 256 (clause 1): ranks, whose examples begin with a chunk, find those of their chunks at the same time, and
+// then add them one after the other. It takes all ranks.
 func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
 	x, q := s.exact.Landmarks, len(s.sizes)
-	from, _ := x.Own()
-	e, own := engine.Own(s.e, x)
+	most := 0 // chunks of a rank
+	for k, end := range x.Share.Ends[1:] {
+		most = max(most, (end-x.Share.Ends[k]+numerics.Chunk-1)/numerics.Chunk)
+	}
+	rows := max(keptRows, keptNumbers/(q*most))
 	means := make([]float32, at.N*q)
-	return means, dataset.InOrder(x.Share, means, meanRows*q, func(sums []float32, first, last int) error {
-		some, product := at.Part(first/q, last/q), make([]float32, last-first)
-		for c := 0; c < own.N; c += numerics.Chunk {
-			if err := s.ctx.Err(); err != nil {
-				return err
+	for from := 0; from < at.N; from += rows {
+		to := min(from+rows, at.N)
+		chunks, failed := s.chunks(at.Part(from, to))
+		err := dataset.InOrder(x.Share, means[from*q:to*q], 16, func(sums []float32, first, last int) error {
+			for _, numbers := range chunks {
+				for i, v := range numbers[first:last] {
+					sums[i] += v
+				}
 			}
-			p := engine.Projection{Function: s.o.Function, Landmarks: own.Part(c, min(c+numerics.Chunk, own.N))}
-			p.Axes = s.weights(from+c, p.Landmarks.N)
-			if err := e.Project(product, some, p); err != nil {
-				return err
-			}
-			for i, v := range product {
-				sums[i] += v
-			}
+			return failed
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+	}
+	return means, nil
+}
+
+// chunks returns what each chunk of this rank's examples adds to the means at some examples.
+func (s *sample) chunks(at dataset.Examples) (numbers [][]float32, err error) {
+	from, _ := s.exact.Landmarks.Own()
+	e, own := engine.Own(s.e, s.exact.Landmarks)
+	for c := 0; c < own.N; c += numerics.Chunk {
+		if err := s.ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := engine.Projection{Function: s.o.Function, Landmarks: own.Part(c, min(c+numerics.Chunk, own.N))}
+		p.Axes = s.weights(from+c, p.Landmarks.N)
+		numbers = append(numbers, make([]float32, at.N*p.Width()))
+		if err := e.Project(numbers[len(numbers)-1], at, p); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
 }
 
 // weights returns those that Exact gives to n examples from the first on.

@@ -165,19 +165,21 @@ func TestVariance(t *testing.T) {
 
 func TestPlan(t *testing.T) {
 	o := Options{Function: rbf, Components: 640}
-	p, err := NewPlan(dataset.Examples{N: 3823, D: 65}, o)
+	few := dataset.Examples{N: 3823, D: 65}
+	p, err := NewPlan(few, o)
 	if err != nil || !p.Kept || p.Kernel < 4*3823*3823 || p.Total() > 4*p.Kernel {
 		t.Errorf("%+v, %v", p, err)
 	}
 	o.MemoryLimit = p.Total() - 1
-	if q, err := NewPlan(dataset.Examples{N: 3823, D: 65}, o); err != nil || q.Kept || q.Total() >= p.Total() || q.Limit != o.MemoryLimit {
+	if q, err := NewPlan(few, o); err != nil || q.Kept || q.Total() >= p.Total() || q.Limit != o.MemoryLimit {
 		t.Errorf("with less: %+v, %v", q, err)
 	}
 	o.MemoryLimit = p.Vectors / 2
-	if _, err := NewPlan(dataset.Examples{N: 3823, D: 65}, o); !errors.Is(err, ErrMemory) {
+	if _, err := NewPlan(few, o); !errors.Is(err, ErrMemory) {
 		t.Errorf("with far less: %v", err)
 	}
-	if p, err := NewPlan(dataset.Examples{N: math.MaxInt32, D: 1000}, Options{Function: rbf, Components: 640}); err != nil || p.Total() < 1<<54 {
+	many := dataset.Examples{N: math.MaxInt32, D: 1000}
+	if p, err := NewPlan(many, Options{Function: rbf, Components: 640}); err != nil || p.Total() < 1<<54 {
 		t.Errorf("for too many: %+v, %v", p, err)
 	}
 }

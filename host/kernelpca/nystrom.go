@@ -101,8 +101,8 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l
 	return gram, mean, project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f})
 }
 
-// features returns F in panels of columns, of some examples, and sums of columns of K_nm over parts of these, a row of m
-// for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
+// features returns F in panels of columns, of some examples, and sums of columns of K_nm over parts of these, a row
+// of m for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
 func (b *Basis) features(
 	ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
 ) (panels [][]float32, sums [][]float64, err error) {

@@ -69,15 +69,16 @@ func uneven(t *testing.T) (x dataset.Examples, path string) {
 	return x, path
 }
 
-// TestRanks: ranks that share the examples find the basis of one process, each number of it, and each the components of
-// its own examples.
+// TestRanks: ranks that share the examples find the basis of one process, each number of it, and each the components
+// of its own examples.
 func TestRanks(t *testing.T) {
 	x, path := uneven(t)
 	for name, o := range map[string]Options{
 		"one panel":  {Function: mercer.Function{Kind: mercer.Poly, Gamma: 0.01, Coef0: 1, Degree: 3}, Landmarks: 40},
 		"two panels": {Function: mercer.Function{Kind: mercer.RBF, Gamma: 1e-4}, Landmarks: 300},
 		"cosine":     {Function: mercer.Function{Kind: mercer.Linear}, Cosine: true, Landmarks: 20, Choice: KMeans},
-		"poly, far":  {Function: mercer.Function{Kind: mercer.Poly, Gamma: 1, Degree: 2}, Landmarks: 30, Choice: Farthest},
+		"poly, far": {Function: mercer.Function{Kind: mercer.Poly, Gamma: 1, Degree: 2}, Landmarks: 30,
+			Choice: Farthest},
 	} {
 		o.Components = 4
 		want := fit(t, simd.New(), x, o)
@@ -150,7 +151,8 @@ func TestRanksErrors(t *testing.T) {
 	_, path := uneven(t)
 	o := Options{Function: rbf, Landmarks: 10, Components: 20}
 	err := onRanks(t, 2, path, func(e engine.Engine, x dataset.Examples) error {
-		if _, err := Fit(t.Context(), e, x, o); !errors.Is(err, ErrOptions) && !strings.Contains(fmt.Sprint(err), "rank 0: ") {
+		_, err := Fit(t.Context(), e, x, o)
+		if !errors.Is(err, ErrOptions) && !strings.Contains(fmt.Sprint(err), "rank 0: ") {
 			return fmt.Errorf("found %v, want %v", err, ErrOptions)
 		}
 		return nil

@@ -22,7 +22,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
@@ -294,57 +293,6 @@ func TestPartsShare(t *testing.T) {
 			}
 		}
 	}
-}
-
-// kernelWays are further ways to train with a kernel function.
-func kernelWays() []way {
-	gradients := softmax.Defaults()
-	gradients.Iterations, gradients.L2 = 4, "0.01"
-	rbf := host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
-	var all []way
-	add := func(name string, learner learners.Params, sparse bool, change func(*host.Kernel)) {
-		k := rbf
-		change(&k)
-		w := way{name: name, options: host.Options{Learner: learner, Kernel: &k, MaxSteps: 6}, sparse: sparse}
-		all = append(all, w)
-	}
-	add("two panels, farthest, uma", uma.Defaults(), false, func(k *host.Kernel) {
-		k.Landmarks, k.Choice = 300, kernelpca.Farthest
-	})
-	add("kmeans++, cosine", gradients, true, func(k *host.Kernel) {
-		k.Function, k.Cosine, k.Choice, k.Components = mercer.Function{Kind: mercer.Linear}, true, kernelpca.KMeans, 4
-	})
-	add("poly, whose values differ in size", gradients, false, func(k *host.Kernel) {
-		k.Function = mercer.Function{Kind: mercer.Poly, Gamma: 40, Coef0: 1, Degree: 7}
-	})
-	add("Lanczos, median", gradients, false, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
-	add("variance, plain, classmean", classmean.Defaults(), false, func(k *host.Kernel) {
-		k.Components, k.Variance, k.Steps = 0, 0.5, &dataset.Steps{Bias: true}
-	})
-	add("all examples, gamma by means", gradients, true, func(k *host.Kernel) {
-		k.Landmarks, k.Mean = host.AllLandmarks, true
-	})
-	add("search for gamma", uma.Defaults(), false, func(k *host.Kernel) { k.Search = true })
-	all[len(all)-1].options.TemperatureFolds = 2
-	for _, c := range []struct {
-		name   string
-		change func(*kernelmean.Params)
-	}{
-		{"means by auto atoms", func(p *kernelmean.Params) { p.Atoms = kernelmean.Auto }},
-		{"means by clusters, own weights", func(p *kernelmean.Params) {
-			p.Atoms, p.AtomChoice, p.AtomWeights = "30", "clusters", "own"
-		}},
-		{"means by herding, cosine", func(p *kernelmean.Params) { p.Atoms, p.AtomChoice = "30", "herding" }},
-		{"means of all", func(*kernelmean.Params) {}},
-		{"means by atoms that are near", func(p *kernelmean.Params) { p.AtomError = 0.4 }},
-	} {
-		p := kernelmean.Defaults()
-		c.change(p)
-		add(c.name, p, false, func(k *host.Kernel) {
-			k.Landmarks, k.Components, k.Cosine = 0, 0, strings.HasSuffix(c.name, "cosine")
-		})
-	}
-	return all
 }
 
 // TestLearnersShare: learners that need no examples of other ranks find the same where each rank has read its own

@@ -164,7 +164,7 @@ type Definition struct {
 	// predictions alone: steps are made on the host.
 	Scores bool
 
-	// Shared says that it looks at no example itself, but for those that Examples.Pick gives it: several ranks may
+	// Shared says that it, or its FitMap, looks at no example but its rank's and those that Examples.Pick gives it: several ranks may
 	// have a part of them each.
 	Shared bool
 

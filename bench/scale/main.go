@@ -1,6 +1,6 @@
 // Command scale says what training on many ranks takes by an α-β model: memory, traffic and time of a step of UMA and
-// of softmax, and of the scores of kernel means, for a number of examples, features, classes and ranks. What an
-// operation sends is docs/scale.md's table, which TestTraffic counts.
+// of softmax, and of the fits of kernel means and of kernel PCA, for a number of examples, features, classes and ranks.
+// What an operation sends is docs/scale.md's table, which TestTraffic and TestKernelTraffic count.
 //
 //	go run ./bench/scale -examples 1e9 -features 1e4 -classes 10 -ranks 8,64,1024
 package main
@@ -18,7 +18,7 @@ import (
 // model is a cluster, with what it trains on.
 type model struct {
 	n, d, q float64
-	atoms   float64 // of kernel means
+	atoms   float64 // of kernel means, and landmarks of kernel PCA
 	alpha   float64 // seconds from rank to rank
 	beta    float64 // seconds a byte
 	read    float64 // bytes of examples that a rank's engine reads in a second
@@ -50,6 +50,34 @@ func (m model) steps() []step {
 	}
 }
 
+// fit is what a fit with a kernel function takes on all ranks.
+type fit struct {
+	name     string
+	products float64 // operations
+	ordered  float64 // bytes that are added in the order of the examples
+	shared   float64 // bytes of all ranks beside the examples, and on each rank
+	resides  float64
+}
+
+// fits: kernel values of the examples with all atoms, and of means with 4096 examples besides; then, as numbers that
+// stay with the ranks, means or components. Of kernel PCA the features and their products too.
+func (m model) fits() []fit {
+	const errors, components = 4096, 500
+	values, a := 2*m.n*m.d, m.atoms
+	return []fit{
+		{"kernel mean", values * (2*a + errors), 4 * m.q * (a + errors), 4 * m.n * m.q, 4*a*m.d + 12*a*a + 8*m.n},
+		{"kernel PCA", 2*values*a + 2*m.n*a*(a+components), 4 * a * a, 4 * m.n * a, 4*a*m.d + 28*a*a + 8*m.n},
+	}
+}
+
+// inOrder returns the bytes that k ranks send so that so many are added in order, and the seconds: in 8·k groups, each
+// of which goes from rank to rank while the others do.
+func (m model) inOrder(k, bytes float64) (sent, seconds float64) {
+	slots := bytes / 8 // of k groups
+	stages := 9*k - 1
+	return stages * slots, stages * m.sum(k, slots)
+}
+
 func (m model) print(ranks []float64) error {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)
 	fmt.Fprintln(t, "| ranks\t| learner\t| memory of a rank\t| summed in a step\t| reading\t| sums\t| a step\t"+
@@ -65,12 +93,13 @@ func (m model) print(ranks []float64) error {
 			fmt.Fprintf(t, "| %v\t| %s\t| %s\t| %s\t| %.3g s\t| %.3g s\t| %.3g s\t| %.3g %%\t|\n", k, s.name,
 				size(s.reads/k+s.resides), size(bytes), pass, seconds, pass+seconds, 100*pass/(pass+seconds))
 		}
-		// Means of atoms: a kernel value of each example and atom, once; then what each rank has found goes to all.
-		values, sent := 2*m.n*m.atoms*m.d/k/m.flops, 4*m.n*m.q
-		seconds := math.Log2(max(1, k))*m.alpha + sent*m.beta
-		fmt.Fprintf(t, "| %v\t| kernel mean, once\t| %s\t| %s sent\t| %.3g s\t| %.3g s\t| %.3g s\t| %.3g %%\t|\n", k,
-			size(4*m.n*m.d/k+sent+4*m.atoms*m.d), size(sent), values, seconds, values+seconds,
-			100*values/(values+seconds))
+		for _, f := range m.fits() {
+			sent, seconds := m.inOrder(k, f.ordered)
+			sent, seconds = sent+4*m.atoms*m.d, seconds+4*m.atoms*m.d*m.beta // the atoms
+			work := f.products / k / m.flops
+			fmt.Fprintf(t, "| %v\t| %s, once\t| %s\t| %s\t| %.3g s\t| %.3g s\t| %.3g s\t| %.3g %%\t|\n", k, f.name,
+				size((4*m.n*m.d+f.shared)/k+f.resides), size(sent), work, seconds, work+seconds, 100*work/(work+seconds))
+		}
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -95,7 +124,7 @@ func main() {
 	flag.Float64Var(&m.n, "examples", 1e9, "number of examples")
 	flag.Float64Var(&m.d, "features", 1e4, "number of features")
 	flag.Float64Var(&m.q, "classes", 10, "number of classes")
-	flag.Float64Var(&m.atoms, "atoms", 1e4, "atoms of a kernel mean")
+	flag.Float64Var(&m.atoms, "atoms", 1e4, "atoms of a kernel mean, or landmarks of kernel PCA")
 	flag.Float64Var(&m.alpha, "alpha", 2e-6, "seconds that a message takes besides its bytes")
 	flag.Float64Var(&m.beta, "beta", 1/12.5e9, "seconds a byte takes")
 	flag.Float64Var(&m.read, "read", 200e9, "bytes of examples that a rank reads in a second")

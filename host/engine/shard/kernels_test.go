@@ -14,6 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	kernelmeans "github.com/uma-gpu/uma-gpu/host/kernelmean"
 	"github.com/uma-gpu/uma-gpu/host/kernelpca"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -154,6 +156,67 @@ func TestKernelParts(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: rank %d: %v", o.Learner.Definition().Name, rank, err)
 			}
+		}
+	}
+}
+
+// TestKernelTraffic: what kernel functions send is what docs/scale.md says.
+func TestKernelTraffic(t *testing.T) {
+	const k, m, d, q = 3, 40, 10, 4
+	data, _ := problem(t, false)
+	path := filepath.Join(t.TempDir(), "d.csv")
+	if err := dataset.Write(t.Context(), path, data, dataset.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// Of numbers of so many bytes that are added in order, in groups at multiples of step: each of 8 k groups goes by each
+	// rank, and all agree in the end.
+	inOrder := func(numbers, bytes, step int64) int64 {
+		width := max(step, (numbers/(8*k)+step-1)/step*step)
+		groups := (numbers + width - 1) / width
+		return (groups+k-1)*k*((width*bytes+7)/8*8) + 8
+	}
+	for rank, err := range onRanks(k, func(_ int, r ranks.Reducer) error {
+		meter := ranks.NewMeter(r)
+		e, err := shard.Ranks(t.Context(), meter, []engine.Engine{simd.New()}, nil)
+		if err != nil {
+			return err
+		}
+		read, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: meter})
+		if err != nil {
+			return err
+		}
+		rbf := mercer.Function{Kind: mercer.RBF, Gamma: 0.1}
+		last := meter.Traffic()
+		step := func(what string, summed, broadcast int64, err error) error {
+			now := meter.Traffic()
+			if got := now.Summed - last.Summed; err == nil && got != summed {
+				err = fmt.Errorf("%s: %d bytes are summed, wanted %d", what, got, summed)
+			}
+			if got := now.Broadcast - last.Broadcast; err == nil && got != broadcast {
+				err = fmt.Errorf("%s: %d bytes are broadcast, wanted %d", what, got, broadcast)
+			}
+			last = now
+			return err
+		}
+		basis, err := kernelpca.Fit(t.Context(), e, read.Examples,
+			kernelpca.Options{Function: rbf, Landmarks: m, Components: 5})
+		means := 2 * inOrder(m, 8, 1) // of kernel values, and of features
+		if err := step("kernel PCA", means+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m, err); err != nil {
+			return err
+		}
+		z, err := kernelmap.Components(t.Context(), e, basis, read.Examples)
+		if err := step("components", 24, 0, err); err != nil {
+			return err
+		}
+		z.Release()
+		o := kernelmeans.Options{Function: rbf, Atoms: m}
+		_, err = kernelmeans.Fit(t.Context(), e, read.Examples, read.Y, q, o)
+		n := int64(read.N) // all of so few are in the sample on which errors are measured
+		sent := 4*d*(m+m+n+n) + 4*m*m + 4*q*(m+n) + 8*n
+		return step("kernel means", inOrder(q*(m+n), 4, 16)+3*16, sent, err)
+	}) {
+		if err != nil {
+			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
 }

@@ -245,8 +245,8 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 	})
 }
 
-// onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a tile that is streamed are
-// brought to the device without the others: local is 1 then, and row k of what f is called with is rows[k].
+// onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a tile that is streamed
+// are brought to the device without the others: local is 1 then, and row k of what f is called with is rows[k].
 func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) (*cl.Event, error)) error {
 	few := len(rows) <= t.rows/4
 	switch {

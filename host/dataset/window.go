@@ -5,10 +5,10 @@ import "github.com/uma-gpu/uma-gpu/internal/memory"
 // The least and the most bytes of a window: enough to keep a disk and all processors busy, and no more.
 const leastWindow, mostWindow = 4 << 20, 64 << 20
 
-// Window returns how many of e are best read at once, all that is to be done with them before others are, or 0 if that
-// does not matter. It does where dense examples lie in a mapped file that is larger than the memory which the process
-// may still take: what was read of it is gone when it is wanted again, and the system, which cannot know what is wanted
-// next, reads much that is not.
+// Window returns how many of e are best read at once, all that is to be done with them before others are, or 0 if
+// that does not matter. It does where dense examples lie in a mapped file that is larger than the memory which the
+// process may still take: what was read of it is gone when it is wanted again, and the system, which cannot know what
+// is wanted next, reads much that is not.
 func (e Examples) Window() int {
 	m, found := mappingOf(bytesOf(e.X))
 	if !found {

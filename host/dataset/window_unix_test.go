@@ -10,7 +10,8 @@ import (
 
 // A window is for what lies in a file and does not fit, and only for that.
 func TestWindow(t *testing.T) {
-	if got := stored(t, randomDataset(rand.New(rand.NewPCG(1, 1)), 100, 10, []string{"a", "b"}), Options{}).Window(); got != 0 {
+	some := randomDataset(rand.New(rand.NewPCG(1, 1)), 100, 10, []string{"a", "b"})
+	if got := stored(t, some, Options{}).Window(); got != 0 {
 		t.Errorf("a file that fits: window of %d examples, wanted none", got)
 	}
 	path, n, _ := holeyFile(t, 1000)

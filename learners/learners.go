@@ -164,8 +164,8 @@ type Definition struct {
 	// predictions alone: steps are made on the host.
 	Scores bool
 
-	// Shared says that it, or its FitMap, looks at no example but its rank's and those that Examples.Pick gives it: several ranks may
-	// have a part of them each.
+	// Shared says that it, and its FitMap, look at no example but those of their rank, and those that Examples.Pick
+	// gives: several ranks may have a part of them each.
 	Shared bool
 
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes nothing that

@@ -1,6 +1,6 @@
 // Command scale says what training on many ranks takes by an α-β model: memory, traffic and time of a step of UMA and
-// of softmax, and of the fits of kernel means and of kernel PCA, for a number of examples, features, classes and ranks.
-// What an operation sends is docs/scale.md's table, which TestTraffic and TestKernelTraffic count.
+// of softmax, and of the fits of kernel means and of kernel PCA, for a number of examples, features, classes and
+// ranks. What an operation sends is docs/scale.md's table, which TestTraffic and TestKernelTraffic count.
 //
 //	go run ./bench/scale -examples 1e9 -features 1e4 -classes 10 -ranks 8,64,1024
 package main

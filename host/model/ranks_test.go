@@ -18,8 +18,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
-// TestPredictRanks: ranks predict their own examples, a block after the other, and get what one process does of all, by
-// models with a kernel map and without one.
+// TestPredictRanks: ranks predict their own examples, a block after the other, and get what one process does of all,
+// by models with a kernel map and without one.
 func TestPredictRanks(t *testing.T) {
 	defer func(values int) { predictedValues = values }(predictedValues)
 	predictedValues = 500

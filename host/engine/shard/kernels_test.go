@@ -168,8 +168,8 @@ func TestKernelTraffic(t *testing.T) {
 	if err := dataset.Write(t.Context(), path, data, dataset.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// Of numbers of so many bytes that are added in order, in groups at multiples of step: each of 8 k groups goes by each
-	// rank, and all agree in the end.
+	// Of numbers of so many bytes that are added in order, in groups at multiples of step: each of 8 k groups goes by
+	// each rank, and all agree in the end.
 	inOrder := func(numbers, bytes, step int64) int64 {
 		width := max(step, (numbers/(8*k)+step-1)/step*step)
 		groups := (numbers + width - 1) / width

@@ -49,13 +49,13 @@ func kernelWays() []way {
 	add("poly, whose values differ in size", gradients, false, func(k *host.Kernel) {
 		k.Function = mercer.Function{Kind: mercer.Poly, Gamma: 40, Coef0: 1, Degree: 7}
 	})
-	add("Lanczos, median", gradients, false, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
-	add("variance, plain, classmean", classmean.Defaults(), false, func(k *host.Kernel) {
-		k.Components, k.Variance, k.Steps = 0, 0.5, &dataset.Steps{Bias: true}
-	})
 	add("all examples, gamma by means", gradients, true, func(k *host.Kernel) {
 		k.Landmarks, k.Mean = host.AllLandmarks, true
 	})
+	add("variance, plain, classmean", classmean.Defaults(), false, func(k *host.Kernel) {
+		k.Components, k.Variance, k.Steps = 0, 0.5, &dataset.Steps{Bias: true}
+	})
+	add("Lanczos, median", gradients, false, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
 	add("search for gamma", uma.Defaults(), false, func(k *host.Kernel) { k.Search = true })
 	all[len(all)-1].options.TemperatureFolds = 2
 	for _, c := range []struct {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +38,6 @@ var all = flag.Bool("all", false, "test every combination, for minutes")
 type way struct {
 	name    string
 	options host.Options
-	sparse  bool
 }
 
 func ways() []way {
@@ -48,22 +46,18 @@ func ways() []way {
 	gradients.Iterations, gradients.L2 = 8, "0.01"
 	means := kernelmean.Defaults()
 	means.Atoms = "60"
-	var all []way
-	for _, w := range []way{
-		{name: "uma", options: host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
-		{name: "classmean", options: host.Options{Learner: classmean.Defaults()}},
-		{name: "softmax", options: host.Options{Learner: gradients}},
-		{name: "kernel PCA and softmax", options: host.Options{Learner: gradients, Kernel: rbf}},
-		{name: "kernelmean", options: host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},
-		{name: "perceptron", options: host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
-	} {
-		all = append(all, w)
-		w.sparse = true
-		w.name += ", sparse"
-		all = append(all, w)
+	return []way{
+		{"uma", host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
+		{"classmean", host.Options{Learner: classmean.Defaults()}},
+		{"softmax", host.Options{Learner: gradients}},
+		{"kernel PCA and softmax", host.Options{Learner: gradients, Kernel: rbf}},
+		{"kernelmean", host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},
+		{"perceptron", host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
 	}
-	return all
 }
+
+// shares reports whether each rank may have read its own examples alone.
+func (w way) shares() bool { return w.options.Kernel == nil && w.options.Learner.Definition().Shared }
 
 // problem returns examples with wrong labels, and their confusion matrix.
 func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
@@ -119,76 +113,32 @@ func train(
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// spread trains on so many ranks, each with an engine for each of its shares, and returns what
-// each found in the examples that read gives it.
+// spread trains on so many ranks, each with the engines that open gives it, one for each of its shares, and returns
+// what each found in the examples that read gives it.
 func spread(
-	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, read func(ranks.Reducer) (*dataset.Dataset, error),
+	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
+	read func(ranks.Reducer) (*dataset.Dataset, error),
 ) []string {
 	t.Helper()
-	found, errs := make([]string, len(shares)), make([]error, len(shares))
-	var wg sync.WaitGroup
-	for rank, r := range ranks.NewGroup(len(shares)) {
-		wg.Go(func() {
-			var engines []engine.Engine
-			for range shares[rank] {
-				engines = append(engines, simd.New())
-			}
-			e, err := shard.Ranks(t.Context(), r, engines, shares[rank])
+	found := make([]string, len(shares))
+	for rank, err := range onRanks(len(shares), func(rank int, r ranks.Reducer) error {
+		e, err := shard.Ranks(t.Context(), r, open(rank), shares[rank])
+		if err != nil {
+			return err
+		}
+		return dataset.Guard(func() error {
+			data, err := read(r)
 			if err == nil {
-				err = dataset.Guard(func() error {
-					data, err := read(r)
-					if err == nil {
-						found[rank], err = train(t.Context(), e, w, data, noise)
-					}
-					return err
-				})
+				found[rank], err = train(t.Context(), e, w, data, noise)
 			}
-			if errs[rank] = err; err != nil {
-				r.Abort(err)
-			}
+			return err
 		})
-	}
-	wg.Wait()
-	for rank, err := range errs {
+	}) {
 		if err != nil {
 			t.Fatalf("rank %d of %d: %v", rank, len(shares), err)
 		}
 	}
 	return found
-}
-
-// TestLearners: a learner finds the same on one engine, on several, and on several ranks of
-// one or two each, however the examples are cut.
-func TestLearners(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	counts := []int{1, 2, 3, 4, 8}
-	for at, w := range ways() {
-		t.Run(w.name, func(t *testing.T) {
-			data, noise := problem(t, w.sparse)
-			want, err := train(t.Context(), simd.New(), w, data, noise)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cuts := 1
-			if *all {
-				cuts = 10 * len(counts)
-			}
-			for k := range cuts {
-				shares := make([][]int, counts[(at+at/len(counts)+k)%len(counts)])
-				for rank := range shares {
-					for range 1 + rng.IntN(2) {
-						shares[rank] = append(shares[rank], 1+rng.IntN(20))
-					}
-				}
-				for rank, got := range spread(t, w, shares, noise,
-					func(ranks.Reducer) (*dataset.Dataset, error) { return data, nil }) {
-					if got != want {
-						t.Errorf("shares %v: rank %d found %s, want %s as of one engine", shares, rank, got, want)
-					}
-				}
-			}
-		})
-	}
 }
 
 // TestPartsShare: examples held out, and what models say of those that they have not seen, are those of one process
@@ -293,12 +243,13 @@ func TestPartsShare(t *testing.T) {
 func TestLearnersShare(t *testing.T) {
 	dir := t.TempDir()
 	for _, w := range ways() {
-		if w.options.Kernel != nil || !w.options.Learner.Definition().Shared {
+		if !w.shares() {
 			continue
 		}
-		data, noise := problem(t, w.sparse)
-		for i, name := range []string{"d.csv", "d.svm", "d.umab", "prepared.umab"} {
-			t.Run(w.name+", "+name, func(t *testing.T) {
+		for i := range 8 {
+			name, sparse := []string{"d.csv", "d.svm", "d.umab", "prepared.umab"}[i%4], i >= 4
+			t.Run(fmt.Sprintf("%s, %s, sparse %v", w.name, name, sparse), func(t *testing.T) {
+				data, noise := problem(t, sparse)
 				path := filepath.Join(dir, name)
 				prepared := *data
 				if name == "prepared.umab" {
@@ -310,7 +261,7 @@ func TestLearnersShare(t *testing.T) {
 					t.Fatal(err)
 				}
 				o := dataset.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
-				if w.sparse {
+				if sparse {
 					o.Storage = "sparse"
 				}
 				whole, err := dataset.Read(t.Context(), path, o)
@@ -321,8 +272,14 @@ func TestLearnersShare(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i]
-				for rank, got := range spread(t, w, shares, noise, func(r ranks.Reducer) (*dataset.Dataset, error) {
+				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i%4]
+				engines := func(rank int) (own []engine.Engine) {
+					for range shares[rank] {
+						own = append(own, simd.New())
+					}
+					return own
+				}
+				for rank, got := range spread(t, w, shares, noise, engines, func(r ranks.Reducer) (*dataset.Dataset, error) {
 					o := o
 					o.Ranks = r
 					d, err := dataset.Read(t.Context(), path, o)

@@ -23,7 +23,7 @@ var beyond = flag.String("beyond", "", "prepared binary `FILE` to stream in Test
 // says how fast it reads: the scores are those of the file used in place.
 func TestBeyond(t *testing.T) {
 	if *beyond == "" {
-		t.Skip("no -beyond FILE; make beyond gives one")
+		t.Skip("a measurement of a file larger than memory, which make beyond makes and names: found no -beyond FILE")
 	}
 	d, err := dataset.Read(t.Context(), *beyond, dataset.Options{Trust: true})
 	if err != nil {

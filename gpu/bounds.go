@@ -120,21 +120,20 @@ func (r *resident) scoreListed(t *tile) error {
 				return err
 			}
 		}
-		on, listed := r.onDevice, int32(1)
-		if t.streamed() {
-			rows, err := r.readList(t)
-			if err != nil {
+		score := func(x arrays, local int32) (*cl.Event, error) {
+			return r.scoreDense(t, x, len(batch), r.sketches.list, 1+local)
+		}
+		if !t.streamed() && !t.inFile { // no need to know which they are
+			if err := done(score(t.arrays(), 0)); err != nil {
 				return err
 			}
-			if len(rows) <= t.rows/4 {
-				listed = 2
-				on = func(t *tile, f func(arrays) (*cl.Event, error)) error { return r.gather(t, rows, f) }
-			}
+			continue
 		}
-		err := on(t, func(x arrays) (*cl.Event, error) {
-			return r.scoreDense(t, x, len(batch), r.sketches.list, listed)
-		})
-		if err := errors.Join(err, r.drain()); err != nil {
+		rows, err := r.readList(t)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(r.onListed(t, rows, score), r.drain()); err != nil {
 			return err
 		}
 	}

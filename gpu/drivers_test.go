@@ -194,7 +194,7 @@ func TestForeignProgram(t *testing.T) {
 	}
 	own, err := Devices()
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("no OpenCL device for the foreign program to list: %v", err)
 	}
 	beside, _ := registerDrivers(t, map[string]string{"broken.icd": driverAtFault(t, 1)}) // behind PoCL in the listing
 	for _, c := range []struct {

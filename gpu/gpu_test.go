@@ -96,6 +96,9 @@ func TestConformance(t *testing.T) {
 			// larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(enginetest.Cases())},
 			{"in host memory", Options{}, build{stream: true}, loaded},
+			{"from a file", Options{}, build{window: 40}, loaded},
+			{"from a file, with bounds", Options{}, build{window: 40, bounds: "at once"}, bounded},
+			{"from a file, streamed", Options{}, build{window: 40, copies: true, stream: true}, short},
 			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true}, inLittleMemory(loaded)},
 			{"evaluations apart", Options{}, build{style: "cpu", apart: true, ranges: 1}, enginetest.EvaluationCases()},
 			{"evaluations in few ranges", Options{}, build{style: "cpu", ranges: 3}, enginetest.EvaluationCases()},

@@ -87,12 +87,7 @@ func (r *resident) moveSums(t *tile) error {
 	if err := r.cells.list.write(0, list); err != nil {
 		return err
 	}
-	on, local := r.onDevice, int32(0)
-	if t.streamed() && len(list) <= t.rows/4 {
-		local = 1
-		on = func(t *tile, f func(arrays) (*cl.Event, error)) error { return r.gather(t, list, f) }
-	}
-	err := on(t, func(x arrays) (last *cl.Event, err error) {
+	err := r.onListed(t, list, func(x arrays, local int32) (last *cl.Event, err error) {
 		for room := r.cells.groups.n / 2; len(groups) > 0; {
 			n := min(len(groups), room)
 			done(last, nil)

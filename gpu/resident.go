@@ -42,6 +42,7 @@ type resident struct {
 	sketches *sketches      // nil as long as all scores are exact
 
 	x      dataset.Examples // the caller's
+	window int              // of them (dataset.Examples.Window)
 	maps   *buffer[float32] // of narrow examples
 	slots  []*slot          // for tiles that are streamed, else empty
 	failed error            // of the operation after which scores and cells may not belong together
@@ -60,7 +61,7 @@ const (
 func newResident(
 	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint, use use,
 ) (r *resident, err error) {
-	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x}
+	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x, window: e.window(x)}
 	if y != nil {
 		r.bounds = sketch.NewBounds(e.build.bounds, x, classes)
 	}

@@ -39,7 +39,11 @@ func (r *resident) loadExamples(x dataset.Examples) error {
 			}
 		}
 	}
-	stream := r.e.streams(need, r.e.q.inUse) && !(r.e.shares && r.tiles[0].sparse == nil)
+	inPlace := r.e.shares && r.tiles[0].sparse == nil
+	stream := r.e.streams(need, r.e.q.inUse) && !inPlace
+	if inPlace && r.window > 0 {
+		r.slots = []*slot{{}, {}} // which need no room: a kernel waits for the last but one
+	}
 	if stream && !r.e.shares {
 		for range 2 {
 			s, err := r.newSlot(largest)
@@ -71,6 +75,7 @@ func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
 		return r.loadNarrow(t, x, aside)
 	case r.e.shares: // they are where they should be
 		t.values.host = t.dense(x)
+		t.inFile = r.window > 0
 		r.pin(unsafe.Pointer(&t.values.host[0]))
 		t.values.dev, err = share(q, "examples", t.values.host)
 	case aside:
@@ -184,9 +189,13 @@ func (s *slot) wait() error {
 	return err
 }
 
-// reads notes that the kernel of this event reads the slot. Waiting at once, in
-// the background, also makes the device begin.
-func (s *slot) reads(event *cl.Event) {
+// run has f enqueue a kernel that reads the slot, or what is used in its stead. Waiting
+// for it at once, in the background, also makes the device begin.
+func (s *slot) run(f func(arrays) (*cl.Event, error), a arrays) error {
+	event, err := f(a)
+	if err != nil {
+		return err
+	}
 	done := make(chan error, 1)
 	s.done = done
 	go func() {
@@ -194,22 +203,25 @@ func (s *slot) reads(event *cl.Event) {
 		event.Release()
 		done <- err
 	}()
+	return nil
 }
 
 // onDevice calls f with the examples of a tile where a kernel can read them; f
 // enqueues one kernel and returns its event.
 func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
-	if !t.streamed() {
-		a := arrays{values: t.values.dev, codes: t.codes.dev}
-		if s := t.sparse; s != nil {
-			a.columns, a.slices, a.lengths = s.columns.dev, s.slices, s.lengths
-			if c := s.byColumn; c != nil {
-				a.byColumn, a.examples = c.values.dev, c.examples.dev
-			}
-		}
-		return done(f(a))
+	switch {
+	case t.inFile:
+		return r.inSlot(func(s *slot) error {
+			r.x.Fetch(t.from, t.from+t.rows)
+			return s.run(f, t.arrays())
+		})
+	case !t.streamed():
+		return done(f(t.arrays()))
 	}
 	return r.inSlot(func(s *slot) error {
+		if r.window > 0 {
+			r.x.Fetch(t.from, t.from+t.rows)
+		}
 		if t.sparse != nil {
 			if err := s.columns.writeAside(t.sparse.columns.host); err != nil {
 				return err
@@ -224,21 +236,34 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 			if err := s.values.writeAside(t.values.host); err != nil {
 				return err
 			}
-			event, err := f(a)
-			if err == nil {
-				s.reads(event)
-			}
-			return err
+			return s.run(f, a)
 		}
 		if err := errors.Join(s.values.writeAside(t.values.host), s.codes.writeAside(t.codes.host)); err != nil {
 			return err
 		}
-		event, err := f(s.arrays)
-		if err == nil {
-			s.reads(event)
-		}
-		return err
+		return s.run(f, s.arrays)
 	})
+}
+
+// onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a tile that is streamed
+// are brought to the device without the others: local is 1 then, and row k of what f is called with is rows[k].
+func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) (*cl.Event, error)) error {
+	few := len(rows) <= t.rows/4
+	switch {
+	case t.streamed() && few:
+		return r.gather(t, rows, func(x arrays) (*cl.Event, error) { return f(x, 1) })
+	case t.inFile:
+		return r.inSlot(func(s *slot) error {
+			r.fetchRows(t, rows)
+			return s.run(func(x arrays) (*cl.Event, error) { return f(x, 0) }, t.arrays())
+		})
+	}
+	return r.onDevice(t, func(x arrays) (*cl.Event, error) { return f(x, 0) })
+}
+
+// fetchRows reads some rows of a dense tile from the file that they lie in.
+func (r *resident) fetchRows(t *tile, rows []int32) {
+	r.x.FetchSome(t.from, t.from+t.rows, len(rows), func(k int) int { return t.from + int(rows[k]) })
 }
 
 // inSlot calls f with the slot that has been idle for longest.
@@ -264,6 +289,9 @@ func (r *resident) drain() error {
 // own, and calls f with it. rows increase; row rows[k] becomes row k.
 func (r *resident) gather(t *tile, rows []int32, f func(arrays) (*cl.Event, error)) error {
 	return r.inSlot(func(s *slot) error {
+		if r.window > 0 {
+			r.fetchRows(t, rows)
+		}
 		var err error
 		switch {
 		case t.sparse != nil:
@@ -276,11 +304,7 @@ func (r *resident) gather(t *tile, rows []int32, f func(arrays) (*cl.Event, erro
 		if err != nil {
 			return err
 		}
-		event, err := f(s.arrays)
-		if err == nil {
-			s.reads(event)
-		}
-		return err
+		return s.run(f, s.arrays)
 	})
 }
 

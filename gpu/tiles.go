@@ -24,6 +24,7 @@ type tile struct {
 	unit   *buffer[float32] // of narrow examples, what scales each
 	width  int              // bytes of a value of narrow examples, else 0
 	sparse *sparseTile      // nil for dense examples
+	inFile bool             // values are used in place, in a file that does not fit into memory
 
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
@@ -61,6 +62,18 @@ type arrays struct {
 
 	byColumn *buffer[float32] // as those of byColumn
 	examples *buffer[int32]
+}
+
+// arrays are the examples as they lie on the device, or are used in place.
+func (t *tile) arrays() arrays {
+	a := arrays{values: t.values.dev, codes: t.codes.dev}
+	if s := t.sparse; s != nil {
+		a.columns, a.slices, a.lengths = s.columns.dev, s.slices, s.lengths
+		if c := s.byColumn; c != nil {
+			a.byColumn, a.examples = c.values.dev, c.examples.dev
+		}
+	}
+	return a
 }
 
 // example returns which example is in row r of the tile's scores and places.
@@ -139,6 +152,9 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int, use use) (tiles []*tile
 	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))
 	}
+	if n := e.window(x); n > 0 {
+		limit = min(limit, 4*int64(n)*int64(x.D))
+	}
 	// Lines of scores, or triples of moved examples.
 	most, err := fit("an example", 1, 4*max(classes, 3), e.maxAlloc)
 	if err == nil && most <= lanes {
@@ -184,6 +200,9 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int, use use) (tiles []*tile
 	}
 	return tiles, nil
 }
+
+// window returns how many examples are best read at once, 0 if that does not matter.
+func (e *gpuEngine) window(x dataset.Examples) int { return max(e.build.window, x.Window()) }
 
 // endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
 // than it begins at least. It may have so many rows, and so many bytes in one array.

@@ -55,7 +55,12 @@ func (r *resident) boundTask(task int, _ *worker) {
 
 // listTask takes some blocks of 16 listed examples.
 func (r *resident) listTask(task int, own *worker) {
-	blocks := blocksOf(len(r.sketches.list))
+	list := r.sketches.list
+	blocks := blocksOf(len(list))
+	if r.window > 0 {
+		rows := list[task*listBlocks*lanes : min((task+1)*listBlocks*lanes, len(list))]
+		r.x.FetchSome(int(rows[0]), int(rows[len(rows)-1])+1, len(rows), func(k int) int { return int(rows[k]) })
+	}
 	for k := task * listBlocks; k < min((task+1)*listBlocks, blocks); k++ {
 		r.listBlock(k, own)
 	}

@@ -50,14 +50,18 @@ func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
 	// Dot products with the directions, as scores of classes.
 	r.plan(sketch.All(depth), r.k.widths)
 	r.pack(engine.Weights{Q: depth, D: r.x.D, W: basis.V})
-	products := make([]float32, n*depth)
-	score := func(r *resident, task int, _ *worker) { r.scoreBlocks(task, products, depth*lanes) }
-	r.run(score, r.denseTasks(), n*r.x.D*depth, 0)
-	r.e.exampleBytes.Add(4 * int64(r.x.Stored()))
 	lines := make([]float32, depth*n)
-	for at, v := range products {
-		lines[at/lanes%depth*n+at/(depth*lanes)*lanes+at%lanes] = v
+	score := func(r *resident, task int, own *worker) {
+		from, to := r.denseBlocks(task)
+		products := own.floats[:(to-from)*depth*lanes]
+		r.scoreDense(from, to, products, depth*lanes)
+		for at := 0; at < len(products); at += lanes {
+			t, block := at/lanes%depth, from+at/(depth*lanes)
+			copy(lines[t*n+block*lanes:], products[at:at+lanes])
+		}
 	}
+	r.run(score, r.denseTasks(), n*r.x.D*depth, r.dense.blocksPerTask()*depth*lanes)
+	r.e.exampleBytes.Add(4 * int64(r.x.Stored()))
 
 	tile := basis.Sketch(r.x.X, lines, n)
 	s := &sketches{

@@ -90,15 +90,19 @@ func (v dense) ahead() int {
 }
 
 // denseTask computes the scores of all passes for the blocks of one task.
-func (r *resident) denseTask(task int, _ *worker) { r.scoreBlocks(task, r.scores, r.q*lanes) }
-
-// scoreBlocks is denseTask with the scores of the next block step values further on.
-func (r *resident) scoreBlocks(task int, scores []float32, step int) {
-	per := r.dense.blocksPerTask()
-	r.scoreDense(task*per, min((task+1)*per, r.blocks), scores, step)
+func (r *resident) denseTask(task int, _ *worker) {
+	from, to := r.denseBlocks(task)
+	r.scoreDense(from, to, r.scores[from*r.q*lanes:], r.q*lanes)
 }
 
-// scoreDense computes the scores of all passes for blocks from..to-1.
+// denseBlocks returns which blocks a task of denseTasks takes.
+func (r *resident) denseBlocks(task int) (from, to int) {
+	per := r.dense.blocksPerTask()
+	return task * per, min((task+1)*per, r.blocks)
+}
+
+// scoreDense computes the scores of all passes for blocks from..to-1. Those of the next block lie step values further
+// on.
 func (r *resident) scoreDense(from, to int, scores []float32, step int) {
 	v := &r.dense
 	whole := to
@@ -109,10 +113,10 @@ func (r *resident) scoreDense(from, to int, scores []float32, step int) {
 	for _, p := range r.passes {
 		kernel := p.dense(r.k)
 		if whole > from {
-			kernel(v.whole[from*lanes*v.d:], v.d, whole-from, p.w, p.lines, scores[from*step:], step, ahead)
+			kernel(v.whole[from*lanes*v.d:], v.d, whole-from, p.w, p.lines, scores, step, ahead)
 		}
 		if whole < to {
-			kernel(v.last, v.d, 1, p.w, p.lines, scores[whole*step:], step, 0)
+			kernel(v.last, v.d, 1, p.w, p.lines, scores[(whole-from)*step:], step, 0)
 		}
 		ahead = 0 // the next pass finds it in the cache
 	}

@@ -29,6 +29,7 @@ func fastest(bounds sketch.When) engine.Engine {
 type processor struct {
 	k      *kernels
 	bounds sketch.When
+	window int // of all examples, in tests
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
 	closed                 atomic.Bool
@@ -103,7 +104,8 @@ func (e *processor) Load(x dataset.Examples, classes int) (engine.Scorer, error)
 
 func (e *processor) load(x dataset.Examples, classes int) *resident {
 	blocks := blocksOf(x.N)
-	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, scores: make([]float32, blocks*lanes*classes)}
+	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, window: max(e.window, x.Window()),
+		scores: make([]float32, blocks*lanes*classes)}
 	if !x.Sparse() {
 		r.dense = newDense(x)
 	}
@@ -146,6 +148,7 @@ type resident struct {
 	q      int
 	blocks int
 	dense  dense
+	window int       // of examples (dataset.Examples.Window)
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
 	bounds   *sketch.Bounds // nil if there will be none

@@ -160,7 +160,7 @@ func (v *evaluator) score(at int, own *worker) {
 		return
 	}
 	for per := v.dense.blocksPerTask(); from < to; from += per {
-		v.scoreDense(from, min(from+per, to), v.scores, v.q*lanes)
+		v.scoreDense(from, min(from+per, to), v.scores[from*v.q*lanes:], v.q*lanes)
 	}
 }
 

@@ -41,6 +41,7 @@ func AtOnce(l Level) engine.Engine {
 		panic(err)
 	}
 	e.(*processor).bounds = sketch.AtOnce
+	e.(*processor).window = 5 // as if they lay in a file larger than memory
 	return e
 }
 

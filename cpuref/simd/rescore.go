@@ -57,7 +57,7 @@ func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.pack(w)
 }
 
-// denseTasks returns the number of tasks that scoreBlocks has.
+// denseTasks returns the number of tasks that denseTask is for.
 func (r *resident) denseTasks() int {
 	per := r.dense.blocksPerTask()
 	return (r.blocks + per - 1) / per

@@ -1,0 +1,62 @@
+package dataset
+
+import "github.com/uma-gpu/uma-gpu/internal/memory"
+
+// The least and the most bytes of a window: enough to keep a disk and all processors busy, and no more.
+const leastWindow, mostWindow = 4 << 20, 64 << 20
+
+// Window returns how many of e are best read at once, all that is to be done with them before others are, or 0 if
+// that does not matter. It does where dense examples lie in a mapped file that is larger than the memory which the
+// process may still take: what was read of it is gone when it is wanted again, and the system, which cannot know what
+// is wanted next, reads much that is not.
+func (e Examples) Window() int {
+	m, found := mappingOf(bytesOf(e.X))
+	if !found {
+		return 0
+	}
+	left := memory.Available()
+	if int64(m.size) <= left {
+		return 0
+	}
+	return max(1, int(min(max(left/16, leastWindow), mostWindow))/(4*e.D))
+}
+
+// Fetch reads examples from..to-1 into memory, one after the other, if they are dense and lie in a mapped file.
+func (e Examples) Fetch(from, to int) {
+	if inFile(e.X) {
+		fetch(bytesOf(e.X[from*e.D:to*e.D]), true)
+	}
+}
+
+// FetchSome reads n of the examples from..to-1, which row names, if they are dense and lie in a mapped file: all of
+// from..to-1 if n is large, else these alone, without waiting for them.
+func (e Examples) FetchSome(from, to, n int, row func(k int) int) {
+	if n == 0 || !inFile(e.X) {
+		return
+	}
+	if n > (to-from)/4 {
+		e.Fetch(from, to)
+		return
+	}
+	for k := range n {
+		fetch(bytesOf(e.Row(row(k))), false)
+	}
+}
+
+// mappingOf returns the mapped file that part lies in.
+func mappingOf(part []byte) (m mapping, found bool) {
+	mapped.Lock()
+	defer mapped.Unlock()
+	at := addressOf(part)
+	for _, m := range mapped.list {
+		if !m.closed && !m.shared && m.at <= at && at < m.at+m.size {
+			return m, true
+		}
+	}
+	return m, false
+}
+
+func inFile(values []float32) bool {
+	_, found := mappingOf(bytesOf(values))
+	return found
+}

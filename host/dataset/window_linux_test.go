@@ -1,0 +1,100 @@
+package dataset
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+const fadviseDontNeed = 4 // POSIX_FADV_DONTNEED
+
+// inMemory returns how many pages of values are in memory, and how many there are.
+func inMemory(t *testing.T, values []float32) (there, all int) {
+	t.Helper()
+	raw, page := bytesOf(values), os.Getpagesize()
+	before := int(addressOf(raw) % uintptr(page))
+	is := make([]byte, (before+len(raw)+page-1)/page)
+	if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, addressOf(raw)-uintptr(before), uintptr(before+len(raw)),
+		uintptr(unsafe.Pointer(&is[0]))); e != 0 {
+		t.Fatal(e)
+	}
+	for _, v := range is {
+		there += int(v & 1)
+	}
+	return there, len(is)
+}
+
+// What is fetched is in memory, and what is not fetched is not: the system reads ahead of those alone who go through
+// the file, no further than it is set to.
+func TestFetch(t *testing.T) {
+	const n, d = 40_000, 256
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := make([]float32, n*d)
+	for i := range x {
+		x[i] = rng.Float32()
+	}
+	y := make([]string, n)
+	for i := range y {
+		y[i] = strconv.Itoa(i % 2)
+	}
+	made, err := New(Examples{N: n, D: d, X: x}, y, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := stored(t, made, Options{Trust: true})
+	forgotten := func() {
+		t.Helper()
+		f, err := os.OpenFile(e.Path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := f.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		raw := e.Mapped()
+		if err := syscall.Madvise(raw, syscall.MADV_DONTNEED); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, e := syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, fadviseDontNeed, 0, 0); e != 0 {
+			t.Fatal(e)
+		}
+		if there, all := inMemory(t, e.X); there > all/2 {
+			t.Skipf("%s lies on a file system that keeps files in memory: found %d of %d pages there after all were to "+
+				"be forgotten", e.Path, there, all)
+		}
+	}
+	forgotten()
+	e.Fetch(100, 30_000)
+	if there, all := inMemory(t, e.X[100*d:30_000*d]); there < all {
+		t.Errorf("found %d of %d pages in memory that were fetched", there, all)
+	}
+
+	for _, some := range []int{20, 20_000} {
+		forgotten()
+		rows := rng.Perm(n - 1)[:some]
+		e.FetchSome(0, n, len(rows), func(k int) int { return rows[k] })
+		for end := time.Now().Add(20 * time.Second); ; {
+			there, all := 0, 0
+			for _, row := range rows {
+				a, b := inMemory(t, e.Row(row))
+				there, all = there+a, all+b
+			}
+			if there == all {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%d rows: found %d of %d pages in memory that were fetched", some, there, all)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if there, all := inMemory(t, e.X); some < 100 && there > all/2 {
+			t.Errorf("%d rows: found %d of %d pages in memory", some, there, all)
+		}
+	}
+	sameBits(t, "values", e.X, x)
+}

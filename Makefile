@@ -156,7 +156,7 @@ every: deps
 	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
 
 shards: deps
-	go test -vet=off -count=1 ./host/engine/shard -args -all
+	go test -vet=off -count=1 -timeout 1h ./host/engine/shard -args -all
 
 # Debian's two MPI lie side by side: a build names the one it takes (pkg-config), and is started by its own mpirun.
 MPI ?= openmpi

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -21,7 +22,7 @@ type Checkpoint struct {
 	Steps int           // every so many steps; 0 by time
 	Every time.Duration // least time from one to the next; 0 for DefaultEvery
 	// Failed keeps the last one in memory, and writes it only if the training ends with an error, such as
-	// that of a device that is lost, and some steps were made.
+	// that of a device that is lost but not of one that an audit has found to compute wrong, and some steps were made.
 	Failed bool
 }
 
@@ -74,7 +75,7 @@ func (t *training) checkpoints(o *RunOptions) func(error) error {
 		return t.save(s)
 	}
 	return func(err error) error {
-		if err == nil || last.Steps == 0 {
+		if err == nil || last.Steps == 0 || errors.Is(err, audit.ErrDiffers) { // nobody knows what was right
 			return err
 		}
 		if t.Checkpoint.Failed {

@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -192,18 +193,22 @@ func hashBefore(d *dataset.Dataset) string {
 }
 
 // failing are the parameters of a learner that fails in its sixth step, as when its device is lost.
-type failing struct{ learners.Params }
+type failing struct {
+	learners.Params
+	with error
+}
 
 // MarshalJSON writes the parameters as if they did not fail.
 func (f failing) MarshalJSON() ([]byte, error) { return json.Marshal(f.Params) }
 
 func (f failing) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
 	l, err := f.Params.Start(ctx, p)
-	return &lost{Learner: l}, err
+	return &lost{Learner: l, with: f.with}, err
 }
 
 type lost struct {
 	learners.Learner
+	with  error
 	steps int
 }
 
@@ -211,13 +216,13 @@ var errLost = errors.New("lost")
 
 func (l *lost) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	if l.steps++; l.steps == 6 {
-		return learners.Step{}, errLost
+		return learners.Step{}, l.with
 	}
 	return l.Learner.Step(ctx, w)
 }
 
 // TestFailedIsSaved: a training that fails leaves what it has learned, from which another goes on to the same model;
-// one that ends well, or fails before it has learned anything, leaves no file.
+// one that ends well, fails before it has learned anything, or has been found to compute wrong, leaves no file.
 func TestFailedIsSaved(t *testing.T) {
 	d, noise := fewDigits(t)
 	path := filepath.Join(t.TempDir(), "m.checkpoint.npz")
@@ -227,14 +232,20 @@ func TestFailedIsSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Learner = failing{uma.Defaults()}
+	o.Learner = failing{uma.Defaults(), errLost}
 	if _, err := host.Train(t.Context(), d, noise, o); !errors.Is(err, errLost) || errors.As(err, new(*host.Saved)) {
 		t.Errorf("failed before a checkpoint was due: %v", err)
+	}
+	o.Checkpoint.Steps = 2
+	o.Learner = failing{uma.Defaults(), fmt.Errorf("sums: %w", audit.ErrDiffers)}
+	if _, err := host.Train(t.Context(), d, noise, o); !errors.Is(err, audit.ErrDiffers) ||
+		errors.As(err, new(*host.Saved)) {
+		t.Errorf("found to compute wrong: %v", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there is a file, or %v", err)
 	}
-	o.Checkpoint.Steps = 2
+	o.Learner = failing{uma.Defaults(), errLost}
 	var saved *host.Saved
 	_, err = host.Train(t.Context(), d, noise, o)
 	if !errors.Is(err, errLost) || !errors.As(err, &saved) || saved.Path != path || saved.Steps != 4 {

@@ -40,9 +40,13 @@ func Gamma(d int) float64 {
 	return 1.01 * unit * float64(min(d, numerics.Chunk)+chunks+2)
 }
 
-// sampleRows is the number of examples that the directions are found from. Any
-// directions bound rightly; better ones bound closer.
-const sampleRows = 2048
+// sampleRows is the number of examples that the directions are found from, and firstRows how many of them the first
+// round has, which begins from nothing and needs no more: as many examples are left open. Any directions bound
+// rightly; better ones bound closer.
+const (
+	sampleRows = 2048
+	firstRows  = 256
+)
 
 // NewBasis finds k directions in which dense examples x are long, 0 < k ≤ x.D: about
 // the leading axes of the matrix of second moments, by two rounds of orthogonal
@@ -64,8 +68,10 @@ func NewBasis(x dataset.Examples, k int) (*Basis, error) {
 	for i := range v.Data {
 		v.Data[i] = rng.NormFloat64()
 	}
-	products := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
-	for range 2 {
+	each := max(1, n/firstRows) // spread over all
+	some := blas64.General{Rows: n / each, Cols: x.D, Stride: each * x.D, Data: rows.Data}
+	for _, rows := range []blas64.General{some, rows} {
+		products := blas64.General{Rows: rows.Rows, Cols: k, Stride: k, Data: make([]float64, rows.Rows*k)}
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rows, v, 0, products)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, products, rows, 0, v)
 		orthonormalize(v)

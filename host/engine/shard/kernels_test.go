@@ -34,29 +34,29 @@ func kernelWays() []way {
 	gradients.Iterations, gradients.L2 = 4, "0.01"
 	rbf := host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
 	var all []way
-	add := func(name string, learner learners.Params, sparse bool, change func(*host.Kernel)) {
+	add := func(name string, learner learners.Params, change func(*host.Kernel)) {
 		k := rbf
 		change(&k)
-		w := way{name: name, options: host.Options{Learner: learner, Kernel: &k, MaxSteps: 6}, sparse: sparse}
+		w := way{name: name, options: host.Options{Learner: learner, Kernel: &k, MaxSteps: 6}}
 		all = append(all, w)
 	}
-	add("two panels, farthest, uma", uma.Defaults(), false, func(k *host.Kernel) {
+	add("two panels, farthest, uma", uma.Defaults(), func(k *host.Kernel) {
 		k.Landmarks, k.Choice = 300, kernelpca.Farthest
 	})
-	add("kmeans++, cosine", gradients, true, func(k *host.Kernel) {
+	add("kmeans++, cosine", gradients, func(k *host.Kernel) {
 		k.Function, k.Cosine, k.Choice, k.Components = mercer.Function{Kind: mercer.Linear}, true, kernelpca.KMeans, 4
 	})
-	add("poly, whose values differ in size", gradients, false, func(k *host.Kernel) {
+	add("poly, whose values differ in size", gradients, func(k *host.Kernel) {
 		k.Function = mercer.Function{Kind: mercer.Poly, Gamma: 40, Coef0: 1, Degree: 7}
 	})
-	add("all examples, gamma by means", gradients, true, func(k *host.Kernel) {
+	add("all examples, gamma by means", gradients, func(k *host.Kernel) {
 		k.Landmarks, k.Mean = host.AllLandmarks, true
 	})
-	add("variance, plain, classmean", classmean.Defaults(), false, func(k *host.Kernel) {
+	add("variance, plain, classmean", classmean.Defaults(), func(k *host.Kernel) {
 		k.Components, k.Variance, k.Steps = 0, 0.5, &dataset.Steps{Bias: true}
 	})
-	add("Lanczos, median", gradients, false, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
-	add("search for gamma", uma.Defaults(), false, func(k *host.Kernel) { k.Search = true })
+	add("Lanczos, median", gradients, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
+	add("search for gamma", uma.Defaults(), func(k *host.Kernel) { k.Search = true })
 	all[len(all)-1].options.TemperatureFolds = 2
 	for _, c := range []struct {
 		name   string
@@ -72,7 +72,7 @@ func kernelWays() []way {
 	} {
 		p := kernelmean.Defaults()
 		c.change(p)
-		add(c.name, p, false, func(k *host.Kernel) {
+		add(c.name, p, func(k *host.Kernel) {
 			k.Landmarks, k.Components, k.Cosine = 0, 0, strings.HasSuffix(c.name, "cosine")
 		})
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +40,6 @@ var all = flag.Bool("all", false, "test every combination, for minutes")
 type way struct {
 	name    string
 	options host.Options
-	sparse  bool
 }
 
 func ways() []way {
@@ -50,22 +48,18 @@ func ways() []way {
 	gradients.Iterations, gradients.L2 = 8, "0.01"
 	means := kernelmean.Defaults()
 	means.Atoms = "60"
-	var all []way
-	for _, w := range []way{
-		{name: "uma", options: host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
-		{name: "classmean", options: host.Options{Learner: classmean.Defaults()}},
-		{name: "softmax", options: host.Options{Learner: gradients}},
-		{name: "kernel PCA and softmax", options: host.Options{Learner: gradients, Kernel: rbf}},
-		{name: "kernelmean", options: host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},
-		{name: "perceptron", options: host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
-	} {
-		all = append(all, w)
-		w.sparse = true
-		w.name += ", sparse"
-		all = append(all, w)
+	return []way{
+		{"uma", host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
+		{"classmean", host.Options{Learner: classmean.Defaults()}},
+		{"softmax", host.Options{Learner: gradients}},
+		{"kernel PCA and softmax", host.Options{Learner: gradients, Kernel: rbf}},
+		{"kernelmean", host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},
+		{"perceptron", host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
 	}
-	return all
 }
+
+// shares reports whether each rank may have read its own examples alone.
+func (w way) shares() bool { return w.options.Learner.Definition().Shared }
 
 // problem returns examples with wrong labels, and their confusion matrix.
 func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
@@ -119,83 +113,46 @@ func train(
 		binary.Write(h, binary.LittleEndian, k.Basis.Axes.W)
 		binary.Write(h, binary.LittleEndian, k.Basis.Offset)
 	}
+	arrays := hex.EncodeToString(h.Sum(nil))
 	m.Meta.Device = model.Device{} // which has as many names as there are engines
 	if err := json.NewEncoder(h).Encode(m.Meta); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return arrays + " " + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// spread trains on so many ranks, each with an engine for each of its shares, and returns what
-// each found in the examples that read gives it.
+// arrays returns the hash of the weights and the basis alone, of what train returns.
+func arrays(hashes string) string {
+	of, _, _ := strings.Cut(hashes, " ")
+	return of
+}
+
+// spread trains on so many ranks, each with the engines that open gives it, one for each of its shares, and returns
+// what each found in the examples that read gives it.
 func spread(
-	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, read func(ranks.Reducer) (*dataset.Dataset, error),
+	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
+	read func(ranks.Reducer) (*dataset.Dataset, error),
 ) []string {
 	t.Helper()
-	found, errs := make([]string, len(shares)), make([]error, len(shares))
-	var wg sync.WaitGroup
-	for rank, r := range ranks.NewGroup(len(shares)) {
-		wg.Go(func() {
-			var engines []engine.Engine
-			for range shares[rank] {
-				engines = append(engines, simd.New())
-			}
-			e, err := shard.Ranks(t.Context(), r, engines, shares[rank])
+	found := make([]string, len(shares))
+	for rank, err := range onRanks(len(shares), func(rank int, r ranks.Reducer) error {
+		e, err := shard.Ranks(t.Context(), r, open(rank), shares[rank])
+		if err != nil {
+			return err
+		}
+		return dataset.Guard(func() error {
+			data, err := read(r)
 			if err == nil {
-				err = dataset.Guard(func() error {
-					data, err := read(r)
-					if err == nil {
-						found[rank], err = train(t.Context(), e, w, data, noise)
-					}
-					return err
-				})
+				found[rank], err = train(t.Context(), e, w, data, noise)
 			}
-			if errs[rank] = err; err != nil {
-				r.Abort(err)
-			}
+			return err
 		})
-	}
-	wg.Wait()
-	for rank, err := range errs {
+	}) {
 		if err != nil {
 			t.Fatalf("rank %d of %d: %v", rank, len(shares), err)
 		}
 	}
 	return found
-}
-
-// TestLearners: a learner finds the same on one engine, on several, and on several ranks of
-// one or two each, however the examples are cut.
-func TestLearners(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	counts := []int{1, 2, 3, 4, 8}
-	for at, w := range ways() {
-		t.Run(w.name, func(t *testing.T) {
-			data, noise := problem(t, w.sparse)
-			want, err := train(t.Context(), simd.New(), w, data, noise)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cuts := 1
-			if *all {
-				cuts = 10 * len(counts)
-			}
-			for k := range cuts {
-				shares := make([][]int, counts[(at+at/len(counts)+k)%len(counts)])
-				for rank := range shares {
-					for range 1 + rng.IntN(2) {
-						shares[rank] = append(shares[rank], 1+rng.IntN(20))
-					}
-				}
-				for rank, got := range spread(t, w, shares, noise,
-					func(ranks.Reducer) (*dataset.Dataset, error) { return data, nil }) {
-					if got != want {
-						t.Errorf("shares %v: rank %d found %s, want %s as of one engine", shares, rank, got, want)
-					}
-				}
-			}
-		})
-	}
 }
 
 // TestPartsShare: examples held out, and what models say of those that they have not seen, are those of one process
@@ -300,15 +257,16 @@ func TestPartsShare(t *testing.T) {
 func TestLearnersShare(t *testing.T) {
 	dir := t.TempDir()
 	for at, w := range append(ways(), kernelWays()...) {
-		if !w.options.Learner.Definition().Shared {
+		if !w.shares() {
 			continue
 		}
-		data, noise := problem(t, w.sparse)
-		for i, name := range []string{"d.csv", "d.svm", "d.umab", "prepared.umab"} {
-			if at >= len(ways()) && i != at%3 && !*all {
+		for i := range 8 {
+			name, sparse := []string{"d.csv", "d.svm", "d.umab", "prepared.umab"}[i%4], i >= 4
+			if at >= len(ways()) && i != at%3+at%2*4 && !*all { // one file for each kernel
 				continue
 			}
-			t.Run(w.name+", "+name, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, %s, sparse %v", w.name, name, sparse), func(t *testing.T) {
+				data, noise := problem(t, sparse)
 				path := filepath.Join(dir, name)
 				prepared := *data
 				if name == "prepared.umab" {
@@ -320,7 +278,7 @@ func TestLearnersShare(t *testing.T) {
 					t.Fatal(err)
 				}
 				o := dataset.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
-				if w.sparse {
+				if sparse {
 					o.Storage = "sparse"
 				}
 				whole, err := dataset.Read(t.Context(), path, o)
@@ -331,11 +289,17 @@ func TestLearnersShare(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i]
-				if at%2 == 1 && i == 2 {
+				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i%4]
+				if at%2 == 1 && i%4 == 2 {
 					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // of which most have no examples
 				}
-				for rank, got := range spread(t, w, shares, noise, func(r ranks.Reducer) (*dataset.Dataset, error) {
+				engines := func(rank int) (own []engine.Engine) {
+					for range shares[rank] {
+						own = append(own, simd.New())
+					}
+					return own
+				}
+				for rank, got := range spread(t, w, shares, noise, engines, func(r ranks.Reducer) (*dataset.Dataset, error) {
 					o := o
 					o.Ranks = r
 					d, err := dataset.Read(t.Context(), path, o)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
@@ -21,6 +22,7 @@ type joined struct {
 // kinds are the kinds of error that one rank tells the others of, by their index.
 var kinds = []error{
 	engine.ErrShape, engine.ErrLabel, engine.ErrValue, engine.ErrMemory, engine.ErrClosed, engine.ErrFailed,
+	audit.ErrDiffers,
 }
 
 // agree returns nil if err is nil on all ranks, else that of one of them, as

@@ -45,10 +45,14 @@ func (r *cells) floats(dst []float32, p int) {
 }
 
 // combine writes z_pq to dst (clause 6): what engine.UpdateVector does, but of class sums g in float32,
-// and column after column, where no sum waits for the one before it. b is row q of the inverse.
+// and column after column, where no sum waits for the one before it. b is row q of the inverse; where that is 0, as
+// most of it is where labels are right, nothing is added: the sums are integers, so no sum so far is -0.
 func combine(dst, g, b []float32, unit float32) {
 	clear(dst)
 	for k, b := range b {
+		if b == 0 {
+			continue
+		}
 		row, b64 := g[k*len(dst):(k+1)*len(dst)], float64(b)
 		for j, acc := range dst {
 			s := b64*float64(row[j]) + float64(acc) // the product is exact

@@ -226,8 +226,9 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 	if err := check("meet", C.uma_meet(w.meeting)); err != nil {
 		return err
 	}
-	// The first millisecond is for ranks that come soon, and then there is time to sleep.
-	const polls = 100
+	// The first millisecond is for ranks that come soon, and then there is time to sleep. Of a core that another rank
+	// needs, looking on without end would take the half.
+	polls := C.long(100)
 	for begin := time.Now(); ; {
 		var met C.int
 		if err := check("meet", C.uma_met(w.meeting, polls, &met)); err != nil {
@@ -240,6 +241,7 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 			return err
 		}
 		if time.Since(begin) > time.Millisecond {
+			polls = 8 // a few, for a library that goes one step further with each
 			time.Sleep(100 * time.Microsecond)
 		}
 	}

@@ -1,0 +1,125 @@
+package shard_test
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+)
+
+// form is a form that examples have, and how a rank comes by them.
+type form struct {
+	name string
+	read func(w way, r ranks.Reducer) (*dataset.Dataset, error)
+}
+
+// forms are two in memory, of which each rank has all, and files, of which each has read its own examples alone where
+// the learner needs no others.
+func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
+	t.Helper()
+	all := []form{
+		{"dense", func(way, ranks.Reducer) (*dataset.Dataset, error) { return dense, nil }},
+		{"sparse", func(way, ranks.Reducer) (*dataset.Dataset, error) { return sparse, nil }},
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"d.umab", "d.csv"} {
+		path := filepath.Join(dir, name)
+		if err := dataset.Write(t.Context(), path, dense, dataset.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, form{name, func(w way, r ranks.Reducer) (*dataset.Dataset, error) {
+			o := dataset.Options{Classes: dense.Classes}
+			if w.shares() {
+				o.Ranks = r
+			}
+			return dataset.Read(t.Context(), path, o)
+		}})
+	}
+	return all
+}
+
+// cell is what else a training has: its ranks, the devices of each, and what these are.
+type cell struct {
+	ranks, devices int
+	kind           string
+}
+
+// grid has all cells, but for a single device of both kinds.
+func grid(opencl bool) (all []cell) {
+	for _, ranks := range []int{1, 2, 3, 4, 8} {
+		for devices := range 2 {
+			all = append(all, cell{ranks, devices + 1, "cpu"})
+			if opencl {
+				all = append(all, cell{ranks, devices + 1, "opencl"})
+			}
+			if opencl && ranks*(devices+1) > 1 {
+				all = append(all, cell{ranks, devices + 1, "both"})
+			}
+		}
+	}
+	return all
+}
+
+// TestLearners: the weights of a learner are those of one engine, from examples of any form, on 1 to 8 ranks of one or
+// two devices each, which are the processor, OpenCL or both, however the examples are cut.
+func TestLearners(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	data, noise := problem(t, false)
+	sparse, _ := problem(t, true)
+	opencl := devices(t, 16)
+	cells, next := grid(opencl != nil), 0
+	for _, w := range ways() {
+		w.options.Preparation = "maxabs,bias,l2" // by default that of sparse examples is another
+		want, err := train(t.Context(), simd.New(), w, data, noise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range forms(t, data, sparse) {
+			t.Run(w.name+", "+f.name, func(t *testing.T) {
+				some, cuts := cells, 10
+				if w.name == "classmean" || w.name == "perceptron" {
+					cuts = 1
+				}
+				if !*all {
+					// 11 has no divisor in common with 29 cells, nor with the 10 without OpenCL: they take turns.
+					some, cuts = cells[next%len(cells):][:1], 1
+					next += 11
+				}
+				for _, c := range some {
+					for range cuts {
+						c.judge(t, rng, w, f, opencl, noise, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// judge trains on a random cut.
+func (c cell) judge(
+	t *testing.T, rng *rand.Rand, w way, f form, opencl []engine.Engine, noise *confusion.Matrix, want string,
+) {
+	t.Helper()
+	shares := make([][]int, c.ranks)
+	engines := make([][]engine.Engine, c.ranks)
+	for k, at := range rng.Perm(c.ranks * c.devices) {
+		rank := k % c.ranks
+		shares[rank] = append(shares[rank], 1+rng.IntN(20))
+		e := engine.Engine(simd.New())
+		if c.kind == "opencl" || c.kind == "both" && at%2 == 0 {
+			e = opencl[at]
+		}
+		engines[rank] = append(engines[rank], e)
+	}
+	for rank, got := range spread(t, w, shares, noise, func(rank int) []engine.Engine { return engines[rank] },
+		func(r ranks.Reducer) (*dataset.Dataset, error) { return f.read(w, r) }) {
+		if arrays(got) != arrays(want) { // metadata have the name and the hash of a file
+			t.Errorf("%s, shares %v: rank %d found %s, want %s as of one processor", c.kind, shares, rank, got, want)
+		}
+	}
+}

@@ -204,7 +204,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	}
 	if noise != nil && about.IgnoresNoise {
 		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none%s",
-			about.Name, insteadOf(o.Learner))
+			about.Name, insteadOf(about.New()))
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil {
 		t.data.SHA256 = t.data.Hash()

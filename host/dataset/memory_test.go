@@ -17,8 +17,11 @@ import (
 	"testing"
 )
 
-// memoryFile is a file whose reading is measured in a process of its own.
-const memoryFile = "UMA_GPU_TEST_MEMORY_FILE"
+// memoryFile is a file whose reading is measured in a process of its own, and memorySteps by what it is prepared there.
+const (
+	memoryFile  = "UMA_GPU_TEST_MEMORY_FILE"
+	memorySteps = "UMA_GPU_TEST_MEMORY_STEPS"
+)
 
 // TestMain makes the process that measures, if it is one.
 func TestMain(m *testing.M) {
@@ -52,6 +55,12 @@ func measureMemory(path string) {
 		o.NoLabels = true
 	}
 	d, err := Read(context.Background(), path, o)
+	if steps := os.Getenv(memorySteps); err == nil && steps != "" {
+		var s Steps
+		if s, err = ParseSteps(steps); err == nil {
+			err = d.Prepare(s)
+		}
+	}
 	if err != nil {
 		panic(err)
 	}
@@ -60,21 +69,29 @@ func measureMemory(path string) {
 	fmt.Println(highWater()-before, final)
 }
 
+// bigDataset has n examples of d features, of which stored are not zero.
+func bigDataset(n, d, stored int) *Dataset {
+	rng := rand.New(rand.NewPCG(31, 32))
+	e := Examples{N: n, D: d, X: make([]float32, n*d)}
+	for i := range n {
+		for k := range stored {
+			e.X[i*d+k*(d/stored)] = float32(1+rng.IntN(1e6-1)) / 1e4
+		}
+	}
+	y := make([]int32, n)
+	for i := range y {
+		y[i] = int32(i % 2)
+	}
+	return &Dataset{Examples: e, Y: y, Classes: []string{"0", "1"}}
+}
+
 // writeBig writes n examples of d features, of which stored are not zero, and
 // returns the path.
 func writeBig(t testing.TB, name string, n, d, stored int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	rng := rand.New(rand.NewPCG(31, 32))
 	const rows = 1000
-	e := Examples{N: rows, D: d, X: make([]float32, rows*d)}
-	part := &Dataset{Examples: e, Y: make([]int32, rows), Classes: []string{"0", "1"}}
-	for i := range rows {
-		part.Y[i] = int32(i % 2)
-		for k := range stored {
-			e.X[i*d+k*(d/stored)] = float32(1+rng.IntN(1e6-1)) / 1e4
-		}
-	}
+	part := bigDataset(rows, d, stored)
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +105,7 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 		header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': %s, 'shape': (%d, %d), }\n", fortran, n, d)
 		fmt.Fprintf(w, "\x93NUMPY\x01\x00%c%c%s", len(header), 0, header)
 		var raw []byte
-		for _, v := range e.X {
+		for _, v := range part.X {
 			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(float64(v)))
 		}
 		for range n / rows {
@@ -114,6 +131,22 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 	return path
 }
 
+// memoryOf returns what the process took at most that read a file, and prepared it by steps if these are not "", and the
+// memory of the examples that it has then.
+func memoryOf(t *testing.T, path, steps string) (most, final int64) {
+	t.Helper()
+	run := exec.Command(os.Args[0])
+	run.Env = append(os.Environ(), memoryFile+"="+path, memorySteps+"="+steps, "GOMAXPROCS=2") // each has some MiB
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := fmt.Sscan(string(out), &most, &final); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return most, final
+}
+
 // Reading takes at most 2.2 times the memory of what is read, whatever the
 // format and whatever the storage comes to be, beyond a few buffers. (Fortran's
 // order is the exception if the result is sparse: all columns must be there before
@@ -134,16 +167,7 @@ func TestReadMemory(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := writeBig(t, c.name, c.n, c.d, c.stored)
-			run := exec.Command(os.Args[0])
-			run.Env = append(os.Environ(), memoryFile+"="+path)
-			out, err := run.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			var most, final int64
-			if _, err := fmt.Sscan(string(out), &most, &final); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			most, final := memoryOf(t, path, "")
 			info, err := os.Stat(path)
 			if err != nil {
 				t.Fatal(err)
@@ -153,6 +177,35 @@ func TestReadMemory(t *testing.T) {
 			const buffers = 8 << 20
 			if float64(most) > 2.2*float64(final)+buffers {
 				t.Errorf("reading took %d MB for %d MB of examples, wanted at most 2.2 times as much", most>>20, final>>20)
+			}
+		})
+	}
+}
+
+// Raw examples that lie in a mapped file take no memory besides their copy when they have been prepared: who keeps the
+// pages has them twice, or one and a half times where the copy has the columns of the file.
+func TestPrepareMappedMemory(t *testing.T) {
+	dense, sparse := bigDataset(200000, 50, 50), bigDataset(100000, 250, 50)
+	sparse.Examples = sparse.Compressed()
+	for _, c := range []struct {
+		name, steps string
+		d           *Dataset
+	}{
+		{"dense", "standardize,bias,l2", dense},
+		{"dense", "l2", dense},
+		{"sparse", "bias,l2", sparse},
+		{"sparse", "l2", sparse},
+	} {
+		t.Run(c.name+" "+c.steps, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "d.umab")
+			if err := Write(t.Context(), path, c.d, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			most, final := memoryOf(t, path, c.steps)
+			t.Logf("%d MB of examples, at most %d MB: %.2f times", final>>20, most>>20, float64(most)/float64(final))
+			const buffers = 4 << 20
+			if float64(most) > 1.2*float64(final)+buffers {
+				t.Errorf("preparing took %d MB for %d MB of examples, wanted at most 1.2 times as much", most>>20, final>>20)
 			}
 		})
 	}

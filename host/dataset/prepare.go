@@ -200,7 +200,7 @@ func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 		return p.applyOver(e, narrow)
 	}
 	if e.Sparse() {
-		return p.applySparse(e)
+		return p.applySparse(e, over)
 	}
 	size := 4
 	if narrow {
@@ -222,7 +222,7 @@ func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 		}
 	}
 	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width], Narrow: out.Narrow}
-	return out, e.Share.Agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first)))
+	return out, e.Share.Agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first, over)))
 }
 
 // checkFor refuses what p cannot prepare.

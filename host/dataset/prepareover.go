@@ -52,7 +52,7 @@ func (p *Preparation) applyOver(e Examples, narrow bool) (Examples, error) {
 		from := max(0, to-rows)
 		raw := aside[:copy(aside, e.X[from*e.D:to*e.D])]
 		some := Examples{N: to - from, D: out.D, X: out.X[from*out.D : to*out.D], Narrow: out.Narrow}
-		if found := p.rows(some, raw, from); found != nil {
+		if found := p.rows(some, raw, from, false); found != nil {
 			err = found // that of the first examples comes last
 		}
 	}
@@ -84,7 +84,7 @@ func (p *Preparation) sparseOver(e Examples) (Examples, error) {
 		first, last := e.Starts[from], e.Starts[to]
 		columns = append(columns[:0], e.Columns[first:last]...)
 		values = append(values[:0], e.Values[first:last]...)
-		if found := p.sparseRows(out, from, to, columns, values, e.Starts[from:to+1], first); found != nil {
+		if found := p.sparseRows(out, from, to, columns, values, e.Starts[from:to+1], first, false); found != nil {
 			err = found // that of the first examples comes last
 		}
 		to = from

@@ -23,7 +23,7 @@ func refuseFilling(s Steps, e Examples) error {
 // applySparse is Apply for sparse examples of the right width. What is not
 // stored stays so: fma(+0, a, +0) is +0 for every finite a, and +0 times a finite
 // r is +0. A stored -0 stays stored, whatever it becomes.
-func (p *Preparation) applySparse(e Examples) (Examples, error) {
+func (p *Preparation) applySparse(e Examples, lost bool) (Examples, error) {
 	if err := p.checkSparse(e); err != nil {
 		return Examples{}, err
 	}
@@ -43,7 +43,7 @@ func (p *Preparation) applySparse(e Examples) (Examples, error) {
 	if err != nil {
 		return Examples{}, err
 	}
-	return out, e.Share.Agree(p.sparseRows(out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0))
+	return out, e.Share.Agree(p.sparseRows(out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0, lost))
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
@@ -69,13 +69,15 @@ func (p *Preparation) checkSparse(e Examples) error {
 func (p *Preparation) extra() int { return p.Width() - p.D }
 
 // sparseRows makes examples from..to-1 of out of raw ones: the one of example from+k has the columns and values from
-// place starts[k]-skip to starts[k+1]-skip of these.
+// place starts[k]-skip to starts[k+1]-skip of these. As with rows, pages of these are given back as they are read.
 func (p *Preparation) sparseRows(
-	out Examples, from, to int, columns []int32, values []float32, starts []int64, skip int64,
+	out Examples, from, to int, columns []int32, values []float32, starts []int64, skip int64, lost bool,
 ) error {
 	parts := parallel.Workers(to-from, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
 	parallel.Cut(to-from, parts, func(part, first, last int) {
+		readValues := readOnce[float32]{values, int(starts[first] - skip), lost}
+		readColumns := readOnce[int32]{columns, int(starts[first] - skip), lost} // which out may share
 		for k := first; k < last && bad[part] == 0; k++ {
 			begin, end := starts[k]-skip, starts[k+1]-skip
 			columns, values := columns[begin:end], values[begin:end]
@@ -86,6 +88,7 @@ func (p *Preparation) sparseRows(
 				dst[len(values)] = 1
 				copy(out.Columns[at:], columns)
 				out.Columns[at+len(columns)] = int32(p.D)
+				readColumns.upTo(int(end))
 			}
 			if p.Steps.L2 {
 				unit(dst)
@@ -93,6 +96,7 @@ func (p *Preparation) sparseRows(
 			if firstNotFinite(dst) >= 0 {
 				bad[part] = from + k + 1
 			}
+			readValues.upTo(int(end))
 		}
 	})
 	for _, i := range bad { // parts are in the order of the examples

@@ -95,16 +95,18 @@ func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, er
 	}
 	return func(dst []float32, first int) error {
 		n := len(dst) / p.Width()
-		return p.rows(Examples{N: n, D: p.Width(), X: dst}, e.X[first*e.D:(first+n)*e.D], first)
+		return p.rows(Examples{N: n, D: p.Width(), X: dst}, e.X[first*e.D:(first+n)*e.D], first, false)
 	}, nil
 }
 
 // rows makes out, dense, with its Narrow if it has one, of the raw examples that lie one behind the other in raw;
-// first is the number of the first of them.
-func (p *Preparation) rows(out Examples, raw []float32, first int) error {
+// first is the number of the first of them. If raw lies in a mapped file, or is lost, its pages are given back as they
+// are read.
+func (p *Preparation) rows(out Examples, raw []float32, first int, lost bool) error {
 	parts := parallel.Workers(out.N, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
 	parallel.Cut(out.N, parts, func(part, from, to int) {
+		read := readOnce[float32]{raw, from * p.D, lost}
 		for i := from; i < to && bad[part] == 0; i++ {
 			src := raw[i*p.D : (i+1)*p.D]
 			scale, j := p.row(out.Row(i), src)
@@ -114,9 +116,11 @@ func (p *Preparation) rows(out Examples, raw []float32, first int) error {
 			if out.Narrow != nil {
 				out.Narrow.enter(first+i, out.D, src, scale)
 			}
+			read.upTo((i + 1) * p.D)
 		}
 	})
-	for _, at := range bad { // parts are in the order of the examples
+	letGo(bytesOf(raw), lost) // what is less than a piece
+	for _, at := range bad {  // parts are in the order of the examples
 		if at > 0 {
 			return p.unfinite(first+(at-1)/out.D, (at-1)%out.D, out.X[at-1])
 		}

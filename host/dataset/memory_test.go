@@ -131,8 +131,8 @@ func writeBig(t testing.TB, name string, n, d, stored int) string {
 	return path
 }
 
-// memoryOf returns what the process took at most that read a file, and prepared it by steps if these are not "", and the
-// memory of the examples that it has then.
+// memoryOf returns what the process took at most that read a file, and prepared it by steps if these are not "", and
+// the memory of the examples that it has then.
 func memoryOf(t *testing.T, path, steps string) (most, final int64) {
 	t.Helper()
 	run := exec.Command(os.Args[0])

@@ -2,9 +2,9 @@ package dataset
 
 import "os"
 
-// letGo gives back the pages of part, if it lies in a file that is mapped: they count as memory of the process while it
-// has them, and come from the file again when somebody reads them. Memory that ranks share has its values nowhere else:
-// it is given back if lost says that nobody wants them, and no other memory ever is.
+// letGo gives back the pages of part, if it lies in a file that is mapped: they count as memory of the process while
+// it has them, and come from the file again when somebody reads them. Memory that ranks share has its values nowhere
+// else: it is given back if lost says that nobody wants them, and no other memory ever is.
 func letGo(part []byte, lost bool) {
 	page := uintptr(os.Getpagesize())
 	at, size := addressOf(part), uintptr(len(part))

@@ -17,7 +17,8 @@ import (
 	"testing"
 )
 
-// memoryFile is a file whose reading is measured in a process of its own, and memorySteps by what it is prepared there.
+// memoryFile is a file whose reading is measured in a process of its own, and memorySteps by what it is prepared
+// there.
 const (
 	memoryFile  = "UMA_GPU_TEST_MEMORY_FILE"
 	memorySteps = "UMA_GPU_TEST_MEMORY_STEPS"

@@ -70,7 +70,7 @@ func TestLetGo(t *testing.T) {
 // somebody does; the prepared values are those of one process either way.
 func TestPrepareLost(t *testing.T) {
 	if !canShare {
-		t.Skip("ranks share no memory here")
+		t.Skip("this system has no memory of which ranks keep a part each, so none can be given back")
 	}
 	raw := randomDataset(rand.New(rand.NewPCG(63, 64)), 30000, 50, []string{"a", "b"})
 	for k := range raw.X {

@@ -336,6 +336,8 @@ same-bits: build mesa
 # compile the library anew, for 50 s. An interrupt ends a target, as ctrl-C does:
 # Go's own limit of time now and then fails a target that found nothing
 # (go.dev/issue/75804, mended in Go 1.27).
+# The fuzzer alone gets it, and ends its workers: one that heard of it first would
+# look as if it had crashed.
 fuzz fuzz-short: deps
 	@count=0; \
 	for d in $$(grep -rl --include='*_test.go' '^func Fuzz' host cpuref gpu learners internal cmd | xargs -n 1 dirname | sort -u); do \
@@ -343,7 +345,7 @@ fuzz fuzz-short: deps
 		go test -c -gcflags '$(MODULE)/...=-d=libfuzzer' -o $$at/fuzzer ./$$d || exit 1; \
 		for f in $$(cd $$d && $$at/fuzzer -test.list '^Fuzz'); do \
 			echo "$$d $$f"; count=$$((count + 1)); \
-			(cd $$d && timeout --preserve-status --signal INT --kill-after 1m $(FUZZTIME) \
+			(cd $$d && timeout --foreground --preserve-status --signal INT --kill-after 1m $(FUZZTIME) \
 				$$at/fuzzer -test.run '^$$' -test.fuzz "^$$f$$" $(FUZZFLAGS) -test.fuzzcachedir $$at/found) || exit 1; \
 		done; \
 	done; \

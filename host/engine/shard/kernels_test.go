@@ -186,18 +186,7 @@ func TestKernelTraffic(t *testing.T) {
 			return err
 		}
 		rbf := mercer.Function{Kind: mercer.RBF, Gamma: 0.1}
-		last := meter.Traffic()
-		step := func(what string, summed, broadcast int64, err error) error {
-			now := meter.Traffic()
-			if got := now.Summed - last.Summed; err == nil && got != summed {
-				err = fmt.Errorf("%s: %d bytes are summed, wanted %d", what, got, summed)
-			}
-			if got := now.Broadcast - last.Broadcast; err == nil && got != broadcast {
-				err = fmt.Errorf("%s: %d bytes are broadcast, wanted %d", what, got, broadcast)
-			}
-			last = now
-			return err
-		}
+		step := sent(meter)
 		basis, err := kernelpca.Fit(t.Context(), e, read.Examples,
 			kernelpca.Options{Function: rbf, Landmarks: m, Components: 5})
 		means := 2 * inOrder(m, 8, 1) // of kernel values, and of features
@@ -212,8 +201,8 @@ func TestKernelTraffic(t *testing.T) {
 		o := kernelmeans.Options{Function: rbf, Atoms: m}
 		_, err = kernelmeans.Fit(t.Context(), e, read.Examples, read.Y, q, o)
 		n := int64(read.N) // all of so few are in the sample on which errors are measured
-		sent := 4*d*(m+m+n+n) + 4*m*m + 4*q*(m+n) + 8*n
-		return step("kernel means", inOrder(q*(m+n), 4, 16)+3*16, sent, err)
+		bytes := 4*d*(m+m+n+n) + 4*m*m + 4*q*(m+n) + 8*n
+		return step("kernel means", inOrder(q*(m+n), 4, 16)+3*16, bytes, err)
 	}) {
 		if err != nil {
 			t.Errorf("rank %d: %v", rank, err)

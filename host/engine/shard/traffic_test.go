@@ -21,18 +21,6 @@ func TestTraffic(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		last := m.Traffic()
-		step := func(what string, summed, broadcast int64, err error) error {
-			now := m.Traffic()
-			if got := now.Summed - last.Summed; err == nil && got != summed {
-				err = fmt.Errorf("%s: %d bytes are summed, wanted %d", what, got, summed)
-			}
-			if got := now.Broadcast - last.Broadcast; err == nil && got != broadcast {
-				err = fmt.Errorf("%s: %d bytes are broadcast, wanted %d", what, got, broadcast)
-			}
-			last = now
-			return err
-		}
 		cells, err := e.LoadCells(data.Examples, data.Y, int(q), numerics.FixedPoint{})
 		if err != nil {
 			return err
@@ -44,7 +32,7 @@ func TestTraffic(t *testing.T) {
 		if err := evaluator.Aim(engine.Targets{Row: data.Y, Values: make([]float32, q*q)}); err != nil {
 			return err
 		}
-		last = m.Traffic()
+		step := sent(m)
 		w := engine.NewWeights(int(q), int(d))
 		for i := range w.W {
 			w.W[i] = float32(i%7 - 3)
@@ -75,5 +63,22 @@ func TestTraffic(t *testing.T) {
 		if err != nil {
 			t.Errorf("rank %d: %v", rank, err)
 		}
+	}
+}
+
+// sent returns a judge of what m counts since it was last asked, or since sent was: other than so many bytes summed and
+// broadcast is an error, and so is err.
+func sent(m *ranks.Meter) func(what string, summed, broadcast int64, err error) error {
+	last := m.Traffic()
+	return func(what string, summed, broadcast int64, err error) error {
+		now := m.Traffic()
+		if got := now.Summed - last.Summed; err == nil && got != summed {
+			err = fmt.Errorf("%s: %d bytes are summed, wanted %d", what, got, summed)
+		}
+		if got := now.Broadcast - last.Broadcast; err == nil && got != broadcast {
+			err = fmt.Errorf("%s: %d bytes are broadcast, wanted %d", what, got, broadcast)
+		}
+		last = now
+		return err
 	}
 }

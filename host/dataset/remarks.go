@@ -40,6 +40,10 @@ func (d *Dataset) remark(r *remarks, o Options) error {
 			return err
 		}
 	}
+	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: several features are named %s; only their order tells them apart, "+
+			"so data to predict need these columns in this order", d.Path, quote(name)))
+	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || d.count(d.Y[0]) == 1) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; "+
 			"if it is a header, say so (--header yes), and if not, too (--header no)", r.maybeHeader)
@@ -48,6 +52,18 @@ func (d *Dataset) remark(r *remarks, o Options) error {
 		return nil
 	}
 	return d.judgeLabels(warn)
+}
+
+// firstTwice returns the first of names that is there before.
+func firstTwice(names []string) (name string, found bool) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
 }
 
 // fewExamples is the number below which nothing that examples have in common is telling.

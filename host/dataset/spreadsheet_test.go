@@ -69,6 +69,8 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"R, readr", "...1,a,b,c,label\n" + indexed(1, words), Options{}, 30, 3, "a b c", "f: column 1 (...1) is an index and is left out"},
 		{"Excel, decimal commas", "a;b;label\n1,5;2;x\n", Options{}, 0, 0, "", `f:2:1: column 1 (a): found "1,5", wanted a decimal number such as 12, -0.5 or 1e-3; if that is a decimal comma, say so (--decimal comma)`},
 		{"Excel, rows numbered", "Nr,a,b,c,label\n" + indexed(1, words), Options{}, 30, 4, "Nr a b c", "f: column 1 (Nr) numbers the examples"},
+		{"one name twice", "a,b,a,label\n1,2,3,x\n2,1,5,y\n", Options{}, 2, 3, "a b a", `f: several features are named "a"; only their order tells them apart`},
+		{"one name twice, as wanted", "a,b,a,label\n1,2,3,x\n2,1,5,y\n", Options{FeatureNames: []string{"a", "b", "a"}}, 2, 3, "a b a", ""},
 
 		{"a measurement as label", "a,b,price\n" + lines(120, func(i int) string {
 			return fmt.Sprintf("1,%d,%d.%d", i%7, 3*i%119, i%9)

@@ -60,7 +60,7 @@ func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
 			copy(lines[t*n+block*lanes:], products[at:at+lanes])
 		}
 	}
-	r.run(score, r.denseTasks(), n*r.x.D*depth, r.dense.blocksPerTask()*depth*lanes)
+	r.sweep(score, r.denseTasks(), r.dense.blocksPerTask()*lanes, n*r.x.D*depth, r.dense.blocksPerTask()*depth*lanes)
 	r.e.exampleBytes.Add(4 * int64(r.x.Stored()))
 
 	tile := basis.Sketch(r.x.X, lines, n)

@@ -47,14 +47,14 @@ func (s *share) begin(v *evaluator) {
 	}
 }
 
-// each does all tasks by workers whose share has begun.
-func (v *evaluator) each(tasks, work int, do func(task int, own *worker)) {
-	v.run(func(_ *resident, task int, own *worker) {
+// each does all tasks by workers whose share has begun. Tasks that read all examples in order have so many each; others 0.
+func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worker)) {
+	v.sweep(func(_ *resident, task int, own *worker) {
 		if !own.share.begun {
 			own.share.begin(v)
 		}
 		do(task, own)
-	}, tasks, work, lanes*sparseMost)
+	}, tasks, examples, work, lanes*sparseMost)
 }
 
 // sum computes the weighted sums of count coefficients of each example (clause 14), and
@@ -69,23 +69,23 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int, 
 	switch {
 	case v.x.Sparse():
 		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)
-		v.each(spans, work*sparseCost, func(at int, own *worker) {
+		v.each(spans, 0, work*sparseCost, func(at int, own *worker) {
 			fill(own, at, own.share.a)
 			v.holdByExample(at, own.share.a)
 		})
-		v.each(v.columns.tasks()*panels(count, lanes), work*sparseCost, v.sumColumns)
+		v.each(v.columns.tasks()*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
 	case ownSums(count, v.x.D):
-		v.each(spans, 2*work, func(at int, own *worker) {
+		v.each(spans, span, 2*work, func(at int, own *worker) {
 			fill(own, at, own.share.a)
 			v.sumSpan(at, own.share.a, own.share.sums, 0, count, 0, v.x.D, own.share.totals)
 		})
 		v.addShares()
 	default:
 		v.held = resize(v.held, spans*span*count)
-		v.each(spans, work, func(at int, own *worker) { fill(own, at, v.held[at*span*count:(at+1)*span*count]) })
+		v.each(spans, span, work, func(at int, own *worker) { fill(own, at, v.held[at*span*count:(at+1)*span*count]) })
 		v.readAgain()
 		clear(sums)
-		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, v.sumStrip)
+		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), 0, work, v.sumStrip)
 	}
 	var e engine.Evaluation
 	for _, w := range v.workers {

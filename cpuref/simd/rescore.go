@@ -41,7 +41,7 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost, lanes*sparseMost)
 		return
 	}
-	r.run((*resident).denseTask, r.denseTasks(), work, 0)
+	r.sweep((*resident).denseTask, r.denseTasks(), r.dense.blocksPerTask()*lanes, work, 0)
 }
 
 // prepare plans and packs the passes in which all examples are read once for some classes.

@@ -29,7 +29,7 @@ func inMemory(t *testing.T, values []float32) (there, all int) {
 }
 
 // What is fetched is in memory, and what is not fetched is not: the system reads ahead of those alone who go through
-// the file, no further than it is set to.
+// the file, no further than it is set to. An Ahead fetches a window, from where somebody is.
 func TestFetch(t *testing.T) {
 	const n, d = 40_000, 256
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -96,5 +96,29 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%d rows: found %d of %d pages in memory", some, there, all)
 		}
 	}
+	forgotten()
+	const window = 10_000
+	a := e.Ahead(window)
+	fetched := func(from, to int) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+			there, all := inMemory(t, e.X[from*d:to*d])
+			if there == all {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("found %d of %d pages of %d..%d in memory, which is ahead", there, all, from, to-1)
+			}
+		}
+	}
+	fetched(0, window)
+	if there, all := inMemory(t, e.X[n/2*d:]); there > all/2 {
+		t.Errorf("a window ahead of 0: found %d of the last %d pages in memory", there, all)
+	}
+	a.Come(n / 2)
+	fetched(n/2, n/2+window)
+	a.Come(n - 1)
+	fetched(n-1, n)
+	a.Close()
 	sameBits(t, "values", e.X, x)
 }

@@ -39,5 +39,6 @@ func TestWindow(t *testing.T) {
 		}
 		e.Fetch(0, min(e.N, 4))
 		e.FetchSome(0, e.N, min(e.N, 1), func(int) int { return 0 })
+		e.Ahead(1).Close()
 	}
 }

@@ -164,6 +164,7 @@ func (h *HeldOut) part(
 	some, release, err := keep(data.Examples, data.Y, fit)
 	without := *data
 	without.Examples, without.Y, without.SHA256 = some.x, some.y, ""
+	without.Overwrite = true // it is a copy
 	return &without, fit, rest, release, err
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -11,6 +13,29 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/mercer"
 )
+
+// TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file that does not fit.
+func TestWantsNarrow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.umab")
+	succeed(t, "synth", "--examples", "500", "--out", path)
+	d, err := dataset.Read(t.Context(), path, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	card := &device{selection: selection{try: []gpu.Info{{}}}}
+	if !card.wantsNarrow(d.Examples) {
+		t.Error("a card is given no codes")
+	}
+	if d.Mapped() == nil {
+		return
+	}
+	before := debug.SetMemoryLimit(1)
+	defer debug.SetMemoryLimit(before)
+	if card.wantsNarrow(d.Examples) {
+		t.Error("codes are asked for where there is no room for them")
+	}
+}
 
 func TestSelectDevice(t *testing.T) {
 	intel := gpu.Info{Platform: 0, Device: 0, Name: "Xeon 8480", PlatformName: "Portable Computing Language", Type: "CPU"}

@@ -20,6 +20,7 @@ func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err 
 	if t.validate == 0 {
 		return d, nil, nil
 	}
+	d.Overwrite = true // nobody else has them
 	parts, err := dataset.SplitFractions(d, []float64{1 - t.validate, t.validate}, t.Seed)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: --validate: %w", t.data, err)
@@ -28,7 +29,6 @@ func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err 
 	if err := d.Close(); err != nil { // parts are copies
 		return nil, nil, err
 	}
-	d.Examples = dataset.Examples{}
 	t.notes.say("validate: %d examples to learn from, %d to judge by", parts[0].N, parts[1].N)
 	return parts[0], parts[1], nil
 }

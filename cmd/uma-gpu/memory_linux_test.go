@@ -21,9 +21,9 @@ func TestTrainMemory(t *testing.T) {
 	succeed(t, "convert", "--data", raw, "--normalize", "auto", "--out", prepared)
 	// What the program has besides, and a MiB or more for each processor.
 	const features, program, processors = 4 * 60000 * 200, 40 << 20, "GOMAXPROCS=2; export GOMAXPROCS;"
-	for _, learner := range []string{"uma", "softmax"} {
+	for _, learner := range []string{"uma", "softmax", "uma --validate 0.2"} {
 		for _, data := range []string{raw, prepared} {
-			args := []string{"train", "--data", data, "--learner", learner, "--device", "cpu"}
+			args := append([]string{"train", "--data", data, "--device", "cpu", "--learner"}, strings.Fields(learner)...)
 			said, _ := ran(t, processors, append(args, "--dry-run", "--json")...)
 			m := decode[planReport](t, said).Memory
 			_, most := ran(t, processors, append(args, "--max-steps", "10", "--model", filepath.Join(dir, "m.npz"))...)

@@ -34,8 +34,9 @@ type Dataset struct {
 	// KeepNarrow asks Prepare and PrepareBy for Examples.Narrow too, where the raw
 	// values are small integers. Read sets it for Options.Storage "narrow".
 	KeepNarrow bool
-	// Overwrite lets Prepare and PrepareBy write prepared values over the raw ones, which takes half the memory:
-	// for a holder who shares the Examples with nobody, and needs them no more if that ends with an error.
+	// Overwrite lets Prepare and PrepareBy write prepared values over the raw ones, and a split a part of them over
+	// all, which takes half the memory: for a holder who shares the Examples with nobody, and needs them no more if
+	// that ends with an error.
 	Overwrite bool
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -78,14 +79,9 @@ func (e Examples) Pick(which []int) Examples {
 		return e.Share.pick(e, which)
 	}
 	p := Examples{N: len(which), D: e.D}
-	const grain = 1 << 16 // values that are worth a processor
 	if !e.Sparse() {
 		p.X = make([]float32, p.N*p.D)
-		parallel.Ranges(p.N, 1+grain/max(1, p.D), func(from, to int) {
-			for k, i := range which[from:to] {
-				copy(p.Row(from+k), e.Row(i))
-			}
-		})
+		e.pickInto(p, which)
 		return p
 	}
 	p.Starts = make([]int64, 1, p.N+1)
@@ -93,7 +89,7 @@ func (e Examples) Pick(which []int) Examples {
 		p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
 	}
 	p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
-	parallel.Ranges(p.N, 1+grain/max(1, len(p.Values)/max(1, p.N)), func(from, to int) {
+	parallel.Ranges(p.N, 1+pickGrain/max(1, len(p.Values)/max(1, p.N)), func(from, to int) {
 		for k, i := range which[from:to] {
 			columns, values := e.SparseRow(i)
 			copy(p.Columns[p.Starts[from+k]:], columns)
@@ -101,6 +97,27 @@ func (e Examples) Pick(which []int) Examples {
 		}
 	})
 	return p
+}
+
+// pickGrain is how many values it is worth a processor to copy.
+const pickGrain = 1 << 16
+
+// pickInto copies the dense examples that which names to p. Of a mapped file, whoever copies its rows in their order lets
+// go what is copied.
+func (e Examples) pickInto(p Examples, which []int) {
+	sorted := slices.IsSorted(which)
+	parallel.Ranges(p.N, 1+pickGrain/max(1, p.D), func(from, to int) {
+		if from == to {
+			return
+		}
+		read := readOnce[float32]{list: e.X, done: which[from] * e.D}
+		for k, i := range which[from:to] {
+			if sorted {
+				read.upTo(i * e.D)
+			}
+			copy(p.Row(from+k), e.Row(i))
+		}
+	})
 }
 
 // Stored returns the number of values in memory: N·D if dense.

@@ -33,6 +33,9 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 		full = memory.Check(memory.Product(share, len(which), e.D, 4), fmt.Sprintf("%d times %s", share, what))
 	}
 	if full == nil {
+		if p, release, ok := e.pickAside(which); ok {
+			return p, release, nil
+		}
 		return e.Pick(which), release, nil
 	}
 	if !mapped {
@@ -47,6 +50,27 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 		copy(kept.Row(k), e.Row(i))
 	}
 	return kept, s.close, nil
+}
+
+// asideBytes is from how many bytes on what is kept is given back at once when nobody wants it.
+const asideBytes = 1 << 20
+
+// pickAside is Pick, into memory that is given back on release: the collector would let as much again be taken before it
+// looks for what nobody uses. There is room behind the values for a column more, as hasRoom asks. It does only what
+// pays, and can be done.
+func (e Examples) pickAside(which []int) (p Examples, release func(), ok bool) {
+	p = Examples{N: len(which), D: e.D}
+	size := memory.Product(p.N, e.D+1, 4)
+	if !canShare || e.Sparse() || size < asideBytes {
+		return p, nil, false
+	}
+	raw, err := reserve(int(size), 0, int(size))
+	if err != nil {
+		return p, nil, false
+	}
+	p.X = viewOf[float32](raw)[:p.N*p.D]
+	e.pickInto(p, which)
+	return p, func() { giveBack([][]byte{raw}) }, true
 }
 
 // temporary is a folder for large files that nobody needs any more when the process has ended. /tmp is often memory.

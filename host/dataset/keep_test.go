@@ -64,6 +64,30 @@ func TestKeepSpills(t *testing.T) {
 	}
 }
 
+// TestKeep: what is kept is what Pick picks, with room for a column, few or many, of memory or a file.
+func TestKeep(t *testing.T) {
+	some := randomDataset(rand.New(rand.NewPCG(7, 6)), 20_000, 40, []string{"a", "b"})
+	for what, e := range map[string]Examples{"memory": some.Examples, "a file": stored(t, some, Options{}).Examples} {
+		for _, step := range []int{1, 2, 1000} {
+			var which []int
+			for i := step / 2; i < e.N; i += step {
+				which = append(which, i)
+			}
+			kept, release, err := e.Keep(which)
+			if err != nil || !equalExamples(kept, some.Pick(which)) {
+				t.Fatalf("%s, one of %d: kept other examples, or %v", what, step, err)
+			}
+			if room := cap(kept.X) - len(kept.X); canShare && step < 1000 && room < kept.N {
+				t.Errorf("%s, one of %d: room for %d values behind %d examples, wanted one each", what, step, room, kept.N)
+			}
+			release()
+		}
+		if !equalExamples(e, some.Examples) {
+			t.Errorf("%s: other examples than before", what)
+		}
+	}
+}
+
 // addressError is what a fault at an address panics with.
 type addressError uintptr
 

@@ -67,8 +67,8 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // the sizes of the parts allow. Data without labels count as one class. Within a
 // part, examples keep the order of the file. Each part has all of d's classes,
 // also those of which it has no example, and d's preparation, feature names,
-// label column and path; it shares no memory with d. Where ranks share d, they share parts that are
-// not small, and all of them call it. The error is about counts that d does not
+// label column and path; it shares no memory with d, but that of d.Overwrite, after which d has no examples. Where ranks
+// share d, they share parts that are not small, and all of them call it. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	if err := d.Share.Agree(d.check(context.Background())); err != nil {
@@ -101,13 +101,25 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 		}
 	}
 	split := make([]*Dataset, len(counts)-1)
+	last := 0 // that of the most examples, which may go over all when the others have theirs
 	for k := range split {
 		slices.Sort(examples[k])
-		if split[k], err = d.pick(examples[k]); err != nil {
-			return nil, err
+		if len(examples[k]) > len(examples[last]) {
+			last = k
 		}
 	}
-	return split, nil
+	for k := range split {
+		if k != last {
+			if split[k], err = d.pick(examples[k], false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	split[last], err = d.pick(examples[last], d.Overwrite)
+	if d.Overwrite {
+		d.Examples = Examples{N: d.N, D: d.D}
+	}
+	return split, err
 }
 
 // bytesHere is what the values of this rank take in memory.
@@ -167,9 +179,9 @@ func (d *Dataset) members() [][]int32 {
 	return members
 }
 
-// pick returns the examples with these numbers, in this order, as a data set of
-// its own.
-func (d *Dataset) pick(examples []int32) (*Dataset, error) {
+// pick returns the examples with these numbers, which increase, as a data set of its own, in the memory of d if it may
+// be overwritten and can be.
+func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
 		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format, Prepared: d.Prepared,
@@ -191,9 +203,18 @@ func (d *Dataset) pick(examples []int32) (*Dataset, error) {
 	for k, i := range examples {
 		which[k] = int(i)
 	}
-	if d.Share == nil {
+	switch {
+	case over && d.Share == nil && d.file == nil && !d.Sparse():
+		p.Examples = Examples{N: len(which), D: d.D, X: d.X[:len(which)*d.D]}
+		for k, i := range which {
+			copy(p.Row(k), d.Row(i)) // i is at least k
+		}
+	case d.Share == nil && !d.Sparse():
+		p.Examples = Examples{N: len(which), D: d.D, X: make([]float32, len(which)*d.D, len(which)*(d.D+1))} // see hasRoom
+		d.pickInto(p.Examples, which)
+	case d.Share == nil:
 		p.Examples = d.Examples.Pick(which)
-	} else {
+	default:
 		var err error
 		if p.Examples, _, err = d.Keep(which); err != nil { // to be used as long as the process lives
 			return nil, err

@@ -151,6 +151,29 @@ func TestSplitSharesNothing(t *testing.T) {
 	}
 }
 
+// The largest part goes over all examples if it may: the same parts, and nothing of them lies in another.
+func TestSplitOver(t *testing.T) {
+	d := numbered(rand.New(rand.NewPCG(5, 5)), 70, 30, 21)
+	want, err := SplitCounts(d, []int{20, Rest, 10}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := d.X
+	d.Overwrite = true
+	parts, err := SplitCounts(d, []int{20, Rest, 10}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, p := range parts {
+		if over := addressOf(bytesOf(p.X)) == addressOf(bytesOf(all)); !reflect.DeepEqual(p, want[k]) || over != (k == 1) {
+			t.Errorf("part %d is another, or lies where all examples do: %v", k, over)
+		}
+	}
+	if d.X != nil || d.N != 121 {
+		t.Errorf("found %d values of %d examples left, wanted none of 121", len(d.X), d.N)
+	}
+}
+
 func TestSplitWithoutLabels(t *testing.T) {
 	d := numbered(rand.New(rand.NewPCG(1, 2)), 10)
 	d.Y, d.Classes, d.LabelColumn, d.Label = nil, nil, 0, ""

@@ -40,7 +40,7 @@ func TestBeyond(t *testing.T) {
 		for k, copies := range []bool{true, false} {
 			o := Options{}
 			if copies {
-				o.MemoryLimit = 256 << 20
+				o.MemoryLimit = 256<<20 + 5*int64(d.N*q) // scores, classes, and tiles
 			}
 			e := openTest(t, i, o, build{copies: copies, guard: noGuard})
 			plan, err := e.Plan(d.Examples, nil, q)

@@ -297,8 +297,8 @@ const processorValues = 1 << 20
 // processorSuffices reports whether the processor is done before a device has begun.
 func (w work) processorSuffices() bool { return w.values < processorValues }
 
-// wantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others, which
-// a file larger than memory has no room for.
+// wantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others:
+// where these are a file larger than memory there is no room.
 func (d *device) wantsNarrow(x dataset.Examples) bool {
 	if x.Window() > 0 {
 		return false

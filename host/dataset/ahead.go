@@ -18,7 +18,8 @@ type Ahead struct {
 // Ahead begins to read e, up to a window of examples before whoever goes through all of them once, in order; it takes
 // a Close. Of examples that lie in no file it reads nothing.
 func (e Examples) Ahead(window int) *Ahead {
-	a := &Ahead{x: e, window: window, came: make(chan struct{}, 1), closed: make(chan struct{}), ended: make(chan struct{})}
+	a := &Ahead{x: e, window: window, came: make(chan struct{}, 1), closed: make(chan struct{})}
+	a.ended = make(chan struct{})
 	go a.read()
 	return a
 }

@@ -102,8 +102,8 @@ func (e Examples) Pick(which []int) Examples {
 // pickGrain is how many values it is worth a processor to copy.
 const pickGrain = 1 << 16
 
-// pickInto copies the dense examples that which names to p, and lets go of those of a mapped file if they are copied in
-// their order.
+// pickInto copies the dense examples that which names to p, and lets go of those of a mapped file if they are copied
+// in their order.
 func (e Examples) pickInto(p Examples, which []int) {
 	sorted := slices.IsSorted(which)
 	parallel.Ranges(p.N, 1+pickGrain/max(1, p.D), func(from, to int) {

@@ -56,8 +56,8 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 const asideBytes = 1 << 20
 
 // pickAside is Pick, into memory that is given back on release: the collector would let as much again be taken before
-// it looks for what nobody uses. There is room behind the values for a column more, as hasRoom asks. It is not ok where
-// that does not pay or cannot be done.
+// it looks for what nobody uses. There is room behind the values for a column more, as hasRoom asks. It is not ok
+// where that does not pay or cannot be done.
 func (e Examples) pickAside(which []int) (p Examples, release func(), ok bool) {
 	p = Examples{N: len(which), D: e.D}
 	size := memory.Product(p.N, e.D+1, 4)

@@ -67,8 +67,8 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // the sizes of the parts allow. Data without labels count as one class. Within a
 // part, examples keep the order of the file. Each part has all of d's classes,
 // also those of which it has no example, and d's preparation, feature names,
-// label column and path; it shares no memory with d. After d.Overwrite d has no examples any more. Where ranks share d,
-// they share parts that are not small, and all of them call it. The error is about counts that d does not
+// label column and path; it shares no memory with d. After d.Overwrite d has no examples any more. Where ranks share
+// d, they share parts that are not small, and all of them call it. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	if err := d.Share.Agree(d.check(context.Background())); err != nil {

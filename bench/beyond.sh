@@ -113,7 +113,7 @@ done
 
 weights() { unzip -p "$1" W.npy | sha256sum | cut -d ' ' -f 1; }
 in_memory=false
-[ "$(stat -c %s "$file")" -gt "$(awk '/^MemTotal/{print 1024 * $2}' /proc/meminfo)" ] || in_memory=true
+[ "$(stat -c %s "$file")" -gt "$(awk '/^MemTotal/{printf "%.0f", 1024 * $2}' /proc/meminfo)" ] || in_memory=true
 for learner in $learners; do
 	# shellcheck disable=SC2046 # words
 	if $in_memory; then

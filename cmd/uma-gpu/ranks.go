@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -211,8 +212,8 @@ func compareIdentities(r ranks.Reducer, mine identity) error {
 	return nil
 }
 
-// programHash returns a hash of the program's file.
-func programHash() (_ int64, err error) {
+// programHash returns a hash of the program's file, which does not change while it runs.
+var programHash = sync.OnceValues(func() (_ int64, err error) {
 	path, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("find the program's file, to compare it with other ranks': %w", err)
@@ -227,7 +228,7 @@ func programHash() (_ int64, err error) {
 		return 0, err
 	}
 	return int64(binary.LittleEndian.Uint64(h.Sum(nil))), nil
-}
+})
 
 func hash64(text string) int64 {
 	sum := sha256.Sum256([]byte(text))

@@ -89,24 +89,60 @@ func columnSums(e Examples, mean []float64) ([]float64, error) {
 		e.byColumns(begin, end, func(first, last, from, to int) {
 			sums := group[from-begin : to-begin]
 			if mean == nil {
-				for i := first; i < last; i++ {
-					for j, v := range e.Row(i)[from:to] {
-						sums[j] += float64(v)
-					}
-				}
-				return
-			}
-			mean := mean[from:to]
-			for i := first; i < last; i++ {
-				for j, v := range e.Row(i)[from:to] {
-					d := float64(v) - mean[j]
-					sums[j] += float64(d * d)
-				}
+				e.addColumns(sums, first, last, from)
+			} else {
+				e.addSquares(sums, mean[from:to], first, last, from)
 			}
 		})
 		return nil
 	})
 	return sums, err
+}
+
+// addColumns adds columns from.. of rows first..last-1 to sums, row by row. It goes through four rows at once, which come
+// from memory together: a group of columns is so little of a row that the processor does not foresee the next.
+func (e Examples) addColumns(sums []float64, first, last, from int) {
+	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
+	i := first
+	for ; i+4 <= last; i += 4 {
+		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
+		for j, s := range sums {
+			s += float64(r0[j])
+			s += float64(r1[j])
+			s += float64(r2[j])
+			sums[j] = s + float64(r3[j])
+		}
+	}
+	for ; i < last; i++ {
+		for j, v := range row(i) {
+			sums[j] += float64(v)
+		}
+	}
+}
+
+// addSquares is addColumns of squared distances from mean.
+func (e Examples) addSquares(sums, mean []float64, first, last, from int) {
+	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
+	square := func(v float32, mean float64) float64 {
+		d := float64(v) - mean
+		return float64(d * d)
+	}
+	mean = mean[:len(sums)]
+	i := first
+	for ; i+4 <= last; i += 4 {
+		r0, r1, r2, r3 := row(i), row(i+1), row(i+2), row(i+3)
+		for j, s := range sums {
+			s += square(r0[j], mean[j])
+			s += square(r1[j], mean[j])
+			s += square(r2[j], mean[j])
+			sums[j] = s + square(r3[j], mean[j])
+		}
+	}
+	for ; i < last; i++ {
+		for j, v := range row(i) {
+			sums[j] += square(v, mean[j])
+		}
+	}
 }
 
 // byColumns calls f for ranges of rows of dense examples, one after the other, and of columns begin..end-1, several

@@ -99,8 +99,8 @@ func columnSums(e Examples, mean []float64) ([]float64, error) {
 	return sums, err
 }
 
-// addColumns adds columns from.. of rows first..last-1 to sums, row by row. It goes through four rows at once, which come
-// from memory together: a group of columns is so little of a row that the processor does not foresee the next.
+// addColumns adds columns from.. of rows first..last-1 to sums, row by row. It goes through four rows at once, which
+// come from memory together: a group of columns is so little of a row that the processor does not foresee the next.
 func (e Examples) addColumns(sums []float64, first, last, from int) {
 	row := func(i int) []float32 { return e.Row(i)[from:][:len(sums)] }
 	i := first

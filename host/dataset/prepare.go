@@ -286,25 +286,23 @@ func (p *Preparation) unfinite(i, j int, v float32) error {
 		"wanted a finite number; rescale the column or leave out a step", p.Steps, i+1, j+1, v)
 }
 
-// row prepares one example; it returns what scaled it, and the first column that is
-// not finite, -1 if all are.
-func (p *Preparation) row(dst, src []float32) (scale float32, bad int) {
+// mapColumns writes a raw row to dst as the steps but L2 make it.
+func (p *Preparation) mapColumns(dst, src []float32) {
 	if p.A == nil {
 		copy(dst, src)
 	} else {
-		a, b := p.A[:len(src)], p.B[:len(src)]
+		a, b, dst := p.A[:len(src)], p.B[:len(src)], dst[:len(src)]
 		for j, v := range src {
-			dst[j] = numerics.FMA(v, a[j], b[j])
+			if s := float64(v)*float64(a[j]) + float64(b[j]); numerics.Plain(s) {
+				dst[j] = float32(s)
+			} else {
+				dst[j] = numerics.FMA(v, a[j], b[j])
+			}
 		}
 	}
 	if p.Steps.Bias {
 		dst[len(src)] = 1
 	}
-	scale = 1
-	if p.Steps.L2 {
-		scale = unit(dst)
-	}
-	return scale, firstNotFinite(dst)
 }
 
 // unit scales a row to length 1 and returns by what. The values of a sparse row do: a
@@ -314,6 +312,11 @@ func unit(row []float32) (r float32) {
 	for _, v := range row {
 		sum += float64(float64(v) * float64(v))
 	}
+	return scaled(row, sum)
+}
+
+// scaled scales a row, whose squares have this sum.
+func scaled(row []float32, sum float64) (r float32) {
 	r = 1
 	if sum != 0 {
 		r = float32(1 / math.Sqrt(sum))
@@ -322,6 +325,29 @@ func unit(row []float32) (r float32) {
 		row[j] = v * r
 	}
 	return r
+}
+
+// units is unit for some rows of d values. Four sums are under way at a time, since one waits for each of its
+// additions.
+func units(rows []float32, d int, r []float32) {
+	row := func(k int) []float32 { return rows[k*d:][:d] }
+	k := 0
+	for ; k+4 <= len(r); k += 4 {
+		x1, x2, x3 := row(k+1), row(k+2), row(k+3)
+		var s0, s1, s2, s3 float64
+		for j, v := range row(k) {
+			s0 += float64(float64(v) * float64(v))
+			s1 += float64(float64(x1[j]) * float64(x1[j]))
+			s2 += float64(float64(x2[j]) * float64(x2[j]))
+			s3 += float64(float64(x3[j]) * float64(x3[j]))
+		}
+		for l, sum := range [4]float64{s0, s1, s2, s3} {
+			r[k+l] = scaled(row(k+l), sum)
+		}
+	}
+	for ; k < len(r); k++ {
+		r[k] = unit(row(k))
+	}
 }
 
 // firstNotFinite returns the place of the first value that is not finite, -1 if

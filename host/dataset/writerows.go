@@ -107,16 +107,27 @@ func (p *Preparation) rows(out Examples, raw []float32, first int, lost bool) er
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
 	parallel.Cut(out.N, parts, func(part, from, to int) {
 		read := readOnce[float32]{raw, from * p.D, lost}
-		for i := from; i < to && bad[part] == 0; i++ {
-			src := raw[i*p.D : (i+1)*p.D]
-			scale, j := p.row(out.Row(i), src)
-			if j >= 0 {
+		scale := make([]float32, 8) // of the rows that are prepared together
+		for i := from; i < to && bad[part] == 0; i += len(scale) {
+			scale := scale[:min(len(scale), to-i)]
+			src := func(k int) []float32 { return raw[(i+k)*p.D:][:p.D] }
+			for k := range scale {
+				p.mapColumns(out.Row(i+k), src(k))
+				scale[k] = 1
+			}
+			some := out.X[i*out.D : (i+len(scale))*out.D]
+			if p.Steps.L2 {
+				units(some, out.D, scale)
+			}
+			if j := firstNotFinite(some); j >= 0 {
 				bad[part] = i*out.D + j + 1
 			}
 			if out.Narrow != nil {
-				out.Narrow.enter(first+i, out.D, src, scale)
+				for k, r := range scale {
+					out.Narrow.enter(first+i+k, out.D, src(k), r)
+				}
 			}
-			read.upTo((i + 1) * p.D)
+			read.upTo((i + len(scale)) * p.D)
 		}
 	})
 	letGo(bytesOf(raw), lost) // what is less than a piece

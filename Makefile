@@ -161,7 +161,8 @@ shards: deps
 # Debian's two MPI lie side by side: a build names the one it takes (pkg-config), and is started by its own mpirun.
 MPI ?= openmpi
 MPI_TAGS := mpi$(if $(filter mpich,$(MPI)),$(comma)mpich)
-MPIRUN = $(or $(shell command -v mpirun.$(MPI)),mpirun) $(if $(filter openmpi,$(MPI)),--oversubscribe --allow-run-as-root)
+# Looked for by the shell, when what a recipe needs has been installed.
+MPIRUN = $$(command -v mpirun.$(MPI) || echo mpirun) $(if $(filter openmpi,$(MPI)),--oversubscribe --allow-run-as-root)
 MPI_PACKAGES := $(if $(filter mpich,$(MPI)),mpich libmpich-dev,openmpi-bin libopenmpi-dev)
 mpi: deps
 	@.ci/install-deps $(MPI_PACKAGES)

@@ -29,6 +29,7 @@ func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err 
 	if err := d.Close(); err != nil { // parts are copies
 		return nil, nil, err
 	}
+	d.Examples = dataset.Examples{}
 	t.notes.say("validate: %d examples to learn from, %d to judge by", parts[0].N, parts[1].N)
 	return parts[0], parts[1], nil
 }

@@ -67,8 +67,8 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // the sizes of the parts allow. Data without labels count as one class. Within a
 // part, examples keep the order of the file. Each part has all of d's classes,
 // also those of which it has no example, and d's preparation, feature names,
-// label column and path; it shares no memory with d. After d.Overwrite d has no examples any more. Where ranks share
-// d, they share parts that are not small, and all of them call it. The error is about counts that d does not
+// label column and path; it shares no memory with d, which d.Overwrite may leave without its examples. Where ranks
+// share d, they share parts that are not small, and all of them call it. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 	if err := d.Share.Agree(d.check(context.Background())); err != nil {
@@ -116,9 +116,6 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 		}
 	}
 	split[last], err = d.pick(examples[last], d.Overwrite)
-	if d.Overwrite {
-		d.Examples = Examples{N: d.N, D: d.D}
-	}
 	return split, err
 }
 
@@ -179,8 +176,8 @@ func (d *Dataset) members() [][]int32 {
 	return members
 }
 
-// pick returns the examples with these numbers, which increase, as a data set of its own, in the memory of d if it may
-// be overwritten and can be.
+// pick returns the examples with these numbers, which increase, as a data set of its own: in the memory of d, which
+// has none then, if that may be overwritten and belongs to d alone.
 func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
@@ -204,11 +201,12 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		which[k] = int(i)
 	}
 	switch {
-	case over && d.Share == nil && d.file == nil && !d.Sparse():
+	case over && d.Share == nil && d.file == nil && d.scratch == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: d.X[:len(which)*d.D]}
 		for k, i := range which {
 			copy(p.Row(k), d.Row(i)) // i is at least k
 		}
+		d.Examples = Examples{N: d.N, D: d.D}
 	case d.Share == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: make([]float32, len(which)*d.D, len(which)*(d.D+1))} // see hasRoom
 		d.pickInto(p.Examples, which)

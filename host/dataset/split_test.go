@@ -172,6 +172,20 @@ func TestSplitOver(t *testing.T) {
 	if d.X != nil || d.N != 121 {
 		t.Errorf("found %d values of %d examples left, wanted none of 121", len(d.X), d.N)
 	}
+
+	file := stored(t, numbered(rand.New(rand.NewPCG(5, 5)), 70, 30, 21), Options{}) // which has to be closed yet
+	file.Overwrite = true
+	if parts, err = SplitCounts(file, []int{20, Rest, 10}, 3); err != nil {
+		t.Fatal(err)
+	}
+	for k, p := range parts {
+		if !equalExamples(p.Examples, want[k].Examples) {
+			t.Errorf("part %d of a file is another", k)
+		}
+	}
+	if len(file.X) != len(all) {
+		t.Errorf("found %d values of a file left, wanted %d", len(file.X), len(all))
+	}
 }
 
 func TestSplitWithoutLabels(t *testing.T) {

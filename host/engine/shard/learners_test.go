@@ -203,8 +203,15 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
+			d.Overwrite = true
 			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1)
 			if err != nil {
+				return "", err
+			}
+			if r != nil && d.Share == nil {
+				return "", errors.New("nobody can give back what ranks share")
+			}
+			if err := d.Close(); err != nil {
 				return "", err
 			}
 			m, err := host.Train(t.Context(), parts[0], noise, o)

@@ -92,13 +92,16 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l
 		if err == nil {
 			err = f.gram(ctx, own, x, gram)
 		}
+		free(4 * l.m * some.N)
 		return gram, mean, err
 	}
 	f := transposed(panels, l.m, x.N)
 	if err := vary(centreRows(f)); err != nil {
 		return nil, nil, err
 	}
-	return gram, mean, project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f})
+	err = project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f})
+	free(2 * 4 * l.m * x.N) // the features, and what the engine made of them
+	return gram, mean, err
 }
 
 // features returns F in panels of columns, of some examples, and sums of columns of K_nm over parts of these, a row
@@ -175,15 +178,20 @@ func transposed(panels [][]float32, m, n int) dataset.Examples {
 				row[i] = panel[i*p+j]
 			}
 		})
-		if panels[k] = nil; 4*m*n >= muchMemory {
-			debug.FreeOSMemory() // else both would be there at once
-		}
+		panels[k] = nil
+		free(4 * m * n) // else both would be there at once
 	}
 	return f
 }
 
-// muchMemory is how many bytes are worth the time that the collector takes to give them back.
-const muchMemory = 64 << 20
+// free gives back memory that nobody uses any more if bytes are worth the time: the collector waits until as much
+// again has been taken.
+func free(bytes int) {
+	const much = 64 << 20
+	if bytes >= much {
+		debug.FreeOSMemory()
+	}
+}
 
 // centreRows subtracts from each row of f its mean, and returns the means.
 func centreRows(f dataset.Examples) []float64 {

@@ -2,7 +2,6 @@ package kernelpca
 
 import (
 	"context"
-	"runtime/debug"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -35,9 +34,8 @@ func newSlabs(panels [][]float32, m, n int) *slabs {
 				}
 			}
 		})
-		if panels[k] = nil; 4*m*n >= muchMemory {
-			debug.FreeOSMemory() // else both would be there at once
-		}
+		panels[k] = nil
+		free(4 * m * n) // else both would be there at once
 	}
 	return f
 }

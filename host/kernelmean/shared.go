@@ -51,8 +51,8 @@ func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
 	return means, nil
 }
 
-// chunks returns what each chunk of this rank's examples adds to the means at some examples. The engine is given several
-// chunks at once, each with axes of its own that are 0 for the others, which changes no bit of a sum.
+// chunks returns what each chunk of this rank's examples adds to the means at some examples. The engine is given
+// several chunks at once, each with axes of its own that are 0 for the others, which changes no bit of a sum.
 func (s *sample) chunks(at dataset.Examples) (numbers [][]float32, err error) {
 	first, _ := s.exact.Landmarks.Own()
 	e, own := engine.Own(s.e, s.exact.Landmarks)
@@ -78,9 +78,9 @@ func (s *sample) chunks(at dataset.Examples) (numbers [][]float32, err error) {
 	return numbers, nil
 }
 
-// chunksTogether is how many chunks the engine is given at once, of examples with d features and q classes: each time it
-// finds the lengths of all examples that the means are at, which takes six tenths of a chunk's time, and each axis as
-// long as a feature.
+// chunksTogether is how many chunks the engine is given at once, of examples with d features and q classes: each time
+// it finds the lengths of all examples that the means are at, which takes six tenths of a chunk's time, and each axis
+// takes as long as a feature.
 func chunksTogether(d, q int) int { return max(1, int(math.Sqrt(0.6*float64(d)/float64(q)))) }
 
 // weights returns those that Exact gives to n examples from the first on, with axes of their own for each chunk.

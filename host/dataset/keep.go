@@ -52,8 +52,8 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 	return kept, s.close, nil
 }
 
-// asideBytes is from how many bytes on what is kept is given back at once when nobody wants it.
-const asideBytes = 1 << 20
+// asideBytes is from how many bytes on what is kept is given back at once when nobody wants it: so few that tests do.
+const asideBytes = 1 << 16
 
 // pickAside is Pick, into memory that is given back on release: the collector would let as much again be taken before
 // it looks for what nobody uses. There is room behind the values for a column more, as hasRoom asks. It is not ok

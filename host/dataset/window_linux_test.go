@@ -103,7 +103,7 @@ func TestFetch(t *testing.T) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 			there, all := inMemory(t, e.X[from*d:to*d])
-			if there == all {
+			if there >= all-all/50 { // the system may have taken a few back meanwhile
 				break
 			}
 			if time.Now().After(end) {

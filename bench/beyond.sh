@@ -36,13 +36,18 @@ inside() { sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$@"; }
 # drop forgets what of the file is in memory.
 drop() { dd if="$file" iflag=nocache count=0 2>/dev/null; }
 
-# disk prints the bytes a second at which dd reads the file, at most its first 4 GiB.
+# disk prints the bytes a second at which dd reads the file, again and again until it has read 24 GB, or 24 GB of it:
+# the beginning of a file alone may lie in a memory behind the disk, or just not.
 disk() {
-	drop
-	began=$(date +%s%N)
-	inside dd if="$file" of=/dev/null bs=1M count=4096 2>/dev/null
-	awk -v n="$(stat -c %s "$file")" -v t=$(($(date +%s%N) - began)) \
-		'BEGIN{printf "%.0f\n", (n < 4096 * 1048576 ? n : 4096 * 1048576) / t * 1e9}'
+	many=24000 begun=$(date +%s%N) read=0
+	while [ $read -lt $many ]; do
+		drop
+		inside dd if="$file" of=/dev/null bs=1M count=$((many - read)) 2>"$dir/dd"
+		got=$(awk 'END{printf "%d", $1 / 1048576}' "$dir/dd")
+		[ "$got" -gt 0 ] || fail "dd read nothing: $(cat "$dir/dd")"
+		read=$((read + got))
+	done
+	awk -v n=$read -v t=$(($(date +%s%N) - begun)) 'BEGIN{printf "%.0f\n", n * 1048576 / t * 1e9}'
 }
 
 file=$dir/prepared.umab normalize=

@@ -183,6 +183,9 @@ mpi-short: deps
 	$(MPIRUN) -n 3 build/uma-gpu-mpi train --quiet --data build/mpi-short.csv \
 		--learner uma --max-steps 8 --model build/mpi-three.npz
 	cmp build/mpi-one.npz build/mpi-three.npz
+	ldd build/uma-gpu-mpi | grep -q libmpi
+	go build -o build/uma-gpu ./cmd/uma-gpu # without the tag nothing of MPI is linked
+	! ldd build/uma-gpu | grep libmpi
 
 slurm: deps
 	@.ci/install-deps openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge
@@ -216,7 +219,7 @@ faults: deps
 stream: deps
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
 
-# Control groups of version 1 or 2; a file that is there already, build/beyond/prepared.umab or that of BEYOND=FOLDER, is used.
+# Control groups of version 1 or 2; a file that is there already, prepared.umab or plain.umab in build/beyond or BEYOND=FOLDER, is used.
 beyond: build
 	@.ci/install-deps unzip
 	go test -vet=off -c -o build/gpu.test ./gpu
@@ -337,8 +340,8 @@ same-bits: build mesa
 # compile the library anew, for 50 s. An interrupt ends a target, as ctrl-C does:
 # Go's own limit of time now and then fails a target that found nothing
 # (go.dev/issue/75804, mended in Go 1.27).
-# The fuzzer alone gets it, and ends its workers: one that heard of it first would
-# look as if it had crashed.
+# The fuzzer alone gets the interrupt, and ends its workers: one that ended before it
+# would look as if it had crashed.
 fuzz fuzz-short: deps
 	@count=0; \
 	for d in $$(grep -rl --include='*_test.go' '^func Fuzz' host cpuref gpu learners internal cmd | xargs -n 1 dirname | sort -u); do \

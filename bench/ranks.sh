@@ -11,7 +11,8 @@
 #
 #	bench/ranks.sh UMA_GPU_MPI MPI_TEST DATA [ROUNDS]
 #
-# MPI_TEST is build/mpi.test of make mpi; MPIRUN is mpirun --oversubscribe --allow-run-as-root unless set.
+# DATA of docs/scale.md is what bench/mnist4.py writes. MPI_TEST is build/mpi.test of make mpi; MPIRUN is
+# mpirun --oversubscribe --allow-run-as-root unless set.
 set -eu
 uma=$1 test=$2 data=$3 rounds=${4:-3}
 run=${MPIRUN:-mpirun --oversubscribe --allow-run-as-root}

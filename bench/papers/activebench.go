@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
@@ -126,7 +127,7 @@ func (r *run) benchRun(
 	order := rand.New(rand.NewPCG(seed, activeStream)).Perm(d.N)
 	cut := d.N * 6 / 10
 	train, test := pick(d, order[:cut], d.Y), pick(d, order[cut:], d.Y)
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1 / float32(d.D)},
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1 / float32(d.D)},
 		Components: min(200, cut-1), Landmarks: min(500, cut)}
 	pool, err := active.NewPool(ctx, train,
 		host.Options{Engine: r.Engine, Preparation: "standardize", Kernel: kernel, Seed: seed})

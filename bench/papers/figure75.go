@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -72,7 +73,7 @@ type duel struct {
 	size        int // of the pool
 	questions   int
 	centroid    versionspace.Options // how centroids are sampled
-	kernel      *host.Kernel
+	kernel      *fitting.Options
 	steps       string
 }
 
@@ -127,8 +128,8 @@ func (r *run) banana(ctx context.Context) error {
 		return err
 	}
 	y := append(slices.Clone(head.Y), tail.Y...)
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 2}, Components: 399,
-		Landmarks: host.AllLandmarks}
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 2}, Components: 399,
+		Landmarks: fitting.AllLandmarks}
 	split := func(seed uint64) duel {
 		order := rand.New(rand.NewPCG(seed, activeStream)).Perm(all.N)
 		part := func(which []int) *dataset.Dataset {

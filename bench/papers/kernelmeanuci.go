@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
@@ -144,7 +145,7 @@ func (r *run) twoClasses(
 	}
 	curved := trial{train: train, test: test, seed: seed}
 	of := meanWays[0]
-	of.kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
+	of.kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
 	report, err := r.learn(ctx, of, curved)
 	if err != nil {
 		return fmt.Errorf("%s: %w", of.name, err)

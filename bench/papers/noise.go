@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
@@ -119,7 +119,7 @@ func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64, foun
 		d := *t.train
 		d.Y, t.train, t.seed = labels, &d, seed
 	}
-	kernel := host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
+	kernel := fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
 	for k, w := range slices.Concat(meanWays, componentWays) {
 		t := other
 		if k < len(meanWays) {
@@ -135,7 +135,7 @@ func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64, foun
 		}
 		found[w.name] = append(found[w.name], report.ErrorRate)
 		if k == 0 {
-			kernel = host.Kernel{Function: trained.Meta.Kernel.Function}
+			kernel = fitting.Options{Function: trained.Meta.Kernel.Function}
 		}
 	}
 	return kernel.Function.Gamma, nil

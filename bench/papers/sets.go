@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 )
 
 // set is a data set of Section 4.2 of the UMA paper.
@@ -115,8 +116,8 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 	if err := test.PrepareBy(train.Prepared); err != nil {
 		return nil, nil, err
 	}
-	kernel := host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: s.components}
-	o, note, err := kernel.FindOptions(r.Engine, train.Examples, r.Seed)
+	kernel := fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: s.components}
+	o, note, err := kernel.FindPCA(r.Engine, train.Examples, r.Seed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
-	"github.com/uma-gpu/uma-gpu/host/metric"
 )
 
 var kernelMeanAtoms = &Definition{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
@@ -32,7 +33,7 @@ type trainReport struct {
 	Model              string        `json:"model"`
 	Seconds            trainSeconds  `json:"seconds"`
 	Axes               string        `json:"axes"`   // of the matrices
-	Doubts             []host.Doubt  `json:"doubts"` // what was warned of; none is an empty list
+	Doubts             []judge.Doubt `json:"doubts"` // what was warned of; none is an empty list
 	Validation         *judgement    `json:"validation,omitempty"`
 	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
 	CompressionSet []int `json:"compression_set,omitempty"`

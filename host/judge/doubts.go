@@ -1,4 +1,4 @@
-package host
+package judge
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Doubt is something that speaks against the confusion matrix of a training, or against its result.
@@ -45,12 +46,25 @@ const (
 	mostDoubted = 200 // classes; the time to judge C grows with their third power
 )
 
-// doubts returns what the training examples themselves say against C or against the result: an
-// estimated error that no model can have, labels that C does not explain, classes that are
-// never predicted, an end before the beginning.
-func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
-	classes, noise, n := t.model.Meta.Classes, t.problem.Noise, int64(0)
-	q, d := len(classes), r.W.D
+// Ended is the end of a training as far as doubts depend on it.
+type Ended struct {
+	Problem        *learners.Problem
+	Classes        []string
+	D              int                // columns of the weights
+	Counts         []int64            // Q×Q, examples by prediction (row) and noisy label
+	Inverse        *confusion.Inverse // C⁻¹ of EstimatedError
+	EstimatedError float64
+	Steps          int
+	AtOnce         bool   // it converged after one step at most, though its learner makes many
+	Note           string // of the learner
+}
+
+// Doubts returns what the training examples say against C or against the result: an estimated
+// error that no model can have, labels that C does not explain, classes that are never predicted, an
+// end at the first step.
+func Doubts(ctx context.Context, r *Ended) ([]Doubt, error) {
+	classes, noise, n := r.Classes, r.Problem.Noise, int64(0)
+	q := len(classes)
 	for _, v := range r.Counts {
 		n += v
 	}
@@ -65,7 +79,7 @@ func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
 			100*r.EstimatedError, 100*off), "try `uma-gpu confusion check`"})
 	}
 	if noise != nil && q <= mostDoubted {
-		d, err := t.unexplained(ctx, r.Counts, n >= int64(q)*int64(d))
+		d, err := unexplainedLabels(ctx, r, n >= int64(q)*int64(r.D))
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +90,7 @@ func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
 			strings.Join(never, ", ")), "the reason may be too few steps, too large a penalty, or a confusion matrix that " +
 			"explains these labels by other classes"})
 	}
-	if t.endedAtOnce(r) && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
+	if r.AtOnce && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
 		all = append(all, Doubt{ConvergedAtOnce, fmt.Sprintf("the training found nothing left to learn after step %d, with "+
 			"an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), atOnceAdvice(noise)})
 	}
@@ -85,12 +99,6 @@ func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
 		all = append(all, Doubt{LearnerEndsInDoubt, text, advice})
 	}
 	return all, nil
-}
-
-// endedAtOnce says whether a training that might have made more steps has converged after one at most.
-func (t *training) endedAtOnce(r *Result) bool {
-	const oneStep = 2 // the most steps of learners that need only one
-	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil && t.Learner.Definition().MaxSteps > oneStep
 }
 
 func atOnceAdvice(noise *confusion.Matrix) string {
@@ -106,8 +114,8 @@ func contradicted(e *confusion.Explanation) bool {
 	return e.P < doubtful && e.Unexplained > unexplained
 }
 
-// standardError returns that of the estimated error, over labels of n examples.
-func standardError(r *Result, n int64) float64 {
+// standardError returns the standard error of the estimated error, over the labels of n examples.
+func standardError(r *Ended, n int64) float64 {
 	mean, squares := 0.0, 0.0
 	for i, v := range r.Counts {
 		share := float64(v) / float64(n)

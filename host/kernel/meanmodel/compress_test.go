@@ -1,8 +1,9 @@
-package host_test
+package meanmodel_test
 
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
@@ -32,7 +35,7 @@ func TestCompress(t *testing.T) {
 		data := &dataset.Dataset{Examples: x, Y: y, Classes: noise.Classes}
 		trained, err := host.Train(t.Context(), data, noise, host.Options{
 			Engine: e, Learner: softmax.Defaults(), Preparation: "standardize", Seed: 3, MaxSteps: 5,
-			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}, Components: 40, Landmarks: 120,
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}, Components: 40, Landmarks: 120,
 				Steps: &steps}})
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +50,7 @@ func TestCompress(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, atoms := range []int{0, 60} {
-			small, found, err := host.Compress(t.Context(), e, m, atoms)
+			small, found, err := meanmodel.Compress(t.Context(), e, m, atoms)
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
@@ -108,11 +111,41 @@ func TestCompress(t *testing.T) {
 				}
 			}
 		}
-		if _, _, err := host.Compress(t.Context(), e, m, 1000); !errors.Is(err, means.ErrOptions) {
+		if _, _, err := meanmodel.Compress(t.Context(), e, m, 1000); !errors.Is(err, means.ErrOptions) {
 			t.Errorf("more atoms than landmarks: %v", err)
 		}
 	}
-	if _, _, err := host.Compress(t.Context(), e, &model.Model{}, 5); !errors.Is(err, model.ErrFold) {
+	if _, _, err := meanmodel.Compress(t.Context(), e, &model.Model{}, 5); !errors.Is(err, model.ErrFold) {
 		t.Errorf("a linear model: %v", err)
 	}
+}
+
+// rings draws points of the plane in three rings about the origin, which no line
+// tells apart.
+func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	x = dataset.Examples{N: n, D: 2}
+	for i := range n {
+		k := int32(i % 3)
+		radius, angle := 1+2*float64(k)+0.3*rng.NormFloat64(), 2*math.Pi*rng.Float64()
+		x.X = append(x.X, float32(radius*math.Cos(angle)), float32(radius*math.Sin(angle)))
+		y = append(y, k)
+	}
+	return x, y
+}
+
+// noisyRings draws rings of which 30 % are labelled wrongly, in the way of matrix.
+func noisyRings(
+	t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
+) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
+	t.Helper()
+	x, clean := rings(600, 1)
+	noise, err := matrix([]string{"a", "b", "c"}, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y, err = noise.Inject(clean, 1); err != nil {
+		t.Fatal(err)
+	}
+	return x, y, noise
 }

@@ -1,4 +1,4 @@
-package host
+package judge
 
 import (
 	"context"
@@ -9,10 +9,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Moment is how well the weights of a run were after so many steps.
+// Moment is the error of the weights after a number of steps.
 type Moment struct {
 	Step           int     `json:"step"`            // 0 or more
 	EstimatedError float64 `json:"estimated_error"` // on the examples that are learned from
@@ -26,9 +25,9 @@ const (
 	mostKeptBytes = 256 << 20
 )
 
-// History follows a run: its Step is a Watch.Step. The zero value is ready, and keeps estimated
-// errors alone; one whose Keeps is set keeps some of the weights as well, at most 64 and at most 256 MiB of
-// them, which HoldOut judges: of each step, or of every 2nd, 4th, ... as the run becomes long.
+// History holds the errors of a training step by step. The zero value keeps estimated errors alone.
+// With Keeps it also keeps the weights of each step, or of every 2nd, 4th, ... in a long training: at
+// most 64, and at most 256 MiB. HoldOut judges these.
 type History struct {
 	Keeps   bool
 	Moments []Moment // one for each step
@@ -42,35 +41,30 @@ type keptWeights struct {
 	w    []float32
 }
 
-// Step notes a step.
-func (h *History) Step(r Report) {
-	h.Moments = append(h.Moments, Moment{Step: r.Step - 1, EstimatedError: r.EstimatedError})
-	if !h.Keeps || len(r.W.W) == 0 {
+// Step adds a step, 1 for the first: the estimated error before it, and the weights after it.
+func (h *History) Step(step int, estimatedError float64, w engine.Weights) {
+	h.Moments = append(h.Moments, Moment{Step: step - 1, EstimatedError: estimatedError})
+	if !h.Keeps || len(w.W) == 0 {
 		return
 	}
 	h.stride = max(1, h.stride)
-	if r.Step%h.stride != 0 {
+	if step%h.stride != 0 {
 		return
 	}
-	h.kept = append(h.kept, keptWeights{r.Step, slices.Clone(r.W.W)})
-	if len(h.kept) > max(1, min(mostKept, mostKeptBytes/(4*len(r.W.W)))) {
+	h.kept = append(h.kept, keptWeights{step, slices.Clone(w.W)})
+	if len(h.kept) > max(1, min(mostKept, mostKeptBytes/(4*len(w.W)))) {
 		h.stride *= 2
 		h.kept = slices.DeleteFunc(h.kept, func(k keptWeights) bool { return k.step%h.stride != 0 })
 	}
 }
 
-// HoldOut judges the weights that were kept by examples which the run has not seen, whose labels are noisy by the
-// matrix, or right if that is nil, and forgets them. m is the model of the run: held goes through its
-// preparation, unless it already has, and through its map. Errors: those of an engine, and of a matrix without
-// an inverse.
+// HoldOut judges the weights that were kept by examples that the training has not seen, and forgets
+// them. inverse is the C⁻¹ of the labels of held. m is the model of the training: its preparation,
+// unless held is prepared, and its map are applied to held. Errors are those of the engine.
 func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, held *dataset.Dataset,
-	noise *confusion.Matrix) error {
+	inverse *confusion.Inverse) (err error) {
 	if len(h.kept) == 0 {
 		return nil
-	}
-	inverse, err := (&learners.Problem{Q: m.Q, Noise: noise}).Inverse()
-	if err != nil {
-		return err
 	}
 	x := held.Examples
 	if held.Prepared == nil {
@@ -95,11 +89,7 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, 
 		if err != nil {
 			return err
 		}
-		counts := make([]int64, m.Q*m.Q)
-		for i, p := range predicted {
-			counts[int(p)*m.Q+int(held.Y[i])]++
-		}
-		wrong := inverse.EstimatedError(counts, x.N)
+		wrong := inverse.EstimatedError(Counts(predicted, held.Y, m.Q), x.N)
 		if at := k.step - h.Moments[0].Step; at < len(h.Moments) { // the last weights have no moment of their own
 			h.Moments[at].HeldOutError = &wrong
 		}

@@ -1,4 +1,5 @@
-package host
+// Package meanmodel combines and compresses models with a kernel map, and returns their margins.
+package meanmodel
 
 import (
 	"errors"

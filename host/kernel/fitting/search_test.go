@@ -1,4 +1,4 @@
-package host_test
+package fitting_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -112,16 +113,21 @@ func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, noise *
 // all engines.
 func TestGammaSearch(t *testing.T) {
 	x, y, noise := noisyRings(t, confusion.Symmetric)
-	var first []host.KernelTrial
+	var first []fitting.Trial
 	for _, e := range everyengine.Open(t) {
 		told := 0
-		s := host.KernelSearch{
-			Options: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}},
-			Gammas:  []float32{1e-4, 0.5, 5000},
-			Learner: uma.Defaults(), MaxSteps: 60, Weights: learners.Best,
-			OnTrial: func(host.KernelTrial) { told++ },
+		s := fitting.Search{
+			PCA: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}},
+			Gammas: []float32{1e-4, 0.5, 5000},
+			Learning: fitting.Learning{Learner: uma.Defaults(), MaxSteps: 60,
+				Learn: func(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
+					result, err := host.Run(ctx, uma.Defaults(), p,
+						host.RunOptions{MaxSteps: maxSteps, Weights: learners.Best})
+					return result.W, err
+				}},
+			OnTrial: func(fitting.Trial) { told++ },
 		}
-		s.Options.Components = 15
+		s.PCA.Components = 15
 		p := &learners.Problem{X: x, Y: y, Q: noise.Q(), Noise: noise, Engine: e, Seed: 3}
 		trials, best, err := s.Find(context.Background(), p)
 		if err != nil {

@@ -1,4 +1,4 @@
-package host
+package outoffold
 
 import (
 	"context"
@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -38,9 +40,9 @@ const LeastClean = 20
 
 // NoiseOptions of EstimateNoise.
 type NoiseOptions struct {
-	// Options are those of the trainings. Learner says of what learner the probabilities of
-	// examples held out are; nil for softmax. JointLikelihood is softmax's in any case.
-	Options
+	// Options are those of the trainings. Learner gives the probabilities of examples held out; nil for
+	// softmax. JointLikelihood always takes softmax.
+	host.Options
 	Method NoiseMethod // "" for AutoNoise
 	Folds  int         // 0 for DefaultNoiseFolds
 	// Right is the true class of each example where it is known, else -1; nil if of none. The
@@ -127,8 +129,8 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 type noiseEstimator struct {
 	NoiseOptions
 	data   *dataset.Dataset
-	counts []float64 // Q×Q: examples whose class is known, by label and class; nil if there are none
-	held   *HeldOut  // by models trained without a matrix; nil before they are wanted
+	counts []float64      // Q×Q: examples whose class is known, by label and class; nil if there are none
+	held   *judge.HeldOut // by models trained without a matrix; nil before they are wanted
 }
 
 // countClean counts the examples whose true class is known, nil if there are none.
@@ -213,7 +215,7 @@ func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confus
 // probabilities returns those of the noisy labels, of models that have not seen the example.
 func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 	if e.held == nil {
-		held, err := OutOfFold(ctx, e.data, nil, e.Options, e.Folds)
+		held, err := Scores(ctx, e.data, nil, e.Options, e.Folds)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +231,7 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estima
 	p.LearnConfusion = true
 	o := e.Options
 	o.Learner, o.MaxSteps, o.Weights, o.TemperatureFolds = p, 0, "", 0
-	o.Watch = Watch{Note: e.Watch.Note}
+	o.Watch = host.Watch{Note: e.Watch.Note}
 	var begin *confusion.Matrix
 	if e.counts != nil {
 		known, err := confusion.FromCounts(e.data.Classes, e.counts, nil)
@@ -240,7 +242,7 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estima
 			begin = &known.Matrix
 		}
 	}
-	trained, err := Train(ctx, e.data, begin, o)
+	trained, err := host.Train(ctx, e.data, begin, o)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -325,7 +327,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 func (e *noiseEstimator) losses(
 	ctx context.Context, method NoiseMethod, found *confusion.Estimate,
 ) ([]float64, error) {
-	var held *HeldOut
+	var held *judge.HeldOut
 	noise := &found.Matrix
 	if method == NoNoise {
 		if _, err := e.probabilities(ctx); err != nil {
@@ -334,7 +336,7 @@ func (e *noiseEstimator) losses(
 		held = e.held
 	} else {
 		var err error
-		if held, err = OutOfFold(ctx, e.data, noise, e.Options, e.Folds); err != nil {
+		if held, err = Scores(ctx, e.data, noise, e.Options, e.Folds); err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
 	}

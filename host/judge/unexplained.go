@@ -1,4 +1,4 @@
-package host
+package judge
 
 import (
 	"context"
@@ -7,30 +7,32 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// How much is divided without C, at most: more tells nothing more.
+// The most examples that are divided without C: more tells nothing more.
 const (
 	mostDivided   = 20000   // examples
-	dividedValues = 1 << 24 // values, which are copied; temperatureLeast examples in any case
+	leastDivided  = 1000    // examples, whatever dividedValues says
+	dividedValues = 1 << 24 // values, which are copied
 )
 
-// unexplained returns the doubt of C that its labels raise, none or one. Examples are divided in two ways,
-// and C is to explain the labels of each part whatever true classes are in it: by the predictions,
-// counts, if these are no labels learned by heart (byPrediction); and by the nearest mean of the examples
-// with each label, which knows no C. A learner that believes a wrong C may find parts that this C
-// explains, mixtures of classes, as UMA does where the axes are exchanged.
-func (t *training) unexplained(ctx context.Context, counts []int64, byPrediction bool) ([]Doubt, error) {
-	noise := t.problem.Noise
+// unexplainedLabels returns the doubt that the labels raise of C, none or one. Examples are divided in
+// two ways, and C must explain the labels of each part, whatever its true classes are. The first way
+// is by prediction, unless the labels may have been learned by heart. The second is by the nearest
+// mean of the examples with each label, which knows no C. A learner that believes a wrong C may find
+// parts that this C explains: mixtures of classes, as UMA does where the axes are exchanged.
+func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]Doubt, error) {
+	noise := r.Problem.Noise
 	part := "predicted as %.60q"
-	e := confusion.Explanation{P: 1}
+	e, counts := confusion.Explanation{P: 1}, r.Counts
 	if byPrediction {
 		e = noise.Explain(counts)
 	}
 	if !contradicted(&e) && ctx.Err() == nil {
 		part = "nearest to the mean of those labelled %.60q"
 		var err error
-		if counts, err = t.divide(); err != nil {
+		if counts, err = divide(r.Problem); err != nil {
 			return nil, fmt.Errorf("dividing the examples to judge the confusion matrix: %w", err)
 		}
 		e = noise.Explain(counts)
@@ -38,7 +40,7 @@ func (t *training) unexplained(ctx context.Context, counts []int64, byPrediction
 	if !contradicted(&e) {
 		return nil, nil
 	}
-	classes, w := t.model.Meta.Classes, e.Worst
+	classes, w := r.Classes, e.Worst
 	d := Doubt{UnexplainedLabels, fmt.Sprintf("the confusion matrix does not explain %.1f %% of the labels: of the "+
 		"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, is it "+
 		"turned (rows for columns), does it claim too much or too little noise?",
@@ -51,26 +53,26 @@ func (t *training) unexplained(ctx context.Context, counts []int64, byPrediction
 
 // divide counts examples by the label whose examples' mean is the nearest, and by their own label. Means are
 // those of the other half of the examples.
-func (t *training) divide() ([]int64, error) {
-	n := len(t.problem.Y)
-	m := min(n, mostDivided, max(temperatureLeast, dividedValues/max(1, t.problem.X.D)))
+func divide(p *learners.Problem) ([]int64, error) {
+	n := len(p.Y)
+	m := min(n, mostDivided, max(leastDivided, dividedValues/max(1, p.X.D)))
 	var halves [2][]int
 	for k := range m {
 		halves[k%2] = append(halves[k%2], k*n/m)
 	}
-	q := t.problem.Q
+	q := p.Q
 	counts := make([]int64, q*q)
 	for k, half := range halves {
 		if len(half) == 0 {
 			continue
 		}
-		means, offset := meansOf(pick(t.problem.X, t.problem.Y, halves[1-k]), q)
-		to := pick(t.problem.X, t.problem.Y, half)
-		scores, err := engine.Scores(t.Engine, means, to.x)
+		means, offset := meansOf(Pick(p.X, p.Y, halves[1-k]), q)
+		to := Pick(p.X, p.Y, half)
+		scores, err := engine.Scores(p.Engine, means, to.X)
 		if err != nil {
 			return nil, err
 		}
-		for i, label := range to.y {
+		for i, label := range to.Y {
 			nearest, best := 0, math.Inf(-1)
 			for r, v := range offset {
 				if s := float64(scores[i*q+r]) + v; s > best {
@@ -85,21 +87,21 @@ func (t *training) divide() ([]int64, error) {
 
 // meansOf returns the mean of the examples with each label, and what is added to their products with an
 // example, so that the largest is that of the nearest mean; -Inf of a label without examples.
-func meansOf(of labelled, q int) (w engine.Weights, offset []float64) {
-	d := of.x.D
+func meansOf(of Labelled, q int) (w engine.Weights, offset []float64) {
+	d := of.X.D
 	w, offset = engine.NewWeights(q, d), make([]float64, q)
 	sums, n := make([]float64, q*d), make([]float64, q)
-	for i, y := range of.y {
+	for i, y := range of.Y {
 		to := sums[int(y)*d : (int(y)+1)*d]
 		n[y]++
-		if of.x.Sparse() {
-			columns, values := of.x.SparseRow(i)
+		if of.X.Sparse() {
+			columns, values := of.X.SparseRow(i)
 			for k, c := range columns {
 				to[c] += float64(values[k])
 			}
 			continue
 		}
-		for c, v := range of.x.Row(i) {
+		for c, v := range of.X.Row(i) {
 			to[c] += float64(v)
 		}
 	}

@@ -1,4 +1,4 @@
-package host_test
+package fitting_test
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -28,7 +29,7 @@ func TestOwnMap(t *testing.T) {
 			var said []string
 			m, err := host.Train(t.Context(), data, noise, host.Options{
 				Engine: e, Learner: kernelmean.Defaults(), Preparation: "none", Seed: 3,
-				Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Search: true},
+				Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true},
 				Watch:  host.Watch{Note: func(format string, _ ...any) { said = append(said, format) }},
 			})
 			if err != nil {
@@ -64,17 +65,17 @@ func TestOwnMapRefuses(t *testing.T) {
 	data := &dataset.Dataset{Examples: x, Y: y, Classes: []string{"a", "b", "c"}}
 	rbf := kernel.Function{Kind: kernel.RBF, Gamma: 1}
 	o := host.Options{Engine: simd.New(), Learner: uma.Defaults(), MaxSteps: 1,
-		Kernel: &host.Kernel{Function: rbf, Components: 5}}
+		Kernel: &fitting.Options{Function: rbf, Components: 5}}
 	components, err := host.Train(t.Context(), data, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]host.Options{
-		"a number of components":                {Kernel: &host.Kernel{Function: rbf, Components: 5}},
-		"found a number of components":          {Kernel: &host.Kernel{Function: rbf, Variance: 0.5}},
-		"found landmarks":                       {Kernel: &host.Kernel{Function: rbf, Landmarks: 5}},
-		"landmarks, wanted none":                {Kernel: &host.Kernel{Function: rbf, Choice: pca.Farthest}},
-		"a preparation":                         {Kernel: &host.Kernel{Function: rbf, Steps: &dataset.Steps{L2: true}}},
+		"a number of components":                {Kernel: &fitting.Options{Function: rbf, Components: 5}},
+		"found a number of components":          {Kernel: &fitting.Options{Function: rbf, Variance: 0.5}},
+		"found landmarks":                       {Kernel: &fitting.Options{Function: rbf, Landmarks: 5}},
+		"landmarks, wanted none":                {Kernel: &fitting.Options{Function: rbf, Choice: pca.Farthest}},
+		"a preparation":                         {Kernel: &fitting.Options{Function: rbf, Steps: &dataset.Steps{L2: true}}},
 		"a model with a kernel map to begin":    {From: components.Model},
 		"wanted none: learner kernelmean has a": {From: components.Model},
 	} {

@@ -1,4 +1,4 @@
-package host_test
+package judge_test
 
 import (
 	"testing"
@@ -7,7 +7,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -15,7 +17,7 @@ import (
 // What a history says of a step is what a run of so many steps ends with, with and without a kernel map.
 func TestHistory(t *testing.T) {
 	ctx := t.Context()
-	all, err := dataset.Read(ctx, "../testdata/digits.csv.gz", dataset.Options{})
+	all, err := dataset.Read(ctx, "../../testdata/digits.csv.gz", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,15 +38,16 @@ func TestHistory(t *testing.T) {
 	for name, o := range map[string]host.Options{
 		"linear": {Learner: uma.Defaults(), MaxSteps: 150},
 		"kernel": {Learner: uma.Defaults(), MaxSteps: 9,
-			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.05}, Components: 20, Landmarks: 100}},
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.05}, Components: 20, Landmarks: 100}},
 	} {
-		h := host.History{Keeps: true}
-		o.Engine, o.Watch.Step, o.Weights = e, h.Step, learners.Last
+		h := judge.History{Keeps: true}
+		o.Engine, o.Weights = e, learners.Last
+		o.Watch.Step = func(r host.Report) { h.Step(r.Step, r.EstimatedError, r.W) }
 		m, err := host.Train(ctx, data, noise, o)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if err := h.HoldOut(ctx, e, m.Model, held, nil); err != nil {
+		if err := h.HoldOut(ctx, e, m.Model, held, confusion.NoNoise(m.Q)); err != nil {
 			t.Fatal(name, err)
 		}
 		judged := 0

@@ -1,4 +1,4 @@
-package host_test
+package meanmodel_test
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -55,7 +57,7 @@ func TestCombine(t *testing.T) {
 						d = &copied
 					}
 					m, err := host.Train(t.Context(), d, noise, host.Options{Engine: simd.New(), Preparation: "none",
-						Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}, Learner: p})
+						Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}, Learner: p})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -67,7 +69,7 @@ func TestCombine(t *testing.T) {
 				for _, d := range parts {
 					models = append(models, train(d))
 				}
-				got, err := host.Combine(models)
+				got, err := meanmodel.Combine(models)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,7 +95,7 @@ func TestCombineFew(t *testing.T) {
 	few.AtomError, few.AtomChoice, few.AtomWeights = 0.1, "herding", "own"
 	train := func(d *dataset.Dataset, p *kernelmean.Params) *model.Model {
 		m, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
-			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}})
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,11 +110,11 @@ func TestCombineFew(t *testing.T) {
 		return read
 	}
 	exact := train(whole, kernelmean.Defaults())
-	two, err := host.Combine([]*model.Model{train(parts[0], few), train(parts[1], few)})
+	two, err := meanmodel.Combine([]*model.Model{train(parts[0], few), train(parts[1], few)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := host.Combine([]*model.Model{two, train(parts[2], few)})
+	got, err := meanmodel.Combine([]*model.Model{two, train(parts[2], few)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +141,7 @@ func TestCombineErrors(t *testing.T) {
 	train := func(d *dataset.Dataset, p learners.Params, preparation string) *model.Model {
 		o := host.Options{Engine: simd.New(), Preparation: preparation, Learner: p, MaxSteps: 3}
 		if gamma > 0 {
-			o.Kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}}
+			o.Kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}}
 		}
 		m, err := host.Train(t.Context(), d, nil, o)
 		if err != nil {
@@ -165,11 +167,11 @@ func TestCombineErrors(t *testing.T) {
 	gamma = 0
 	bad["linear"] = train(parts[0], kernelmean.Defaults(), "none")
 	for what, m := range bad {
-		if _, err := host.Combine([]*model.Model{good, m}); !errors.Is(err, host.ErrCombine) {
+		if _, err := meanmodel.Combine([]*model.Model{good, m}); !errors.Is(err, meanmodel.ErrCombine) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := host.Combine(nil); !errors.Is(err, host.ErrCombine) {
+	if _, err := meanmodel.Combine(nil); !errors.Is(err, meanmodel.ErrCombine) {
 		t.Errorf("no model: %v", err)
 	}
 }

@@ -8,33 +8,18 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Doubt is something that speaks against the confusion matrix of a training, or against its result.
-type Doubt struct {
-	Code   DoubtCode `json:"code"`
-	Text   string    `json:"text"`   // what was found, for the user
-	Advice string    `json:"advice"` // what to do about it; may be empty
-}
+// Doubt is a finding about a training that its user should know, as learners have it.
+type Doubt = learners.Doubt
 
-// String returns the text and the advice.
-func (d Doubt) String() string {
-	if d.Advice == "" {
-		return d.Text
-	}
-	return d.Text + "; " + d.Advice
-}
-
-// DoubtCode says for programs what a doubt is about. Codes do not change; new ones may come.
-type DoubtCode string
-
-// The codes.
+// The codes of doubts that the training has, besides those of learners.
 const (
-	NegativeError      DoubtCode = "negative-error"        // no model has the estimated error
-	UnexplainedLabels  DoubtCode = "unexplained-labels"    // the confusion matrix does not give such labels
-	ClassNotPredicted  DoubtCode = "class-not-predicted"   // some classes have labels, and no predictions
-	ConvergedAtOnce    DoubtCode = "converged-at-once"     // next to nothing was learned, and there is more to learn
-	LearnerEndsInDoubt DoubtCode = "learner-ends-in-doubt" // what the learner says of its end
+	NegativeError     learners.DoubtCode = "negative-error"      // no model has the estimated error
+	UnexplainedLabels learners.DoubtCode = "unexplained-labels"  // the confusion matrix does not give such labels
+	ClassNotPredicted learners.DoubtCode = "class-not-predicted" // some classes have labels, and no predictions
+	ConvergedAtOnce   learners.DoubtCode = "converged-at-once"   // hardly anything was learned, and there is more
 )
 
 // What makes a doubt worth a word: how improbable labels have to be under C, and what share of
@@ -60,9 +45,10 @@ func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
 	var all []Doubt
 	off := standardError(r, n)
 	if noise != nil && r.EstimatedError < -2*off {
-		all = append(all, Doubt{NegativeError, fmt.Sprintf("the estimated error is %.1f %% ± %.1f, and none is below 0: "+
-			"the confusion matrix claims more noise than the labels have, or the model has learned labels by heart",
-			100*r.EstimatedError, 100*off), "try `uma-gpu confusion check`"})
+		all = append(all, Doubt{Code: NegativeError, Finding: fmt.Sprintf(
+			"the estimated error is %.1f %% ± %.1f, and none is below 0: "+
+				"the confusion matrix claims more noise than the labels have, or the model has learned labels by heart",
+			100*r.EstimatedError, 100*off), Advice: "try `uma-gpu confusion check`"})
 	}
 	if noise != nil && q <= mostDoubted {
 		d, err := t.unexplained(ctx, r.Counts, n >= int64(q)*int64(d))
@@ -72,19 +58,17 @@ func (t *training) doubts(ctx context.Context, r *Result) ([]Doubt, error) {
 		all = append(all, d...)
 	}
 	if never := neverPredicted(r.Counts, classes); len(never) > 0 {
-		all = append(all, Doubt{ClassNotPredicted, fmt.Sprintf("no example is predicted as %s, though some are labelled so",
-			strings.Join(never, ", ")), "the reason may be too few steps, too large a penalty, or a confusion matrix that " +
-			"explains these labels by other classes"})
+		all = append(all, Doubt{Code: ClassNotPredicted, Finding: fmt.Sprintf(
+			"no example is predicted as %s, though some are labelled so", strings.Join(never, ", ")),
+			Advice: "the reason may be too few steps, too large a penalty, or a confusion matrix that explains these " +
+				"labels by other classes"})
 	}
 	if t.endedAtOnce(r) && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
-		all = append(all, Doubt{ConvergedAtOnce, fmt.Sprintf("the training found nothing left to learn after step %d, with "+
-			"an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), atOnceAdvice(noise)})
+		all = append(all, Doubt{Code: ConvergedAtOnce, Finding: fmt.Sprintf(
+			"the training found nothing left to learn after step %d, "+
+				"with an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), Advice: atOnceAdvice(noise)})
 	}
-	if r.Note != "" {
-		text, advice, _ := strings.Cut(r.Note, "; ")
-		all = append(all, Doubt{LearnerEndsInDoubt, text, advice})
-	}
-	return all, nil
+	return append(all, r.Doubts...), nil
 }
 
 // endedAtOnce says whether a training that might have made more steps has converged after one at most.

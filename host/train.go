@@ -94,7 +94,7 @@ type Trained struct {
 	Run Result
 	// Doubts are what the examples speak against: the confusion matrix, or the result. Watch.Note has
 	// been told them.
-	Doubts []Doubt
+	Doubts []learners.Doubt
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -401,11 +401,11 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 		return nil, err
 	}
 	for _, doubt := range found {
-		if doubt.Code == LearnerEndsInDoubt {
-			t.note("%s", result.Note)
-			continue
+		if slices.Contains(result.Doubts, doubt) { // the learner's own
+			t.note("%s", doubt)
+		} else {
+			t.note("warning: %s", doubt)
 		}
-		t.note("warning: %s", doubt)
 	}
 	t.phase(Learned)
 	return &Trained{m, result, found}, nil

@@ -39,10 +39,12 @@ func (t *training) unexplained(ctx context.Context, counts []int64, byPrediction
 		return nil, nil
 	}
 	classes, w := t.model.Meta.Classes, e.Worst
-	d := Doubt{UnexplainedLabels, fmt.Sprintf("the confusion matrix does not explain %.1f %% of the labels: of the "+
-		"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, is it "+
-		"turned (rows for columns), does it claim too much or too little noise?",
-		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained), "try `uma-gpu confusion check`"}
+	d := Doubt{Code: UnexplainedLabels, Finding: fmt.Sprintf(
+		"the confusion matrix does not explain %.1f %% of the labels: of the "+
+			"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, is it "+
+			"turned (rows for columns), does it claim too much or too little noise?",
+		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
+		Advice: "try `uma-gpu confusion check`"}
 	if v := turned(noise).Explain(counts); !contradicted(&v) {
 		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows reads it so"
 	}

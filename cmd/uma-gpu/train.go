@@ -197,7 +197,7 @@ func train(c *cli.Context) (err error) {
 		if t.verbose {
 			t.notes.step(r, d.Classes)
 		}
-		if t.Learner.Definition().Scores { // a step is a pass
+		if t.Learner.Definition().Passes {
 			passes = append(passes, passReport(r))
 		}
 	}

@@ -97,7 +97,7 @@ type Trained struct {
 	Run   Result
 	Given *confusion.Inverse // C⁻¹ of the given matrix; Run.Inverse is that of a learned one, if there is one
 	// Doubts speak against the confusion matrix or the result. Watch.Note has been told them.
-	Doubts []judge.Doubt
+	Doubts []learners.Doubt
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -402,16 +402,16 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	}
 	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes, D: result.W.D,
 		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError, Steps: result.Steps,
-		AtOnce: t.endedAtOnce(&result), Note: result.Note})
+		AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
 	if err != nil {
 		return nil, err
 	}
 	for _, doubt := range found {
-		if doubt.Code == judge.LearnerEndsInDoubt {
-			t.note("%s", result.Note)
-			continue
+		if slices.Contains(result.Doubts, doubt) { // the learner's own
+			t.note("%s", doubt)
+		} else {
+			t.note("warning: %s", doubt)
 		}
-		t.note("warning: %s", doubt)
 	}
 	t.phase(Learned)
 	return &Trained{m, result, t.inverse, found}, nil

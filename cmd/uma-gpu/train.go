@@ -198,7 +198,7 @@ func train(c *cli.Context) (err error) {
 		if t.verbose {
 			t.notes.step(r, d.Classes)
 		}
-		if t.Learner.Definition().Scores { // a step is a pass
+		if t.Learner.Definition().Passes {
 			passes = append(passes, passReport(r))
 		}
 	}
@@ -253,7 +253,7 @@ func (t *training) report(trained *host.Trained, n int) trainReport {
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
-		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]judge.Doubt{}, trained.Doubts...),
+		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
 		CompressionSet: run.CompressionSet, Traffic: trafficOfRanks(),
 	}
 }

@@ -105,7 +105,7 @@ func TestTrainTellsDoubts(t *testing.T) {
 		t.Fatalf("found %+v", r.Doubts)
 	}
 	for _, d := range r.Doubts {
-		if !strings.Contains(stderr, "warning: "+d.Text+"; "+d.Advice+"\n") {
+		if !strings.Contains(stderr, "warning: "+d.Finding+"; "+d.Advice+"\n") {
 			t.Errorf("stderr lacks %+v:\n%s", d, stderr)
 		}
 	}

@@ -11,31 +11,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Doubt is something that speaks against the confusion matrix of a training, or against its result.
-type Doubt struct {
-	Code   DoubtCode `json:"code"`
-	Text   string    `json:"text"`   // what was found, for the user
-	Advice string    `json:"advice"` // what to do about it; may be empty
-}
-
-// String returns the text and the advice.
-func (d Doubt) String() string {
-	if d.Advice == "" {
-		return d.Text
-	}
-	return d.Text + "; " + d.Advice
-}
-
-// DoubtCode says for programs what a doubt is about. Codes do not change; new ones may come.
-type DoubtCode string
-
-// The codes.
+// The codes of doubts that the training has, besides those of learners.
 const (
-	NegativeError      DoubtCode = "negative-error"        // no model has the estimated error
-	UnexplainedLabels  DoubtCode = "unexplained-labels"    // the confusion matrix does not give such labels
-	ClassNotPredicted  DoubtCode = "class-not-predicted"   // some classes have labels, and no predictions
-	ConvergedAtOnce    DoubtCode = "converged-at-once"     // next to nothing was learned, and there is more to learn
-	LearnerEndsInDoubt DoubtCode = "learner-ends-in-doubt" // what the learner says of its end
+	NegativeError     learners.DoubtCode = "negative-error"      // no model has the estimated error
+	UnexplainedLabels learners.DoubtCode = "unexplained-labels"  // the confusion matrix does not give such labels
+	ClassNotPredicted learners.DoubtCode = "class-not-predicted" // some classes have labels, and no predictions
+	ConvergedAtOnce   learners.DoubtCode = "converged-at-once"   // hardly anything was learned, and there is more
 )
 
 // What makes a doubt worth a word: how improbable labels have to be under C, and what share of
@@ -55,14 +36,14 @@ type Ended struct {
 	Inverse        *confusion.Inverse // C⁻¹ of EstimatedError
 	EstimatedError float64
 	Steps          int
-	AtOnce         bool   // it converged after one step at most, though its learner makes many
-	Note           string // of the learner
+	AtOnce         bool             // it converged after one step at most, though its learner makes many
+	Doubts         []learners.Doubt // the learner's own
 }
 
 // Doubts returns what the training examples say against C or against the result: an estimated
 // error that no model can have, labels that C does not explain, classes that are never predicted, an
 // end at the first step.
-func Doubts(ctx context.Context, r *Ended) ([]Doubt, error) {
+func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	classes, noise, n := r.Classes, r.Problem.Noise, int64(0)
 	q := len(classes)
 	for _, v := range r.Counts {
@@ -71,12 +52,13 @@ func Doubts(ctx context.Context, r *Ended) ([]Doubt, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	var all []Doubt
+	var all []learners.Doubt
 	off := standardError(r, n)
 	if noise != nil && r.EstimatedError < -2*off {
-		all = append(all, Doubt{NegativeError, fmt.Sprintf("the estimated error is %.1f %% ± %.1f, and none is below 0: "+
-			"the confusion matrix claims more noise than the labels have, or the model has learned labels by heart",
-			100*r.EstimatedError, 100*off), "try `uma-gpu confusion check`"})
+		all = append(all, learners.Doubt{Code: NegativeError, Finding: fmt.Sprintf(
+			"the estimated error is %.1f %% ± %.1f, and none is below 0: "+
+				"the confusion matrix claims more noise than the labels have, or the model has learned labels by heart",
+			100*r.EstimatedError, 100*off), Advice: "try `uma-gpu confusion check`"})
 	}
 	if noise != nil && q <= mostDoubted {
 		d, err := unexplainedLabels(ctx, r, n >= int64(q)*int64(r.D))
@@ -86,19 +68,17 @@ func Doubts(ctx context.Context, r *Ended) ([]Doubt, error) {
 		all = append(all, d...)
 	}
 	if never := neverPredicted(r.Counts, classes); len(never) > 0 {
-		all = append(all, Doubt{ClassNotPredicted, fmt.Sprintf("no example is predicted as %s, though some are labelled so",
-			strings.Join(never, ", ")), "the reason may be too few steps, too large a penalty, or a confusion matrix that " +
-			"explains these labels by other classes"})
+		all = append(all, learners.Doubt{Code: ClassNotPredicted, Finding: fmt.Sprintf(
+			"no example is predicted as %s, though some are labelled so", strings.Join(never, ", ")),
+			Advice: "the reason may be too few steps, too large a penalty, or a confusion matrix that explains these " +
+				"labels by other classes"})
 	}
 	if r.AtOnce && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
-		all = append(all, Doubt{ConvergedAtOnce, fmt.Sprintf("the training found nothing left to learn after step %d, with "+
-			"an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), atOnceAdvice(noise)})
+		all = append(all, learners.Doubt{Code: ConvergedAtOnce, Finding: fmt.Sprintf(
+			"the training found nothing left to learn after step %d, "+
+				"with an estimated error of %.1f %%", r.Steps, 100*r.EstimatedError), Advice: atOnceAdvice(noise)})
 	}
-	if r.Note != "" {
-		text, advice, _ := strings.Cut(r.Note, "; ")
-		all = append(all, Doubt{LearnerEndsInDoubt, text, advice})
-	}
-	return all, nil
+	return append(all, r.Doubts...), nil
 }
 
 func atOnceAdvice(noise *confusion.Matrix) string {

@@ -22,7 +22,7 @@ const (
 // is by prediction, unless the labels may have been learned by heart. The second is by the nearest
 // mean of the examples with each label, which knows no C. A learner that believes a wrong C may find
 // parts that this C explains: mixtures of classes, as UMA does where the axes are exchanged.
-func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]Doubt, error) {
+func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]learners.Doubt, error) {
 	noise := r.Problem.Noise
 	part := "predicted as %.60q"
 	e, counts := confusion.Explanation{P: 1}, r.Counts
@@ -41,14 +41,16 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]Doub
 		return nil, nil
 	}
 	classes, w := r.Classes, e.Worst
-	d := Doubt{UnexplainedLabels, fmt.Sprintf("the confusion matrix does not explain %.1f %% of the labels: of the "+
-		"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, is it "+
-		"turned (rows for columns), does it claim too much or too little noise?",
-		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained), "try `uma-gpu confusion check`"}
+	d := learners.Doubt{Code: UnexplainedLabels, Finding: fmt.Sprintf(
+		"the confusion matrix does not explain %.1f %% of the labels: of the "+
+			"examples "+part+", %.0f are labelled %.60q, and %.0f by the matrix at its best; is it of other labels, is it "+
+			"turned (rows for columns), does it claim too much or too little noise?",
+		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
+		Advice: "try `uma-gpu confusion check`"}
 	if v := turned(noise).Explain(counts); !contradicted(&v) {
 		d.Advice = "with its axes exchanged the matrix explains them: --confusion-axes true-rows reads it so"
 	}
-	return []Doubt{d}, nil
+	return []learners.Doubt{d}, nil
 }
 
 // divide counts examples by the label whose examples' mean is the nearest, and by their own label. Means are

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Report is what the page shows, and its JSON form. Its parts that are nil or empty are left out.
@@ -24,10 +25,10 @@ type Report struct {
 	Model   Model    `json:"model"`
 	Classes []string `json:"classes"`
 
-	Doubts  []judge.Doubt  `json:"doubts,omitempty"`  // of the training
-	History []judge.Moment `json:"history,omitempty"` // of the training, step by step
-	Phases  []Phase        `json:"phases,omitempty"`  // of the training
-	Noise   *Noise         `json:"noise,omitempty"`   // nil: labels are taken for right
+	Doubts  []learners.Doubt `json:"doubts,omitempty"`  // of the training
+	History []judge.Moment   `json:"history,omitempty"` // of the training, step by step
+	Phases  []Phase          `json:"phases,omitempty"`  // of the training
+	Noise   *Noise           `json:"noise,omitempty"`   // nil: labels are taken for right
 
 	Judged   *Judged           `json:"judged,omitempty"` // nil: there were no data to judge by
 	Check    *judge.NoiseCheck `json:"check,omitempty"`  // nil: it is not known whether C helps

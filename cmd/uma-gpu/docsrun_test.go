@@ -222,12 +222,17 @@ func (s shell) run(t *testing.T, command string) (output string, err error) {
 	if err := c.Start(); err != nil {
 		return "", err
 	}
-	t.Cleanup(func() { c.Wait() }) // the test's context ends it
-	for range 100 {
+	ended := make(chan struct{})
+	go func() { c.Wait(); close(ended) }()
+	t.Cleanup(func() { <-ended }) // the test's context ends it
+	for {
 		if conn, err := net.Dial("tcp", "127.0.0.1:"+s.port); err == nil {
 			return "", conn.Close()
 		}
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case <-ended:
+			return b.String(), fmt.Errorf("the server ended before anybody reached it at port %s", s.port)
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
-	return "", fmt.Errorf("no server at port %s within 5 s", s.port)
 }

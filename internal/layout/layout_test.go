@@ -45,7 +45,7 @@ var rules = []struct {
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernel/means", "host/kernel", "host/numerics", "host/versionspace"}, "a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"}, "asks through the loop, of any learner on any engine; a session is a file"},
-	{"host/report", []string{"host", "host/judge/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
+	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
 	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -34,22 +38,22 @@ func manual(c *cli.Context) error {
 		return usagef(c, "--dir is for all pages, and %s is one", name)
 	}
 	found := folder != ""
-	for _, page := range manualPages(c.App) {
-		if folder == "" && page.Name != name {
-			continue
-		}
-		text, suffix, err := manualText(page, c.Bool("markdown"))
-		if err != nil {
-			return err
+	for _, p := range pages(c.App) {
+		text, suffix := p.roff, ".1"
+		if c.Bool("markdown") {
+			text, suffix = p.markdown, ".md"
 		}
 		write := func(w io.Writer) error {
-			_, err := io.WriteString(w, text)
+			_, err := w.Write(text())
 			return err
 		}
-		if folder == "" {
+		if folder == "" && p.name == name {
 			return write(c.App.Writer)
 		}
-		path := filepath.Join(folder, strings.ReplaceAll(page.Name, " ", "-")+suffix)
+		if folder == "" {
+			continue
+		}
+		path := filepath.Join(folder, strings.ReplaceAll(p.name, " ", "-")+suffix)
 		if err := atomicfile.Write(path, write); err != nil {
 			return err
 		}
@@ -60,31 +64,61 @@ func manual(c *cli.Context) error {
 	return nil
 }
 
-// manualText returns a page as the cli package writes it, and the suffix of its file.
-func manualText(page *cli.App, markdown bool) (text, suffix string, err error) {
-	if markdown {
-		text, err = page.ToMarkdown()
-		return text, ".md", err
-	}
-	text, err = page.ToManWithSection(1)
-	return text, ".1", err
-}
-
-// manualPages returns the program and each command as an application of its own.
-func manualPages(app *cli.App) (pages []*cli.App) {
+// pages returns the page of the program and of each command.
+func pages(app *cli.App) []page {
+	all := []page{appPage(app)}
 	var walk func(name string, commands []*cli.Command)
 	walk = func(name string, commands []*cli.Command) {
 		for _, c := range commands {
-			if c.Hidden || c.Name == "help" {
-				continue
+			if !c.Hidden && c.Name != "help" {
+				all = append(all, commandPage(name+" "+c.Name, c))
+				walk(name+" "+c.Name, c.Subcommands)
 			}
-			page := &cli.App{Name: name + " " + c.Name, Usage: c.Usage, Description: c.Description,
-				UsageText: c.ArgsUsage, Flags: c.Flags, Commands: c.Subcommands}
-			pages = append(pages, page)
-			walk(page.Name, c.Subcommands)
 		}
 	}
-	pages = append(pages, &cli.App{Name: app.Name, Usage: app.Usage, Description: app.Description})
 	walk(app.Name, app.Commands)
-	return pages
+	return all
+}
+
+// roff returns the page for man.
+func (p page) roff() []byte {
+	head := fmt.Sprintf("%% %s 1\n# NAME\n%s - %s\n\n# SYNOPSIS\n\n    %s\n\n# DESCRIPTION\n",
+		strings.ToUpper(strings.ReplaceAll(p.name, " ", "-")), p.name, markdownText(p.usage), p.synopsis)
+	return md2man.Render([]byte(head + p.body()))
+}
+
+// markdown returns the page as Markdown.
+func (p page) markdown() []byte {
+	return fmt.Appendf(nil, "# %s\n\n%s.\n\n    %s\n%s", p.name, markdownText(p.usage), p.synopsis, p.body())
+}
+
+// body returns the description, the commands and the flags as Markdown.
+func (p page) body() string {
+	var b strings.Builder
+	for _, text := range p.text {
+		b.WriteByte('\n')
+		for _, line := range text.lines {
+			if text.verbatim {
+				fmt.Fprintf(&b, "    %s\n", line)
+			} else {
+				fmt.Fprintln(&b, markdownText(line))
+			}
+		}
+	}
+	for _, s := range slices.Concat(p.commands, p.flags) {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.heading)
+		for _, i := range s.items {
+			term := i.term
+			if p.commands != nil {
+				term = p.name + " " + term
+			}
+			fmt.Fprintf(&b, "- `%s`: %s\n", term, markdownText(i.about))
+		}
+	}
+	return b.String()
+}
+
+// markdownText returns the text with a backslash before each mark of Markdown.
+func markdownText(text string) string {
+	return regexp.MustCompile("[\\\\`*_\\[\\]<>#|]").ReplaceAllString(text, `\$0`)
 }

@@ -65,6 +65,8 @@ var foreign = map[string][]string{
 	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
+	// Manual pages, as the cli package makes them.
+	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
 	"golang.org/x/text":        {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.

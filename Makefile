@@ -6,7 +6,6 @@
 # make install  puts program, manual pages and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
 # make deb      a Debian package of it, in build/
 # make deb-check installs the package in a new Debian, uses it there and removes it; as root
-# make tuner    the tests that search for a tuning, which make test leaves out
 # make small    the suite on devices with little memory and small work groups
 # make mutants each broken kernel has to fail the conformance suite
 # make every    every learner on every engine, and float32 made of integers: make test leaves most out
@@ -66,7 +65,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check completion run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check completion run test small mutants every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -117,10 +116,6 @@ completion: build
 run: build
 	@sh testdata/demo.sh build/uma-gpu
 
-# The tuner is frozen until a GPU shows a gain by it. Its tests that search, which take two minutes
-# to compile kernels, are for `make tuner` alone; its other tests run with all.
-TUNER := ^TestTune(Rejects|Finds|OnOpenCL)?$$
-
 # A mutant is a program to compile, and there are more than 150: three minutes with an empty cache.
 MUTANTS := ^TestMutantsAreCaught$$
 
@@ -130,7 +125,7 @@ OF_INTEGERS := ^TestConformance$$/./^of_integers
 # go test vets each package unless told not to: lint does, and more of it.
 test: deps
 	@.ci/install-deps python3-numpy
-	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl|$(OF_INTEGERS)' ./...
+	go test -vet=off -timeout 20m -skip '$(MUTANTS)/^opencl|$(OF_INTEGERS)' ./...
 
 # What follows judges gpu/ and the engines' contract alone, and is run when those change: each command notes in
 # gpu/testdata/judged.txt what it has judged, and TestJudged is red until the three have passed.
@@ -144,10 +139,6 @@ small: deps
 mutants: deps
 	go test -timeout 20m -run '$(MUTANTS)' ./gpu
 	$(JUDGED)
-
-# Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
-tuner: deps
-	go test -run '$(TUNER)' ./gpu ./cmd/uma-gpu
 
 # Change a kernel, a case of the conformance suite or the mutants: run these.
 # Change a learner, or how float32 is made of integers: run these.
@@ -240,7 +231,7 @@ lint:
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.
-WITHOUT_CGO := Device|OpenCL|Tun|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
+WITHOUT_CGO := Device|OpenCL|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
 FILES := Read|Write|Parquet|NPZ|Binary|Damage|Context|Flipped
 portable:
 	$(NO_CGO) go build ./...
@@ -261,8 +252,8 @@ RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Tog
 RACED := $(addprefix ./,host host/confusion host/dataset host/engine/audit host/kernel/... host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
-	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' $(RACED)
-	go test -vet=off -race -short -run '$(RACES_GPU)' -skip '$(TUNER)|$(MUTANTS)|$(OF_INTEGERS)' ./gpu
+	go test -vet=off -race -short -run '$(RACES)' $(RACED)
+	go test -vet=off -race -short -run '$(RACES_GPU)' -skip '$(MUTANTS)|$(OF_INTEGERS)' ./gpu
 
 # oclgrind exits with 0 whatever it finds, and looks for bad accesses always. Its search for uninitialised values
 # knows no freeze instruction, which the optimiser makes.
@@ -293,7 +284,7 @@ rusticl: mesa
 
 rusticl-all: mesa
 	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe$$|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
-		-skip '/./(as_on_a_CPU|tuned|of_integers,_as_on_a_CPU)$$' ./gpu
+		-skip '/./(as_on_a_CPU|of_integers,_as_on_a_CPU)$$' ./gpu
 	$(RUSTICL) go test -vet=off -run 'OnAllDevices|OpenCL|TestIntegersAreSlow' ./cmd/uma-gpu
 
 bench: deps

@@ -80,9 +80,6 @@ type Options struct {
 	AllowNonconforming bool
 	// NoBounds scores every example in every step. The weights are the same.
 	NoBounds bool
-	// Tuning is how kernels divide their work; the results are the same. The zero
-	// value is the default.
-	Tuning Tuning
 	// Trace, if not nil, is called for each kernel and transfer with its name and
 	// when it ran. The engine then waits for one before it starts the next.
 	Trace func(name string, start, end time.Time)

@@ -42,7 +42,7 @@ type gpuEngine struct {
 	maxAlloc   int64
 	build      build
 	options    string // of the compiler
-	tuning     Tuning // complete
+	group      int    // work-items in a work-group of most kernels
 
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, assign, bound            *compiled
@@ -129,11 +129,8 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 	if o.MemoryLimit > 0 {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
-	if err := o.Tuning.Check(); err != nil {
-		return nil, err
-	}
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
-	if err := e.start(o.Tuning); err != nil {
+	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
@@ -141,7 +138,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
-func (e *gpuEngine) start(t Tuning) (err error) {
+func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
 		e.q.shelf = &processors
 		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
@@ -169,7 +166,7 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 	// Sixteen columns side by side, each an fma of a hundred instructions, take a compiler minutes.
 	processor := e.info.processor() && e.software == ""
 	e.cpu = e.build.style == "cpu" || e.build.style == "" && processor
-	e.tuning = t.or(defaultTuning(e.cpu)).within(most)
+	e.group = workGroup(e.cpu, most)
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
 	e.options = compilerOptions(e.cpu, e.software != "", e.q.loops != nil)
 	if e.cpu && e.info.PlatformName == pocl {

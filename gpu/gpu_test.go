@@ -86,8 +86,6 @@ func TestConformance(t *testing.T) {
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
-			{"tuned", Options{Tuning: Tuning{ScoreRows: 4, ScoreGroup: 2, SumColumns: 32, SumRows: 4, WeightedColumns: 64, Group: 16}}, build{style: "cpu"}, short},
-			{"tuned, as on a GPU", Options{Tuning: Tuning{ScoreGroup: 16, ScoreWidth: 4, SumRows: 16, Group: 32}}, build{style: "gpu"}, short},
 			{"with bounds", Options{}, build{bounds: "at once"}, bounded},
 			{"with bounds, as on a GPU", Options{}, build{style: "gpu", bounds: "at once"}, bounded},
 			{"with bounds, streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true, bounds: "at once"}, bounded},

@@ -48,7 +48,7 @@ func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 	t.Helper()
 	b := &gpuEngine{
 		info: e.info, q: e.q, software: e.software, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
-		build: e.build, options: e.options, tuning: e.tuning,
+		build: e.build, options: e.options, group: e.group,
 	}
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }

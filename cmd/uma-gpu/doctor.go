@@ -146,7 +146,7 @@ func memoryFinding() finding {
 // variables tells which of the environment's variables change what the program does.
 func (s surroundings) variables(listing deviceListing) finding {
 	var set []string
-	for _, name := range []string{deviceVariable, "UMA_GPU_OPENCL_LIBRARY", "UMA_GPU_TUNING", "OCL_ICD_VENDORS",
+	for _, name := range []string{deviceVariable, "UMA_GPU_OPENCL_LIBRARY", "OCL_ICD_VENDORS",
 		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT", "POCL_MAX_WORK_GROUP_SIZE",
 		"RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "GOMEMLIMIT"} {
 		if value := s.env(name); value != "" {

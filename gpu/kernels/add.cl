@@ -3,7 +3,7 @@
 // of examples that go from one cell to another, of kernel sum_groups (clause 5). So it also
 // adds up what kernel weighted sums by ranges; class sums are then those of classes.
 //
-// Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
+// Macro, given by the host (gpu/kernels.go): a work-item takes COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
 
 #ifndef COLUMNS

@@ -3,7 +3,7 @@
 //
 // In vectors of WIDTH examples (vector.cl), the widest that there are on a CPU, 1 on a GPU.
 //
-// Macro of the tuning: GROUP, work-items in a work-group, a power of two.
+// Macro, given by the host: GROUP, work-items in a work-group, a power of two.
 
 // Vectors in a line of scores; where vector b has the score of class r.
 #define PER_LINE (LANES / WIDTH)

@@ -18,8 +18,8 @@
 // needs several sums under way to be busy; for one at a time on a GPU. Where more
 // examples are listed than there are work-items, they go round.
 //
-// Macros of the tuning (Tuning in gpu/tuning.go):
-//   ROWS   on a CPU, as above: 2, 4, 8 or 16
+// Macros, given by the host (gpu/kernels.go):
+//   ROWS   on a CPU, as above: 8
 //   GROUP  on a GPU, work-items in a work-group, a power of two
 //   WIDTH  on a GPU, columns that a work-group reads at once, a power of two, at most GROUP
 
@@ -31,21 +31,10 @@
 
 #if CPU
 
-#define EACH_ROW_2(F) F(0) F(1)
-#define EACH_ROW_4(F) EACH_ROW_2(F) F(2) F(3)
-#define EACH_ROW_8(F) EACH_ROW_4(F) F(4) F(5) F(6) F(7)
-#define EACH_ROW_16(F) EACH_ROW_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
-#if ROWS == 2
-#define EACH_ROW EACH_ROW_2
-#elif ROWS == 4
-#define EACH_ROW EACH_ROW_4
-#elif ROWS == 8
-#define EACH_ROW EACH_ROW_8
-#elif ROWS == 16
-#define EACH_ROW EACH_ROW_16
-#else
-#error "ROWS must be 2, 4, 8 or 16"
+#if ROWS != 8
+#error "ROWS must be 8, as in EACH_ROW"
 #endif
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 
 // The rows that are fetched while others are computed.
 #define AHEAD (2 * ROWS)
@@ -125,10 +114,6 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 }
 
 #undef EACH_ROW
-#undef EACH_ROW_2
-#undef EACH_ROW_4
-#undef EACH_ROW_8
-#undef EACH_ROW_16
 #undef AHEAD
 #undef ROW
 #undef BEGIN_ROW

@@ -4,7 +4,7 @@
 // one cell to another are summed here; kernel add_groups then takes the sum from the one
 // and gives it to the other. Integers, so neither order nor grouping matters.
 //
-// Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
+// Macro, given by the host (gpu/kernels.go): a work-item takes COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
 
 #ifndef COLUMNS

@@ -12,7 +12,7 @@
 //   scale    2^s of the fixed point
 //
 //   BLOCK    examples of a block, 256
-//   GROUP    on a GPU, work-items in a work-group, a power of two (Tuning in gpu/tuning.go)
+//   GROUP    on a GPU, work-items in a work-group, a power of two
 //   COLUMNS  on a CPU, columns that a work-item takes, a multiple of 64
 
 #if !defined(GROUP) || !defined(COLUMNS)

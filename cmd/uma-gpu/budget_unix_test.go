@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // What does not fit in memory ends with an exit code and a line of its own, in real

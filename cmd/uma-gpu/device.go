@@ -329,18 +329,11 @@ func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 	}
 	for _, i := range try {
 		e, err := gpu.Open(i, d.options)
-		if err == nil && d.auto && e.Device().Software != "" {
-			err = errors.Join(fmt.Errorf("%s makes float32 of integers, which the processor need not: %s", i.ID(),
-				e.Device().Software), e.Close())
-		}
 		if err == nil {
 			about := e.Device()
 			n.say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
 			if !about.Conforming {
 				n.warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
-			}
-			if about.Software != "" {
-				n.warn("%s makes float32 of integers, which is slow: %s", about.ID, about.Software)
 			}
 			return d.audited(e), nil
 		}

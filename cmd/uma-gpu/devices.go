@@ -20,8 +20,7 @@ func devicesCommand() *cli.Command {
 		Description: "Every device is opened and runs the self-test: known answers, all bits compared. " +
 			"A device that does\n" +
 			"not pass is refused by the other commands, unless they are told --allow-nonconforming; its weights\n" +
-			"may differ from everybody else's. One whose own float32 fails a probe makes it of integers instead: the\n" +
-			"same weights, slowly; auto passes it over, and --allow-nonconforming has it use its own.\n\n" +
+			"may differ from those of other devices.\n\n" +
 			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or auto:\n" +
 			"for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the\n" +
 			"processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.\n\n" +
@@ -48,8 +47,7 @@ type deviceEntry struct {
 	Kind         string `json:"kind"`
 	Name         string `json:"name"`
 	ComputeUnits int    `json:"compute_units"`
-	SelfTest     string `json:"self_test"`          // passed, or what went wrong
-	Software     string `json:"software,omitempty"` // as of engine.Device
+	SelfTest     string `json:"self_test"` // passed, or what went wrong
 
 	*gpu.Info // nil for the processor; its fields stand beside the others
 }
@@ -93,15 +91,13 @@ func testDevices(n notes) (listing deviceListing) {
 		}
 	}
 	for _, i := range infos {
-		software := ""
 		e, err := gpu.Open(i, gpu.Options{})
 		if err == nil {
-			software = e.Device().Software
 			err = e.Close()
 		}
 		listing.Devices = append(listing.Devices, deviceEntry{
 			ID: i.ID(), Kind: "opencl", Name: i.Name,
-			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Software: software, Info: &i,
+			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Info: &i,
 		})
 	}
 	return listing
@@ -114,14 +110,6 @@ func verdict(err error) string {
 	return passed
 }
 
-// selfTest is the verdict for people.
-func (d deviceEntry) selfTest() string {
-	if d.Software == "" {
-		return d.SelfTest
-	}
-	return d.SelfTest + ", slowly, by integers: " + d.Software
-}
-
 func printDevices(w io.Writer, all []deviceEntry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
@@ -131,7 +119,7 @@ func printDevices(w io.Writer, all []deviceEntry) error {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.selfTest())
+			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
 	}
 	return t.Flush()
 }

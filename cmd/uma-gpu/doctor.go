@@ -110,13 +110,9 @@ func programFinding() finding {
 func deviceFindings(listing deviceListing) (all []finding) {
 	for _, d := range listing.Devices {
 		f := finding{"device", findingOK, d.ID + " " + d.Name + ": self-test passed", ""}
-		switch {
-		case d.SelfTest != passed:
+		if d.SelfTest != passed {
 			f.Verdict, f.Text = findingBad, d.ID+" "+d.Name+": "+d.SelfTest
 			f.Mend = "update or reinstall its driver; until then choose another --device"
-		case d.Software != "":
-			f.Verdict, f.Text = findingNote, d.ID+" "+d.Name+": "+d.selfTest()
-			f.Mend = "auto passes it over; a newer driver may have exact float32"
 		}
 		all = append(all, f)
 	}

@@ -57,8 +57,8 @@
 #define VALUE(k) x##k[j]
 #endif
 #define FETCH_NEXT(k) FETCH(next##k + sizeof(x_t) * j);
-#define STEP(k) acc##k = FMA((vec_t)(VALUE(k)), v, acc##k);
-#define END_CHUNK(k) total##k = ADD(total##k, acc##k);
+#define STEP(k) acc##k = fma((vec_t)(VALUE(k)), v, acc##k);
+#define END_CHUNK(k) total##k += acc##k;
 #define END_ROW(k)                                                              \
 	if (first + k < end) {                                                  \
 		const int i = listed ? list[first + k] : first + k;             \
@@ -104,13 +104,12 @@ void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
 __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                                     __global const int *restrict classes, __global const int *restrict list,
                                     __global const int *restrict head, __global float *restrict scores,
-                                    int rows, int d, int Q, int m, int listed LOOPS_PARAMETER)
+                                    int rows, int d, int Q, int m, int listed)
 {
 	const int end = listed ? min(head[1], rows) : rows;
 	const int first = ROWS * (int)get_global_id(0);
 	NAME(score_rows_, CLASSES)(THE_EXAMPLES, w, classes, list, scores, first, ROWS * (int)get_global_size(0), end,
 	                           d, Q, m, (int)get_global_id(1), listed);
-	CHECK_LOOPS
 }
 
 #undef EACH_ROW
@@ -135,7 +134,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                            __global const int *restrict classes, __global const int *restrict list,
                            __global const int *restrict head, __global float *restrict scores,
-                           int rows, int d, int Q, int m, int listed LOOPS_PARAMETER)
+                           int rows, int d, int Q, int m, int listed)
 {
 	__local float part[GROUP * (WIDTH + 1)];
 	__local int row[GROUP];
@@ -167,9 +166,9 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 						part[r * (WIDTH + 1) + l % WIDTH] = X(example[r], row[r], j + l % WIDTH);
 				barrier(CLK_LOCAL_MEM_FENCE);
 				for (int k = 0; k < width; k++)
-					acc = FMA((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
+					acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
 			}
-			total = ADD(total, acc);
+			total += acc;
 		}
 		if (u < end) {
 			const int i = listed ? list[u] : u;
@@ -179,7 +178,6 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 				scores[SCORE(i, classes[g * CLASSES + c])] = score[c];
 		}
 	}
-	CHECK_LOOPS
 }
 
 #undef example

@@ -11,7 +11,7 @@
 #error "the host must define COLUMNS"
 #endif
 
-#if CPU && !SOFTWARE && defined(cl_khr_fp64)
+#if CPU && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 // 1.5·2^52: in a double near it the last place is 1, so that adding it rounds to an
 // integer, which then stands in the lower bits.
@@ -29,7 +29,7 @@
 // group g.
 __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
                          __global const int *restrict groups, __global long *restrict partial,
-                         float scale, int d, int small, int local_x LOOPS_PARAMETER)
+                         float scale, int d, int small, int local_x)
 {
 	const int from = COLUMNS * (int)get_global_id(0);
 	if (from >= d)
@@ -72,5 +72,4 @@ __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
 			sum += integer_of(X(list[at], local_x ? at : list[at], from + j), scale);
 		out[j] = sum;
 	}
-	CHECK_LOOPS
 }

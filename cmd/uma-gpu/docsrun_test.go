@@ -31,7 +31,6 @@ var notRun = []struct {
 }{
 	{regexp.MustCompile(`^(sudo )?make |^go build -tags mpi|^mpirun`), "a target of its own: whether it is there is tested"},
 	{regexp.MustCompile(`^go (get|env)`), "fetches this project, or changes the settings of who tests"},
-	{regexp.MustCompile(`^uma-gpu tune`), "minutes: make tuner"},
 	{regexp.MustCompile(`^apt-get|^for deb|root/usr`), "fetches packages: testdata/make-testdata.sh, whose results have hashes"},
 }
 

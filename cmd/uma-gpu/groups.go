@@ -16,7 +16,7 @@ var commandGroups = []group{
 	{"Predict", "predict serve export import"},
 	{"Data", "info split convert synth"},
 	{"Kernel functions", "kpca kernelmean compress"},
-	{"Devices", "devices doctor bench tune"},
+	{"Devices", "devices doctor bench"},
 	{"Learners and papers", "learners reproduce"},
 	{"This program", "version completion man"},
 }
@@ -36,7 +36,7 @@ var flagGroups = []group{
 		normalize-components`},
 	{"Trials", "retrain folds seeds runs try grid judge repeat top rows"},
 	{"Questions", "answers k strategy committee diversity balance slack sampler session"},
-	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning audit allow-nonconforming forget"},
+	{"Device", "device shares max-alloc memory-limit no-bounds audit allow-nonconforming"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
 		write-confusion write-labels write-labelled axes markdown dry-run json verbose quiet`},

@@ -108,7 +108,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
 			exportCommand(), importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
+			kernelmeanCommand(), compressCommand(), benchCommand(), devicesCommand(), versionCommand(),
 			doctorCommand(), completionCommand(), manCommand(),
 		},
 	}

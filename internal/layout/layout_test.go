@@ -48,7 +48,6 @@ var rules = []struct {
 	{"host/report", []string{"host", "host/judge/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
-	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
 func compareCommand() *cli.Command {
@@ -185,7 +186,7 @@ func compare(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := savePicture(c, p); err != nil {
+		if err := chart.Save(c.String("picture"), p); err != nil {
 			return err
 		}
 	}

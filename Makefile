@@ -379,13 +379,12 @@ confusion: deps
 	build/confusion -data "$(DATA)" estimators >build/confusion.jsonl
 	build/confusion table <build/confusion.jsonl
 
-# Four minutes on two cores; see uma-gpu reproduce --help for all of it.
-reproduce-quick: build
-	build/uma-gpu reproduce fig1a --quiet --out build/fig1a.jsonl
-	build/uma-gpu reproduce fig1b --quiet --out build/fig1b.jsonl
-	build/uma-gpu reproduce copa --quiet --out build/copa.jsonl
-	@[ -z "$(DATA)" ] || build/uma-gpu reproduce table1 --data-dir "$(DATA)" --sets digits,reuters --runs 3 \
-		--quiet --out build/table1.jsonl
+# Four minutes on two cores; go run ./bench/papers lists all experiments.
+reproduce-quick: deps
+	@mkdir -p build
+	for e in fig1a fig1b copa; do go run ./bench/papers $$e -quiet -out build/$$e.jsonl || exit 1; done
+	@[ -z "$(DATA)" ] || go run ./bench/papers table1 -data-dir "$(DATA)" -sets digits,reuters -runs 3 \
+		-quiet -out build/table1.jsonl
 
 weights: deps
 	@mkdir -p build

@@ -106,7 +106,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
 			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
-			exportCommand(), importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
+			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), devicesCommand(), versionCommand(),
 			doctorCommand(), completionCommand(), manCommand(),

@@ -73,7 +73,7 @@ var foreign = map[string][]string{
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric", "internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report"},
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.

@@ -258,7 +258,7 @@ portable:
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.
 RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma|svm)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
-RACED := $(addprefix ./,host host/confusion host/dataset host/engine/audit host/kernelpca host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
+RACED := $(addprefix ./,host host/confusion host/dataset host/engine/audit host/kernel/... host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
 	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' $(RACED)

@@ -45,12 +45,12 @@ type gpuEngine struct {
 	tuning     Tuning // complete
 
 	dense                                          [3]denseKernels // by width
-	scoreSparse, predict, assign, bound            *kernel
-	assignListed, addGroups, clearSums             *kernel
-	moveSumsSparse, residuals, weightedSparse      *kernel
-	scoreSparseWide                                *kernel
-	updateVectors, norms                           *kernel
-	product, productSparse, squares, squaresSparse *kernel
+	scoreSparse, predict, assign, bound            *compiled
+	assignListed, addGroups, clearSums             *compiled
+	moveSumsSparse, residuals, weightedSparse      *compiled
+	scoreSparseWide                                *compiled
+	updateVectors, norms                           *compiled
+	product, productSparse, squares, squaresSparse *compiled
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs

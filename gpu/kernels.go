@@ -26,7 +26,7 @@ type program struct {
 // kernelUse is a kernel, where the engine keeps it, and how many work-items are in a
 // work-group.
 type kernelUse struct {
-	to    **kernel
+	to    **compiled
 	name  string
 	local int
 }
@@ -96,7 +96,7 @@ func (e *gpuEngine) weightedPrograms(width int) []program {
 
 // denseKernels are the kernels that read dense examples of one width; the last are there once
 // an evaluator wanted them, and evaluate on a CPU alone.
-type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *kernel }
+type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *compiled }
 
 // widths are the bytes of a value of narrow examples, 0 for those in float32.
 var widths = []int{0, 1, 2}

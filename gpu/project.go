@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -98,9 +98,9 @@ func (j *projection) begin() (err error) {
 	}
 	yy := make([]float32, j.landmarks.panels*panelColumns)
 	switch j.p.Function.Kind {
-	case mercer.Poly:
+	case kernel.Poly:
 		j.ending = endPoly
-	case mercer.RBF:
+	case kernel.RBF:
 		j.ending = endRBF
 		parallel.Ranges(j.p.Landmarks.N, 1, func(from, to int) {
 			buffer := make([]float32, d)

@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 // drawProjection has more rows than a tile of a small memory, more landmarks than a chunk.
@@ -33,7 +33,7 @@ func drawProjection() (x dataset.Examples, p engine.Projection) {
 	const n, d, m, axes = 1001, 300, 270, 70
 	a := draw(axes, m)
 	return draw(n, d), engine.Projection{
-		Function:  mercer.Function{Kind: mercer.RBF, Gamma: 0.01},
+		Function:  kernel.Function{Kind: kernel.RBF, Gamma: 0.01},
 		Landmarks: draw(m, d), Axes: engine.Weights{Q: axes, D: m, W: a.X}, Offset: draw(1, axes).X,
 	}
 }
@@ -79,7 +79,7 @@ func TestProjectInLittleMemory(t *testing.T) {
 
 func TestProjectAfterClose(t *testing.T) {
 	x := dataset.Examples{N: 1, D: 1, X: []float32{1}}
-	p := engine.Projection{Function: mercer.Function{Kind: mercer.Linear}, Landmarks: x}
+	p := engine.Projection{Function: kernel.Function{Kind: kernel.Linear}, Landmarks: x}
 	eachDevice(t, func(i Info) {
 		e := openTest(t, i, Options{}, build{})
 		if err := e.Close(); err != nil {

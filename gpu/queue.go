@@ -263,9 +263,9 @@ func (b *buffer[T]) checkGuard() error {
 	return nil
 }
 
-// kernel is a kernel with the work-group size it is always launched with: one
+// compiled is a kernel with the work-group size it is always launched with: one
 // size, because PoCL compiles a kernel anew for each.
-type kernel struct {
+type compiled struct {
 	name  string
 	cl    *cl.Kernel
 	args  int
@@ -276,12 +276,12 @@ type kernel struct {
 // launch enqueues width×height work-items, the width rounded up to whole work
 // groups; kernels check their first index. Arguments are *buffer, int32, uint64
 // or float32, in order.
-func (k *kernel) launch(width, height int, args ...any) error {
+func (k *compiled) launch(width, height int, args ...any) error {
 	return done(k.enqueue(width, height, args...))
 }
 
 // enqueue is launch for callers that want the event, which they release.
-func (k *kernel) enqueue(width, height int, args ...any) (*cl.Event, error) {
+func (k *compiled) enqueue(width, height int, args ...any) (*cl.Event, error) {
 	if k.q.loops != nil {
 		args = append(args, k.q.loops)
 	}
@@ -374,7 +374,7 @@ func (q *queue) compile(sources []string, options string, kernels []string) (*cl
 
 // kernel looks a kernel up and fixes its work-group size: want if it is exact, whatever the
 // driver would rather have, else at most want.
-func (q *queue) kernel(p *cl.Program, name string, want int, exact bool) (*kernel, error) {
+func (q *queue) kernel(p *cl.Program, name string, want int, exact bool) (*compiled, error) {
 	k, err := p.CreateKernel(name)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
@@ -390,5 +390,5 @@ func (q *queue) kernel(p *cl.Program, name string, want int, exact bool) (*kerne
 	if !exact {
 		want = min(want, largest)
 	}
-	return &kernel{name: name, cl: k, args: args, local: max(1, want), q: q}, nil
+	return &compiled{name: name, cl: k, args: args, local: max(1, want), q: q}, nil
 }

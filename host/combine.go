@@ -8,17 +8,17 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
-	means "github.com/uma-gpu/uma-gpu/learners/kernelmean"
+	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
 
 // ErrCombine marks models that Combine cannot combine.
 var ErrCombine = errors.New("the models cannot be combined")
 
 // Combine returns the model of all examples, given models of learner kernelmean, with a kernel function, of parts of
-// them (Lemma 22 of its paper; see kernelmean.Combine). If every example of a part is an atom of its model, it
+// them (Lemma 22 of its paper; see means.Combine). If every example of a part is an atom of its model, it
 // is the model of all to the bit, but for meta.json: the hash of the data, the estimated error and the
 // temperature are left out. Models must agree in classes, features, preparation, kernel function, C, and in what
 // their classes weigh; else the error is ErrCombine.
@@ -29,7 +29,7 @@ func Combine(models []*model.Model) (*model.Model, error) {
 	first := models[0]
 	var parts []engine.Projection
 	var sizes [][]int64
-	var learner *means.Params
+	var learner *kernelmean.Params
 	for i, m := range models {
 		p, err := meanModel(m)
 		if err == nil && i > 0 {
@@ -46,7 +46,7 @@ func Combine(models []*model.Model) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, all, err := kernelmean.Combine(parts, sizes)
+	whole, all, err := means.Combine(parts, sizes)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func Combine(models []*model.Model) (*model.Model, error) {
 }
 
 // meanModel returns the parameters of a model of kernel means.
-func meanModel(m *model.Model) (*means.Params, error) {
+func meanModel(m *model.Model) (*kernelmean.Params, error) {
 	p, err := catalog.Parse(m.Meta.Learner, m.Meta.Parameters)
 	if err != nil {
 		return nil, err
 	}
-	mean, ok := p.(*means.Params)
+	mean, ok := p.(*kernelmean.Params)
 	switch {
 	case !ok || m.Projection == nil:
 		return nil, fmt.Errorf("found one of learner %s, kernel map %v, wanted learner kernelmean and a kernel map",

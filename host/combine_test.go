@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -55,7 +55,7 @@ func TestCombine(t *testing.T) {
 						d = &copied
 					}
 					m, err := host.Train(t.Context(), d, noise, host.Options{Engine: simd.New(), Preparation: "none",
-						Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.5}}, Learner: p})
+						Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}, Learner: p})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -93,7 +93,7 @@ func TestCombineFew(t *testing.T) {
 	few.AtomError, few.AtomChoice, few.AtomWeights = 0.1, "herding", "own"
 	train := func(d *dataset.Dataset, p *kernelmean.Params) *model.Model {
 		m, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
-			Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.5}}})
+			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestCombineErrors(t *testing.T) {
 	train := func(d *dataset.Dataset, p learners.Params, preparation string) *model.Model {
 		o := host.Options{Engine: simd.New(), Preparation: preparation, Learner: p, MaxSteps: 3}
 		if gamma > 0 {
-			o.Kernel = &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: gamma}}
+			o.Kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}}
 		}
 		m, err := host.Train(t.Context(), d, nil, o)
 		if err != nil {

@@ -4,21 +4,21 @@ import (
 	"context"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 // Compress returns m folded (see model.Fold) and, for atoms above 0, with so many of its landmarks at most, chosen
-// and weighed by kernelmean.Compress, and what that says of the error; nil for 0, which keeps all landmarks.
-// m must come from a training that had ended. Errors: model.ErrFold, and those of kernelmean.Compress.
+// and weighed by means.Compress, and what that says of the error; nil for 0, which keeps all landmarks.
+// m must come from a training that had ended. Errors: model.ErrFold, and those of means.Compress.
 func Compress(
 	ctx context.Context, e engine.Engine, m *model.Model, atoms int,
-) (*model.Model, *kernelmean.Compressed, error) {
+) (*model.Model, *means.Compressed, error) {
 	folded, err := m.Fold()
 	if err != nil || atoms == 0 {
 		return folded, nil, err
 	}
-	c, err := kernelmean.Compress(ctx, e, folded.Map().Basis.Projection, atoms)
+	c, err := means.Compress(ctx, e, folded.Map().Basis.Projection, atoms)
 	if err != nil {
 		return nil, nil, err
 	}

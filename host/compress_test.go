@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -32,7 +32,7 @@ func TestCompress(t *testing.T) {
 		data := &dataset.Dataset{Examples: x, Y: y, Classes: noise.Classes}
 		trained, err := host.Train(t.Context(), data, noise, host.Options{
 			Engine: e, Learner: softmax.Defaults(), Preparation: "standardize", Seed: 3, MaxSteps: 5,
-			Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 1}, Components: 40, Landmarks: 120,
+			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}, Components: 40, Landmarks: 120,
 				Steps: &steps}})
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestCompress(t *testing.T) {
 				}
 			}
 		}
-		if _, _, err := host.Compress(t.Context(), e, m, 1000); !errors.Is(err, kernelmean.ErrOptions) {
+		if _, _, err := host.Compress(t.Context(), e, m, 1000); !errors.Is(err, means.ErrOptions) {
 			t.Errorf("more atoms than landmarks: %v", err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -75,7 +75,7 @@ func ExampleTrain_kernel() {
 	ctx, e := context.Background(), simd.New()
 	data, noise, right := noisyDigits()
 	kernel := &host.Kernel{
-		Function:   mercer.Function{Kind: mercer.RBF}, // of a Gamma that suits the data
+		Function:   kernel.Function{Kind: kernel.RBF}, // of a Gamma that suits the data
 		Components: 100,
 		Landmarks:  400, // examples that stand for all
 	}

@@ -4,21 +4,21 @@ import (
 	"context"
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
 // longestMean returns f with the γ, of 13 around its own, that sets the mean vectors of the classes farthest
 // apart (Theorem 6 of the paper of the kernel mean): one reading of the examples, and no clean label.
-func (t *training) longestMean(ctx context.Context, f mercer.Function) (mercer.Function, error) {
-	var functions []mercer.Function
+func (t *training) longestMean(ctx context.Context, f kernel.Function) (kernel.Function, error) {
+	var functions []kernel.Function
 	for power := -4; power <= 8; power++ {
 		one := f
 		one.Gamma = f.Gamma * float32(math.Ldexp(1, power))
 		functions = append(functions, one)
 	}
 	p := t.problem
-	lengths, within, err := kernelmean.Lengths(ctx, t.Engine, p.X, p.Y, p.Q, t.inverse.V, functions, t.Seed)
+	lengths, within, err := means.Lengths(ctx, t.Engine, p.X, p.Y, p.Q, t.inverse.V, functions, t.Seed)
 	if err != nil {
 		return f, err
 	}

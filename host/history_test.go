@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -36,7 +36,7 @@ func TestHistory(t *testing.T) {
 	for name, o := range map[string]host.Options{
 		"linear": {Learner: uma.Defaults(), MaxSteps: 150},
 		"kernel": {Learner: uma.Defaults(), MaxSteps: 9,
-			Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.05}, Components: 20, Landmarks: 100}},
+			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.05}, Components: 20, Landmarks: 100}},
 	} {
 		h := host.History{Keeps: true}
 		o.Engine, o.Watch.Step, o.Weights = e, h.Step, learners.Last

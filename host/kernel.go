@@ -6,9 +6,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -45,27 +45,27 @@ const (
 // Kernel describes a classifier with curved boundaries: its learner is linear in kernel
 // principal components of the examples, and Kernel says in which.
 type Kernel struct {
-	Function   mercer.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
+	Function   kernel.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
 	Search     bool            // find the best of seven values of γ near 1 / that median (KernelSearch)
 	Mean       bool            // take the γ that sets the means of the classes farthest apart in feature space
 	Cosine     bool            // scale each example to length 1 first
 	Components int             // 0 for 500, or as many as there are
 	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
 	Landmarks  int             // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
-	Choice     string          // of landmarks: kernelpca.Uniform (also ""), KMeans or Farthest
+	Choice     string          // of landmarks: pca.Uniform (also ""), KMeans or Farthest
 	Steps      *dataset.Steps  // preparation of the components; nil for a choice by noise and number
 	Memory     int64           // most bytes for the fit; 0 for no limit
 }
 
 // findsGamma says whether γ is to be found.
 func (k *Kernel) findsGamma() bool {
-	return k.Function.Kind != mercer.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
+	return k.Function.Kind != kernel.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
 }
 
 // Options returns what to fit to n examples of d features, with γ = 1 where it is to be
 // found.
-func (k *Kernel) Options(n, d int, seed uint64) kernelpca.Options {
-	o := kernelpca.Options{
+func (k *Kernel) Options(n, d int, seed uint64) pca.Options {
+	o := pca.Options{
 		Function: k.Function, Cosine: k.Cosine, Components: k.Components, Variance: k.Variance,
 		Landmarks: k.Landmarks, Choice: k.Choice, Seed: seed, MemoryLimit: k.Memory,
 	}
@@ -85,9 +85,9 @@ func (k *Kernel) Options(n, d int, seed uint64) kernelpca.Options {
 }
 
 // Plan says what the fit to examples x takes, on this rank if ranks share them; it looks at their number alone.
-// Errors: those of kernelpca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
-func (k *Kernel) Plan(x dataset.Examples) (kernelpca.Plan, error) {
-	p, err := kernelpca.NewPlan(x, k.Options(x.N, x.D, 0))
+// Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
+func (k *Kernel) Plan(x dataset.Examples) (pca.Plan, error) {
+	p, err := pca.NewPlan(x, k.Options(x.N, x.D, 0))
 	if err != nil {
 		return p, err
 	}
@@ -109,10 +109,10 @@ func (k *Kernel) MostComponents(n, d int) int {
 
 // FindOptions returns what Options does, with γ computed from x where Function.Gamma is 0 or
 // Search or Mean is set. note tells the user that γ; it is "" if γ was given, or is only where
-// these begin. Errors: those of Plan and kernelpca.MedianGamma.
+// these begin. Errors: those of Plan and pca.MedianGamma.
 func (k *Kernel) FindOptions(
 	e engine.Engine, x dataset.Examples, seed uint64,
-) (o kernelpca.Options, note string, err error) {
+) (o pca.Options, note string, err error) {
 	o = k.Options(x.N, x.D, seed)
 	_, err = k.Plan(x)
 	if err := x.Share.Agree(err); err != nil {
@@ -123,13 +123,13 @@ func (k *Kernel) FindOptions(
 }
 
 // findFunction returns the kernel function, with γ as FindOptions finds it, and its note.
-func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (mercer.Function, string, error) {
+func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (kernel.Function, string, error) {
 	f := k.Function
 	if !k.findsGamma() {
 		return f, "", nil
 	}
 	var err error
-	if f.Gamma, err = kernelpca.MedianGamma(e, x, seed); err != nil || k.Search || k.Mean {
+	if f.Gamma, err = pca.MedianGamma(e, x, seed); err != nil || k.Search || k.Mean {
 		return f, "", err
 	}
 	return f, fmt.Sprintf("gamma %v, 1 / median squared distance", f.Gamma), nil
@@ -137,7 +137,7 @@ func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) 
 
 // fitKernel fits the kernel map to the prepared data, and returns it with what it makes of
 // them.
-func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examples, error) {
+func (t *training) fitKernel(ctx context.Context) (*featuremap.Map, dataset.Examples, error) {
 	if own, ok := t.Learner.(learners.Mapper); ok {
 		return t.fitOwnMap(ctx, own)
 	}
@@ -168,7 +168,7 @@ func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examp
 	} else if len(steps) > 1 && t.inverse.Condition > 1 && float64(o.Components) > manyComponents*float64(x.N) {
 		steps = []dataset.Steps{plainSteps}
 	}
-	k, z, err := kernelmap.Fit(ctx, t.Engine, x, o, steps[0])
+	k, z, err := featuremap.Fit(ctx, t.Engine, x, o, steps[0])
 	if err != nil {
 		return nil, none, err
 	}
@@ -180,7 +180,7 @@ func (t *training) fitKernel(ctx context.Context) (*kernelmap.Map, dataset.Examp
 
 // searchKernel returns the best of some values of γ around the median, with the
 // preparations given.
-func (t *training) searchKernel(ctx context.Context, o kernelpca.Options, steps []dataset.Steps) (KernelTrial, error) {
+func (t *training) searchKernel(ctx context.Context, o pca.Options, steps []dataset.Steps) (KernelTrial, error) {
 	most := max(searchSteps, int(searchShare*float64(t.Learner.Definition().MaxSteps)))
 	s := KernelSearch{
 		Options: o, Steps: steps, Learner: t.Learner, MaxSteps: min(t.MaxSteps, most), Weights: t.Weights,

@@ -7,8 +7,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -17,9 +17,9 @@ import (
 // clean label. Each trial fits a map and a learner to four fifths of the examples, and
 // estimates the clean error on the rest from their noisy labels (clause 10).
 type KernelSearch struct {
-	Options  kernelpca.Options // Function.Gamma does not matter
-	Gammas   []float32         // to try, increasing; each with all Steps
-	Steps    []dataset.Steps   // of the components
+	Options  pca.Options     // Function.Gamma does not matter
+	Gammas   []float32       // to try, increasing; each with all Steps
+	Steps    []dataset.Steps // of the components
 	Learner  learners.Params
 	MaxSteps int           // of each trial
 	Weights  learners.Rule // "" is the learner's default
@@ -120,17 +120,17 @@ func keep(x dataset.Examples, y []int32, which []int) (some labelled, release fu
 // components fits what maps the examples for the learner to train, and returns the components of
 // both, and how many they are.
 func (s KernelSearch) components(
-	ctx context.Context, p *learners.Problem, o kernelpca.Options, train, test labelled,
+	ctx context.Context, p *learners.Problem, o pca.Options, train, test labelled,
 ) (fitted, held labelled, n int, err error) {
 	basis, err := fitBasis(ctx, s.Learner, p.On(train.x, train.y), o, nil)
 	if err != nil {
 		return fitted, held, 0, err
 	}
 	fitted.y, held.y = train.y, test.y
-	if fitted.x, err = kernelmap.Components(ctx, p.Engine, basis, train.x); err != nil {
+	if fitted.x, err = featuremap.Components(ctx, p.Engine, basis, train.x); err != nil {
 		return fitted, held, 0, err
 	}
-	held.x, err = kernelmap.Components(ctx, p.Engine, basis, test.x)
+	held.x, err = featuremap.Components(ctx, p.Engine, basis, test.x)
 	return fitted, held, basis.Axes.Q, err
 }
 

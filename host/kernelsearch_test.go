@@ -11,9 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -59,7 +59,7 @@ func errorRate(classes, y []int32) float64 {
 	return float64(wrong) / float64(len(y))
 }
 
-var ringOptions = kernelpca.Options{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.5}, Components: 20,
+var ringOptions = pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}, Components: 20,
 	Landmarks: 120, Seed: 1}
 
 // TestKernelMap learns rings from wrong labels on every engine, with equal bits, and from
@@ -70,7 +70,7 @@ func TestKernelMap(t *testing.T) {
 	var first []float32
 	for _, e := range everyengine.Open(t) {
 		for _, examples := range []dataset.Examples{x, x.Compressed()} {
-			k, z, err := kernelmap.Fit(context.Background(), e, examples, ringOptions,
+			k, z, err := featuremap.Fit(context.Background(), e, examples, ringOptions,
 				dataset.Steps{Standardize: true, L2: true})
 			if err != nil {
 				t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -31,7 +31,7 @@ var MarginShares = []float64{0, 0.001, 0.01, 0.05, 0.1}
 
 // Margins returns what m stands for each of MarginShares that leaves right predictions, judged by the labels y of
 // prepared examples x; nil for what m itself predicts. Fewer landmarks are looked for up to most of them. Errors:
-// model.ErrFold, and those of Engine.Project and kernelmean.Compress.
+// model.ErrFold, and those of Engine.Project and means.Compress.
 func Margins(
 	ctx context.Context, e engine.Engine, m *model.Model, x dataset.Examples, y []int32, most int,
 ) ([]Margin, error) {
@@ -49,14 +49,14 @@ func Margins(
 			y = append(y, int32(slices.Index(row, slices.Max(row))))
 		}
 	}
-	found, err := kernelmean.Margins(scores, y, m.Q, MarginShares)
+	found, err := means.Margins(scores, y, m.Q, MarginShares)
 	if err != nil {
 		return nil, err
 	}
 	p := folded.Map().Basis.Projection
 	radius := 0.0
 	for _, l := range []dataset.Examples{x, p.Landmarks} {
-		for _, v := range kernelpca.SquaredLengths(p.Function, l) {
+		for _, v := range pca.SquaredLengths(p.Function, l) {
 			radius = max(radius, math.Sqrt(v))
 		}
 	}
@@ -67,8 +67,8 @@ func Margins(
 		}
 		one := Margin{Share: MarginShares[t], Error: v}
 		if n := behind(m); n > 0 {
-			one.Noise = kernelmean.NoiseStood(v, radius, n, m.Q)
-			one.Labels = kernelmean.LabelsStood(v, radius)
+			one.Noise = means.NoiseStood(v, radius, n, m.Q)
+			one.Labels = means.LabelsStood(v, radius)
 		}
 		margins = append(margins, one)
 	}
@@ -94,7 +94,7 @@ func landmarksFor(
 	all := p.Landmarks.N
 	left := len(margins) // those before have no number of landmarks yet
 	for n := 1; n <= min(most, all) && left > 0; n *= 2 {
-		c, err := kernelmean.Compress(ctx, e, p, n)
+		c, err := means.Compress(ctx, e, p, n)
 		if err != nil {
 			return err
 		}

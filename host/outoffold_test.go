@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
@@ -99,7 +99,7 @@ func TestOutOfFoldShares(t *testing.T) {
 func TestOutOfFoldSameBits(t *testing.T) {
 	data, noise, _ := noisyDigits()
 	data = &dataset.Dataset{Examples: data.Examples.Part(0, 300), Y: data.Y[:300], Classes: data.Classes}
-	rbf := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.01}, Components: 20}
+	rbf := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.01}, Components: 20}
 	for _, kernel := range []*host.Kernel{nil, rbf} {
 		o := host.Options{Engine: cpuref.New(), MaxSteps: 10, Kernel: kernel}
 		want := must(host.OutOfFold(t.Context(), data, noise, o, 2))

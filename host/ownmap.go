@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -28,7 +28,7 @@ func (o *Options) checkOwnMap() error {
 	case k == nil:
 	case k.Components != 0 || k.Variance != 0:
 		found = "a number of components"
-	case k.Landmarks != 0 || k.Choice != "" && k.Choice != kernelpca.Uniform:
+	case k.Landmarks != 0 || k.Choice != "" && k.Choice != pca.Uniform:
 		found = "landmarks"
 	case k.Steps != nil:
 		found = "a preparation of components"
@@ -40,7 +40,7 @@ func (o *Options) checkOwnMap() error {
 }
 
 // fitOwnMap is fitKernel for a learner with a kernel map of its own, of which nothing is prepared.
-func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*kernelmap.Map, dataset.Examples, error) {
+func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*featuremap.Map, dataset.Examples, error) {
 	none := dataset.Examples{}
 	f, note, err := t.Kernel.findFunction(t.Engine, t.data.Examples, t.Seed)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*kernelmap
 			return nil, none, err
 		}
 	}
-	o := kernelpca.Options{Function: f, Cosine: t.Kernel.Cosine}
+	o := pca.Options{Function: f, Cosine: t.Kernel.Cosine}
 	if t.Kernel.findsGamma() && t.Kernel.Search {
 		best, err := t.searchKernel(ctx, o, []dataset.Steps{{}})
 		if err != nil {
@@ -66,7 +66,7 @@ func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*kernelmap
 	if err != nil {
 		return nil, none, err
 	}
-	return kernelmap.New(ctx, t.Engine, basis, t.data.Examples, dataset.Steps{})
+	return featuremap.New(ctx, t.Engine, basis, t.data.Examples, dataset.Steps{})
 }
 
 // behindMeans returns how many examples each number of a learner's own map is the mean of; nil of kernel PCA.
@@ -87,16 +87,16 @@ func (t *training) behindMeans() []int64 {
 // fitBasis fits what maps the examples of p, prepared and nothing else, for the learner: a map of its
 // own, or kernel PCA. note is told what the user should know of the former; it may be nil.
 func fitBasis(
-	ctx context.Context, l learners.Params, p *learners.Problem, o kernelpca.Options, note func(string, ...any),
-) (*kernelpca.Basis, error) {
+	ctx context.Context, l learners.Params, p *learners.Problem, o pca.Options, note func(string, ...any),
+) (*pca.Basis, error) {
 	own, ok := l.(learners.Mapper)
 	if !ok {
-		return kernelpca.Fit(ctx, p.Engine, p.X, o)
+		return pca.Fit(ctx, p.Engine, p.X, o)
 	}
 	if note == nil {
 		note = func(string, ...any) {}
 	}
-	b := &kernelpca.Basis{Cosine: o.Cosine}
+	b := &pca.Basis{Cosine: o.Cosine}
 	x, err := b.Prepare(p.X)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -28,7 +28,7 @@ func TestOwnMap(t *testing.T) {
 			var said []string
 			m, err := host.Train(t.Context(), data, noise, host.Options{
 				Engine: e, Learner: kernelmean.Defaults(), Preparation: "none", Seed: 3,
-				Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}, Search: true},
+				Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Search: true},
 				Watch:  host.Watch{Note: func(format string, _ ...any) { said = append(said, format) }},
 			})
 			if err != nil {
@@ -62,10 +62,10 @@ func TestOwnMap(t *testing.T) {
 func TestOwnMapRefuses(t *testing.T) {
 	x, y := rings(60, 1)
 	data := &dataset.Dataset{Examples: x, Y: y, Classes: []string{"a", "b", "c"}}
-	rbf := mercer.Function{Kind: mercer.RBF, Gamma: 1}
+	rbf := kernel.Function{Kind: kernel.RBF, Gamma: 1}
 	o := host.Options{Engine: simd.New(), Learner: uma.Defaults(), MaxSteps: 1,
 		Kernel: &host.Kernel{Function: rbf, Components: 5}}
-	pca, err := host.Train(t.Context(), data, nil, o)
+	components, err := host.Train(t.Context(), data, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,10 @@ func TestOwnMapRefuses(t *testing.T) {
 		"a number of components":                {Kernel: &host.Kernel{Function: rbf, Components: 5}},
 		"found a number of components":          {Kernel: &host.Kernel{Function: rbf, Variance: 0.5}},
 		"found landmarks":                       {Kernel: &host.Kernel{Function: rbf, Landmarks: 5}},
-		"landmarks, wanted none":                {Kernel: &host.Kernel{Function: rbf, Choice: kernelpca.Farthest}},
+		"landmarks, wanted none":                {Kernel: &host.Kernel{Function: rbf, Choice: pca.Farthest}},
 		"a preparation":                         {Kernel: &host.Kernel{Function: rbf, Steps: &dataset.Steps{L2: true}}},
-		"a model with a kernel map to begin":    {From: pca.Model},
-		"wanted none: learner kernelmean has a": {From: pca.Model},
+		"a model with a kernel map to begin":    {From: components.Model},
+		"wanted none: learner kernelmean has a": {From: components.Model},
 	} {
 		o.Engine, o.Learner = simd.New(), kernelmean.Defaults()
 		if _, err := host.Train(t.Context(), data, nil, o); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,7 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -29,7 +29,7 @@ func TestSettingsRepeatTheTraining(t *testing.T) {
 	}
 	data.SHA256 = data.Hash()
 	noise.Inversion = confusion.Inversion{Rule: confusion.Tikhonov, Strength: 0.1}
-	rbf := mercer.Function{Kind: mercer.RBF}
+	rbf := kernel.Function{Kind: kernel.RBF}
 	for name, o := range map[string]host.Options{
 		"softmax":    {},
 		"uma":        {Learner: uma.Defaults(), MaxSteps: 30, Seed: 3, Preparation: "bias,l2"},

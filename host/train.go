@@ -22,7 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -338,7 +338,7 @@ func (t *training) onRanks() string {
 
 // mapFeatures maps the prepared features, if there is a kernel function. given are the data of the caller.
 func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err error) {
-	var k *kernelmap.Map
+	var k *featuremap.Map
 	z := t.data.Examples
 	if base := t.base(); base != nil {
 		if k = base.Map(); k == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 // Learner is one run of an algorithm. It owns what it has loaded on the engine and the
@@ -129,7 +129,7 @@ type Mapper interface {
 	// it makes of the examples, with OwnMap set. note is told what the user should know. A cancelled
 	// ctx ends it with ctx's error.
 	FitMap(
-		ctx context.Context, p *Problem, f mercer.Function, note func(format string, args ...any),
+		ctx context.Context, p *Problem, f kernel.Function, note func(format string, args ...any),
 	) (engine.Projection, error)
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 func main() {
@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	noisy := flags.String("noisy", "", "`file` of the examples with noisy labels (required)")
 	right := flags.String("right", "", "`file` of the same examples with right labels (required)")
 	name := flags.String("name", "", "`name` of the set in the table")
-	kernel := flags.Bool("rbf", false, "learn in components of the kernel function rbf")
+	withKernel := flags.Bool("rbf", false, "learn in components of the kernel function rbf")
 	first := flags.Int("first", 0, "only the first `n` examples; all if 0")
 	folds := flags.Int("folds", 5, "hold out `k` parts in turn")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -52,8 +52,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		o := host.Options{Engine: simd.New(), Seed: 1, Watch: host.Watch{Note: func(format string, args ...any) {
 			fmt.Fprintf(stderr, format+"\n", args...)
 		}}}
-		if *kernel {
-			o.Kernel = &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}}
+		if *withKernel {
+			o.Kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}}
 		}
 		var list []result
 		if list, err = measure(ctx, d, truth, o, *folds); err == nil {

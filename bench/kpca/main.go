@@ -22,7 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	_ "github.com/uma-gpu/uma-gpu/internal/openblas" // with -tags openblas
 )
@@ -33,7 +33,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("kpca", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	var o kernelpca.Options
+	var o pca.Options
 	flags.StringVar(&o.Function.Kind, "kernel", "rbf", "kernel `function`: rbf, poly or linear")
 	gamma := flags.Float64("gamma", 0, "γ of the kernel function; 0 for 1 / median squared distance")
 	coef0 := flags.Float64("coef0", 1, "constant of poly")
@@ -42,7 +42,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.Components, "components", 0, "number of components")
 	flags.Float64Var(&o.Variance, "variance", 0, "share of variance that chooses the number of components")
 	flags.IntVar(&o.Landmarks, "landmarks", 0, "number of landmarks; 0 for all examples")
-	flags.StringVar(&o.Choice, "choice", kernelpca.Uniform, "choice of landmarks: uniform, kmeans++ or farthest")
+	flags.StringVar(&o.Choice, "choice", pca.Uniform, "choice of landmarks: uniform, kmeans++ or farthest")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed")
 	flags.Int64Var(&o.MemoryLimit, "memory", 0, "limit in `bytes`")
 	device := flags.String("device", "cpu", "cpu, cpu:plain, or opencl for the first OpenCL device")
@@ -80,7 +80,7 @@ type result struct {
 	Notes     []string `json:"notes"`
 }
 
-func measure(device, train, test, out string, o kernelpca.Options) (*result, error) {
+func measure(device, train, test, out string, o pca.Options) (*result, error) {
 	e, err := open(device)
 	if err != nil {
 		return nil, err
@@ -95,12 +95,12 @@ func measure(device, train, test, out string, o kernelpca.Options) (*result, err
 		x[i] = d.Examples
 	}
 	if o.Function.Gamma == 0 {
-		if o.Function.Gamma, err = kernelpca.MedianGamma(e, x[0], o.Seed); err != nil {
+		if o.Function.Gamma, err = pca.MedianGamma(e, x[0], o.Seed); err != nil {
 			return nil, err
 		}
 	}
 	start := time.Now()
-	b, err := kernelpca.Fit(context.Background(), e, x[0], o)
+	b, err := pca.Fit(context.Background(), e, x[0], o)
 	if err != nil {
 		return nil, err
 	}

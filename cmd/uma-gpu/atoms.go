@@ -13,9 +13,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -25,8 +25,8 @@ func atomsCommand() *cli.Command {
 		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
 		&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples"},
 		&cli.Float64Flag{Name: "atom-error", Usage: "or as few as bring their mean within `LENGTH` of that of all"},
-		&cli.StringFlag{Name: "atom-choice", Value: kernelmean.Herding, Usage: "`HOW`: uniform, clusters or herding"},
-		&cli.StringFlag{Name: "atom-weights", Value: kernelmean.Own, Usage: "`WEIGHTS`: optimal, or own of the choice"},
+		&cli.StringFlag{Name: "atom-choice", Value: means.Herding, Usage: "`HOW`: uniform, clusters or herding"},
+		&cli.StringFlag{Name: "atom-weights", Value: means.Own, Usage: "`WEIGHTS`: optimal, or own of the choice"},
 		outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the memory that it would take, and choose nothing"},
@@ -48,12 +48,12 @@ func atomsCommand() *cli.Command {
 
 // atomsReport is what kernelmean atoms --json prints.
 type atomsReport struct {
-	Out      string          `json:"out"`
-	Device   engine.Device   `json:"device"`
-	Examples int             `json:"examples"`
-	Features int             `json:"features"` // of the prepared examples
-	Plan     kernelmean.Plan `json:"plan"`
-	Data     int64           `json:"data_bytes"` // of the prepared examples
+	Out      string        `json:"out"`
+	Device   engine.Device `json:"device"`
+	Examples int           `json:"examples"`
+	Features int           `json:"features"` // of the prepared examples
+	Plan     means.Plan    `json:"plan"`
+	Data     int64         `json:"data_bytes"` // of the prepared examples
 	// Memory is what the process takes at most, about: twice what is there at once, the examples, the plan and the
 	// copy that an engine makes, as garbage is collected no sooner.
 	Memory  int64   `json:"memory_bytes"`
@@ -66,17 +66,17 @@ type atomsReport struct {
 }
 
 // atomsOptions checks the flags that say which atoms.
-func atomsOptions(c *cli.Context) (kernelmean.Options, *host.Kernel, error) {
+func atomsOptions(c *cli.Context) (means.Options, *host.Kernel, error) {
 	k := &host.Kernel{}
-	o := kernelmean.Options{Seed: c.Uint64("seed"), Within: c.Float64("atom-error")}
+	o := means.Options{Seed: c.Uint64("seed"), Within: c.Float64("atom-error")}
 	if err := setFunction(c, k, false); err != nil {
 		return o, nil, err
 	}
 	var err error
-	if o.Choice, err = oneOf(c, "atom-choice", kernelmean.Uniform, kernelmean.Clusters, kernelmean.Herding); err != nil {
+	if o.Choice, err = oneOf(c, "atom-choice", means.Uniform, means.Clusters, means.Herding); err != nil {
 		return o, nil, err
 	}
-	if o.Weights, err = oneOf(c, "atom-weights", kernelmean.Optimal, kernelmean.Own); err != nil {
+	if o.Weights, err = oneOf(c, "atom-weights", means.Optimal, means.Own); err != nil {
 		return o, nil, err
 	}
 	text := c.String("atoms")
@@ -123,7 +123,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 	if o.Function = k.Function; o.Function.Gamma == 0 {
 		o.Function.Gamma = 1 // until the median is known
 	}
-	plan, err := kernelmean.NewPlan(d.N, d.D, 1, o)
+	plan, err := means.NewPlan(d.N, d.D, 1, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
@@ -138,18 +138,18 @@ func chooseAtoms(c *cli.Context) (err error) {
 	if c.Bool("dry-run") {
 		return r.print(c)
 	}
-	b := kernelpca.Basis{Cosine: k.Cosine}
+	b := pca.Basis{Cosine: k.Cosine}
 	x, err := b.Prepare(d.Examples)
 	if err != nil {
 		return err
 	}
-	if k.Function.Kind != mercer.Linear && k.Function.Gamma == 0 {
-		if o.Function.Gamma, err = kernelpca.MedianGamma(e, x, o.Seed); err != nil {
+	if k.Function.Kind != kernel.Linear && k.Function.Gamma == 0 {
+		if o.Function.Gamma, err = pca.MedianGamma(e, x, o.Seed); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
 	}
 	start := time.Now()
-	m, err := kernelmean.Fit(c.Context, e, x, make([]int32, x.N), 1, o)
+	m, err := means.Fit(c.Context, e, x, make([]int32, x.N), 1, o)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 }
 
 // writeAtoms writes a line for each atom.
-func writeAtoms(w io.Writer, m *kernelmean.Means) error {
+func writeAtoms(w io.Writer, m *means.Means) error {
 	table := csv.NewWriter(w)
 	if err := table.Write([]string{"example", "weight"}); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -96,7 +96,7 @@ func compress(c *cli.Context) (err error) {
 	}
 	r := compressReport{Model: c.String("out"),
 		Landmarks: [2]int{m.Projection.Landmarks.N, small.Projection.Landmarks.N},
-		Numbers:   [2]int{m.Meta.Kernel.Components, small.Q}, Rounding: kernelmean.Rounding(small.Map().Basis.Projection)}
+		Numbers:   [2]int{m.Meta.Kernel.Components, small.Q}, Rounding: means.Rounding(small.Map().Basis.Projection)}
 	if found != nil {
 		r.Length, r.Error = found.Length, found.Error
 	}

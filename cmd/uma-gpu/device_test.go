@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 // TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file that does not fit.
@@ -120,7 +120,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
 	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) work {
-		k := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}, Components: components, Variance: variance,
+		k := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: components, Variance: variance,
 			Landmarks: landmarks}
 		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x,
 			Classes: []string{"a", "b", "c"}})

@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -156,20 +156,20 @@ func (d *device) reopen(id string, limit int64) (engine.Engine, error) {
 
 // kernelPlan is what train --kernel --dry-run --json prints.
 type kernelPlan struct {
-	Device     engine.Device  `json:"device"`
-	Examples   int            `json:"examples"`
-	Features   int            `json:"features"` // of the prepared examples
-	Landmarks  int            `json:"landmarks"`
-	Components int            `json:"components"` // 0: by --variance
-	Plan       kernelpca.Plan `json:"plan"`
-	Memory     hostMemory     `json:"memory"`
-	Bytes      int64          `json:"component_bytes"` // of all examples, in host memory
+	Device     engine.Device `json:"device"`
+	Examples   int           `json:"examples"`
+	Features   int           `json:"features"` // of the prepared examples
+	Landmarks  int           `json:"landmarks"`
+	Components int           `json:"components"` // 0: by --variance
+	Plan       pca.Plan      `json:"plan"`
+	Memory     hostMemory    `json:"memory"`
+	Bytes      int64         `json:"component_bytes"` // of all examples, in host memory
 }
 
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
 func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
 	o := t.Kernel.Options(d.N, d.D, t.Seed)
-	plan, err := kernelpca.NewPlan(d.Examples, o)
+	plan, err := pca.NewPlan(d.Examples, o)
 	if err != nil {
 		return adviseKernel(err)
 	}
@@ -204,7 +204,7 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 func (t *training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
 	q := len(d.Classes)
 	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: d.N, Components: q,
-		Plan: kernelpca.Plan{Basis: 4 * int64(d.N) * int64(q)}, Bytes: 4 * int64(d.N) * int64(q)}
+		Plan: pca.Plan{Basis: 4 * int64(d.N) * int64(q)}, Bytes: 4 * int64(d.N) * int64(q)}
 	r.Memory = hostMemory{memory.Peak(), r.Plan.Basis + r.Bytes + r.Bytes/2 + garbage}
 	return r.print(c, [][2]string{
 		{"kernel means", fmt.Sprintf("%d means of %d atoms", r.Components, r.Landmarks)},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -106,7 +106,7 @@ func exitCode(err error) int {
 			return exitNoDevice
 		}
 	}
-	for _, full := range []error{memory.ErrBudget, engine.ErrMemory, kernelpca.ErrMemory} {
+	for _, full := range []error{memory.ErrBudget, engine.ErrMemory, pca.ErrMemory} {
 		if errors.Is(err, full) {
 			return exitMemory
 		}

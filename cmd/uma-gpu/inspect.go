@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -47,7 +47,7 @@ type inspection struct {
 
 // kernelSummary is a kernel map without its numbers.
 type kernelSummary struct {
-	Function   mercer.Function `json:"function"`
+	Function   kernel.Function `json:"function"`
 	Cosine     bool            `json:"cosine"`
 	Landmarks  int             `json:"landmarks"`
 	Components int             `json:"components"`

@@ -11,11 +11,11 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
-// cosine is the kernel function that is mercer.Linear on rows of length 1.
+// cosine is the kernel function that is kernel.Linear on rows of length 1.
 const cosine = "cosine"
 
 // functionFlags say what --kernel names.
@@ -33,7 +33,7 @@ func kernelFlags() []cli.Flag {
 		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Usage: "number `D` of components"},
 		&cli.Float64Flag{Name: "variance", Usage: "as many components as have this `SHARE` of the variance"},
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Usage: "number `M` of examples that stand for all; all, or auto"},
-		&cli.StringFlag{Name: "landmark-choice", Value: kernelpca.Uniform,
+		&cli.StringFlag{Name: "landmark-choice", Value: pca.Uniform,
 			Usage: "`HOW` to choose landmarks: uniform, kmeans++ or farthest"},
 		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
 			Usage: "`SIZE` of the memory for the fit, such as 2G"})
@@ -101,7 +101,7 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 	if v := k.Variance; c.IsSet("variance") && !(v > 0 && v <= 1) {
 		return nil, usagef(c, "--variance is %v, wanted a share above 0, at most 1", v)
 	}
-	if _, err := oneOf(c, "landmark-choice", kernelpca.Uniform, kernelpca.KMeans, kernelpca.Farthest); err != nil {
+	if _, err := oneOf(c, "landmark-choice", pca.Uniform, pca.KMeans, pca.Farthest); err != nil {
 		return nil, err
 	}
 	var err error
@@ -114,12 +114,12 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 // setFunction checks the flags of functionFlags, for the kernel function that --kernel names, and sets it.
 func setFunction(c *cli.Context, k *host.Kernel, search bool) error {
 	kind := c.String("kernel")
-	if _, err := oneOf(c, "kernel", mercer.RBF, mercer.Poly, mercer.Linear, cosine); err != nil {
+	if _, err := oneOf(c, "kernel", kernel.RBF, kernel.Poly, kernel.Linear, cosine); err != nil {
 		return err
 	}
 	k.Function.Kind = kind
-	for flag, kinds := range map[string][]string{"gamma": {mercer.RBF, mercer.Poly}, "coef0": {mercer.Poly},
-		"degree": {mercer.Poly}} {
+	for flag, kinds := range map[string][]string{"gamma": {kernel.RBF, kernel.Poly}, "coef0": {kernel.Poly},
+		"degree": {kernel.Poly}} {
 		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
 			return usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind,
 				strings.Join(kinds, " and "))
@@ -127,13 +127,13 @@ func setFunction(c *cli.Context, k *host.Kernel, search bool) error {
 	}
 	f := &k.Function
 	if kind == cosine {
-		f.Kind, k.Cosine = mercer.Linear, true
+		f.Kind, k.Cosine = kernel.Linear, true
 	}
-	if kind == mercer.Poly {
+	if kind == kernel.Poly {
 		f.Coef0, f.Degree = float32(c.Float64("coef0")), c.Int("degree")
 	}
 	trial := *f // with some γ, if it is to be found
-	if f.Kind != mercer.Linear {
+	if f.Kind != kernel.Linear {
 		text := c.String("gamma")
 		if g, err := strconv.ParseFloat(text, 32); err == nil {
 			f.Gamma, trial.Gamma = float32(g), float32(g)
@@ -162,9 +162,9 @@ func flagNames(flags []cli.Flag) []string {
 // adviseKernel adds to an error of a kernel PCA that cannot be what to do in flags.
 func adviseKernel(err error) error {
 	switch {
-	case errors.Is(err, kernelpca.ErrMemory):
+	case errors.Is(err, pca.ErrMemory):
 		return fmt.Errorf("%w (--components, --landmarks; the limit is --kernel-memory)", err)
-	case errors.Is(err, kernelpca.ErrOptions):
+	case errors.Is(err, pca.ErrOptions):
 		return fmt.Errorf("%w (--components, --variance, --landmarks)", err)
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
 func kernelmeanCommand() *cli.Command {
@@ -43,7 +43,7 @@ func lossTable(c *cli.Context) error {
 		return err
 	}
 	var all []lossReport
-	for _, l := range kernelmean.Losses {
+	for _, l := range means.Losses {
 		i := l.Immunity()
 		all = append(all, lossReport{l.Name, l.Formula, i.Least, i.Most, i.Constant, i.Convex, i.Immune})
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -114,7 +114,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		n.say("kernel: %s", note)
 	}
 	start := time.Now()
-	basis, err := kernelpca.Fit(c.Context, e, d.Examples, found)
+	basis, err := pca.Fit(c.Context, e, d.Examples, found)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func kpcaFit(c *cli.Context) (err error) {
 	for _, note := range append(basis.Notes(), basis.Summary()) {
 		n.say("kernel: %s", note)
 	}
-	fitted := &kernelmap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
+	fitted := &featuremap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
 	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version,

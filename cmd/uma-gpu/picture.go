@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/uma-gpu/uma-gpu/host/experiment"
+	"github.com/uma-gpu/uma-gpu/bench/papers"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
@@ -83,14 +83,14 @@ func savePicture(c *cli.Context, p *plot.Plot) error {
 }
 
 // readRows reads the rows of one experiment.
-func readRows(path string) ([]experiment.Row, error) {
+func readRows(path string) ([]papers.Row, error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the rows: %w", path, err)
 	}
-	var rows []experiment.Row
+	var rows []papers.Row
 	for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
-		var r experiment.Row
+		var r papers.Row
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&r); err != nil || r.Experiment == "" {
@@ -114,21 +114,21 @@ type series struct {
 
 // picture draws figures as curves of the learners, tables, whose axis has the learners, as points of the
 // data sets, and what has several measures, which are its axis, as points of the learners.
-func picture(rows []experiment.Row) (*plot.Plot, error) {
-	known := slices.IndexFunc(experiment.All, func(d *experiment.Definition) bool {
+func picture(rows []papers.Row) (*plot.Plot, error) {
+	known := slices.IndexFunc(papers.All, func(d *papers.Definition) bool {
 		return d.Name == rows[0].Experiment
 	})
 	if known < 0 {
 		return nil, fmt.Errorf("found rows of %q, which is no experiment of this version", rows[0].Experiment)
 	}
-	d := experiment.All[known]
+	d := papers.All[known]
 	all := map[string]*series{}
-	measures := several(rows, func(r experiment.Row) string { return r.Measure })
+	measures := several(rows, func(r papers.Row) string { return r.Measure })
 	var names, columns []string
 	for _, r := range rows {
 		name, column := r.Learner, ""
 		switch {
-		case d.Axis != "" && several(rows, func(r experiment.Row) string { return r.Data }):
+		case d.Axis != "" && several(rows, func(r papers.Row) string { return r.Data }):
 			name += ", " + r.Data
 		case d.Axis != "" && measures:
 			name += ", " + measureNames.Replace(r.Measure)
@@ -174,8 +174,8 @@ func picture(rows []experiment.Row) (*plot.Plot, error) {
 }
 
 // several says whether rows differ in what of says.
-func several(rows []experiment.Row, of func(experiment.Row) string) bool {
-	return slices.ContainsFunc(rows, func(r experiment.Row) bool { return of(r) != of(rows[0]) })
+func several(rows []papers.Row, of func(papers.Row) string) bool {
+	return slices.ContainsFunc(rows, func(r papers.Row) bool { return of(r) != of(rows[0]) })
 }
 
 // draw adds the series to p, the points joined if so asked.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/experiment"
+	"github.com/uma-gpu/uma-gpu/bench/papers"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -18,14 +18,14 @@ func reproduceCommand() *cli.Command {
 		Name:  "reproduce",
 		Usage: "repeat an experiment of a paper: rows of numbers beside those of the paper",
 	}
-	for _, d := range experiment.All {
+	for _, d := range papers.All {
 		c.Subcommands = append(c.Subcommands, experimentCommand(d))
 	}
 	c.Subcommands = append(c.Subcommands, pictureCommand())
 	return c
 }
 
-func experimentCommand(d *experiment.Definition) *cli.Command {
+func experimentCommand(d *papers.Definition) *cli.Command {
 	flags := []cli.Flag{
 		&cli.IntFlag{Name: "runs", Value: 10, Usage: "repeat all `R` times, at least 2, with other random numbers"},
 		seedFlag("the first run; the next ones have the numbers after it"),
@@ -50,9 +50,9 @@ func experimentCommand(d *experiment.Definition) *cli.Command {
 	}
 }
 
-func reproduce(c *cli.Context, d *experiment.Definition) (err error) {
+func reproduce(c *cli.Context, d *papers.Definition) (err error) {
 	var required []string
-	o := experiment.Options{Runs: c.Int("runs"), Seed: c.Uint64("seed")}
+	o := papers.Options{Runs: c.Int("runs"), Seed: c.Uint64("seed")}
 	if d.Sets != nil {
 		required, o.DataDir = []string{"data-dir"}, c.String("data-dir")
 		if list := c.String("sets"); list != "" {
@@ -82,7 +82,7 @@ func reproduce(c *cli.Context, d *experiment.Definition) (err error) {
 	}
 	defer func() { err = errors.Join(err, o.Engine.Close()) }()
 	write := func(w io.Writer) error {
-		return experiment.Run(c.Context, d, o, func(r experiment.Row) error {
+		return papers.Run(c.Context, d, o, func(r papers.Row) error {
 			text, err := json.Marshal(r)
 			if err != nil {
 				return fmt.Errorf("row of %s: %w", r.Learner, err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host/experiment"
+	"github.com/uma-gpu/uma-gpu/bench/papers"
 )
 
 // TestReproduce writes the rows of a table to a file.
@@ -29,9 +29,9 @@ func TestReproduce(t *testing.T) {
 	if !strings.Contains(said, "run 2 of 2") {
 		t.Errorf("said %q, wanted what goes on", said)
 	}
-	rows := map[string]experiment.Row{}
+	rows := map[string]papers.Row{}
 	for line := range strings.Lines(string(read(t, out))) {
-		var r experiment.Row
+		var r papers.Row
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}

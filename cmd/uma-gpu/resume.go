@@ -10,7 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -140,7 +140,7 @@ func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
 	if err := asBegun(c, "kernel", c.String("kernel"), kind); err != nil {
 		return err
 	}
-	found := k.Function.Kind != mercer.Linear && k.Function.Gamma == 0
+	found := k.Function.Kind != kernel.Linear && k.Function.Gamma == 0
 	for _, f := range []struct {
 		flag      string
 		told      bool

@@ -3,7 +3,7 @@ package simd
 import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -84,7 +84,7 @@ func (j *projection) pack() {
 			panel := make([]float32, d*j.group)
 			for l := g * j.group; l < min((g+1)*j.group, n); l++ {
 				y := j.p.Landmarks.DenseRow(buffer, j.first+l)
-				if j.p.Function.Kind == mercer.RBF {
+				if j.p.Function.Kind == kernel.RBF {
 					j.yy[l] = numerics.Dot(y, y)
 				}
 				for k, v := range y {
@@ -135,7 +135,7 @@ func (j *projection) newTask() *task {
 func (t *task) project(first int) {
 	rows, width := min(projectRows, t.x.N-first), t.p.Width()
 	dst := t.dst[first*width : (first+rows)*width]
-	if t.p.Function.Kind == mercer.RBF {
+	if t.p.Function.Kind == kernel.RBF {
 		for i := range rows {
 			row := t.x.DenseRow(t.row, first+i)
 			t.xx[i] = numerics.Dot(row, row)
@@ -213,9 +213,9 @@ func (t *task) kernelValues(rows, from, n int) {
 	for i := range rows {
 		values := t.values[i*chunk : i*chunk+panels(n, lanes)*lanes]
 		switch f := t.p.Function; f.Kind {
-		case mercer.RBF:
+		case kernel.RBF:
 			t.k.rbf(values, t.xx[i], f.Gamma, t.yy[from:])
-		case mercer.Poly:
+		case kernel.Poly:
 			t.k.poly(values, f.Gamma, f.Coef0, f.Degree)
 		}
 	}

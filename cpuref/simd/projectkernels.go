@@ -1,7 +1,7 @@
 package simd
 
 import (
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -41,7 +41,7 @@ func productGo(x []float32, stride, blocks, columns int, w, totals []float32, st
 // rbfGo replaces dot products of an example with landmarks by kernel values (clause 13): xx is
 // ⟨x,x⟩, yy has ⟨y,y⟩ of each landmark. len(values) is a multiple of 16.
 func rbfGo(values []float32, xx, gamma float32, yy []float32) {
-	f := mercer.Function{Kind: mercer.RBF, Gamma: gamma}
+	f := kernel.Function{Kind: kernel.RBF, Gamma: gamma}
 	for l, v := range values {
 		values[l] = f.Value(v, xx, yy[l])
 	}
@@ -49,7 +49,7 @@ func rbfGo(values []float32, xx, gamma float32, yy []float32) {
 
 // polyGo is rbfGo for polynomials.
 func polyGo(values []float32, gamma, coef0 float32, degree int) {
-	f := mercer.Function{Kind: mercer.Poly, Gamma: gamma, Coef0: coef0, Degree: degree}
+	f := kernel.Function{Kind: kernel.Poly, Gamma: gamma, Coef0: coef0, Degree: degree}
 	for l, v := range values {
 		values[l] = f.Value(v, 0, 0)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
@@ -350,7 +350,7 @@ func TestFewLabelsGoFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}, Components: 20}
+	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: 20}
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -380,7 +380,7 @@ func TestFitPredictsRaw(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
 	d, y := clouds(60, 3, 2, 5)
-	kernel := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF}, Components: 9}
+	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: 9}
 	for _, k := range []*host.Kernel{nil, kernel} {
 		p := begun(t, e, d, y, 20, host.Options{Kernel: k})
 		trained, err := p.Fit(t.Context(), nil, host.Options{Engine: e})

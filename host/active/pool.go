@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -27,13 +27,13 @@ type Pool struct {
 
 	features    []string             // their names; nil for none
 	preparation *dataset.Preparation // of the raw examples
-	kernel      *kernelmap.Map       // of the prepared ones; nil for none
+	kernel      *featuremap.Map      // of the prepared ones; nil for none
 }
 
 // NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation, and maps them by
 // o.Kernel on o.Engine if that is not nil: both are fitted to all of them, since that takes no label. The examples
 // of data, if they were prepared before, are shared. A γ that takes labels to find is an error, and so are less
-// than two classes; other errors are those of host.Prepare and kernelmap.Fit.
+// than two classes; other errors are those of host.Prepare and featuremap.Fit.
 func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
 	if len(data.Classes) < 2 {
 		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least", data.Classes)
@@ -62,7 +62,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	if o.Kernel.Steps != nil {
 		steps = *o.Kernel.Steps
 	}
-	if p.kernel, p.Examples, err = kernelmap.Fit(ctx, o.Engine, p.Examples, found, steps); err != nil {
+	if p.kernel, p.Examples, err = featuremap.Fit(ctx, o.Engine, p.Examples, found, steps); err != nil {
 		return nil, err
 	}
 	if say := o.Watch.Note; say != nil {

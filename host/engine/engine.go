@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -262,7 +262,7 @@ type Device struct {
 // Σ_l κ(x, landmark_l)·Axes[t][l] + Offset[t]. With Axes.Q == 0 it maps x to the m kernel
 // values themselves.
 type Projection struct {
-	Function  mercer.Function
+	Function  kernel.Function
 	Landmarks dataset.Examples // m × d, dense or sparse
 	Axes      Weights          // D rows of m; Q = 0 and W empty for none
 	Offset    []float32        // D, or nil for none

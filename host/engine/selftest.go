@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -159,11 +159,11 @@ func askSelfTest(
 		{"norms", func() error { return r.Norms(norms, inv) }, func() any { return norms }},
 		{"update vector", func() error { return r.UpdateVectors(z, []Pair{{1, 2}}, inv) }, func() any { return z }},
 		{"kernel values", func() error {
-			f := mercer.Function{Kind: mercer.RBF, Gamma: 0x1p-4}
+			f := kernel.Function{Kind: kernel.RBF, Gamma: 0x1p-4}
 			return e.Project(values, x, Projection{Function: f, Landmarks: landmarks})
 		}, func() any { return values }},
 		{"project", func() error {
-			f := mercer.Function{Kind: mercer.Poly, Gamma: 0x1p-4, Coef0: 0.7, Degree: 3}
+			f := kernel.Function{Kind: kernel.Poly, Gamma: 0x1p-4, Coef0: 0.7, Degree: 3}
 			axes := Weights{Q: selfTestQ, D: landmarks.N, W: w.W[:selfTestQ*landmarks.N]}
 			return e.Project(numbers, x, Projection{Function: f, Landmarks: landmarks, Axes: axes, Offset: inv[:selfTestQ]})
 		}, func() any { return numbers }},

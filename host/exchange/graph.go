@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -99,11 +99,11 @@ func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
 	values := g.node("", "Gemm", []string{x, constant(g, "landmarks", landmarks, m, d)}, attribute{"transB", 1})
 	number := func(name string, v float32) string { return constant(g, name, []float32{v}) }
 	switch f := k.Function; f.Kind {
-	case mercer.Poly:
+	case kernel.Poly:
 		values = g.node("", "Mul", []string{values, number("gamma", f.Gamma)})
 		values = g.node("", "Add", []string{values, number("coef0", f.Coef0)})
 		values = g.node("", "Pow", []string{values, number("degree", float32(f.Degree))})
-	case mercer.RBF:
+	case kernel.RBF:
 		own := g.node("", "ReduceSumSquare", []string{x}, attribute{"axes", []int{1}}, attribute{"keepdims", 1})
 		own = g.node("", "Add", []string{own, constant(g, "landmark_squares", squares, m)})
 		values = g.node("", "Mul", []string{values, number("minus_two", -2)})

@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -74,8 +74,8 @@ type trial struct {
 // trials returns models of each preparation, kernel function and storage, which are not to be changed.
 var trials = sync.OnceValue(func() map[string]trial {
 	letters, numbers := blobs(121, "cat", "dog", "<é>"), blobs(121, "-1", "0", "12")
-	kernel := func(f mercer.Function, cosine bool) *host.Kernel {
-		return &host.Kernel{Function: f, Cosine: cosine, Components: 4, Landmarks: 30, Choice: kernelpca.Uniform}
+	mapped := func(f kernel.Function, cosine bool) *host.Kernel {
+		return &host.Kernel{Function: f, Cosine: cosine, Components: 4, Landmarks: 30, Choice: pca.Uniform}
 	}
 	all := map[string]trial{}
 	for name, o := range map[string]host.Options{
@@ -86,13 +86,13 @@ var trials = sync.OnceValue(func() map[string]trial {
 		"linear, numbers": {},
 		"linear, sparse":  {},
 		"no temperature":  {Learner: uma.Defaults(), MaxSteps: 5},
-		"rbf":             {Kernel: kernel(mercer.Function{Kind: mercer.RBF}, false)},
-		"rbf, sparse": {Kernel: kernel(mercer.Function{Kind: mercer.RBF, Gamma: 0.7}, false),
+		"rbf":             {Kernel: mapped(kernel.Function{Kind: kernel.RBF}, false)},
+		"rbf, sparse": {Kernel: mapped(kernel.Function{Kind: kernel.RBF, Gamma: 0.7}, false),
 			Preparation: "maxabs"},
-		"poly":          {Kernel: kernel(mercer.Function{Kind: mercer.Poly, Gamma: 0.5, Coef0: 1, Degree: 3}, false)},
-		"kernel linear": {Kernel: kernel(mercer.Function{Kind: mercer.Linear}, false), Preparation: "standardize,bias"},
-		"cosine":        {Kernel: kernel(mercer.Function{Kind: mercer.Linear}, true)},
-		"means": {Learner: kernelmean.Defaults(), Kernel: &host.Kernel{Function: mercer.Function{Kind: mercer.RBF,
+		"poly":          {Kernel: mapped(kernel.Function{Kind: kernel.Poly, Gamma: 0.5, Coef0: 1, Degree: 3}, false)},
+		"kernel linear": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, false), Preparation: "standardize,bias"},
+		"cosine":        {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, true)},
+		"means": {Learner: kernelmean.Defaults(), Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF,
 			Gamma: 1}}},
 	} {
 		data := letters

@@ -9,14 +9,14 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
 // Kernel describes a kernel PCA: the numbers are in Projection.
 type Kernel struct {
-	Function mercer.Function `json:"function"`
+	Function kernel.Function `json:"function"`
 	// Cosine says that examples, and the landmarks already, are scaled to length 1 before.
 	Cosine bool `json:"cosine,omitempty"`
 	// Landmarks is m, Components D.
@@ -60,7 +60,7 @@ type Projection struct {
 }
 
 // describe returns what a file keeps of k. It shares k's numbers.
-func describe(k *kernelmap.Map) (Kernel, *Projection) {
+func describe(k *featuremap.Map) (Kernel, *Projection) {
 	b := k.Basis
 	return Kernel{
 			Function: b.Function, Cosine: b.Cosine, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
@@ -70,13 +70,13 @@ func describe(k *kernelmap.Map) (Kernel, *Projection) {
 }
 
 // newMap is the opposite of describe. Of the basis it has what projects, and Explained.
-func newMap(k *Kernel, p *Projection) *kernelmap.Map {
-	b := &kernelpca.Basis{Cosine: k.Cosine, Explained: k.Explained}
+func newMap(k *Kernel, p *Projection) *featuremap.Map {
+	b := &pca.Basis{Cosine: k.Cosine, Explained: k.Explained}
 	b.Projection = engine.Projection{
 		Function: k.Function, Landmarks: p.Landmarks,
 		Axes: engine.Weights{Q: k.Components, D: k.Landmarks, W: p.Axes}, Offset: p.Offset,
 	}
-	return &kernelmap.Map{Basis: b, Preparation: &k.Preparation}
+	return &featuremap.Map{Basis: b, Preparation: &k.Preparation}
 }
 
 // The members that hold a Projection: dense landmarks, or sparse ones.

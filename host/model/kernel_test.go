@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 // kernelSample is the sample model with kernel PCA of 3 landmarks and 4 components.
 func kernelSample(sparse bool) *Model {
 	m := sample()
 	m.Meta.Kernel = &Kernel{
-		Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.3}, Landmarks: 3, Components: 4, Explained: 0.75,
+		Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.3}, Landmarks: 3, Components: 4, Explained: 0.75,
 		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true, L2: true}, D: 4},
 	}
 	m.Projection = &Projection{Landmarks: dataset.Examples{N: 3, D: 5}, Axes: make([]float32, 12),

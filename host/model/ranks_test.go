@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
@@ -38,8 +38,8 @@ func TestPredictRanks(t *testing.T) {
 	}
 	linear := &Model{Q: q, D: d}
 	curved := &Model{Q: q, D: 4}
-	o := kernelpca.Options{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.5}, Landmarks: 20, Components: 4}
-	k, _, err := kernelmap.Fit(t.Context(), simd.New(), x, o, dataset.Steps{L2: true})
+	o := pca.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.5}, Landmarks: 20, Components: 4}
+	k, _, err := featuremap.Fit(t.Context(), simd.New(), x, o, dataset.Steps{L2: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernelmean"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
@@ -34,10 +34,10 @@ import (
 type Params struct {
 	Balanced bool `json:"balanced"` // all classes weigh alike; else each as often as it is, by C⁻¹
 
-	// Of the map of a kernel function, which options of kernelmean.Fit say in other words.
+	// Of the map of a kernel function, which options of means.Fit say in other words.
 	Atoms       string `json:"atoms"`        // a number, All or Auto
-	AtomChoice  string `json:"atom_choice"`  // kernelmean.Uniform, Clusters or Herding
-	AtomWeights string `json:"atom_weights"` // kernelmean.Optimal or Own
+	AtomChoice  string `json:"atom_choice"`  // means.Uniform, Clusters or Herding
+	AtomWeights string `json:"atom_weights"` // means.Optimal or Own
 	// AtomError asks for as few atoms as are that near to the means; 0 for as many as Atoms says.
 	AtomError float64 `json:"atom_error"`
 }
@@ -50,7 +50,7 @@ const (
 
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
-	return &Params{Atoms: All, AtomChoice: kernelmean.Uniform, AtomWeights: kernelmean.Optimal}
+	return &Params{Atoms: All, AtomChoice: means.Uniform, AtomWeights: means.Optimal}
 }
 
 var definition = &learners.Definition{
@@ -84,12 +84,12 @@ func (p *Params) Check() error {
 	if _, err := p.atoms(); err != nil {
 		return err
 	}
-	if c := p.AtomChoice; c != kernelmean.Uniform && c != kernelmean.Clusters && c != kernelmean.Herding {
-		return fmt.Errorf("atom-choice is %q, wanted %s, %s or %s", c, kernelmean.Uniform, kernelmean.Clusters,
-			kernelmean.Herding)
+	if c := p.AtomChoice; c != means.Uniform && c != means.Clusters && c != means.Herding {
+		return fmt.Errorf("atom-choice is %q, wanted %s, %s or %s", c, means.Uniform, means.Clusters,
+			means.Herding)
 	}
-	if w := p.AtomWeights; w != kernelmean.Optimal && w != kernelmean.Own {
-		return fmt.Errorf("atom-weights are %q, wanted %s or %s", w, kernelmean.Optimal, kernelmean.Own)
+	if w := p.AtomWeights; w != means.Optimal && w != means.Own {
+		return fmt.Errorf("atom-weights are %q, wanted %s or %s", w, means.Optimal, means.Own)
 	}
 	switch e := p.AtomError; {
 	case !(e >= 0) || math.IsInf(e, 0):
@@ -100,13 +100,13 @@ func (p *Params) Check() error {
 	return nil
 }
 
-// atoms returns what kernelmean.Options has for Atoms.
+// atoms returns what means.Options has for Atoms.
 func (p *Params) atoms() (int, error) {
 	switch p.Atoms {
 	case All:
 		return 0, nil
 	case Auto:
-		return kernelmean.Auto, nil
+		return means.Auto, nil
 	}
 	k, err := strconv.Atoi(p.Atoms)
 	if err != nil || k < 1 {
@@ -118,18 +118,18 @@ func (p *Params) atoms() (int, error) {
 // FitMap implements learners.Mapper: number k of an example is the mean of f between it and the
 // examples of noisy label k, or what stands for them.
 func (p *Params) FitMap(
-	ctx context.Context, problem *learners.Problem, f mercer.Function, note func(string, ...any),
+	ctx context.Context, problem *learners.Problem, f kernel.Function, note func(string, ...any),
 ) (engine.Projection, error) {
 	if err := errors.Join(p.Check(), problem.Check()); err != nil {
 		return engine.Projection{}, err
 	}
-	o := kernelmean.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Within: p.AtomError,
+	o := means.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Within: p.AtomError,
 		Seed: problem.Seed}
 	o.Atoms, _ = p.atoms()
 	if advice := adviseAtoms(problem.X.N, o.Atoms); advice != "" && o.Within == 0 {
 		note("%s", advice)
 	}
-	m, err := kernelmean.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
+	m, err := means.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
 	if err != nil {
 		return engine.Projection{}, err
 	}

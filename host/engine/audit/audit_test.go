@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -191,7 +191,7 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 	}
 	b.what = what
 	if what == "projection" {
-		return nil, e.Project(make([]float32, 25), x, engine.Projection{Function: mercer.Function{Kind: mercer.Linear},
+		return nil, e.Project(make([]float32, 25), x, engine.Projection{Function: kernel.Function{Kind: kernel.Linear},
 			Landmarks: x})
 	}
 	r, err := e.Load(x, 2)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 // BenchmarkProject measures projections of the sizes that kernel PCA has. GFLOP/s counts two
@@ -15,7 +15,7 @@ import (
 // a matrix product of the same sizes, or with two of them one after the other.
 func BenchmarkProject(b *testing.B, e engine.Engine) {
 	for _, s := range []struct {
-		f             mercer.Function
+		f             kernel.Function
 		n, d, m, axes int
 	}{
 		{linear, 16000, 17, 4000, 0},

@@ -5,7 +5,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 // naiveProject: clause 13. x and the landmarks are dense.
@@ -35,7 +35,7 @@ func naiveProject(x dataset.Examples, p engine.Projection) []float32 {
 	return all
 }
 
-func naiveKernel(f mercer.Function, dot, xx, yy float32) float32 {
+func naiveKernel(f kernel.Function, dot, xx, yy float32) float32 {
 	switch f.Kind {
 	case "poly":
 		v := softFMA(f.Gamma, dot, f.Coef0)

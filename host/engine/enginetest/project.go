@@ -8,13 +8,13 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
 // projection is one problem of clause 13: n examples of d features, m landmarks, axes.
 type projection struct {
 	name                  string
-	f                     mercer.Function
+	f                     kernel.Function
 	n, d, m, axes         int
 	bare                  bool // no offset
 	value, landmark, axis func(*rand.Rand) float32
@@ -22,11 +22,11 @@ type projection struct {
 }
 
 var (
-	linear  = mercer.Function{Kind: mercer.Linear}
-	cubic   = mercer.Function{Kind: mercer.Poly, Gamma: 0.3, Coef0: -0.7, Degree: 3}
-	gauss   = mercer.Function{Kind: mercer.RBF, Gamma: 0.1}
-	line    = mercer.Function{Kind: mercer.Poly, Gamma: 1.7, Coef0: 0.2, Degree: 1}
-	seventh = mercer.Function{Kind: mercer.Poly, Gamma: 1.1, Coef0: 0.3, Degree: 7}
+	linear  = kernel.Function{Kind: kernel.Linear}
+	cubic   = kernel.Function{Kind: kernel.Poly, Gamma: 0.3, Coef0: -0.7, Degree: 3}
+	gauss   = kernel.Function{Kind: kernel.RBF, Gamma: 0.1}
+	line    = kernel.Function{Kind: kernel.Poly, Gamma: 1.7, Coef0: 0.2, Degree: 1}
+	seventh = kernel.Function{Kind: kernel.Poly, Gamma: 1.1, Coef0: 0.3, Degree: 7}
 )
 
 // projections lists problems around the widths that kernels like: blocks of rows, groups of
@@ -59,7 +59,7 @@ func projections() []projection {
 		add(projection{name: "axes", f: gauss, n: 11, d: 3, m: 35, axes: axes})
 		add(projection{name: "axes without offset", f: linear, n: 11, d: 3, m: 35, axes: axes, bare: true})
 	}
-	for _, f := range []mercer.Function{linear, line, cubic, seventh, gauss} {
+	for _, f := range []kernel.Function{linear, line, cubic, seventh, gauss} {
 		add(projection{name: f.Kind, f: f, n: 39, d: 21, m: 45, axes: 13})
 		add(projection{name: f.Kind + " without axes", f: f, n: 39, d: 21, m: 45})
 	}
@@ -67,14 +67,14 @@ func projections() []projection {
 	add(projection{name: "all zero", f: gauss, n: 20, d: 9, m: 17, axes: 5, value: zero})
 	// Whatever the argument of the exponential is: the whole range, and beyond it.
 	for _, gamma := range []float32{0x1p-149, 1e-6, 1, 30, 1e6, math.MaxFloat32} {
-		add(projection{name: fmt.Sprintf("gamma %v", gamma), f: mercer.Function{Kind: mercer.RBF, Gamma: gamma}, n: 65,
+		add(projection{name: fmt.Sprintf("gamma %v", gamma), f: kernel.Function{Kind: kernel.RBF, Gamma: gamma}, n: 65,
 			d: 2, m: 67, axes: 3, keep: 0.9})
 	}
-	add(projection{name: "many values", f: mercer.Function{Kind: mercer.RBF, Gamma: 1.3}, n: 131, d: 2, m: 257})
-	add(projection{name: "distances lost in rounding", f: mercer.Function{Kind: mercer.RBF, Gamma: 10}, n: 30, d: 5,
+	add(projection{name: "many values", f: kernel.Function{Kind: kernel.RBF, Gamma: 1.3}, n: 131, d: 2, m: 257})
+	add(projection{name: "distances lost in rounding", f: kernel.Function{Kind: kernel.RBF, Gamma: 10}, n: 30, d: 5,
 		m: 35, value: alike})
 	add(projection{name: "equal examples and landmarks", f: gauss, n: 70, d: 4, m: 70, value: digits})
-	for _, f := range []mercer.Function{linear, seventh, gauss} {
+	for _, f := range []kernel.Function{linear, seventh, gauss} {
 		add(projection{name: f.Kind + ", wide exponents", f: f, n: 15, d: 270, m: 290, axes: 20, value: wide, axis: wide})
 		add(projection{name: f.Kind + ", overflow", f: f, n: 21, d: 5, m: 35, axes: 17, value: largest, axis: signedZeros})
 		add(projection{name: f.Kind + ", overflow of values", f: f, n: 21, d: 5, m: 35, value: largest})
@@ -201,8 +201,8 @@ func checkProjectErrors(e engine.Engine) error {
 		{"NaN in an axis", 3, x, engine.Projection{Function: linear, Landmarks: m, Axes: engine.Weights{Q: 1, D: 2, W: []float32{1, nan}}}, engine.ErrValue},
 		{"an infinite offset", 3, x, engine.Projection{Function: linear, Landmarks: m, Axes: axes, Offset: []float32{-inf}}, engine.ErrValue},
 		{"no function", 6, x, engine.Projection{Landmarks: m}, engine.ErrValue},
-		{"gamma 0", 6, x, engine.Projection{Function: mercer.Function{Kind: mercer.RBF}, Landmarks: m}, engine.ErrValue},
-		{"degree 0", 6, x, engine.Projection{Function: mercer.Function{Kind: mercer.Poly, Gamma: 1}, Landmarks: m}, engine.ErrValue},
+		{"gamma 0", 6, x, engine.Projection{Function: kernel.Function{Kind: kernel.RBF}, Landmarks: m}, engine.ErrValue},
+		{"degree 0", 6, x, engine.Projection{Function: kernel.Function{Kind: kernel.Poly, Gamma: 1}, Landmarks: m}, engine.ErrValue},
 	} {
 		dst := make([]float32, c.dst)
 		if err := e.Project(dst, c.x, c.p); !errors.Is(err, c.want) {

@@ -14,10 +14,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/host/kernelmap"
-	kernelmeans "github.com/uma-gpu/uma-gpu/host/kernelmean"
-	"github.com/uma-gpu/uma-gpu/host/kernelpca"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
@@ -32,7 +32,7 @@ import (
 func kernelWays() []way {
 	gradients := softmax.Defaults()
 	gradients.Iterations, gradients.L2 = 4, "0.01"
-	rbf := host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
+	rbf := host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
 	var all []way
 	add := func(name string, learner learners.Params, change func(*host.Kernel)) {
 		k := rbf
@@ -41,13 +41,13 @@ func kernelWays() []way {
 		all = append(all, w)
 	}
 	add("two panels, farthest, uma", uma.Defaults(), func(k *host.Kernel) {
-		k.Landmarks, k.Choice = 300, kernelpca.Farthest
+		k.Landmarks, k.Choice = 300, pca.Farthest
 	})
 	add("kmeans++, cosine", gradients, func(k *host.Kernel) {
-		k.Function, k.Cosine, k.Choice, k.Components = mercer.Function{Kind: mercer.Linear}, true, kernelpca.KMeans, 4
+		k.Function, k.Cosine, k.Choice, k.Components = kernel.Function{Kind: kernel.Linear}, true, pca.KMeans, 4
 	})
 	add("poly, whose values differ in size", gradients, func(k *host.Kernel) {
-		k.Function = mercer.Function{Kind: mercer.Poly, Gamma: 40, Coef0: 1, Degree: 7}
+		k.Function = kernel.Function{Kind: kernel.Poly, Gamma: 40, Coef0: 1, Degree: 7}
 	})
 	add("all examples, gamma by means", gradients, func(k *host.Kernel) {
 		k.Landmarks, k.Mean = host.AllLandmarks, true
@@ -102,7 +102,7 @@ func TestKernelParts(t *testing.T) {
 	gradients, means := softmax.Defaults(), kernelmean.Defaults()
 	gradients.Iterations = 3
 	means.Atoms, means.AtomChoice = "12", "clusters"
-	rbf := mercer.Function{Kind: mercer.RBF}
+	rbf := kernel.Function{Kind: kernel.RBF}
 	for _, o := range []host.Options{
 		{Learner: gradients, Kernel: &host.Kernel{Function: rbf, Landmarks: 12, Components: 5, Cosine: true},
 			TemperatureFolds: 2},
@@ -185,21 +185,21 @@ func TestKernelTraffic(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		rbf := mercer.Function{Kind: mercer.RBF, Gamma: 0.1}
+		rbf := kernel.Function{Kind: kernel.RBF, Gamma: 0.1}
 		step := sent(meter)
-		basis, err := kernelpca.Fit(t.Context(), e, read.Examples,
-			kernelpca.Options{Function: rbf, Landmarks: m, Components: 5})
-		means := 2 * inOrder(m, 8, 1) // of kernel values, and of features
-		if err := step("kernel PCA", means+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m, err); err != nil {
+		basis, err := pca.Fit(t.Context(), e, read.Examples,
+			pca.Options{Function: rbf, Landmarks: m, Components: 5})
+		centring := 2 * inOrder(m, 8, 1) // of kernel values, and of features
+		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m, err); err != nil {
 			return err
 		}
-		z, err := kernelmap.Components(t.Context(), e, basis, read.Examples)
+		z, err := featuremap.Components(t.Context(), e, basis, read.Examples)
 		if err := step("components", 24, 0, err); err != nil {
 			return err
 		}
 		z.Release()
-		o := kernelmeans.Options{Function: rbf, Atoms: m}
-		_, err = kernelmeans.Fit(t.Context(), e, read.Examples, read.Y, q, o)
+		o := means.Options{Function: rbf, Atoms: m}
+		_, err = means.Fit(t.Context(), e, read.Examples, read.Y, q, o)
 		n := int64(read.N) // all of so few are in the sample on which errors are measured
 		bytes := 4*d*(m+m+n+n) + 4*m*m + 4*q*(m+n) + 8*n
 		return step("kernel means", inOrder(q*(m+n), 4, 16)+3*16, bytes, err)

@@ -21,7 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/host/mercer"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
@@ -43,7 +43,7 @@ type way struct {
 }
 
 func ways() []way {
-	rbf := &host.Kernel{Function: mercer.Function{Kind: mercer.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
+	rbf := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
 	gradients := softmax.Defaults()
 	gradients.Iterations, gradients.L2 = 8, "0.01"
 	means := kernelmean.Defaults()

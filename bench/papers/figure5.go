@@ -1,0 +1,79 @@
+package papers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+var figure5 = &Definition{
+	Name: "fig5", Usage: "three choices of the pair to correct, step by step (figure 5)",
+	Paper: "Louche & Ralaivola (2015), Figure 5", Axis: "steps", Sets: []string{"reuters"},
+	About: "The paper's Algorithm 2 (a pair of classes a step, the last weights) on the labels of table1, with pairs\n" +
+		"chosen by error, by confusion or at random: test error and confusion rate after so many steps. The paper's\n" +
+		"text says that its curves are stable from about the 30th on, and that each of the first two choices is the\n" +
+		"best by its own measure.",
+	run: runFigure5,
+}
+
+// selections are the curves.
+var selections = []uma.Select{uma.SelectError, uma.SelectConfusion, uma.SelectRandom}
+
+// stepsShown are the places on the axis.
+var stepsShown = []int{1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 70, 100, 200}
+
+// selecting is Algorithm 2 with a choice, ended after some steps.
+func selecting(s uma.Select, steps int) way {
+	return way{name: string(s), rule: learners.Last, steps: steps, params: func() learners.Params {
+		p := uma.Defaults()
+		p.Step, p.Doubt, p.Select = uma.StepPair, 0, s
+		return p
+	}}
+}
+
+func runFigure5(ctx context.Context, r *run) error {
+	for _, s := range r.chosen() {
+		if err := r.selectionRows(ctx, s, stepsShown); err != nil {
+			return fmt.Errorf("set %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// selectionRows writes the rows of a set, after each number of steps.
+func (r *run) selectionRows(ctx context.Context, s set, after []int) error {
+	train, test, err := s.read(ctx, r)
+	if err != nil {
+		return err
+	}
+	trials := make([]trial, r.Runs)
+	for k := range trials {
+		if trials[k], err = r.bootstrapTrial(ctx, s, train, test, r.Seed+uint64(k)); err != nil {
+			return fmt.Errorf("run %d: %w", k+1, err)
+		}
+	}
+	for at, steps := range after {
+		for _, choice := range selections {
+			errors, rates := make([]float64, r.Runs), make([]float64, r.Runs)
+			for k, t := range trials {
+				report, err := r.learn(ctx, selecting(choice, steps), t)
+				if err != nil {
+					return fmt.Errorf("run %d: %w", k+1, err)
+				}
+				errors[k], rates[k] = report.ErrorRate, report.ConfusionRate
+			}
+			row := Row{Data: s.name, Learner: string(choice), Level: at, X: float64(steps), Measure: ErrorRate, Note: s.note}
+			if err := r.write(row, errors); err != nil {
+				return err
+			}
+			row.Measure = ConfusionRate
+			if err := r.write(row, rates); err != nil {
+				return err
+			}
+		}
+		r.Note("%s: %d steps", s.name, steps)
+	}
+	return nil
+}

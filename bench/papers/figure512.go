@@ -1,0 +1,206 @@
+package papers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/versionspace"
+)
+
+var figure512 = &Definition{
+	Name: "fig5.12", Usage: "estimates of a version space's centroid (after figure 5.12 of Louche's thesis)",
+	Paper: thesis + "Figure 5.12",
+	About: "Cones of 30 random half-spaces in 3 dimensions, whose centroid has a formula: its direction is\n" +
+		"the sum of the walls' normals, each as long as the angle that its wall takes. After so many steps of one\n" +
+		"chain the angle between it and the mean of a billiard, and that of hit-and-run; and the\n" +
+		"angles of the largest ball's centre, the analytic centre and expectation propagation, which take no\n" +
+		"such steps. The thesis shows one billiard in a polygon, and no numbers.",
+	Axis: "steps", run: runFigure512,
+}
+
+// Degrees is the measure of an angle.
+const Degrees = "degrees"
+
+const (
+	coneWalls  = 30
+	coneStream = 0x636f6e65 // "cone"
+)
+
+// coneSteps are after how many steps chains are looked at. The last are those of the thesis.
+var coneSteps = []int{10, 30, 100, 300, 1000, 5000}
+
+type vector [3]float64
+
+func (a vector) dot(b vector) float64 {
+	return float64(a[0]*b[0]) + float64(a[1]*b[1]) + float64(a[2]*b[2])
+}
+
+func (a vector) cross(b vector) vector {
+	return vector{float64(a[1]*b[2]) - float64(a[2]*b[1]), float64(a[2]*b[0]) - float64(a[0]*b[2]),
+		float64(a[0]*b[1]) - float64(a[1]*b[0])}
+}
+
+// plus returns a + f·b.
+func (a vector) plus(f float64, b vector) vector {
+	for j := range a {
+		a[j] += float64(f * b[j])
+	}
+	return a
+}
+
+func (a vector) unit() vector { return vector{}.plus(1/math.Sqrt(a.dot(a)), a) }
+
+// angle returns that between two directions of length 1 which are not opposite. It is halved until the chord is as
+// long as the arc: by square roots alone, which all machines have alike.
+func (a vector) angle(b vector) float64 {
+	const halves = 12
+	for range halves {
+		b = a.plus(1, b).unit()
+	}
+	chord := a.plus(-1, b)
+	return math.Sqrt(chord.dot(chord)) * (1 << halves)
+}
+
+// newCone draws walls that some direction is on the right side of.
+func newCone(seed uint64) []vector {
+	rng := rand.New(rand.NewPCG(seed, coneStream))
+	draw := func() vector {
+		for {
+			v := vector{2*rng.Float64() - 1, 2*rng.Float64() - 1, 2*rng.Float64() - 1}
+			if l := v.dot(v); 0.01 < l && l <= 1 {
+				return v.unit()
+			}
+		}
+	}
+	inside := draw()
+	walls := make([]vector, coneWalls)
+	for k := range walls {
+		walls[k] = draw()
+		if walls[k].dot(inside) < 0 {
+			walls[k] = vector{}.plus(-1, walls[k])
+		}
+	}
+	return walls
+}
+
+// coneCentroid returns the direction of the centroid of a cone: the integral of all directions inside is half the
+// sum of the inward normals of its walls, each times the angle between the two edges of the wall (Stokes' theorem).
+func coneCentroid(walls []vector) vector {
+	var sum vector
+	for k, wall := range walls {
+		var edges []vector
+		for j, other := range walls {
+			if j == k {
+				continue
+			}
+			edge := wall.cross(other).unit()
+			for _, sign := range []float64{1, -1} {
+				if ray := (vector{}).plus(sign, edge); holds(walls, ray, k, j) {
+					edges = append(edges, ray)
+				}
+			}
+		}
+		if len(edges) == 2 { // else the wall touches nothing
+			sum = sum.plus(edges[0].angle(edges[1]), wall)
+		}
+	}
+	return sum.unit()
+}
+
+// holds says whether a direction is on the right side of all walls but those two, on which it lies.
+func holds(walls []vector, ray vector, a, b int) bool {
+	for k, wall := range walls {
+		if k != a && k != b && ray.dot(wall) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// coneEstimates returns estimates of the centroid by the ways of figure 5.12: those of chains after each of coneSteps,
+// the others once.
+func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err error) {
+	rows := make([]float64, 0, 3*len(walls))
+	for _, w := range walls {
+		rows = append(rows, w[:]...)
+	}
+	space, err := versionspace.New(3, rows)
+	if err != nil {
+		return nil, err
+	}
+	ball, err := space.Ball()
+	if err != nil {
+		return nil, err
+	}
+	analytic, err := space.AnalyticCentre()
+	if err != nil {
+		return nil, err
+	}
+	found = map[string][]vector{"largest ball": {vector(ball.Centre)}, "analytic centre": {vector(analytic)}}
+	for _, steps := range coneSteps {
+		o := versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps, Angle: 1e-12} // as if there were one
+		for name, sample := range map[string]func(versionspace.Options) (versionspace.Centroid, error){
+			"billiard": space.Billiard, "hit-and-run": space.HitAndRun,
+		} {
+			c, err := sample(o)
+			if err != nil {
+				return nil, err
+			}
+			found[name] = append(found[name], vector(c.Chains[0]))
+		}
+	}
+	const softness, near, most = 1e-4, 1e-3, 1000 // walls that are nearly hard
+	soft, err := versionspace.NewSoft(3, rows, softness)
+	if err != nil {
+		return nil, err
+	}
+	evidence := make([]versionspace.Evidence, len(walls))
+	for k := range evidence {
+		evidence[k].Above = 1
+	}
+	p := soft.Propagate()
+	for pass := 0; p.Moved() > near && pass < most; pass++ {
+		if err := p.Pass(evidence); err != nil {
+			return nil, err
+		}
+	}
+	found["expectation propagation"] = []vector{vector(p.Centre())}
+	return found, nil
+}
+
+func runFigure512(ctx context.Context, r *run) error {
+	ways := []string{"billiard", "hit-and-run", "largest ball", "analytic centre", "expectation propagation"}
+	off := map[string][][]float64{} // by way and level, of each run
+	for _, way := range ways {
+		off[way] = make([][]float64, len(coneSteps))
+	}
+	for k := range r.Runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		walls := newCone(r.Seed + uint64(k))
+		centre := coneCentroid(walls)
+		found, err := coneEstimates(walls, r.Seed+uint64(k))
+		if err != nil {
+			return fmt.Errorf("run %d: %w", k, err)
+		}
+		for _, way := range ways {
+			for level := range coneSteps {
+				estimate := found[way][min(level, len(found[way])-1)]
+				off[way][level] = append(off[way][level], centre.angle(estimate.unit())*180/math.Pi)
+			}
+		}
+	}
+	for _, way := range ways {
+		for level, steps := range coneSteps {
+			row := Row{Data: "cone", Learner: way, Level: level, X: float64(steps), Measure: Degrees}
+			if err := r.write(row, off[way][level]); err != nil {
+				return err
+			}
+		}
+		r.Note("%s: %s", r.name, way)
+	}
+	return nil
+}

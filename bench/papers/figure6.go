@@ -1,0 +1,231 @@
+package papers
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/localisation"
+	"github.com/uma-gpu/uma-gpu/learners/svm"
+)
+
+const (
+	thesis       = "Louche, From confusion noise to active learning (2016), "
+	figure6About = "1000 points of a square of side 20, labelled by a line through its centre, without those\n" +
+		"nearer to it than the margin.\n"
+)
+
+var figure63 = &Definition{
+	Name: "fig6.3", Usage: "cutting planes that three oracles ask for (figure 6.3 of Louche's thesis)",
+	Paper: thesis + "Figure 6.3",
+	About: figure6About + "The margin is 0.1. Of each oracle the share of runs with so many planes or more, and\n" +
+		"the updates of the perceptron after so many planes, 0 in runs that have less. Of the shares the thesis\n" +
+		"tells two, of the oracle that asks for the largest mistake. It has 1000 runs.",
+	Axis: "planes", run: runFigure63,
+}
+
+var figure64 = &Definition{
+	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
+	Paper: thesis + "Figure 6.4",
+	About: figure6About + "Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\n" +
+		"the perceptron that sees all examples, each by the one of the lowest margin. one-slack is a support\n" +
+		"vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes it\n" +
+		"hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no numbers.",
+	Axis: "margin", run: runFigure64,
+}
+
+// Measures of cutting planes.
+const (
+	Reached = "share_of_runs" // that have so many planes or more
+	Planes  = "planes"
+	Updates = "updates" // of the perceptron
+)
+
+// oracles are those of the thesis, in its order.
+var oracles = []localisation.Oracle{localisation.Largest, localisation.Smallest, localisation.Random}
+
+const (
+	squareMost     = 30 // planes that are told of
+	squareExamples = 1000
+	squareStream   = 0x737175617265 // "square"
+)
+
+// paperReached are the shares that the thesis tells of the largest mistake, by the number of planes.
+var paperReached = map[int]*float64{5: number(0.2), 7: number(0)}
+
+// newSquare draws the examples of a run. Class 1 is on the side of the classifier, class 0 on the other.
+func newSquare(margin float64, seed uint64) (x dataset.Examples, y []int32) {
+	rng := rand.New(rand.NewPCG(seed, squareStream))
+	u, v := rng.NormFloat64(), rng.NormFloat64()
+	length := math.Sqrt(float64(u*u) + float64(v*v))
+	x.D = 2
+	for range squareExamples {
+		a, b := float32(20*rng.Float64()-10), float32(20*rng.Float64()-10)
+		score := (float64(u*float64(a)) + float64(v*float64(b))) / length
+		if math.Abs(score) < margin {
+			continue
+		}
+		class := int32(0)
+		if score > 0 {
+			class = 1
+		}
+		x.X, y = append(x.X, a, b), append(y, class)
+		x.N++
+	}
+	return x, y
+}
+
+// localise runs the learner, and returns the updates after each plane.
+func (r *run) localise(ctx context.Context, o localisation.Oracle, margin float64, seed uint64,
+) (updates []float64, err error) {
+	x, y := newSquare(margin, seed)
+	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
+	_, err = host.Run(ctx, &localisation.Params{Oracle: o, Updates: math.MaxInt32}, p, host.RunOptions{
+		MaxSteps: squareExamples, OnStep: func(s host.Report) {
+			for _, f := range s.Fields {
+				if n, ok := f.Value.(int); ok && f.Name == Updates {
+					updates = append(updates, float64(n))
+				}
+			}
+		},
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return updates, err
+}
+
+func runFigure63(ctx context.Context, r *run) error {
+	for _, o := range oracles {
+		reached, updates := make([][]float64, squareMost+1), make([][]float64, squareMost+1)
+		for level := range reached {
+			reached[level], updates[level] = make([]float64, r.Runs), make([]float64, r.Runs)
+		}
+		most := 0
+		for k := range r.Runs {
+			found, err := r.localise(ctx, o, 0.1, r.Seed+uint64(k))
+			if err != nil {
+				return err
+			}
+			most = max(most, len(found))
+			for level := 1; level <= min(len(found), squareMost); level++ {
+				reached[level][k], updates[level][k] = 1, found[level-1]
+			}
+		}
+		for level := 1; level <= min(most+1, squareMost); level++ {
+			row := Row{Data: "square", Learner: string(o), Level: level, X: float64(level), Measure: Reached}
+			if o == localisation.Largest {
+				row.Paper = paperReached[level]
+			}
+			if err := r.write(row, reached[level]); err != nil {
+				return err
+			}
+			row.Measure, row.Paper = Updates, nil
+			if err := r.write(row, updates[level]); err != nil {
+				return err
+			}
+		}
+		r.Note("%s: oracle %s, at most %d planes", r.name, o, most)
+	}
+	return nil
+}
+
+// squareMargins are the margins of figure 6.4.
+var squareMargins = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}
+
+func runFigure64(ctx context.Context, r *run) error {
+	for level, margin := range squareMargins {
+		row := Row{Data: "square", Level: level, X: margin}
+		for _, o := range oracles {
+			planes, updates := make([]float64, r.Runs), make([]float64, r.Runs)
+			for k := range r.Runs {
+				found, err := r.localise(ctx, o, margin, r.Seed+uint64(k))
+				if err != nil {
+					return err
+				}
+				planes[k] = float64(len(found))
+				for _, n := range found {
+					updates[k] += n
+				}
+			}
+			row.Learner, row.Measure = string(o), Planes
+			if err := r.write(row, planes); err != nil {
+				return err
+			}
+			row.Measure = Updates
+			if err := r.write(row, updates); err != nil {
+				return err
+			}
+		}
+		updates := make([]float64, r.Runs)
+		for k := range updates {
+			updates[k] = float64(lowestFirst(newSquare(margin, r.Seed+uint64(k))))
+		}
+		row.Learner, row.Measure = perceptron.name, Updates
+		if err := r.write(row, updates); err != nil {
+			return err
+		}
+		planes := make([]float64, r.Runs)
+		for k := range planes {
+			var err error
+			if planes[k], err = r.oneSlack(ctx, margin, r.Seed+uint64(k)); err != nil {
+				return err
+			}
+		}
+		row.Learner, row.Measure = "one-slack", Planes
+		if err := r.write(row, planes); err != nil {
+			return err
+		}
+		r.Note("%s: margin %v", r.name, margin)
+	}
+	return nil
+}
+
+// oneSlack returns how many cutting planes of all examples a support vector machine takes to make no mistake.
+func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes float64, err error) {
+	x, y := newSquare(margin, seed)
+	p := &learners.Problem{X: x, Y: y, Q: 2, Engine: r.Engine, Seed: seed}
+	o := svm.Defaults()
+	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most that one may have.
+	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10/float64(margin*margin), 1e-6
+	l, err := o.Start(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	w := engine.NewWeights(2, x.D)
+	for ; ; planes++ {
+		counts, err := l.Count(ctx, w, learners.AllClasses(2))
+		if err != nil || planes > 0 && counts[1]+counts[2] == 0 {
+			return planes, err
+		}
+		if s, err := l.Step(ctx, w); err != nil || s.Done {
+			return planes, err
+		}
+	}
+}
+
+// lowestFirst counts the updates of the perceptron that sees all examples, each by the one of the lowest margin.
+func lowestFirst(x dataset.Examples, y []int32) (updates int) {
+	var w [2]float64
+	for ; ; updates++ {
+		lowest, least, sign := 0, math.Inf(1), 0.0
+		for i, class := range y {
+			s, row := float64(2*class-1), x.Row(i)
+			if m := s * (float64(w[0]*float64(row[0])) + float64(w[1]*float64(row[1]))); m < least {
+				lowest, least, sign = i, m, s
+			}
+		}
+		if least > 0 {
+			return updates
+		}
+		for j, v := range x.Row(lowest) {
+			w[j] += float64(sign * float64(v))
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package papers
+
+import (
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+)
+
+// TestFigure75: questions where the classifier is least sure teach more than random ones, and of documents that can
+// be told apart few are enough.
+func TestFigure75(t *testing.T) {
+	e := open(t, simd.New())
+	train, test := drawDocuments(400, 1, 1), drawDocuments(300, 1, 2)
+	found := map[string]map[int]float64{}
+	r := &run{Options: Options{Engine: e, Runs: 2, Seed: 1, Note: func(string, ...any) {}}, name: "fig7.5-drawn"}
+	r.emit = func(row Row) error {
+		if found[row.Learner] == nil {
+			found[row.Learner] = map[int]float64{}
+		}
+		found[row.Learner][row.Level] = row.Mean
+		return nil
+	}
+	d := duel{train: train, test: test, size: 200, questions: 15, steps: "l2"}
+	if err := r.curves(t.Context(), "drawn", d, largestClasses(train, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 5 || len(found["random"]) != 12 || found["all labels"][16] < 0.99 {
+		t.Fatalf("found %v", found)
+	}
+	for _, name := range []string{"active-svm", "active-bpm"} {
+		if last := found[name][15]; last < 0.97 || last < found["random"][15]+0.01 {
+			t.Errorf("%s is right about %v after 15 questions, random %v", name, last, found["random"][15])
+		}
+	}
+}

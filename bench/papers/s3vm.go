@@ -1,0 +1,296 @@
+package papers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// The semi-supervised support vector machine of the paper's Table 1 (Bennett and Demiriz, Semi-supervised
+// support vector machines, 1998), one class against the rest, each with
+//
+//	λ/2·‖w‖² + mean over the labelled of ℓ(±f) + c·mean over the others of min(ℓ(f), ℓ(-f)).
+//
+// It is no learner of the catalog: what a learner is shown has a label each, and this is for examples
+// without. Bennett and Demiriz solve the problem as a mixed-integer programme, which takes tens of
+// examples; here it is solved as by Chapelle and Zien (Semi-supervised classification by low density
+// separation, 2005): ℓ is the hinge with a round corner, min(ℓ(f), ℓ(-f)) a smooth hill, the mean of f over
+// the examples without a label is held at what the labels make expected, and c grows from 0 to 1.
+type s3vm struct {
+	eval    engine.Evaluator
+	n, d, q int
+	y       []int32 // -1 for no label
+	lambda  float64
+
+	labels, others float64   // numbers of examples with a label and without
+	share          []float64 // Q: that of the labels of each class
+	mean           []float64 // d: of the examples without a label; of all if none are
+	bit            float64   // of the sums
+
+	all    []int     // classes
+	scores []float32 // n×Q
+	slope  []float32 // n×Q: of the losses
+	sums   []int64   // Q×d
+}
+
+const (
+	s3vmSteps  = 80 // for each c
+	s3vmFolds  = 3
+	s3vmStream = 0x7333766d // "s3vm"
+)
+
+var (
+	s3vmShares  = []float64{0, 1. / 64, 1. / 16, 1. / 4, 1}     // c, one after the other
+	s3vmLambdas = []float64{1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4} // of which one is chosen
+)
+
+// newS3VM loads examples; some of y are -1.
+func newS3VM(e engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, error) {
+	eval, err := e.LoadEvaluator(x, q, numerics.FixedPoint{})
+	if err != nil {
+		return nil, err
+	}
+	n, d, _ := eval.Shape()
+	s := &s3vm{eval: eval, n: n, d: d, q: q, y: y, share: make([]float64, q), mean: make([]float64, d),
+		scores: make([]float32, n*q), slope: make([]float32, n*q), sums: make([]int64, q*d)}
+	for r := range q {
+		s.all = append(s.all, r)
+	}
+	one := make([]float32, n)
+	for i, t := range y {
+		if t < 0 {
+			s.others++
+			one[i] = 1
+			continue
+		}
+		s.labels++
+		s.share[t]++
+	}
+	if s.labels == 0 {
+		return nil, errors.Join(errors.New("s3vm: found no label, wanted some"), eval.Close())
+	}
+	for r := range s.share {
+		s.share[r] /= s.labels
+	}
+	if s.others == 0 {
+		for i := range one {
+			one[i] = 1
+		}
+		s.others = s.labels
+	}
+	s.bit = math.Ldexp(1, -eval.FixedPoint().S)
+	if err := eval.WeightedSums(s.sums[:d], one); err != nil {
+		return nil, errors.Join(err, eval.Close())
+	}
+	for j := range s.mean {
+		s.mean[j] = float64(s.sums[j]) * s.bit / s.others
+	}
+	return s, nil
+}
+
+// offset returns what is added to the scores of class r, so that the mean of f over the examples without a
+// label is that of the labels: 2·share - 1.
+func (s *s3vm) offset(w engine.Weights, r int) float64 {
+	sum := float64(2*s.share[r]) - 1
+	for j, v := range w.Row(r) {
+		sum -= float64(float64(v) * s.mean[j])
+	}
+	return sum
+}
+
+// gradient writes that of all classes, Q×d, at w with the examples without a label counted c.
+func (s *s3vm) gradient(g []float64, w engine.Weights, c float64) error {
+	if err := s.eval.Rescore(w, s.all); err != nil {
+		return err
+	}
+	if err := s.eval.Scores(s.scores, 0, s.n); err != nil {
+		return err
+	}
+	c *= s.labels / s.others // the sums are divided by the number of labels
+	offsets, total := make([]float64, s.q), make([]float64, s.q)
+	for r := range offsets {
+		offsets[r] = s.offset(w, r)
+	}
+	for i, t := range s.y {
+		for r := range s.q {
+			f, a := float64(s.scores[i*s.q+r])+offsets[r], 0.0
+			switch {
+			case t < 0 && math.Abs(f) < 1:
+				a = -2 * f * (1 - float64(f*f)) * c
+			case t == int32(r):
+				a = -min(1, max(0, 1-f))
+			case t >= 0:
+				a = min(1, max(0, 1+f))
+			}
+			s.slope[i*s.q+r] = float32(a)
+			total[r] += float64(float32(a))
+		}
+	}
+	if err := s.eval.WeightedSums(s.sums, s.slope); err != nil {
+		return err
+	}
+	for k := range g {
+		sum := float64(float64(s.sums[k])*s.bit) - float64(total[k/s.d]*s.mean[k%s.d])
+		g[k] = sum/s.labels + float64(s.lambda*float64(w.W[k]))
+	}
+	return nil
+}
+
+// fit goes on from w by accelerated gradients, each class with a restart where it goes uphill, for each c.
+func (s *s3vm) fit(ctx context.Context, w engine.Weights, shares []float64) error {
+	g, at := make([]float64, len(w.W)), make([]float64, len(w.W))
+	ahead := engine.NewWeights(w.Q, w.D)
+	for k, v := range w.W {
+		at[k] = float64(v)
+	}
+	for _, c := range shares {
+		copy(ahead.W, w.W)
+		steepest := s.lambda + 1 + float64(2*c) // of examples of length 1
+		root, low := math.Sqrt(steepest), math.Sqrt(s.lambda)
+		momentum := (root - low) / (root + low)
+		for range s3vmSteps {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.gradient(g, ahead, c); err != nil {
+				return err
+			}
+			for r := range s.q {
+				s.step(at, g, ahead, r, 1/steepest, momentum)
+			}
+		}
+		for k, v := range at {
+			w.W[k] = float32(v)
+		}
+	}
+	return nil
+}
+
+// step moves class r.
+func (s *s3vm) step(at, g []float64, ahead engine.Weights, r int, size, momentum float64) {
+	uphill := 0.0
+	from, to := r*s.d, (r+1)*s.d
+	next := make([]float64, s.d)
+	for k := from; k < to; k++ {
+		next[k-from] = float64(ahead.W[k]) - float64(size*g[k])
+		uphill += float64(g[k] * (next[k-from] - at[k]))
+	}
+	if uphill > 0 {
+		momentum = 0
+	}
+	for k := from; k < to; k++ {
+		v := next[k-from]
+		ahead.W[k] = float32(v + float64(momentum*(v-at[k])))
+		at[k] = v
+	}
+}
+
+// predict returns the class of the largest score of each example, of those that have labels.
+func (s *s3vm) predict(e engine.Engine, w engine.Weights, x dataset.Examples) ([]int32, error) {
+	scores, err := engine.Scores(e, w, x)
+	if err != nil {
+		return nil, err
+	}
+	offsets := make([]float64, s.q)
+	for r := range offsets {
+		offsets[r] = s.offset(w, r)
+	}
+	classes := make([]int32, x.N)
+	for i := range classes {
+		best := math.Inf(-1)
+		for r := range s.q {
+			if f := float64(scores[i*s.q+r]) + offsets[r]; s.share[r] > 0 && f > best {
+				classes[i], best = int32(r), f
+			}
+		}
+	}
+	return classes, nil
+}
+
+// semiSupervised learns from the right labels of known and from the other examples of train without any,
+// and returns the share of test that is predicted wrong. λ is chosen on the labelled ones alone.
+func (r *run) semiSupervised(ctx context.Context, train, test *dataset.Dataset, known []int, seed uint64,
+) (rate float64, err error) {
+	q := len(train.Classes)
+	lambda, err := r.s3vmLambda(ctx, pick(train, known, train.Y), seed)
+	if err != nil {
+		return 0, err
+	}
+	y := make([]int32, train.N)
+	for i := range y {
+		y[i] = -1
+	}
+	for _, i := range known {
+		y[i] = train.Y[i]
+	}
+	predicted, err := r.s3vmLearn(ctx, train.Examples, y, q, lambda, s3vmShares, test.Examples)
+	if err != nil {
+		return 0, err
+	}
+	return wrong(predicted, test.Y), nil
+}
+
+func wrong(predicted, right []int32) float64 {
+	n := 0.0
+	for i, k := range right {
+		if predicted[i] != k {
+			n++
+		}
+	}
+	return n / float64(len(right))
+}
+
+// s3vmLearn learns with a λ and predicts.
+func (r *run) s3vmLearn(ctx context.Context, x dataset.Examples, y []int32, q int, lambda float64, shares []float64,
+	test dataset.Examples) (predicted []int32, err error) {
+	s, err := newS3VM(r.Engine, x, y, q)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.eval.Close()) }()
+	s.lambda = lambda
+	w := engine.NewWeights(q, s.d)
+	if err := s.fit(ctx, w, shares); err != nil {
+		return nil, fmt.Errorf("s3vm: %w", err)
+	}
+	return s.predict(r.Engine, w, test)
+}
+
+// s3vmLambda chooses λ by how many labels of a third of the examples a machine of the other thirds predicts
+// wrong, which no example without a label takes part in.
+func (r *run) s3vmLambda(ctx context.Context, d *dataset.Dataset, seed uint64) (best float64, err error) {
+	fold := make([]int, d.N)
+	for k, i := range rand.New(rand.NewPCG(seed, s3vmStream)).Perm(d.N) {
+		fold[i] = k % s3vmFolds
+	}
+	least := math.Inf(1)
+	for _, lambda := range s3vmLambdas {
+		sum := 0.0
+		for f := range s3vmFolds {
+			var fit, rest []int
+			for i, k := range fold {
+				if k == f {
+					rest = append(rest, i)
+				} else {
+					fit = append(fit, i)
+				}
+			}
+			from, to := pick(d, fit, d.Y), pick(d, rest, d.Y)
+			predicted, err := r.s3vmLearn(ctx, from.Examples, from.Y, len(d.Classes), lambda, s3vmShares[:1], to.Examples)
+			if err != nil {
+				return 0, err
+			}
+			sum += wrong(predicted, to.Y)
+		}
+		if sum < least {
+			best, least = lambda, sum
+		}
+	}
+	return best, nil
+}

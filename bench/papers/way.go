@@ -1,0 +1,101 @@
+package papers
+
+import (
+	"context"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/online"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/uma"
+)
+
+// way is a way to learn.
+type way struct {
+	name   string
+	params func() learners.Params
+	blind  bool          // is not told C
+	kernel *host.Kernel  // nil to be linear in what there is
+	rule   learners.Rule // "" for the learner's default
+	steps  int           // at most; 0 for the learner's default
+	note   string
+}
+
+var (
+	umaWay     = way{name: "uma", params: func() learners.Params { return uma.Defaults() }}
+	umaSure    = way{name: umaWay.name, params: sure}
+	umaPair    = way{name: "uma, a pair a step", params: pairs, rule: learners.Last, steps: 5000}
+	roughWay   = way{name: "rough", params: pairs, rule: learners.Last, steps: 5000, blind: true}
+	umaBlind   = way{name: "uma, C = I", params: umaWay.params, blind: true}
+	perceptron = way{name: "perceptron", params: regular, blind: true}
+	forward    = way{name: "softmax", params: func() learners.Params { return softmax.Defaults() }}
+)
+
+// sure are the parameters of UMA that doubts no update vector: labels that a classifier gave are no random
+// ones, as doubts presume.
+func sure() learners.Params {
+	p := uma.Defaults()
+	p.Doubt = 0
+	return p
+}
+
+// pairs are the parameters of the paper's Algorithm 2 to the letter, with α = 0.
+func pairs() learners.Params {
+	p := uma.Defaults()
+	p.Step, p.Doubt = uma.StepPair, 0
+	return p
+}
+
+// regular are the parameters of the perceptron of the papers, which averages nothing.
+func regular() learners.Params {
+	p := online.NewPerceptron()
+	p.NoAverage = true
+	return p
+}
+
+// trial is what is learned from, and judged by.
+type trial struct {
+	train, test *dataset.Dataset // the labels of train may be wrong
+	noise       *confusion.Matrix
+	preparation string
+	seed        uint64
+}
+
+// learn trains in a way and judges by the test examples.
+func (r *run) learn(ctx context.Context, w way, t trial) (metric.Report, error) {
+	trained, err := r.fit(ctx, w, t)
+	if err != nil {
+		return metric.Report{}, err
+	}
+	return r.judge(ctx, trained, t)
+}
+
+// judge counts what a model predicts of the test examples.
+func (r *run) judge(ctx context.Context, trained *host.Trained, t trial) (metric.Report, error) {
+	predicted, err := trained.Predict(ctx, r.Engine, t.test.Examples)
+	if err != nil {
+		return metric.Report{}, err
+	}
+	return metric.Evaluate(t.test.Y, predicted, t.test.Classes)
+}
+
+// fit trains in a way, without C if the way is blind.
+func (r *run) fit(ctx context.Context, w way, t trial) (*host.Trained, error) {
+	if w.blind {
+		t.noise = nil
+	}
+	trained, err := host.Train(ctx, t.train, t.noise, host.Options{
+		Engine: r.Engine, Learner: w.params(), Preparation: t.preparation, Seed: t.seed,
+		Kernel: w.kernel, Weights: w.rule, MaxSteps: w.steps})
+	if err == nil {
+		err = ctx.Err() // an interrupted run has a model too, but not the one that is measured here
+	}
+	return trained, err
+}
+
+// norm returns ‖Ĉ‖_F, of which the confusion rate is one part in √Q.
+func norm(m metric.Report) float64 { return m.ConfusionRate * math.Sqrt(float64(len(m.PerClass))) }

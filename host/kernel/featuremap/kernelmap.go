@@ -1,0 +1,118 @@
+// Package featuremap turns prepared examples into what a linear learner sees when the
+// classifier is to be curved: their kernel principal components, prepared once more
+// (Section 3.6 of the paper).
+package featuremap
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// Map is a fitted map: it projects examples onto the components, then prepares these. No
+// method changes it, so several goroutines may use one Map.
+type Map struct {
+	Basis       *pca.Basis
+	Preparation *dataset.Preparation // of the Basis.Axes.Q components
+}
+
+// Fit fits a map to prepared examples x, and returns it with what it makes of them, dense,
+// x.N × Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors: those
+// of pca.Fit, Engine.Project, dataset.Fit and Apply.
+func Fit(
+	ctx context.Context, e engine.Engine, x dataset.Examples, o pca.Options, steps dataset.Steps,
+) (*Map, dataset.Examples, error) {
+	basis, err := pca.Fit(ctx, e, x, o)
+	if err != nil {
+		return nil, dataset.Examples{}, err
+	}
+	return New(ctx, e, basis, x, steps)
+}
+
+// New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is Fit.
+func New(
+	ctx context.Context, e engine.Engine, basis *pca.Basis, x dataset.Examples, steps dataset.Steps,
+) (*Map, dataset.Examples, error) {
+	z, err := Components(ctx, e, basis, x)
+	if err != nil {
+		return nil, dataset.Examples{}, err
+	}
+	k := &Map{Basis: basis}
+	if k.Preparation, err = dataset.Fit(steps, z); err != nil {
+		z.Release()
+		return nil, dataset.Examples{}, err
+	}
+	if z, err = k.prepare(z); err != nil {
+		return nil, dataset.Examples{}, err
+	}
+	return k, z, nil
+}
+
+// prepare returns components as a learner sees them. Nobody may use z any more.
+func (k *Map) prepare(z dataset.Examples) (dataset.Examples, error) {
+	out, err := k.Preparation.ApplyOver(z)
+	z.Release() // which is of another memory, if ranks share it
+	return out, err
+}
+
+// Apply returns what a learner sees of prepared examples x, dense, x.N ×
+// Preparation.Width(). Where ranks share x, which it takes all, they share that, too, and give
+// it back by Release. A cancelled ctx ends it with ctx's error. Other errors: those of
+// Basis.Project and Preparation.Apply.
+func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (dataset.Examples, error) {
+	z, err := Components(ctx, e, k.Basis, x)
+	if err != nil {
+		return z, err
+	}
+	return k.prepare(z)
+}
+
+// Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
+// is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
+func Components(
+	ctx context.Context, e engine.Engine, b *pca.Basis, x dataset.Examples,
+) (dataset.Examples, error) {
+	z := dataset.Examples{N: x.N, D: b.Axes.Q}
+	if x.Share != nil {
+		z, err := x.Like(z.D)
+		if err == nil {
+			err = b.Project(ctx, e, z.X, x)
+		}
+		if err != nil {
+			z.Release()
+		}
+		return z, err
+	}
+	what := fmt.Sprintf("%d components of %d examples", z.D, z.N)
+	if err := memory.Check(memory.Product(z.N, z.D, 4), what); err != nil {
+		return dataset.Examples{}, err
+	}
+	z.X = make([]float32, z.N*z.D, z.N*z.D+z.N) // with room for a bias
+	return z, b.Project(ctx, e, z.X, x)
+}
+
+// blockValues is how many values Blocks holds at a time.
+const blockValues = 1 << 25
+
+// Blocks is Apply for a caller that need not hold all results at once: it hands what a
+// learner sees of the examples to use, one block after the other, in order. Ranks do not
+// share x. The error is that of Apply or of use.
+func (k *Map) Blocks(
+	ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
+) error {
+	size := max(1, blockValues/k.Preparation.Width())
+	for from := 0; from < x.N; from += size {
+		z, err := k.Apply(ctx, e, x.Part(from, min(from+size, x.N)))
+		if err != nil {
+			return err
+		}
+		if err := use(z); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package means
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// candidates is how many atoms Auto chooses among.
+const candidates = 2000
+
+// atom is an example that has a weight of its own in the mean of its class.
+type atom struct {
+	row    int
+	weight float64
+}
+
+// choose sets the atoms of m, in the order of the examples, with the weights of the choice, and Bound.
+func (s *sample) choose(m *Means) error {
+	rng := rand.New(rand.NewPCG(s.o.Seed, 0x61746f6d)) // "atom"
+	members := make([][]int, len(s.sizes))
+	for i, k := range s.y {
+		members[k] = append(members[k], i)
+	}
+	shares, err := s.most()
+	if err != nil {
+		return err
+	}
+	m.Bound = make([]float64, len(s.sizes))
+	weights := map[int]float64{}
+	for k, rows := range members {
+		s.task.Reach(int64(k))
+		if len(rows) == 0 {
+			continue
+		}
+		var atoms []atom
+		switch s.o.Choice {
+		case Clusters:
+			atoms, m.Bound[k], err = s.clusters(rows, shares[k], rng)
+		case Herding:
+			atoms, m.Bound[k], err = s.herd(rows, shares[k])
+		default:
+			atoms, m.Bound[k] = s.draw(rows, shares[k], rng)
+		}
+		if err != nil {
+			return err
+		}
+		for _, a := range atoms {
+			weights[a.row] += a.weight
+		}
+	}
+	m.Rows = m.Rows[:0]
+	for row := range weights {
+		m.Rows = append(m.Rows, row)
+	}
+	slices.Sort(m.Rows)
+	m.Landmarks = s.exact.Landmarks.Pick(m.Rows)
+	m.Axes = engine.NewWeights(len(s.sizes), len(m.Rows))
+	for l, row := range m.Rows {
+		m.Axes.Row(int(s.y[row]))[l] = float32(weights[row])
+	}
+	return nil
+}
+
+// most returns how many atoms each class may have: its share of Options.Atoms, or all of its examples where
+// Options.Within says how many it has.
+func (s *sample) most() ([]int, error) {
+	switch n := s.o.Atoms; {
+	case s.o.Within > 0:
+		return s.sizes, nil
+	case n == Auto:
+		return s.shares(min(candidates, len(s.y)))
+	default:
+		return s.shares(n)
+	}
+}
+
+// shares returns how many of n atoms each class has: as its share of the examples, at least one.
+func (s *sample) shares(n int) ([]int, error) {
+	all, shares, before, most := len(s.y), make([]int, len(s.sizes)), 0, 0
+	left, classes := n, 0
+	for k, size := range s.sizes {
+		shares[k] = (before+size)*n/all - before*n/all
+		if before += size; size == 0 {
+			continue
+		}
+		classes++
+		shares[k] = max(1, shares[k])
+		left -= shares[k]
+	}
+	if n < classes {
+		return nil, fmt.Errorf("kernel mean: %w: found %d atoms, wanted one at least for each of %d classes", ErrOptions, n,
+			classes)
+	}
+	for ; left < 0; left++ { // classes that got one have taken it from the others
+		for k := range shares {
+			if shares[k] > shares[most] {
+				most = k
+			}
+		}
+		shares[most]--
+	}
+	return shares, nil
+}
+
+// of returns the examples of a class, which are all if there is no other, until release is called.
+func (s *sample) of(rows []int) (x dataset.Examples, release func(), err error) {
+	if len(rows) == s.exact.Landmarks.N {
+		return s.exact.Landmarks, func() {}, nil
+	}
+	return s.exact.Landmarks.Keep(rows)
+}
+
+// draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of 100.
+func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
+	if root := s.deviation(s.radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
+		k = max(1, int(math.Ceil(float64(root*root))))
+	}
+	var atoms []atom
+	for _, at := range rng.Perm(len(rows))[:k] {
+		atoms = append(atoms, atom{rows[at], 1 / float64(k)})
+	}
+	if k == len(rows) {
+		return atoms, 0
+	}
+	return atoms, s.deviation(s.radius, k)
+}
+
+// clusters draws k atoms from examples of a class by Algorithm 1: as many centres of a farthest-first
+// traversal cut the examples in parts, and one atom of each part, drawn at random, has the weight of all.
+// With Options.Within it is Algorithm 2: the traversal ends where the bound is within that.
+func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, error) {
+	x, release, err := s.of(rows)
+	defer release()
+	if err != nil {
+		return nil, 0, err
+	}
+	near := func(c *pca.Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
+	cover, err := pca.GrowCover(s.ctx, s.e, x, s.o.Function, k, pca.Farthest, rng.Uint64(), near)
+	if err != nil {
+		return nil, 0, err
+	}
+	parts := make([][]int, len(cover.Rows))
+	for i, c := range cover.Nearest {
+		parts[c] = append(parts[c], rows[i])
+	}
+	var atoms []atom
+	for _, part := range parts {
+		w := float64(len(part)) / float64(len(rows))
+		atoms = append(atoms, atom{part[rng.IntN(len(part))], w})
+	}
+	return atoms, drawBound(cover), nil
+}
+
+// drawBound is how far from the mean of all examples that of one drawn of each part is, in 95 draws of 100 at
+// most: the bound of Theorem 21's proof, without taking the largest part for all. An example drawn anew
+// moves the mean by w·D at most, w the share of the examples that the part has and D its diameter, and is
+// D/√2 from the part's mean on average at most.
+func drawBound(c *pca.Cover) float64 {
+	sizes, far := make([]int, len(c.Rows)), make([]float64, len(c.Rows))
+	for i, part := range c.Nearest {
+		sizes[part]++
+		far[part] = max(far[part], c.Distances[i])
+	}
+	moves := 0.0
+	for part, size := range sizes {
+		w, radius := float64(size)/float64(len(c.Nearest)), math.Sqrt(far[part])
+		moves += float64(w * 2 * radius * w * 2 * radius)
+	}
+	return math.Sqrt(moves/2) + math.Sqrt(logarithm*moves/2)
+}
+
+// herd chooses k atoms of a class, each where the class's mean exceeds that of the atoms so far most,
+// with a further atom in it (Chen, Welling and Smola, Super-samples from kernel herding, 2010). With
+// Options.Within it stops at the first mean that is as near, or takes all examples where none is.
+//
+// The bound holds always: v = (t+1)·ω - Σ φ(atom) begins as ω, and a further atom, which has the largest
+// ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k atoms v is no
+// longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of spaces of endless dimension.
+func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
+	x, release, err := s.of(rows)
+	defer release()
+	if err != nil {
+		return nil, 0, err
+	}
+	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
+	need := memory.Sum(pca.KernelRowsBytes(len(rows), true), memory.Product(len(rows), 32), pairBytes(len(rows)))
+	if err := memory.Check(need, what); err != nil {
+		return nil, 0, err
+	}
+	target, err := s.meansOf(x)
+	if err != nil {
+		return nil, 0, err
+	}
+	h := newHerd(target)
+	values, err := pca.NewKernelRows(s.e, x, s.o.Function, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, values.Close()) }()
+	_, task := progress.Begin(s.ctx, progress.Work{
+		Name: "herding", Unit: "atom", Total: int64(k), AtMost: s.o.Within > 0})
+	defer task.End()
+	for h.size < k {
+		task.Reach(int64(h.size))
+		at := h.next()
+		row, err := values.Row(s.ctx, at, h.gains) // those that gain much now are the next ones, as a rule
+		if err != nil {
+			return nil, 0, err
+		}
+		h.take(at, row)
+		if s.o.Within > 0 && h.squaredError() <= s.o.Within*s.o.Within {
+			break
+		}
+	}
+	if s.o.Within > 0 && h.squaredError() > s.o.Within*s.o.Within {
+		for _, row := range rows {
+			atoms = append(atoms, atom{row, 1 / float64(len(rows))})
+		}
+		return atoms, 0, nil
+	}
+	for i, times := range h.taken {
+		if times > 0 {
+			atoms = append(atoms, atom{rows[i], float64(times) / float64(h.size)})
+		}
+	}
+	return atoms, s.radius * (math.Sqrt(float64(1+4*h.size)) + 1) / float64(h.size), nil
+}

@@ -1,0 +1,154 @@
+package means
+
+import (
+	"context"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// tolerance is what must be left of an atom beside those before it, of the largest squared length:
+// float32 kernel values say little about less.
+const tolerance = 1e-6
+
+// panel is how many columns of a factor are made before what they take off the rest is computed.
+const panel = 64
+
+// lower is a lower triangular matrix in float64, n columns of it, each row stride long.
+type lower struct {
+	n, stride int
+	a         []float64
+}
+
+// factor returns L with LLᵀ = K of the atoms in order: each is the one of which most is left beside those
+// before it, the first of them; the others are left out. values are K, n×n.
+//
+// It is package pca's factor of landmarks, which goes by a BLAS. This one has its additions in an order
+// of its own, each product rounded, so weights made by it are the same on every processor.
+func factor(ctx context.Context, values []float32, n int) (lower, []int, error) {
+	l := lower{stride: n, a: make([]float64, n*n)}
+	order, rest, largest := make([]int, n), make([]float64, n), 0.0
+	for i := range order {
+		order[i] = i
+		for j := range i + 1 {
+			l.a[i*n+j] = float64(values[i*n+j])
+		}
+		largest = max(largest, l.a[i*n+i])
+	}
+	if math.IsInf(largest, 0) || math.IsNaN(largest) {
+		return l, nil, nil
+	}
+	for at := 0; at < n; at += panel {
+		if err := ctx.Err(); err != nil {
+			return l, nil, err
+		}
+		to := min(at+panel, n)
+		for i := at; i < n; i++ {
+			rest[i] = l.a[i*n+i]
+		}
+		for j := at; j < to; j++ {
+			best := j
+			for i := j + 1; i < n; i++ {
+				if rest[i] > rest[best] {
+					best = i
+				}
+			}
+			if !(rest[best] > tolerance*largest) {
+				return l, order[:l.n], nil
+			}
+			pca.SwapLower(l.a, n, j, best)
+			order[j], order[best], rest[j], rest[best] = order[best], order[j], rest[best], rest[j]
+			l.column(j, at, rest)
+			l.n++
+		}
+		l.update(at, to)
+	}
+	return l, order, nil
+}
+
+// column makes column j that of the factor, given those from column at on, and takes its squares from rest.
+func (l lower) column(j, at int, rest []float64) {
+	n := l.stride
+	pivot := math.Sqrt(rest[j])
+	l.a[j*n+j] = pivot
+	own := l.a[j*n+at : j*n+j]
+	for i := j + 1; i < n; i++ {
+		row := l.a[i*n : (i+1)*n]
+		row[j] = (row[j] - dot(row[at:j], own)) / pivot
+		rest[i] -= float64(row[j] * row[j])
+	}
+}
+
+// rowsOfTask is how many rows a task of update takes, which go through the others together.
+const rowsOfTask = 32
+
+// update takes columns at..to-1 off the rows below, four columns of the rest at a time.
+func (l lower) update(at, to int) {
+	n, w := l.stride, to-at
+	packed := make([]float64, (n-to)*w) // those columns
+	for i := to; i < n; i++ {
+		copy(packed[(i-to)*w:], l.a[i*n+at:i*n+to])
+	}
+	tasks := (n - to + rowsOfTask - 1) / rowsOfTask
+	parallel.Tasks(tasks, func(task int) {
+		from := (tasks - 1 - task) * rowsOfTask // the longest first
+		last := min(from+rowsOfTask, n-to)
+		for j := 0; j < last; j += 4 {
+			for i := max(from, j); i < last; i++ {
+				row := l.a[(i+to)*n+to : (i+to)*n+n]
+				x := packed[i*w : (i+1)*w]
+				if j+4 > i+1 {
+					for c := j; c <= i; c++ {
+						row[c] -= dot(x, packed[c*w:(c+1)*w])
+					}
+					continue
+				}
+				a, b := packed[j*w:j*w+len(x)], packed[(j+1)*w:(j+1)*w+len(x)]
+				c, d := packed[(j+2)*w:(j+2)*w+len(x)], packed[(j+3)*w:(j+3)*w+len(x)]
+				var p, q, r, s float64
+				for k, v := range x {
+					p += float64(v * a[k])
+					q += float64(v * b[k])
+					r += float64(v * c[k])
+					s += float64(v * d[k])
+				}
+				row[j] -= p
+				row[j+1] -= q
+				row[j+2] -= r
+				row[j+3] -= s
+			}
+		}
+	})
+}
+
+// dot returns ⟨x,y⟩, added in their order.
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	y = y[:len(x)]
+	for k, v := range x {
+		sum += float64(v * y[k])
+	}
+	return sum
+}
+
+// forward replaces v, n values, by L⁻¹·v.
+func (l lower) forward(v []float64) {
+	for i := range v {
+		row := l.a[i*l.stride:]
+		v[i] = (v[i] - dot(row[:i], v[:i])) / row[i]
+	}
+}
+
+// backward writes L⁻ᵀ·v to dst, L that of the first len(v) columns. v stays as it is.
+func (l lower) backward(dst []float32, v []float64) {
+	left := append([]float64(nil), v...)
+	for i := len(left) - 1; i >= 0; i-- {
+		row := l.a[i*l.stride:]
+		left[i] /= row[i]
+		for j, r := range row[:i] {
+			left[j] -= float64(left[i] * r)
+		}
+		dst[i] = float32(left[i])
+	}
+}

@@ -1,0 +1,243 @@
+package means
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// Means are mean vectors of classes in feature space, and how far they are from the exact ones.
+type Means struct {
+	engine.Projection       // the atoms, and a row of their weights for each class
+	Rows              []int // the example that each atom is
+
+	// Error is ‖ω_k - ω̂_k‖ in feature space of each class, 0 if the means are exact: the root of the
+	// mean over examples x of the class, up to errorRows of them, of ⟨ω_k - ω̂_k, φ(x) - ω̂_k⟩. What is
+	// left of float32 sums, some 0.0003 of the largest length, cannot be told from 0.
+	Error []float64
+	// Length is ‖ω_k‖, measured as Error is, which means little if it is as long; nil if the means are exact.
+	Length []float64
+	// Bound is what Error is below in 95 draws of 100, of each class; nil of Optimal weights, whose
+	// Error is no larger than with any other weights of the same atoms.
+	Bound []float64
+	// Statistical is how far the exact mean of so many examples may be from that of all there could
+	// be, in 95 samples of 100, of each class (Theorem 5).
+	Statistical []float64
+	Dropped     int // atoms that the others stand for already
+}
+
+// Notes says what was found, a sentence each. Lengths are those of feature space.
+func (m *Means) Notes() []string {
+	statistical, far, bound := slices.Max(m.Statistical), slices.Max(m.Error), 0.0
+	if m.Bound != nil {
+		bound = slices.Max(m.Bound)
+	}
+	text := fmt.Sprintf("means of %d classes by %d atoms", m.Axes.Q, m.Landmarks.N)
+	switch {
+	case far == 0 && bound == 0:
+		text += ", exact"
+	case bound == 0:
+		text += fmt.Sprintf(", at most %.2g from those of all examples", far)
+	default:
+		text += fmt.Sprintf(", at most %.2g from those of all examples (bound %.2g)", far, bound)
+	}
+	if m.Length != nil {
+		text += fmt.Sprintf(", which are %.2g to %.2g long", slices.Min(m.Length), slices.Max(m.Length))
+	}
+	notes := []string{text + fmt.Sprintf("; these are within %.2g of the true ones, in 95 samples of 100", statistical)}
+	if m.Dropped > 0 {
+		notes = append(notes, fmt.Sprintf("%d atoms were dropped: in feature space the others stand for them", m.Dropped))
+	}
+	return notes
+}
+
+// errorRows is how many examples of all classes Error is measured on.
+const errorRows = 4096
+
+// Fit finds means of the q classes of examples x with labels y: all examples, or as few as o says. If
+// o.Atoms is Auto, they are as few of some thousands as let the sum of Statistical and Error stop
+// falling (Corollary 23): it is within a twentieth of that with all of the thousands; if o.Within is set, as few
+// as are that near. A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, those of Exact, and those
+// of Engine.Project.
+//
+// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values of its own examples alone,
+// unless all are atoms or it herds: for these it has all examples.
+func Fit(
+	ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
+) (*Means, error) {
+	if err := o.check(x.N); err != nil {
+		return nil, err
+	}
+	if o.Atoms == 0 && o.Within == 0 || o.Choice == Herding {
+		x = x.Whole()
+	}
+	sizes, err := countClasses(x, y, q)
+	if err != nil {
+		return nil, err
+	}
+	exact := engine.Projection{Function: o.Function, Landmarks: x}
+	if x.Share == nil { // else each rank makes its own weights
+		if exact, err = Exact(x, y, q, o.Function); err != nil {
+			return nil, err
+		}
+	}
+	m := &Means{Projection: exact, Error: make([]float64, q), Statistical: make([]float64, q)}
+	s := &sample{ctx: ctx, e: e, exact: exact, y: y, sizes: sizes, o: o}
+	s.radius = math.Sqrt(slices.Max(pca.SquaredLengths(o.Function, x)))
+	for k, n := range sizes {
+		m.Statistical[k] = s.deviation(s.radius, n)
+	}
+	if o.Atoms == 0 && o.Within == 0 {
+		m.Rows = make([]int, x.N)
+		for i := range m.Rows {
+			m.Rows[i] = i
+		}
+		return m, nil
+	}
+	s.ctx, s.task = progress.Begin(ctx, progress.Work{Name: "fitting the means", Unit: "class", Total: int64(q)})
+	defer s.task.End()
+	if err := s.choose(m); err != nil {
+		return nil, err
+	}
+	if o.Weights == Optimal {
+		err = s.optimal(m)
+	} else {
+		var means []float32
+		if means, err = s.exactAt(m.Rows); err == nil {
+			m.Error, err = s.errors(m.Projection, means)
+		}
+	}
+	m.Length = s.lengths
+	return m, err
+}
+
+// sample is what a fit is of.
+type sample struct {
+	ctx   context.Context
+	task  *progress.Task // of which the choice for a class is a part
+	e     engine.Engine
+	exact engine.Projection // its landmarks are the examples; of those that ranks share it has no axes
+	y     []int32
+	sizes []int // examples of each class
+	o     Options
+
+	radius float64 // the root of the largest κ(x,x)
+
+	rows    []int     // on which errors are measured
+	at      []float32 // the exact means at these
+	lengths []float64 // of the exact means
+}
+
+// Bounds hold in 95 draws of 100; logarithm is that of 1/0.05, as a number, since math.Log differs from
+// one processor to the other in its last bit, and Auto decides by it.
+const (
+	confidence = 0.95
+	logarithm  = 2.995732273553991
+)
+
+// deviation returns how far the mean of n vectors drawn from a distribution in a ball of that radius is from
+// the distribution's, but for 5 draws of 100: R/√n on average and at most 2R/n more for each draw that is
+// another, by McDiarmid's inequality.
+func (s *sample) deviation(radius float64, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return radius * (1 + math.Sqrt(2*logarithm)) / math.Sqrt(float64(n))
+}
+
+// project returns the numbers of p at examples, n × p.Width().
+func (s *sample) project(x dataset.Examples, p engine.Projection) ([]float32, error) {
+	what := fmt.Sprintf("%d kernel means at %d examples", p.Width(), x.N)
+	if err := memory.Check(memory.Product(x.N, p.Width(), 4), what); err != nil {
+		return nil, err
+	}
+	dst := make([]float32, x.N*p.Width())
+	b := pca.Basis{Projection: p}
+	return dst, b.Project(s.ctx, s.e, dst, x)
+}
+
+// errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks are exact.
+// With r = ω - ω̂, ‖r‖² = ⟨r, ω⟩ - ⟨r, ω̂⟩, of which the first is the mean of r over the class, and the second
+// Σ β_l·r(a_l).
+func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error) {
+	q := p.Axes.Q
+	own, err := s.project(p.Landmarks, p)
+	if err != nil {
+		return nil, err
+	}
+	inner := make([]float64, q)
+	for l := range p.Landmarks.N {
+		for k := range q {
+			r := float64(exact[l*q+k]) - float64(own[l*q+k])
+			inner[k] += float64(float64(p.Axes.Row(k)[l]) * r)
+		}
+	}
+	means, err := s.residuals(p)
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range means {
+		means[k] = math.Sqrt(max(0, v-inner[k]))
+	}
+	return means, nil
+}
+
+// exactAt returns the exact means at examples rows. One reading of all examples has those of the sample of errors too.
+func (s *sample) exactAt(rows []int) ([]float32, error) {
+	s.rows = s.errorSample()
+	means, err := s.exactOf(s.exact.Landmarks.Pick(slices.Concat(rows, s.rows)))
+	if err != nil {
+		return nil, err
+	}
+	split := len(rows) * len(s.sizes)
+	s.at = means[split:]
+	return means[:split], nil
+}
+
+// residuals returns the mean of ω_k - ω̂_k over the examples of class k in the sample.
+func (s *sample) residuals(p engine.Projection) ([]float64, error) {
+	q := p.Axes.Q
+	near, err := s.project(s.exact.Landmarks.Pick(s.rows), p)
+	if err != nil {
+		return nil, err
+	}
+	sums, count, squares := make([]float64, q), make([]int, q), make([]float64, q)
+	for at, i := range s.rows {
+		k := int(s.y[i])
+		sums[k] += float64(s.at[at*q+k]) - float64(near[at*q+k])
+		squares[k] += float64(s.at[at*q+k])
+		count[k]++
+	}
+	s.lengths = make([]float64, q)
+	for k, n := range count {
+		sums[k] /= float64(max(1, n))
+		s.lengths[k] = math.Sqrt(max(0, squares[k]/float64(max(1, n))))
+	}
+	return sums, nil
+}
+
+// errorSample returns examples of each class, all or as many as its share of errorRows, at least 64.
+func (s *sample) errorSample() []int {
+	rng := rand.New(rand.NewPCG(s.o.Seed, 0x6572726f72)) // "error"
+	left := make([]int, len(s.sizes))
+	for k, n := range s.sizes {
+		left[k] = min(n, max(64, errorRows*n/len(s.y)))
+	}
+	var rows []int
+	for _, i := range rng.Perm(len(s.y)) {
+		if k := s.y[i]; left[k] > 0 {
+			left[k]--
+			rows = append(rows, i)
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}

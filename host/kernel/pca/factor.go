@@ -1,0 +1,111 @@
+package pca
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// lower is a lower triangular m×m matrix in float64, row-major.
+type lower struct {
+	m int
+	a []float64
+}
+
+// panelOf returns the number of rows of panel at, of at most panelSize.
+func (l lower) panelOf(at int) int { return min(panelSize, l.m-at) }
+
+// general returns the rows×columns part of l whose first entry is (i, j).
+func (l lower) general(i, j, rows, columns int) blas64.General {
+	return blas64.General{Rows: rows, Cols: columns, Stride: l.m, Data: l.a[min(i*l.m+j, len(l.a)):]}
+}
+
+// factor returns L with LLᵀ = K_mm for the landmarks in a new order: always the one of which
+// most is left beside those before it, until that is no more than tolerance, of the largest
+// squared length; the others are dropped. In another order, rounding of nearly dependent
+// landmarks grows from one to the next.
+func (b *Basis) factor(ctx context.Context, e engine.Engine, tolerance float64) (lower, error) {
+	m := len(b.Rows)
+	values := make([]float32, m*m)
+	if err := project(ctx, e, values, b.Landmarks, engine.Projection{Function: b.Function,
+		Landmarks: b.Landmarks}); err != nil {
+		return lower{}, err
+	}
+	l := lower{m: m, a: make([]float64, m*m)}
+	largest := 0.0
+	for i, v := range values {
+		if l.a[i] = float64(v); math.IsInf(l.a[i], 0) || math.IsNaN(l.a[i]) {
+			return lower{}, errOverflow
+		}
+		if i%(m+1) == 0 {
+			largest = max(largest, l.a[i])
+		}
+	}
+	order := make([]int, m)
+	for i := range order {
+		order[i] = i
+	}
+	k, err := l.pivotedCholesky(ctx, order, tolerance*largest)
+	if err != nil {
+		return lower{}, err
+	}
+	if k == 0 {
+		return lower{}, fmt.Errorf("%w: all %d landmarks are 0 there; take more, or another seed", ErrConstant, m)
+	}
+	r := lower{m: k, a: make([]float64, k*k)}
+	all := b.Rows
+	b.Rows = make([]int, k)
+	for i := range k {
+		b.Rows[i] = all[order[i]]
+		copy(r.a[i*k:i*k+i+1], l.a[i*m:])
+	}
+	b.DroppedLandmarks = m - k
+	b.Landmarks = b.Landmarks.Pick(order[:k])
+	return r, nil
+}
+
+// inverse returns the inverse of the p×p triangle of l at (at, at).
+func (l lower) inverse(at, p int) blas64.General {
+	inv := blas64.General{Rows: p, Cols: p, Stride: p, Data: identity(p)}
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, l.triangle(at, p), inv)
+	return inv
+}
+
+func (l lower) triangle(at, p int) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: p, Stride: l.m, Data: l.a[at*l.m+at:]}
+}
+
+// axes returns the axes of eigenvectors of the Gram matrix of the features, rows of m:
+// A = V·L⁻¹.
+func (l lower) axes(ctx context.Context, found eigenpairs) ([]float32, error) {
+	d := len(found.values)
+	a := blas64.General{Rows: d, Cols: l.m, Stride: l.m, Data: make([]float64, d*l.m)}
+	for i, v := range found.vectors {
+		a.Data[i] = float64(v)
+	}
+	columns := func(at, p int) blas64.General {
+		return blas64.General{Rows: d, Cols: p, Stride: l.m, Data: a.Data[at:]}
+	}
+	last := (l.m - 1) / panelSize * panelSize
+	for at := last; at >= 0; at -= panelSize {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := l.panelOf(at)
+		if after := at + p; after < l.m {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, columns(after, l.m-after), l.general(after, at, l.m-after, p),
+				1, columns(at, p))
+		}
+		blas64.Trsm(blas.Right, blas.NoTrans, 1, l.triangle(at, p), columns(at, p))
+	}
+	axes := make([]float32, len(a.Data))
+	for i, v := range a.Data {
+		axes[i] = float32(v)
+	}
+	return axes, nil
+}

@@ -1,0 +1,145 @@
+package pca
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// blockSize is how many vectors are multiplied at once. The band of T is as wide, and the
+// work on T grows with its square; engines read the matrix once for so many vectors.
+const blockSize = 16
+
+// converged is the residual of an eigenpair, relative to its eigenvalue, that is as good
+// as none: rounding of the float32 kernel values moves eigenvectors more.
+const converged = 1e-6
+
+// eigenpairs are eigenvalues in decreasing order, and eigenvectors, of unit length, as
+// rows of n values.
+type eigenpairs struct {
+	values  []float64
+	vectors []float32
+}
+
+// matrix is a symmetric positive semidefinite n×n matrix that only multiplies.
+type matrix struct {
+	n       int
+	centred bool // it stands for H·M·H, though multiply leaves H out
+	// multiply writes the products with the rows of v, of n values each, to the columns of
+	// dst, n × v.Q row-major.
+	multiply func(dst []float32, v engine.Weights) error
+}
+
+// lanczos is the block Lanczos process: an orthonormal basis Q of the space spanned by the
+// start and its products with powers of the matrix, and T = QᵀMQ, of band form.
+type lanczos struct {
+	a     matrix
+	q     *vectors
+	t     *band
+	block []float64 // n × blockSize: the newest vectors, not yet in q
+	rng   *rand.Rand
+	// coupling is the block of T between the vectors of q and the newest: how far the
+	// space is from being invariant.
+	coupling  []float64
+	exhausted bool // the newest vectors are all 0: q spans an invariant space
+}
+
+func newLanczos(e engine.Engine, a matrix, seed uint64) (*lanczos, error) {
+	l := &lanczos{a: a, q: &vectors{e: e, n: a.n}, t: &band{width: blockSize}, block: make([]float64, a.n*blockSize)}
+	l.rng = rand.New(rand.NewPCG(seed, 0x6c616e637a6f73)) // "lanczos"
+	for j := range blockSize {
+		l.replace(j, true)
+	}
+	return l, l.orthonormalize()
+}
+
+func (l *lanczos) close() error { return l.q.close() }
+
+// extend adds one block to the basis.
+func (l *lanczos) extend() error {
+	newest, err := l.q.add(l.block)
+	if err != nil {
+		return err
+	}
+	l.t.extend(l.coupling)
+	products := make([]float32, len(l.block))
+	if err := l.a.multiply(products, newest); err != nil {
+		return err
+	}
+	for i, v := range products {
+		l.block[i] = float64(v)
+	}
+	return l.orthonormalize()
+}
+
+// orthonormalize makes the block orthogonal to q and orthonormal, enters the diagonal
+// block of T for the newest vectors of q, and keeps the coupling. It goes over the block
+// twice, which is enough (Daniel, Gragg, Kaufman and Stewart 1976), or again if the second
+// time took much away. A vector that nothing remains of is replaced by a random one, which
+// T does not couple, or by 0 if nothing remains of that either: the space is exhausted.
+func (l *lanczos) orthonormalize() error {
+	const (
+		most    = 0.5   // of the square of a length: what remains is orthogonal
+		nothing = 1e-12 // likewise: what remains is rounding
+		passes  = 12
+	)
+	r, tries := identity(blockSize), make([]int, blockSize)
+	for pass, again := 0, true; again && pass < passes; pass++ {
+		again = pass == 0
+		if l.a.centred {
+			centre(l.block, blockSize)
+		}
+		before := gram(l.block, blockSize)
+		c, err := l.q.remove(l.block)
+		if err != nil {
+			return err
+		}
+		if pass == 0 && l.q.count > 0 {
+			l.t.diagonal(c[(l.q.count-blockSize)*blockSize:])
+		}
+		factor := cholesky(gram(l.block, blockSize), blockSize)
+		divide(l.block, factor, blockSize)
+		r = product(factor, r, blockSize)
+		for j := range blockSize {
+			was, left := before[j*blockSize+j], factor[j*blockSize+j]
+			switch left *= left; {
+			case was == 0 || left > most*was:
+			case left > nothing*was:
+				again = true
+			default:
+				clear(r[j*blockSize : (j+1)*blockSize])
+				tries[j]++
+				l.replace(j, tries[j] < 3)
+				again = true
+			}
+		}
+	}
+	l.coupling, l.exhausted = r, !slices.ContainsFunc(l.block, func(v float64) bool { return v != 0 })
+	return nil
+}
+
+// replace makes vector j of the block random, or 0.
+func (l *lanczos) replace(j int, random bool) {
+	for i := range l.a.n {
+		v := 0.0
+		if random {
+			v = l.rng.NormFloat64()
+		}
+		l.block[i*blockSize+j] = v
+	}
+}
+
+// residual bounds how far (θ, Qs) is from an eigenpair, from s alone.
+func (l *lanczos) residual(s []float64) float64 {
+	last, sum := s[len(s)-blockSize:], 0.0
+	for i := range blockSize {
+		v := 0.0
+		for j := range blockSize {
+			v += float64(l.coupling[i*blockSize+j] * last[j])
+		}
+		sum += float64(v * v)
+	}
+	return math.Sqrt(sum)
+}

@@ -1,0 +1,210 @@
+package pca
+
+import (
+	"context"
+	"runtime/debug"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
+func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) error {
+	which, err := b.choose(ctx, e, x, o)
+	if err != nil {
+		return err
+	}
+	b.Rows, b.Landmarks = which, x.Pick(which)
+	factor, err := b.factor(ctx, e, o.Tolerance)
+	if err != nil {
+		return err
+	}
+	m := len(b.Rows)
+	gram, mean, err := b.gram(ctx, e, x, factor)
+	if err != nil {
+		return err
+	}
+	var found eigenpairs
+	if m <= denseSize {
+		found, err = b.dense(gram, m, nil, o)
+	} else {
+		r, failed := e.Load(dataset.Examples{N: m, D: m, X: gram}, blockSize)
+		if failed != nil {
+			return failed
+		}
+		defer r.Close()
+		found, err = b.leading(ctx, e, matrix{n: m, multiply: func(dst []float32, v engine.Weights) error {
+			return scores(dst, r, v)
+		}}, o)
+	}
+	if err != nil {
+		return err
+	}
+	axes, err := factor.axes(ctx, found)
+	if err != nil {
+		return err
+	}
+	b.setAxes(axes, found.values, mean)
+	return nil
+}
+
+// gram returns the inner products of the m features, centred, over all examples, m × m, and the mean of each column
+// of K_nm. It sets Variance.
+func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l lower) ([]float32, []float64, error) {
+	own, some := engine.Own(e, x)
+	panels, sums, err := b.features(ctx, own, some, l)
+	if err := x.Share.Agree(err); err != nil {
+		return nil, nil, err
+	}
+	mean, err := meansOfParts(x.Share, sums, l.m, x.N)
+	if err != nil {
+		return nil, nil, err
+	}
+	squares, all := []float64{0}, 0.0
+	lengths := SquaredLengths(b.Function, some)
+	err = dataset.InOrder(x.Share, squares, 1, func(sum []float64, _, _ int) error {
+		for _, v := range lengths {
+			sum[0] += v
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	gram := make([]float32, l.m*l.m)
+	vary := func(means []float64) error {
+		for _, c := range means {
+			all += float64(c * c)
+		}
+		b.Variance = squares[0] - float64(x.N)*all
+		return b.checkVariance(squares[0])
+	}
+	if x.Share != nil {
+		f := newSlabs(panels, l.m, some.N)
+		means, err := f.centre(x)
+		if err == nil {
+			err = vary(means)
+		}
+		if err == nil {
+			err = f.gram(ctx, own, x, gram)
+		}
+		free(4 * l.m * some.N)
+		return gram, mean, err
+	}
+	f := transposed(panels, l.m, x.N)
+	if err := vary(centreRows(f)); err != nil {
+		return nil, nil, err
+	}
+	err = project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f})
+	free(2 * 4 * l.m * x.N) // the features, and what the engine made of them
+	return gram, mean, err
+}
+
+// features returns F in panels of columns, of some examples, and sums of columns of K_nm over parts of these, a row
+// of m for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ, products on the engine.
+func (b *Basis) features(
+	ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
+) (panels [][]float32, sums [][]float64, err error) {
+	if x.N == 0 {
+		return nil, nil, nil
+	}
+	sums = make([][]float64, countParts(x.N))
+	product, rest := make([]float32, x.N*min(panelSize, l.m)), make([]float64, x.N*min(panelSize, l.m))
+	// multiply writes a·cᵀ to product; c is the p × q part of l at (i, j), or of its inverse.
+	multiply := func(a []float32, c blas64.General) error {
+		w := dataset.Examples{N: c.Rows, D: c.Cols, X: make([]float32, 0, c.Rows*c.Cols)}
+		for r := range c.Rows {
+			for _, v := range c.Data[r*c.Stride : r*c.Stride+c.Cols] {
+				w.X = append(w.X, float32(v))
+			}
+		}
+		return project(ctx, e, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a},
+			engine.Projection{Function: linear, Landmarks: w})
+	}
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "features", Unit: "landmark", Total: int64(l.m)})
+	defer task.End()
+	for at := 0; at < l.m; at += panelSize {
+		task.Reach(int64(at))
+		p := l.panelOf(at)
+		which := make([]int, p)
+		for k := range which {
+			which[k] = at + k
+		}
+		panel := make([]float32, x.N*p)
+		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function,
+			Landmarks: b.Landmarks.Pick(which)}); err != nil {
+			return nil, nil, err
+		}
+		for k, s := range partSums(panel, p) {
+			sums[k] = append(sums[k], s...)
+		}
+		for i, v := range panel {
+			rest[i] = float64(v)
+		}
+		for k, before := range panels {
+			if err := multiply(before, l.general(at, k*panelSize, p, panelSize)); err != nil {
+				return nil, nil, err
+			}
+			parts(x.N, func(_, from, to int) {
+				for i := from * p; i < to*p; i++ {
+					rest[i] -= float64(product[i])
+				}
+			})
+		}
+		for i, v := range rest[:len(panel)] {
+			panel[i] = float32(v)
+		}
+		if err := multiply(panel, l.inverse(at, p)); err != nil {
+			return nil, nil, err
+		}
+		copy(panel, product[:len(panel)])
+		panels = append(panels, panel)
+	}
+	return panels, sums, nil
+}
+
+// transposed returns an m × n matrix whose rows are the columns of panels, each of n rows, and empties panels.
+func transposed(panels [][]float32, m, n int) dataset.Examples {
+	f := dataset.Examples{N: m, D: n, X: make([]float32, m*n)}
+	for k, panel := range panels {
+		p := len(panel) / n
+		parallel.Tasks(p, func(j int) {
+			row := f.Row(k*panelSize + j)
+			for i := range row {
+				row[i] = panel[i*p+j]
+			}
+		})
+		panels[k] = nil
+		free(4 * m * n) // else both would be there at once
+	}
+	return f
+}
+
+// free gives back memory that nobody uses any more if bytes are worth the time: the collector waits until as much
+// again has been taken.
+func free(bytes int) {
+	const much = 64 << 20
+	if bytes >= much {
+		debug.FreeOSMemory()
+	}
+}
+
+// centreRows subtracts from each row of f its mean, and returns the means.
+func centreRows(f dataset.Examples) []float64 {
+	mean := make([]float64, f.N)
+	parallel.Tasks(f.N, func(i int) {
+		row, sum := f.Row(i), 0.0
+		for _, v := range row {
+			sum += float64(v)
+		}
+		mean[i] = sum / float64(f.D)
+		for j, v := range row {
+			row[j] = float32(float64(v) - mean[i])
+		}
+	})
+	return mean
+}

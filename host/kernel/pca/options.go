@@ -1,0 +1,168 @@
+package pca
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+)
+
+// The ways to choose landmarks. All are seeded.
+const (
+	Uniform  = "uniform"  // each set of m examples is as likely
+	KMeans   = "kmeans++" // one by one, in proportion to the squared distance in feature space from the nearest so far
+	Farthest = "farthest" // one by one, the farthest from all so far (the first is random)
+)
+
+// The kinds of error of Fit and of what it rests on; test with errors.Is. Errors of the
+// engine are passed on.
+var (
+	ErrOptions  = errors.New("kernel PCA cannot be fitted so")
+	ErrConstant = errors.New("the examples are all the same in feature space")
+	ErrMemory   = errors.New("kernel PCA would need more memory than allowed")
+)
+
+// defaultTolerance is the least eigenvalue, relative to the largest, whose axis is kept:
+// float32 kernel values say little about smaller ones.
+const defaultTolerance = 1e-6
+
+// Options say what to fit.
+type Options struct {
+	Function kernel.Function
+	Cosine   bool // scale each example to length 1 first (clause 2), so that linear is the cosine
+
+	Components int     // D; 0 to choose it by Variance
+	Variance   float64 // the share of the variance in feature space that D components reach, in (0, 1]
+
+	Landmarks int    // m; 0 for all examples, which is exact
+	Choice    string // Uniform (also ""), KMeans or Farthest
+	Seed      uint64 // of landmarks and of the start of the Lanczos process
+
+	Tolerance   float64 // of eigenvalues; 0 for 1e-6
+	MemoryLimit int64   // in bytes, for what Fit takes besides the examples; 0 for none
+}
+
+// check judges o for n examples of d features and fills in what is left out.
+func (o *Options) check(n, d int) error {
+	wrong := func(format string, a ...any) error {
+		return fmt.Errorf("%w: "+format, append([]any{ErrOptions}, a...)...)
+	}
+	if n < 2 || d < 1 {
+		return wrong("found %d examples of %d features, wanted at least 2 examples and 1 feature", n, d)
+	}
+	if err := o.Function.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	if o.Landmarks < 0 || o.Landmarks > n {
+		return wrong("found %d landmarks, wanted at most one per example (%d), or 0 for all examples", o.Landmarks, n)
+	}
+	switch o.Choice {
+	case "":
+		o.Choice = Uniform
+	case Uniform, KMeans, Farthest:
+	default:
+		return wrong("found the choice of landmarks %q, wanted %s, %s or %s", o.Choice, Uniform, KMeans, Farthest)
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = defaultTolerance
+	}
+	if !(o.Tolerance > 0 && o.Tolerance < 1) {
+		return wrong("found the tolerance %v of eigenvalues, wanted it between 0 and 1", o.Tolerance)
+	}
+	if o.MemoryLimit < 0 {
+		return wrong("found a memory limit of %d bytes, wanted a positive one, or 0 for none", o.MemoryLimit)
+	}
+	switch rank, why := o.rank(n, d); {
+	case o.Components < 0 || o.Components > 0 && o.Variance != 0:
+		return wrong("found %d components and variance %v, wanted one of them above 0", o.Components, o.Variance)
+	case o.Components > rank:
+		return wrong("found %d components, wanted at most %d: %s", o.Components, rank, why)
+	case o.Components == 0 && !(o.Variance > 0 && o.Variance <= 1):
+		return wrong("found no number of components and variance %v, wanted components above 0 or a share of "+
+			"variance in (0, 1]", o.Variance)
+	}
+	return nil
+}
+
+// MostComponents returns the most components there can be of n examples of d features, with
+// o's function and landmarks.
+func (o *Options) MostComponents(n, d int) int {
+	rank, _ := o.rank(n, d)
+	return rank
+}
+
+// rank returns the most components there can be, and why.
+func (o *Options) rank(n, d int) (int, string) {
+	rank, why := n-1, fmt.Sprintf("%d centred examples span no more dimensions", n)
+	if m := o.Landmarks; m > 0 && m < rank {
+		rank, why = m, fmt.Sprintf("%d landmarks span no more dimensions", m)
+	}
+	if o.Function.Kind == kernel.Linear && d < rank {
+		rank, why = d, fmt.Sprintf("a linear kernel function of %d features has no more dimensions", d)
+	}
+	return rank, why
+}
+
+// Plan is what a fit takes besides the examples, in bytes, most of it in float32.
+type Plan struct {
+	Kernel  int64 `json:"kernel_bytes"`  // kernel values that are kept, and what is computed from them
+	Vectors int64 `json:"vectors_bytes"` // of the Lanczos process, about, for 3·D dimensions
+	Basis   int64 `json:"basis_bytes"`   // landmarks (as dense) and axes
+	Kept    bool  `json:"kept"`          // all pairs' kernel values are kept, else computed for each product
+	Limit   int64 `json:"limit_bytes"`   // 0 for none
+}
+
+// Total is the sum.
+func (p Plan) Total() int64 { return p.Kernel + p.Vectors + p.Basis }
+
+// NewPlan says what Fit would need for examples x, on this rank if ranks share them. Errors: those of Fit that
+// need no look at the examples.
+func NewPlan(x dataset.Examples, o Options) (Plan, error) {
+	n, d := x.N, x.D
+	if err := o.check(n, d); err != nil {
+		return Plan{}, err
+	}
+	from, to := x.Own()
+	p := Plan{Kept: true, Limit: o.MemoryLimit}
+	m, size := n, n // landmarks, and the order of the matrix whose eigenvectors are sought
+	if o.Landmarks > 0 {
+		m, size = o.Landmarks, o.Landmarks
+	}
+	components := o.Components
+	if components == 0 {
+		components = o.MostComponents(n, d) // whatever the variance asks for
+	}
+	p.Basis = 4 * bytes(m, d+components)
+	switch {
+	case size <= denseSize:
+		p.Kernel, p.Vectors = 28*bytes(size, size), 8*bytes(size, size)
+	default:
+		p.Kernel = 4 * bytes(size, size)
+		steps := min(3*components, size)
+		// Both orders, the block and its products, T and its factors, results twice.
+		p.Vectors = 8*bytes(size, steps) + 32*bytes(size, blockSize) + 56*bytes(steps, blockSize) +
+			8*bytes(components, steps) + 4*bytes(size, components)
+	}
+	if o.Landmarks > 0 {
+		// Factors in float64; features, and of one panel of them products, remainders and the other order.
+		p.Kernel += 20*bytes(m, m) + 4*bytes(to-from, m) + 16*bytes(to-from, min(m, panelSize))
+	} else if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit && size > denseSize {
+		p.Kernel, p.Kept = 0, false
+	}
+	if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit {
+		return p, fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for the basis), "+
+			"the limit is %d; take fewer components or fewer landmarks",
+			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, o.MemoryLimit)
+	}
+	return p, nil
+}
+
+// bytes returns a·b, or what stands for too much.
+func bytes(a, b int) int64 {
+	if b > 0 && int64(a) > math.MaxInt64/64/int64(b) {
+		return math.MaxInt64 / 1024
+	}
+	return int64(a) * int64(b)
+}

@@ -30,13 +30,12 @@ var notRun = []struct {
 	why  string
 }{
 	{regexp.MustCompile(`^(sudo )?make |^go build -tags mpi|^mpirun`), "a target of its own: whether it is there is tested"},
-	{regexp.MustCompile(`^go (get|env)`), "fetches this project, or changes the settings of who tests"},
-	{regexp.MustCompile(`^uma-gpu tune`), "minutes: make tuner"},
+	{regexp.MustCompile(`^go (get|env|test)`), "fetches or tests this project, or changes settings"},
 	{regexp.MustCompile(`^apt-get|^for deb|root/usr`), "fetches packages: testdata/make-testdata.sh, whose results have hashes"},
 }
 
 // slow are the commands that each test run leaves to make docs.
-var slow = regexp.MustCompile(`--gamma search|reproduce fig1a`)
+var slow = regexp.MustCompile(`--gamma search|^go run ./bench/papers`)
 
 // written finds the files that a command writes for those after it.
 var written = regexp.MustCompile(`(?:--(?:out|model|picture|write-[a-z]+)|>) ?(\S+)`)
@@ -51,8 +50,8 @@ var shorter = []struct {
 }{
 	{regexp.MustCompile(`^(uma-gpu bench .*)`), "$1 --repeat 1 --steps 20"},
 	{regexp.MustCompile(`--runs \d+`), "--runs 2"},
-	{regexp.MustCompile(`^(uma-gpu reproduce (fig1b|table1|kernel-mean-uci)) `), "$1 --runs 2 "},
-	{regexp.MustCompile(`^(uma-gpu reproduce table1)`), "$1 --sets digits"},
+	{regexp.MustCompile(`^(go run ./bench/papers (fig1b|table1|kernel-mean-uci)) `), "$1 --runs 2 "},
+	{regexp.MustCompile(`^(go run ./bench/papers table1)`), "$1 --sets digits"},
 	{regexp.MustCompile(`--examples \d+`), "--examples 5000"},
 	{regexp.MustCompile(`--(atoms|landmarks) \d+`), "--$1 70"},
 	{regexp.MustCompile(`^make run\b`), "sh testdata/demo.sh build/uma-gpu cpu"},
@@ -111,7 +110,7 @@ func runPage(t *testing.T, p docs.Page, s shell, met map[string]bool) {
 			continue
 		}
 		begin := time.Now()
-		output, err := s.run(t, text)
+		output, err := s.run(t, s.built(t, text))
 		if took := time.Since(begin); took > 5*time.Second {
 			t.Logf("%.0f s: %s", took.Seconds(), c.Text)
 		}
@@ -207,6 +206,24 @@ func (s shell) shortened(command string) string {
 		command = short.what.ReplaceAllString(command, short.with)
 	}
 	return command
+}
+
+// experiments is how pages call the program of the papers' experiments.
+const experiments = "go run ./bench/papers"
+
+// built returns a command with the path of that program, built in the repository, in place of the call.
+func (s shell) built(t *testing.T, command string) string {
+	t.Helper()
+	if !strings.Contains(command, experiments) {
+		return command
+	}
+	program := filepath.Join(s.dir, "build", "papers")
+	c := exec.Command("go", "build", "-o", program, "./bench/papers")
+	c.Dir = root
+	if output, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", experiments, err, output)
+	}
+	return strings.ReplaceAll(command, experiments, program)
 }
 
 // run runs a command and returns what it prints, on both streams. A server goes on behind those that follow, until the

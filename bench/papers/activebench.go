@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -30,7 +30,7 @@ const (
 		"so many.\n"
 )
 
-var activeBench = &Definition{
+var activeBench = &experiment{
 	Name: "active-benchmark", Usage: "area under the curve of accuracy, by a public benchmark's protocol",
 	Paper: benchPaper,
 	About: benchAbout + "Banana is theirs; ringnorm and twonorm (Breiman 1998) and checkerboard (4 by 4) are drawn,\n" +
@@ -38,7 +38,7 @@ var activeBench = &Definition{
 	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"}, run: runActiveBench,
 }
 
-var activeBenchPacked = &Definition{
+var activeBenchPacked = &experiment{
 	Name: "active-benchmark-packed", Usage: "the same on eight more of its sets",
 	Paper: benchPaper,
 	About: benchAbout + "The sets are benchmark/NAME.csv below the folder of the data, which bench/rframe.py makes of\n" +

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const figure75About = "Two classes, a pool of which two examples are labelled at
 	"random-bpm with the centroid. Rows are the accuracy on the test examples after so many questions, and at\n" +
 	"the end that of the largest ball of the whole pool's labels."
 
-var figure75 = &Definition{
+var figure75 = &experiment{
 	Name: "fig7.5", Usage: "active learning by largest ball and centroid (figure 7.5 of Louche's thesis)",
 	Paper: thesis + "Figure 7.5",
 	About: figure75About + "\n\n" +
@@ -35,7 +35,7 @@ var figure75 = &Definition{
 	Axis: "questions", Sets: []string{"reuters", "newsgroups", "banana"}, run: runFigure75,
 }
 
-var figure75Drawn = &Definition{
+var figure75Drawn = &experiment{
 	Name: "fig7.5-drawn", Usage: "the same on documents that are drawn, which needs no data",
 	Paper: thesis + "Figure 7.5",
 	About: figure75About + "\n\n" +

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
-var kernelMeanUCI = &Definition{
+var kernelMeanUCI = &experiment{
 	Name: "kernel-mean-uci", Usage: "the mean classifier and others on two classes of small sets of UCI",
 	Paper: "Symmetric noise on small sets of UCI (Section 7 of the kernel mean's paper)",
 	About: "Two classes: the first half of a set's classes, by their names, against the others. Labels are turned\n" +

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
 
-var kernelMeanNoise = &Definition{
+var kernelMeanNoise = &experiment{
 	Name: "kernel-mean-noise", Usage: "the kernel mean and others on real data with symmetric noise",
 	Paper: "Symmetric noise (Lemma 10 of the kernel mean's paper)",
 	About: "Labels that are wrong by chance, all wrong ones alike, up to where they say nothing: of Q classes that\n" +

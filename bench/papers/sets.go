@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // set is a data set of Section 4.2 of the UMA paper.
 type set struct {
 	name        string
-	train, test string // files below Options.DataDir; test "" where the examples behind first test
+	train, test string // files below options.DataDir; test "" where the examples behind first test
 	options     dataset.Options
 	first       int
 	perClass    int                 // examples of each class that the rough classifier is given, the paper's m

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-var kernelMeanAtoms = &Definition{
+var kernelMeanAtoms = &experiment{
 	Name: "kernel-mean-atoms", Usage: "few atoms for all points of 16 spots (figures 1 and 2 of its paper)",
 	Paper: meanPaper + "Figures 1 and 2",
 	About: "960 points in 16 spots of the plane, whose two classes alternate; a Gaussian kernel function. Some of\n" +

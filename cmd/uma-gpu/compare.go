@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
 func compareCommand() *cli.Command {
@@ -186,7 +187,7 @@ func compare(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := savePicture(c, p); err != nil {
+		if err := chart.Save(c.String("picture"), p); err != nil {
 			return err
 		}
 	}

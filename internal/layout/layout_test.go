@@ -48,7 +48,6 @@ var rules = []struct {
 	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
-	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
@@ -65,6 +64,8 @@ var foreign = map[string][]string{
 	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
+	// Manual pages, as the cli package makes them.
+	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
 	"golang.org/x/text":        {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.
@@ -72,7 +73,7 @@ var foreign = map[string][]string{
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric", "internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report"},
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.

@@ -30,7 +30,7 @@ func TestPlot(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, out := range []string{".svg", "2.svg", ".png"} {
-			succeed(t, "reproduce", "plot", "--rows", at(name), "--picture", at(name+out))
+			succeed(t, "plot", "--rows", at(name), "--picture", at(name+out))
 		}
 		text := read(t, at(name+".svg"))
 		if !bytes.Equal(text, read(t, at(name+"2.svg"))) {
@@ -54,11 +54,11 @@ func TestPlot(t *testing.T) {
 func TestPlotRefuses(t *testing.T) {
 	dir := t.TempDir()
 	svg := filepath.Join(dir, "p.svg")
-	fail(t, exitUsage, "--rows is missing", "reproduce", "plot", "--picture", svg)
-	fail(t, exitUsage, `wanted a name that ends in .svg or .png`, "reproduce", "plot", "--rows", "r", "--picture",
+	fail(t, 2, "-rows is missing", "plot", "--picture", svg)
+	fail(t, 2, `want a name that ends in .svg or .png`, "plot", "--rows", "r", "--picture",
 		filepath.Join(dir, "p.gif"))
 	for text, said := range map[string]string{
-		"":                   "wanted a row that reproduce wrote",
+		"":                   "want a row of an experiment",
 		figureRow + "no\n":   "rows:2: found \"no\"",
 		figureRow + tableRow: "rows:2: found a row of table1 behind one of fig1b",
 		strings.Replace(tableRow, "table1", "t9", 1):  `found rows of "t9"`,
@@ -68,6 +68,6 @@ func TestPlotRefuses(t *testing.T) {
 		if err := os.WriteFile(rows, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		fail(t, exitFailure, said, "reproduce", "plot", "--rows", rows, "--picture", svg)
+		fail(t, 1, said, "plot", "--rows", rows, "--picture", svg)
 	}
 }

@@ -1,46 +1,47 @@
-package dataset
+package parquetfile
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 )
 
-// The library believes the sizes that a Parquet file claims and asks for the
-// memory at once, which a damaged file of some bytes can make gigabytes; such a
-// failure cannot be caught. So the claims of the footer are looked at first. The
-// heads of the pages, which parquetpage.go reads, are structs of the same form,
-// Thrift's compact protocol.
+// The library allocates what a Parquet file claims, and a damaged file of some bytes claims
+// gigabytes; nothing recovers from that. So the claims of the footer, and of the heads of pages,
+// are compared with their bytes first. Both are structs of Thrift's compact protocol.
 
-// thriftWalker passes over values of the compact protocol.
-type thriftWalker struct {
-	rest []byte
-	// number is told the integers and truths (1 and 0) of the outermost struct (in is
-	// 0) and of the structs that are its fields (in is the field).
-	number func(in, field int16, v int64)
+var errThrift = errors.New("sizes that do not fit the file")
+
+// structSize returns how many bytes the struct at the beginning of b has.
+func structSize(b []byte) (int, error) {
+	w := walker{b}
+	if err := w.object(0); err != nil {
+		return 0, err
+	}
+	return len(b) - len(w.rest), nil
 }
 
-var errThrift = fmt.Errorf("sizes that do not fit the file")
+// walker passes over values of the compact protocol.
+type walker struct{ rest []byte }
 
-func (w *thriftWalker) byte() (byte, error) {
+func (w *walker) byte() (byte, error) {
 	if len(w.rest) == 0 {
 		return 0, errThrift
 	}
 	b := w.rest[0]
-	w.rest = w.rest[1:]
-	return b, nil
+	return b, w.skip(1)
 }
 
-func (w *thriftWalker) varint() (uint64, error) {
+func (w *walker) varint() (uint64, error) {
 	v, n := binary.Uvarint(w.rest)
 	if n <= 0 {
 		return 0, errThrift
 	}
-	w.rest = w.rest[n:]
-	return v, nil
+	return v, w.skip(uint64(n))
 }
 
-func (w *thriftWalker) skip(n uint64) error {
+func (w *walker) skip(n uint64) error {
 	if n > uint64(len(w.rest)) {
 		return errThrift
 	}
@@ -48,51 +49,43 @@ func (w *thriftWalker) skip(n uint64) error {
 	return nil
 }
 
-// object passes over a struct, which stands at that depth in field in of the
-// outermost one.
-func (w *thriftWalker) object(depth int, in int16) error {
+// object passes over a struct that lies in depth others. No field may stand in it twice.
+func (w *walker) object(depth int) error {
 	const deepest = 32
 	if depth > deepest {
 		return errThrift
 	}
-	field := int16(0)
+	field, seen := uint64(0), uint64(0)
 	for {
 		head, err := w.byte()
 		if err != nil || head == 0 {
 			return err
 		}
-		if delta := int16(head >> 4); delta != 0 {
-			field += delta
-		} else {
-			id, err := w.varint()
-			if err != nil {
+		if field += uint64(head >> 4); head>>4 == 0 {
+			if field, err = w.varint(); err != nil {
 				return err
 			}
-			field = int16(id>>1) ^ -int16(id&1)
+			field >>= 1 // no field of Parquet is negative
 		}
-		kind := head & 15
-		if kind == 1 || kind == 2 { // a truth value, which has no bytes of its own
-			if depth <= 1 && w.number != nil {
-				w.number(in, field, int64(2-kind))
+		if field < 64 && seen>>field&1 == 1 {
+			return errThrift
+		}
+		seen |= 1 << field
+		if kind := head & 15; kind > 2 { // a truth value has no bytes of its own
+			if err := w.value(kind, depth); err != nil {
+				return err
 			}
-			continue
-		}
-		if err := w.value(kind, depth, in, field); err != nil {
-			return err
 		}
 	}
 }
 
 // value passes over a value of one kind.
-func (w *thriftWalker) value(kind byte, depth int, in, field int16) error {
+func (w *walker) value(kind byte, depth int) error {
 	switch kind {
 	case 1, 2, 3:
 		return w.skip(1)
 	case 4, 5, 6:
-		v, err := w.varint()
-		if err == nil && depth <= 1 && w.number != nil {
-			w.number(in, field, int64(v>>1)^-int64(v&1))
-		}
+		_, err := w.varint()
 		return err
 	case 7:
 		return w.skip(8)
@@ -116,21 +109,18 @@ func (w *thriftWalker) value(kind byte, depth int, in, field int16) error {
 		if n > uint64(len(w.rest)) { // every element has a byte at least
 			return errThrift
 		}
-		for range n {
-			// What is in a list is no direct field, whatever its depth.
-			if err := w.value(head&15, max(depth, 1)+1, 0, 0); err != nil {
-				return err
-			}
+		for ; n > 0 && err == nil; n-- {
+			err = w.value(head&15, depth+1)
 		}
-		return nil
+		return err
 	case 12:
-		return w.object(depth+1, field)
+		return w.object(depth + 1)
 	}
 	return errThrift // Parquet has no maps
 }
 
-// checkParquetFooter refuses a file whose end claims more than there is.
-func checkParquetFooter(r io.ReaderAt, size int64) error {
+// checkFooter returns an error if the end of a file claims more than there is.
+func checkFooter(r io.ReaderAt, size int64) error {
 	tail := make([]byte, 8)
 	if size < 12 {
 		return fmt.Errorf("it has only %d bytes", size)
@@ -146,9 +136,8 @@ func checkParquetFooter(r io.ReaderAt, size int64) error {
 	if _, err := r.ReadAt(footer, size-8-length); err != nil && err != io.EOF {
 		return err
 	}
-	w := thriftWalker{rest: footer}
-	if err := w.object(0, 0); err != nil {
+	if _, err := structSize(footer); err != nil {
 		return fmt.Errorf("the footer claims %w", err)
 	}
-	return checkParquetSchema(footer)
+	return checkSchema(footer)
 }

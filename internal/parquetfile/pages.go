@@ -1,4 +1,4 @@
-package dataset
+package parquetfile
 
 import (
 	"encoding/binary"
@@ -6,119 +6,116 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"slices"
 
-	parquetformat "github.com/parquet-go/parquet-go/format"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/uma-gpu/uma-gpu/internal/columnar"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// pages reads the pages of plain columns: no lists, nothing nested. Every size and
-// count that a page claims is compared with what is there, so that a damaged page
-// is an error, whatever it holds.
+// pages reads the pages of plain columns. It compares every size and count that a page claims with
+// the bytes of the file, so that a damaged page is an error.
 // Format: https://parquet.apache.org/docs/file-format/data-pages/
 type pages struct {
 	r      io.ReaderAt
 	size   int64
 	starts []int64 // where columns begin, sorted
-	limits limits
+	limits columnar.Limits
 
-	// Used again: a page as it lies in the file, the same unpacked, what unpacks.
+	// Buffers: a page as it lies in the file, and unpacked; and what unpacks.
 	packed, plain []byte
-	unpackers     map[parquetformat.CompressionCodec]unpackReader
+	unpackers     map[format.CompressionCodec]unpackReader
 }
 
-// pageHead is the head of a page: its numbers by struct and field.
+// pageHead is the head of a page.
 type pageHead struct {
-	numbers [9][9]int64
-	has     [9][9]bool
-	twice   bool // a field stands there twice
-}
-
-// The structs of a head.
-const (
-	inPage       = 0
-	inData       = 5
-	inDictionary = 7
-	inData2      = 8
-)
-
-// pageNeeds are the fields that a page of each type must have, by struct.
-var pageNeeds = map[int64]struct{ in, fields int }{
-	int64(parquetformat.DataPage):       {inData, 4},
-	int64(parquetformat.DictionaryPage): {inDictionary, 2},
-	int64(parquetformat.DataPageV2):     {inData2, 6},
-}
-
-// readHead reads the head of the page at a place, and returns its length.
-func (p *pages) readHead(at int64) (h *pageHead, length int64, err error) {
-	// Most heads are short; statistics in them may be long.
-	for _, most := range []int64{1 << 10, 1 << 16} {
-		part := make([]byte, min(most, p.size-at))
-		if _, err := p.r.ReadAt(part, at); err != nil && err != io.EOF {
-			return nil, 0, err
-		}
-		h = &pageHead{}
-		w := thriftWalker{rest: part, number: func(in, field int16, v int64) {
-			if in >= 0 && int(in) < len(h.has) && field > 0 && int(field) < len(h.has) {
-				h.twice = h.twice || h.has[in][field]
-				h.numbers[in][field], h.has[in][field] = v, true
-			}
-		}}
-		if err = w.object(0, 0); err == nil {
-			return h, int64(len(part) - len(w.rest)), h.check()
-		}
-	}
-	return nil, 0, fmt.Errorf("its head claims %w", err)
-}
-
-func (h *pageHead) check() error {
-	need := pageNeeds[h.numbers[inPage][1]]
-	for field := 1; field <= 3; field++ {
-		if !h.has[inPage][field] {
-			return errPageHead
-		}
-	}
-	for field := 1; field <= need.fields; field++ {
-		if !h.has[need.in][field] {
-			return errPageHead
-		}
-	}
-	for in := range h.numbers {
-		for field, v := range h.numbers[in] {
-			if (v < 0 || v > math.MaxInt32) && !(in == inPage && field == 4) { // a check sum has any sign
-				return errPageHead
-			}
-		}
-	}
-	if h.twice {
-		return errPageHead
-	}
-	return nil
+	kind             format.PageType
+	size             int64 // of the head
+	packed, unpacked int64
+	sum              uint32 // 0 for none
+	count            int    // values, missing ones included
+	encoding         format.Encoding
+	levelEncoding    format.Encoding // version 1
+	nulls            int             // version 2, as the next ones
+	repeated, levels int             // bytes of repetition levels, of all levels
+	plain            bool            // the values are not packed
 }
 
 var errPageHead = errors.New("found a head that no page has")
 
-// taker takes value i: its bytes, valid until the next call, or nil for none (null).
+// readHead reads the head of the page at a place.
+func (p *pages) readHead(at int64) (h pageHead, err error) {
+	// Most heads are short; statistics in them may be long.
+	for _, most := range []int64{1 << 10, 1 << 16} {
+		part := make([]byte, min(most, p.size-at))
+		if _, err := p.r.ReadAt(part, at); err != nil && err != io.EOF {
+			return h, err
+		}
+		size, err := structSize(part)
+		if err == nil {
+			return parseHead(part[:size])
+		}
+	}
+	return h, fmt.Errorf("its head claims %w", errThrift)
+}
+
+func parseHead(b []byte) (h pageHead, err error) {
+	var head format.PageHeader
+	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, b, &head); err != nil {
+		return h, errPageHead
+	}
+	h = pageHead{kind: head.Type, size: int64(len(b)), packed: int64(head.CompressedPageSize),
+		unpacked: int64(head.UncompressedPageSize), sum: uint32(head.CRC)}
+	known := true
+	switch v1, v2, dictionary := head.DataPageHeader, head.DataPageHeaderV2, head.DictionaryPageHeader; h.kind {
+	case format.DataPage:
+		known = v1.Valid
+		h.count, h.encoding, h.levelEncoding = int(v1.V.NumValues), v1.V.Encoding, v1.V.DefinitionLevelEncoding
+	case format.DataPageV2:
+		known = v2.Valid && min(v2.V.DefinitionLevelsByteLength, v2.V.NumNulls) >= 0
+		h.count, h.encoding, h.nulls = int(v2.V.NumValues), v2.V.Encoding, int(v2.V.NumNulls)
+		h.repeated = int(v2.V.RepetitionLevelsByteLength)
+		h.levels = h.repeated + int(v2.V.DefinitionLevelsByteLength)
+		h.plain = v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V
+	case format.DictionaryPage:
+		known = dictionary.Valid
+		h.count, h.encoding = int(dictionary.V.NumValues), dictionary.V.Encoding
+	}
+	if !known || min(h.packed, h.unpacked) < 0 || min(h.count, h.repeated) < 0 {
+		return h, errPageHead
+	}
+	return h, nil
+}
+
+// taker takes value i: its bytes, valid until the next call, or nil for a missing one.
 type taker func(i int, raw []byte)
 
-// column calls take for values from..to-1 of the n of a column, of which it counts the first as 0; pages with others
-// alone are not read. Its errors begin with the page.
-func (p *pages) column(
-	c *parquetformat.ColumnMetaData, t numberType, optional bool, n, from, to int, take taker,
-) error {
-	start := chunkStart(c)
+// column is a column of a row group of n examples.
+type column struct {
+	*format.ColumnMetaData
+	number   npyfile.Type
+	optional bool
+	n        int
+}
+
+// column calls take for values from..to-1 of a column, the first as value 0. It does not read pages
+// without any of them. Its errors begin with the page.
+func (p *pages) column(c column, from, to int, take taker) error {
+	start := chunkStart(c.ColumnMetaData)
 	at, end := start, p.size
 	// Some writers give the size of a column wrong, but it ends where the next begins.
 	if k, _ := slices.BinarySearch(p.starts, at+1); k < len(p.starts) {
 		end = min(end, p.starts[k])
 	}
-	v := &pageValues{t: t}
-	for seen, number := 0, 1; seen < n; number++ {
+	v := &pageValues{t: c.number}
+	for seen, number := 0, 1; seen < c.n; number++ {
 		if at < 0 || at >= end {
 			return fmt.Errorf("page %d at byte %d: found the end of the column and %d values, wanted %d; the "+
-				"file is corrupt, fetch it again", number, at, seen, n)
+				"file is corrupt, fetch it again", number, at, seen, c.n)
 		}
-		count, next, err := p.page(at, end, c, v, optional, n-seen, from-seen, to-seen, func(i int, raw []byte) {
+		count, next, err := p.page(at, end, c, v, from-seen, to-seen, c.n-seen, func(i int, raw []byte) {
 			if i += seen; from <= i && i < to {
 				take(i-from, raw)
 			}
@@ -131,8 +128,8 @@ func (p *pages) column(
 		}
 		seen, at = seen+count, next
 	}
-	// A damaged head may be longer or shorter than it was, so that the values are
-	// taken from where they are not. The first writers left the dictionary's head out.
+	// A damaged head may be longer or shorter than it was, so that values are taken from another
+	// place. The first writers left the dictionary's head out of the size.
 	if size := at - start; size != c.TotalCompressedSize && size != c.TotalCompressedSize+v.head {
 		return fmt.Errorf("found pages of %d bytes in all, wanted %d as the footer says; the file is corrupt, "+
 			"fetch it again", size, c.TotalCompressedSize)
@@ -141,7 +138,7 @@ func (p *pages) column(
 }
 
 // chunkStart returns where the pages of a column of a row group begin.
-func chunkStart(c *parquetformat.ColumnMetaData) int64 {
+func chunkStart(c *format.ColumnMetaData) int64 {
 	if c.DictionaryPageOffset > 0 && c.DictionaryPageOffset < c.DataPageOffset {
 		return c.DictionaryPageOffset
 	}
@@ -149,7 +146,7 @@ func chunkStart(c *parquetformat.ColumnMetaData) int64 {
 }
 
 // chunkStarts returns where all columns of a file begin, sorted.
-func chunkStarts(m *parquetformat.FileMetaData) (starts []int64) {
+func chunkStarts(m *format.FileMetaData) (starts []int64) {
 	for _, g := range m.RowGroups {
 		for k := range g.Columns {
 			starts = append(starts, chunkStart(&g.Columns[k].MetaData))
@@ -159,100 +156,84 @@ func chunkStarts(m *parquetformat.FileMetaData) (starts []int64) {
 	return starts
 }
 
-// page reads the page at a place, of a column that ends at another and has left
-// values more, if one of its values from..to-1 is there, and returns how many it has, and where the next page is.
-func (p *pages) page(
-	at, end int64, c *parquetformat.ColumnMetaData, v *pageValues, optional bool, left, from, to int, take taker,
-) (count int, next int64, err error) {
-	h, length, err := p.readHead(at)
+// page reads the page at a place of a column that ends at another, if one of its values from..to-1
+// is asked for. It returns how many values the page has, at most left, and where the next one is.
+func (p *pages) page(at, end int64, c column, v *pageValues, from, to, left int, take taker) (
+	count int, next int64, err error,
+) {
+	h, err := p.readHead(at)
 	if err != nil {
 		return 0, 0, err
 	}
-	kind, unpacked, packed := parquetformat.PageType(h.numbers[inPage][1]), h.numbers[inPage][2], h.numbers[inPage][3]
-	at += length
-	if packed > end-at || unpacked > max(p.limits.page, 1024*packed) {
-		return 0, 0, fmt.Errorf("it claims %d bytes, %d unpacked, where the column has %d", packed, unpacked, end-at)
+	at += h.size
+	if next = at + h.packed; next > end || h.unpacked > max(p.limits.Page, 1024*h.packed) {
+		return 0, 0, fmt.Errorf("it claims %d bytes, %d unpacked, where the column has %d", h.packed, h.unpacked, end-at)
 	}
-	next = at + packed
-	switch kind {
-	case parquetformat.DataPage:
-		count, v.encoding = int(h.numbers[inData][1]), parquetformat.Encoding(h.numbers[inData][2])
-	case parquetformat.DataPageV2:
-		count, v.encoding = int(h.numbers[inData2][1]), parquetformat.Encoding(h.numbers[inData2][4])
+	isData := h.kind == format.DataPage || h.kind == format.DataPageV2
+	switch {
+	case !isData && h.kind != format.DictionaryPage:
+		return 0, 0, fmt.Errorf("found a page of type %s, wanted data or a dictionary", h.kind)
+	case isData && h.count > left:
+		return 0, 0, fmt.Errorf("it claims %d values, wanted at most %d, the rest of the row group", h.count, left)
+	case isData && (from > 0 && h.count <= from || to <= 0):
+		return h.count, next, nil
 	}
-	if count > left {
-		return 0, 0, fmt.Errorf("it claims %d values, wanted at most %d, the rest of the row group", count, left)
-	}
-	if kind != parquetformat.DictionaryPage && (from > 0 && count <= from || to <= 0) {
-		return count, next, nil
-	}
-	p.packed = slices.Grow(p.packed[:0], int(packed))[:packed]
+	p.packed = slices.Grow(p.packed[:0], int(h.packed))[:h.packed]
 	if _, err := p.r.ReadAt(p.packed, at); err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	// Writers that compute none may say 0.
-	if sum := uint32(h.numbers[inPage][4]); sum != 0 && sum != crc32.ChecksumIEEE(p.packed) {
-		return 0, 0, fmt.Errorf("found another check sum than the %#x of its head", sum)
+	if h.sum != 0 && h.sum != crc32.ChecksumIEEE(p.packed) { // writers that compute none may say 0
+		return 0, 0, fmt.Errorf("found another check sum than the %#x of its head", h.sum)
 	}
-	var body []byte
-	switch kind {
-	case parquetformat.DictionaryPage:
-		if body, err = p.unpack(c.Codec, p.packed, int(unpacked)); err != nil {
+	if !isData {
+		body, err := p.unpack(c.Codec, p.packed, int(h.unpacked))
+		if err != nil {
 			return 0, 0, err
 		}
-		v.head = length
-		return 0, next, v.setDictionary(body, h.numbers[inDictionary])
-	case parquetformat.DataPage:
-		if body, err = p.unpack(c.Codec, p.packed, int(unpacked)); err == nil && optional {
-			body, err = v.setLevels(body, count, parquetformat.Encoding(h.numbers[inData][3]))
-		}
-	case parquetformat.DataPageV2:
-		body, err = p.data2(h, c.Codec, v, optional, int(unpacked))
-	default:
-		return 0, 0, fmt.Errorf("found a page of type %s, wanted data or a dictionary", kind)
+		v.head = h.size
+		return 0, next, v.setDictionary(body, h)
+	}
+	var body []byte
+	if v.encoding = h.encoding; h.kind == format.DataPageV2 {
+		body, err = p.data2(h, c, v)
+	} else if body, err = p.unpack(c.Codec, p.packed, int(h.unpacked)); err == nil && c.optional {
+		body, err = v.setLevels(body, h.count, h.levelEncoding)
 	}
 	switch {
 	case err != nil:
 		return 0, 0, err
-	case (v.encoding == parquetformat.Plain || v.encoding == parquetformat.ByteStreamSplit) &&
-		!slices.Contains(c.Encoding, v.encoding):
+	case (v.encoding == format.Plain || v.encoding == format.ByteStreamSplit) && !slices.Contains(c.Encoding, v.encoding):
 		// These two take the same bytes: only the footer can tell a damaged head.
 		return 0, 0, fmt.Errorf("found the encoding %s, wanted one of those that the footer names, %v",
 			v.encoding, c.Encoding)
 	}
-	return count, next, v.each(body, count, take)
+	return h.count, next, v.each(body, h.count, take)
 }
 
-// data2 takes a data page of version 2 apart: its levels are never packed.
-func (p *pages) data2(
-	h *pageHead, codec parquetformat.CompressionCodec, v *pageValues, optional bool, unpacked int,
-) ([]byte, error) {
-	numbers := &h.numbers[inData2]
-	count, nulls, defined, repeated := numbers[1], numbers[2], numbers[5], numbers[6]
-	levels := int(defined + repeated)
-	if levels > len(p.packed) || levels > unpacked {
-		return nil, fmt.Errorf("it claims %d bytes of levels, of %d in all", levels, len(p.packed))
+// data2 returns the values of a data page of version 2, whose levels are never packed.
+func (p *pages) data2(h pageHead, c column, v *pageValues) ([]byte, error) {
+	if h.levels > len(p.packed) || h.levels > int(h.unpacked) {
+		return nil, fmt.Errorf("it claims %d bytes of levels, of %d in all", h.levels, len(p.packed))
 	}
-	if optional {
-		if err := v.unpackLevels(p.packed[repeated:levels], int(count)); err != nil {
+	if c.optional {
+		if err := v.unpackLevels(p.packed[h.repeated:h.levels], h.count); err != nil {
 			return nil, err
 		}
-		if got := int64(v.nulls()); got != nulls {
-			return nil, fmt.Errorf("found %d missing values, wanted %d as its head says", got, nulls)
-		}
-	} else if nulls != 0 {
-		return nil, fmt.Errorf("it claims %d missing values of a column that has none", nulls)
 	}
-	if h.has[inData2][7] && h.numbers[inData2][7] == 0 {
-		codec = parquetformat.Uncompressed
+	if got := v.nulls(); got != h.nulls {
+		return nil, fmt.Errorf("found %d missing values, wanted %d as its head says", got, h.nulls)
 	}
-	return p.unpack(codec, p.packed[levels:], unpacked-levels)
+	codec := c.Codec
+	if h.plain {
+		codec = format.Uncompressed
+	}
+	return p.unpack(codec, p.packed[h.levels:], int(h.unpacked)-h.levels)
 }
 
-// pageValues gives the values of a page.
+// pageValues decodes the values of a page.
 type pageValues struct {
-	t        numberType
-	encoding parquetformat.Encoding
+	t        npyfile.Type
+	encoding format.Encoding
 	levels   []bool   // whether each value is there; empty if all are
 	known    bool     // there was a dictionary
 	head     int64    // bytes of the head of the dictionary
@@ -270,17 +251,16 @@ func (v *pageValues) nulls() int {
 	return nulls
 }
 
-// setLevels reads the levels before the values of a page of version 1, and returns
-// the values.
-func (v *pageValues) setLevels(body []byte, count int, encoding parquetformat.Encoding) ([]byte, error) {
+// setLevels reads the levels before the values of a page of version 1, and returns the values.
+func (v *pageValues) setLevels(body []byte, count int, encoding format.Encoding) ([]byte, error) {
 	switch encoding {
-	case parquetformat.RLE:
+	case format.RLE:
 		if len(body) < 4 || uint64(binary.LittleEndian.Uint32(body)) > uint64(len(body)-4) {
 			return nil, errPageShort
 		}
 		end := 4 + int(binary.LittleEndian.Uint32(body))
 		return body[end:], v.unpackLevels(body[4:end], count)
-	case parquetformat.BitPacked: // of old files, the highest bit first
+	case format.BitPacked: // of old files, the highest bit first
 		size := (count + 7) / 8
 		if size > len(body) {
 			return nil, errPageShort
@@ -303,21 +283,20 @@ func (v *pageValues) unpackLevels(body []byte, count int) error {
 }
 
 // setDictionary keeps the values of a dictionary's page.
-func (v *pageValues) setDictionary(body []byte, numbers [9]int64) error {
-	encoding := parquetformat.Encoding(numbers[2])
-	if v.t.Kind == 'b' || (encoding != parquetformat.Plain && encoding != plainDictionary) {
-		return fmt.Errorf("found a dictionary of type %s in the encoding %s, wanted PLAIN and no truths", v.t, encoding)
+func (v *pageValues) setDictionary(body []byte, h pageHead) error {
+	if v.t.Kind == 'b' || (h.encoding != format.Plain && h.encoding != plainDictionary) {
+		return fmt.Errorf("found a dictionary of type %s in the encoding %s, wanted PLAIN and no truths",
+			v.t, h.encoding)
 	}
 	v.numbers, v.texts, v.known = slices.Clone(body), nil, true
-	return eachPlain(v.numbers, v.t, int(numbers[1]), func(raw []byte) {
+	return eachPlain(v.numbers, v.t, h.count, func(raw []byte) {
 		if v.t.Kind == 'S' {
 			v.texts = append(v.texts, raw)
 		}
 	})
 }
 
-// each calls take for each of the count values of a page: raw is nil where there is
-// none.
+// each calls take for each of the count values of a page, with nil for missing ones.
 func (v *pageValues) each(body []byte, count int, take taker) error {
 	i := 0
 	skip := func() {

@@ -83,7 +83,7 @@ func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.OpenStreams(c.Context, t.data, files, o)
+	return dataset.OpenStream(c.Context, t.data, files, o)
 }
 
 // stream is train for examples that are seen once.

@@ -17,6 +17,7 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"}, "joins a format to package dataset, for programs that want its libraries"},
 	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
 	{"host/judge/metric", nil, "a leaf"},
@@ -78,17 +79,17 @@ var foreign = map[string][]string{
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset"},
+	"github.com/klauspost/compress": {"host/dataset", "internal/parquetfile"},
 	// The Markdown of the documentation, of which the program knows nothing.
 	"github.com/yuin/goldmark": {"internal/docs", "internal/site"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
-	"github.com/parquet-go/parquet-go": {"host/dataset"},
+	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},
 	// Links of the site.
 	"golang.org/x/net": {"internal/site"},
 	// What pages of Parquet are packed with, besides.
-	"github.com/andybalholm/brotli": {"host/dataset"},
-	"github.com/pierrec/lz4":        {"host/dataset"},
+	"github.com/andybalholm/brotli": {"internal/parquetfile"},
+	"github.com/pierrec/lz4":        {"internal/parquetfile"},
 }
 
 // mechanics are what every package may import: how work is shared out, how far it is and what memory is

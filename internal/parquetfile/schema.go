@@ -1,34 +1,34 @@
-package dataset
+package parquetfile
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
-	parquetformat "github.com/parquet-go/parquet-go/format"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// deepestSchema is how deep the columns of a Parquet file may be nested. The library keeps the whole path of each
-// group, which takes gigabytes of a small file that is nested thousands deep.
+// deepestSchema is how deep columns may be nested. The library keeps the whole path of each group,
+// which takes gigabytes for a small file that is nested thousands deep.
 const deepestSchema = 64
 
-// footerGrowth is how many bytes of memory a byte of a footer may become: the shortest structs that it lists.
+// footerGrowth is how many bytes of memory a byte of a footer may become.
 const footerGrowth = 256
 
-// checkParquetSchema refuses a footer whose columns are not those of its schema, or that is beyond the limits. The
-// library takes the type of a column from what the schema calls it, whatever the schema says that it is stored as.
-func checkParquetSchema(footer []byte) error {
+// checkSchema returns an error if the columns of a footer are not those of its schema, or beyond the
+// limits. The library takes the type of a column from its logical type, whatever its stored type is.
+func checkSchema(footer []byte) error {
 	if err := memory.Check(memory.Product(len(footer), footerGrowth),
 		fmt.Sprintf("a footer of %d bytes", len(footer))); err != nil {
 		return err
 	}
-	var meta parquetformat.FileMetaData
+	var meta format.FileMetaData
 	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, footer, &meta); err != nil {
 		return fmt.Errorf("cannot read its footer: %w", err)
 	}
-	leaves, err := parquetLeaves(meta.Schema)
+	leaves, err := schemaLeaves(meta.Schema)
 	if err != nil {
 		return err
 	}
@@ -40,24 +40,24 @@ func checkParquetSchema(footer []byte) error {
 		for k, leaf := range leaves {
 			m := &group.Columns[k].MetaData
 			if m.Type != leaf.kind || !slices.Equal(m.PathInSchema, leaf.path) {
-				return fmt.Errorf("found column %d of row group %d to be %s of type %s, wanted %s of type %s as in its schema",
-					k+1, g+1, quoteList(m.PathInSchema), m.Type, quoteList(leaf.path), leaf.kind)
+				return fmt.Errorf("found column %d of row group %d to be %.40q of type %s, "+
+					"wanted %.40q of type %s as in its schema", k+1, g+1, m.PathInSchema, m.Type, leaf.path, leaf.kind)
 			}
 		}
 	}
 	return nil
 }
 
-// parquetLeaf is a column of a schema.
-type parquetLeaf struct {
+// schemaLeaf is a column of a schema.
+type schemaLeaf struct {
 	path []string
-	kind parquetformat.Type // what is stored
+	kind format.Type // what is stored
 }
 
-// parquetLeaves returns the columns of a schema, which is a tree whose groups stand before what is in them.
-func parquetLeaves(schema []parquetformat.SchemaElement) (leaves []parquetLeaf, err error) {
+// schemaLeaves returns the columns of a schema: a tree, in which a group stands before its columns.
+func schemaLeaves(schema []format.SchemaElement) (leaves []schemaLeaf, err error) {
 	var path []string
-	var left []int32 // of each group on the way to here, how many are to come
+	var left []int32 // columns to come of each group on the path
 	for k, e := range schema {
 		if k > 0 {
 			for len(left) > 0 && left[len(left)-1] == 0 {
@@ -79,9 +79,9 @@ func parquetLeaves(schema []parquetformat.SchemaElement) (leaves []parquetLeaf, 
 				path = append(path, e.Name)
 			}
 		case !e.Type.Valid:
-			return nil, fmt.Errorf("found no type of column %s in its schema", quote(e.Name))
+			return nil, fmt.Errorf("found no type of column %s in its schema", fmt.Sprintf("%.40q", e.Name))
 		default:
-			leaves = append(leaves, parquetLeaf{append(slices.Clone(path), e.Name), e.Type.V})
+			leaves = append(leaves, schemaLeaf{append(slices.Clone(path), e.Name), e.Type.V})
 		}
 	}
 	for _, n := range left {

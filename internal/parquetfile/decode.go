@@ -1,4 +1,4 @@
-package dataset
+package parquetfile
 
 import (
 	"encoding/binary"
@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	parquetformat "github.com/parquet-go/parquet-go/format"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // The encodings of values in a page. Each gives exactly as many values as it is
@@ -14,7 +16,7 @@ import (
 // Format: https://parquet.apache.org/docs/file-format/data-pages/encodings/
 
 // plainDictionary is the old name of a dictionary's encoding, which files still have.
-const plainDictionary parquetformat.Encoding = 2
+const plainDictionary format.Encoding = 2
 
 var (
 	errPageShort = errors.New("found the end of the page within its values")
@@ -25,11 +27,11 @@ var (
 func (v *pageValues) decode(body []byte, count int, take func(raw []byte)) error {
 	integers := v.t.Kind == 'i' || v.t.Kind == 'u'
 	switch e := v.encoding; {
-	case e == parquetformat.Plain:
+	case e == format.Plain:
 		return eachPlain(body, v.t, count, take)
-	case e == plainDictionary || e == parquetformat.RLEDictionary:
+	case e == plainDictionary || e == format.RLEDictionary:
 		return v.eachEntry(body, count, take)
-	case e == parquetformat.RLE && v.t.Kind == 'b':
+	case e == format.RLE && v.t.Kind == 'b':
 		if len(body) < 4 || uint64(binary.LittleEndian.Uint32(body)) != uint64(len(body)-4) {
 			return errPageShort
 		}
@@ -37,7 +39,7 @@ func (v *pageValues) decode(body []byte, count int, take func(raw []byte)) error
 			take(truths[bit])
 			return nil
 		})
-	case e == parquetformat.DeltaBinaryPacked && integers:
+	case e == format.DeltaBinaryPacked && integers:
 		var scratch [8]byte
 		rest, err := eachDelta(body, count, func(n int64) error {
 			binary.LittleEndian.PutUint64(scratch[:], uint64(n))
@@ -48,14 +50,14 @@ func (v *pageValues) decode(body []byte, count int, take func(raw []byte)) error
 			err = errPageLong
 		}
 		return err
-	case e == parquetformat.DeltaLengthByteArray && v.t.Kind == 'S':
+	case e == format.DeltaLengthByteArray && v.t.Kind == 'S':
 		return eachDeltaLength(body, count, func(raw []byte) error {
 			take(raw)
 			return nil
 		})
-	case e == parquetformat.DeltaByteArray && v.t.Kind == 'S':
+	case e == format.DeltaByteArray && v.t.Kind == 'S':
 		return eachDeltaText(body, count, take)
-	case e == parquetformat.ByteStreamSplit && v.t.Size >= 4 && v.t.Size <= 8:
+	case e == format.ByteStreamSplit && v.t.Size >= 4 && v.t.Size <= 8:
 		return eachSplit(body, v.t.Size, count, take)
 	}
 	return fmt.Errorf("found the encoding %s of a column of type %s, wanted PLAIN or a dictionary", v.encoding, v.t)
@@ -64,7 +66,7 @@ func (v *pageValues) decode(body []byte, count int, take func(raw []byte)) error
 var truths = [2][]byte{{0}, {1}}
 
 // eachPlain is for values one after another.
-func eachPlain(body []byte, t numberType, count int, take func(raw []byte)) error {
+func eachPlain(body []byte, t npyfile.Type, count int, take func(raw []byte)) error {
 	switch size := t.Size; {
 	case t.Kind == 'S':
 		for range count {

@@ -1,4 +1,4 @@
-package dataset
+package parquetfile
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// WriteParquet writes rows as a Parquet table of one column for each field of the struct T, named
-// by the field's tag `parquet:"name"`: numbers, truths or texts. The same rows give the same bytes.
-func WriteParquet[T any](w io.Writer, rows []T) error {
+// Write writes rows as a table of one column for each field of the struct T, named by the field's
+// tag `parquet:"name"`: numbers, truths or texts. The same rows give the same bytes.
+func Write[T any](w io.Writer, rows []T) error {
 	table := parquet.NewGenericWriter[T](w, parquet.CreatedBy("uma-gpu", "", ""))
 	if _, err := table.Write(rows); err != nil {
 		return fmt.Errorf("write Parquet: %w", err)

@@ -1,7 +1,8 @@
-package dataset
+package parquetfile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,11 +11,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
-	parquetformat "github.com/parquet-go/parquet-go/format"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 )
 
-// unknownCodec is the error of pages that are packed in a way that is not read.
+// unknownCodec is the error of pages that are packed by a codec that is not read.
 type unknownCodec string
 
 func (e unknownCodec) Error() string {
@@ -22,10 +23,9 @@ func (e unknownCodec) Error() string {
 		"file again with one of them", string(e))
 }
 
-// unpack returns what the bytes of a page unpack to, exactly size bytes, valid until
-// the next call.
-func (p *pages) unpack(codec parquetformat.CompressionCodec, packed []byte, size int) ([]byte, error) {
-	if codec == parquetformat.Uncompressed || (size == 0 && len(packed) == 0) { // a page of nulls has no data to pack
+// unpack returns the unpacked bytes of a page, exactly size of them, valid until the next call.
+func (p *pages) unpack(codec format.CompressionCodec, packed []byte, size int) ([]byte, error) {
+	if codec == format.Uncompressed || (size == 0 && len(packed) == 0) { // a page of nulls has no data to pack
 		if len(packed) != size {
 			return nil, fmt.Errorf("found %d bytes, wanted %d as its head says", len(packed), size)
 		}
@@ -34,11 +34,11 @@ func (p *pages) unpack(codec parquetformat.CompressionCodec, packed []byte, size
 	p.plain = slices.Grow(p.plain[:0], size)[:size]
 	n, err := size, error(nil)
 	switch codec {
-	case parquetformat.Snappy:
+	case format.Snappy:
 		if n, err = snappy.DecodedLen(packed); err == nil && n == size {
 			_, err = snappy.Decode(p.plain, packed)
 		}
-	case parquetformat.Lz4Raw:
+	case format.Lz4Raw:
 		n, err = lz4.UncompressBlock(packed, p.plain)
 	default:
 		var z unpackReader
@@ -66,37 +66,45 @@ type unpackReader interface {
 }
 
 // unpacker returns what unpacks a codec, the same for all pages.
-func (p *pages) unpacker(codec parquetformat.CompressionCodec) (unpackReader, error) {
+func (p *pages) unpacker(codec format.CompressionCodec) (unpackReader, error) {
 	z, err := p.unpackers[codec], error(nil)
 	if z != nil {
 		return z, nil
 	}
 	switch codec {
-	case parquetformat.Gzip:
+	case format.Gzip:
 		z = new(gzip.Reader)
-	case parquetformat.Brotli:
+	case format.Brotli:
 		z = new(brotli.Reader)
-	case parquetformat.Zstd:
+	case format.Zstd:
 		// One goroutine, so that there is none to end.
 		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(p.limits.window))
+			zstd.WithDecoderMaxWindow(p.limits.Window))
 	default:
 		return nil, unknownCodec(codec.String())
 	}
 	if p.unpackers == nil {
-		p.unpackers = map[parquetformat.CompressionCodec]unpackReader{}
+		p.unpackers = map[format.CompressionCodec]unpackReader{}
 	}
 	p.unpackers[codec] = z
 	return z, err
 }
 
-// readExactly fills b from r, which must end there: it is at the end that check sums
-// are compared.
+// readExactly fills b from r, which must end there: at the end check sums are compared.
 func readExactly(r io.Reader, b []byte) error {
-	if n, err := io.ReadFull(r, b); err == io.EOF || err == io.ErrUnexpectedEOF {
+	n, err := io.ReadFull(r, b)
+	switch err {
+	case nil:
+	case io.EOF, io.ErrUnexpectedEOF:
 		return fmt.Errorf("found %d bytes", n)
-	} else if err != nil {
+	default:
 		return err
 	}
-	return atEnd(r, func(string, ...any) error { return fmt.Errorf("found more bytes") })
+	var more [1]byte
+	if n, err := io.ReadFull(r, more[:]); n > 0 {
+		return errors.New("found more bytes")
+	} else if err != io.EOF {
+		return err
+	}
+	return nil
 }

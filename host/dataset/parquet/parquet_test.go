@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"bytes"
@@ -7,11 +7,13 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
+	parquetgo "github.com/parquet-go/parquet-go"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // The library reads the rows back; our own reader takes numbers for features and texts for labels.
-func TestWriteParquet(t *testing.T) {
+func TestWrite(t *testing.T) {
 	type row struct {
 		Example int64   `parquet:"example"`
 		Wrong   bool    `parquet:"is_label_issue"`
@@ -24,14 +26,14 @@ func TestWriteParquet(t *testing.T) {
 	}
 	var first, second bytes.Buffer
 	for _, b := range []*bytes.Buffer{&first, &second} {
-		if err := WriteParquet(b, rows); err != nil {
+		if err := Write(b, rows); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("other bytes the second time")
 	}
-	back, err := parquet.Read[row](bytes.NewReader(first.Bytes()), int64(first.Len()))
+	back, err := parquetgo.Read[row](bytes.NewReader(first.Bytes()), int64(first.Len()))
 	if err != nil || !reflect.DeepEqual(back, rows) {
 		t.Errorf("found %d rows, %v", len(back), err)
 	}
@@ -39,7 +41,8 @@ func TestWriteParquet(t *testing.T) {
 	if err := os.WriteFile(path, first.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Read(t.Context(), path, Options{LabelColumn: "given_label", Ignore: []string{"is_label_issue"}})
+	o := dataset.Options{LabelColumn: "given_label", Ignore: []string{"is_label_issue"}}
+	d, err := dataset.Read(t.Context(), path, o)
 	if err != nil || d.N != 3000 || d.D != 2 || len(d.Classes) != 7 || d.Row(1)[1] != 0.5 {
 		t.Errorf("found %+v, %v", d, err)
 	}

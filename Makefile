@@ -363,7 +363,7 @@ fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
 learners: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
 	@mkdir -p build
-	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
 online: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make online DATA=DIR"; exit 1; }
@@ -408,17 +408,14 @@ page: build
 serve: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make serve DATA=DIR"; exit 1; }
 	@.ci/install-deps hey
-	go build -o build/serve ./bench/serve
-	sh bench/serve/serve.sh build/uma-gpu build/serve "$(DATA)"
+	go build -o build/bench ./bench
+	sh bench/serve.sh build/uma-gpu build/bench "$(DATA)"
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }
 	@mkdir -p build
-	go build -o build/confusion ./bench/confusion
-	build/confusion -data "$(DATA)" crowds
-	build/confusion speed
-	build/confusion -data "$(DATA)" estimators >build/confusion.jsonl
-	build/confusion table <build/confusion.jsonl
+	go run ./bench crowds -data "$(DATA)"
+	go run ./bench estimators -data "$(DATA)" -results build/confusion.jsonl
 
 # Four minutes on two cores; go run ./bench/papers lists all experiments.
 reproduce-quick: deps
@@ -430,7 +427,7 @@ reproduce-quick: deps
 weights: deps
 	@mkdir -p build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }
-	go run ./bench/weights -data "$(DATA)" -device cpu -seeds 3 -log build/weights.log
+	go run ./bench weights -data "$(DATA)" -results build/weights.jsonl -page docs/weights-table.md
 
 clean:
 	rm -rf build

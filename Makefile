@@ -42,7 +42,6 @@
 # make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
 # make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
 # make docs     every command of README and docs/, by a shell, and what they show as output; DATA as for weights, or without
-# make site     README, docs/, the pages of commands and the API as a web site, build/site/index.html
 # make pictures the pictures of docs/ that show a page of uma-gpu report, by headless Chromium
 # make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
 # make serve     throughput and times of uma-gpu serve by hey, and requests lost at its end; DATA as for weights
@@ -66,7 +65,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check completion run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check completion run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -386,10 +385,6 @@ exports: build
 	@.ci/install-deps python3-onnx liblinear-tools nodejs npm
 	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
 	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
-
-# Static pages, that need no server; a link that leads nowhere is an error.
-site: build
-	go run ./internal/site build/uma-gpu build/site
 
 pictures: build
 	@.ci/install-deps chromium python3-pil

@@ -52,7 +52,7 @@ func contest(ctx context.Context, c *call, of []way, defaultSeeds int, planOf fu
 	kept := c.flags.String("results", "", "`file` of results, a JSON object on each line; none if empty")
 	page := c.flags.String("page", "", "Markdown `file` whose tables are replaced; empty to write them to stdout")
 	seeds := c.flags.Int("seeds", defaultSeeds, "corrupt labels, divide sets and train with the seeds 1 to `k`")
-	only := c.flags.String("sets", "", "measure only these `sets`, a comma list; all if empty. The tables have all results")
+	only := c.flags.String("sets", "", "measure only these `sets`, a comma list; all if empty")
 	kinds := c.flags.String("noises", "", "measure only these `noises`, a comma list of headings of tables; all if empty")
 	names := c.flags.String("ways", "", "measure only these `ways` to learn, a comma list of columns; all if empty")
 	hold := c.flags.Bool("held", false, "hold out parts as compare does, too, to see whether it would choose right")

@@ -19,7 +19,7 @@ func manCommand() *cli.Command {
 		Usage:     "print the manual page of the program or of a command, or write them all",
 		ArgsUsage: "[COMMAND]",
 		Description: "A page has what --help shows, for man(1). make install and packages put\n" +
-			"the pages where man looks. With --markdown they are Markdown, of which make site makes a web site.\n\n" +
+			"the pages where man looks. With --markdown they are Markdown.\n\n" +
 			"Example: uma-gpu man train | man -l -\n" +
 			"Example: uma-gpu man --dir man1",
 		Flags: []cli.Flag{

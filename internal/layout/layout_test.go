@@ -75,12 +75,10 @@ var foreign = map[string][]string{
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset"},
 	// The Markdown of the documentation, of which the program knows nothing.
-	"github.com/yuin/goldmark": {"internal/docs", "internal/site"},
+	"github.com/yuin/goldmark": {"internal/docs"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"host/dataset"},
-	// Links of the site.
-	"golang.org/x/net": {"internal/site"},
 	// What pages of Parquet are packed with, besides.
 	"github.com/andybalholm/brotli": {"host/dataset"},
 	"github.com/pierrec/lz4":        {"host/dataset"},

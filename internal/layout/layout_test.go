@@ -56,9 +56,8 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
-	// without names and what a socket drops.
-	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
+	// /cpu tells the instructions that the system allows; /unix has files without names.
+	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},

@@ -60,9 +60,8 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
-	// without names and what a socket drops.
-	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
+	// /cpu tells the instructions that the system allows; /unix has files without names.
+	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
@@ -81,12 +80,10 @@ var foreign = map[string][]string{
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset", "internal/parquetfile"},
 	// The Markdown of the documentation, of which the program knows nothing.
-	"github.com/yuin/goldmark": {"internal/docs", "internal/site"},
+	"github.com/yuin/goldmark": {"internal/docs"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},
-	// Links of the site.
-	"golang.org/x/net": {"internal/site"},
 	// What pages of Parquet are packed with, besides.
 	"github.com/andybalholm/brotli": {"internal/parquetfile"},
 	"github.com/pierrec/lz4":        {"internal/parquetfile"},

@@ -50,9 +50,10 @@ func (t table) chosen(b *strings.Builder) {
 	if n == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## Does compare choose right?\n\nBy %d parts held out in turn, of noisy labels through C. Of the "+
-		"%d ways above the one chosen has the mean rank %.2f by the error on right test labels, which is %s %% above the "+
-		"least in the mean.\n\n| set, labels, seed | chosen | its error, %% | least error, %% | of | rank |\n"+
+	fmt.Fprintf(b, "\n## Does compare choose right?\n\nIt judges by %d parts held out in turn, through C. "+
+		"Among the %d ways above,\nits choice has the mean rank %.2f by the error on right test labels. "+
+		"On average it\nerrs %s %% more than the best way.\n\n"+
+		"| set, labels, seed | chosen | its error, %% | least error, %% | of | rank |\n"+
 		"|---|---|--:|--:|---|--:|\n%s",
 		heldFolds, len(t.ways), ranks/float64(n), percent(excess/float64(n)), lines)
 }

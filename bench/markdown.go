@@ -71,7 +71,7 @@ func (t table) summary(b *strings.Builder, title string, rows []row) {
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## %s\n\n%d of %d pairs of a set and a noise, in which every learner was measured.\n\n"+
+	fmt.Fprintf(b, "\n## %s\n\nEvery learner was measured on %d of %d pairs of a set and a noise.\n\n"+
 		"| learner | mean error, %% | mean rank | mean excess over the least, %% | largest excess, %% |\n"+
 		"|---|--:|--:|--:|--:|\n", title, len(complete), len(rows))
 	for i, w := range t.ways {
@@ -171,8 +171,8 @@ func (t table) failures(b *strings.Builder) {
 
 // times writes the table of medians over noises and seeds.
 func (t table) times(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## Time to learn\n\nSeconds of processor time, the median over noises and seeds, on %s; with all "+
-		"cores at work less time goes by.\n\n%s", t.machine, t.head("set"))
+	fmt.Fprintf(b, "\n## Time to learn\n\nSeconds of processor time, the median over noises and seeds, on %s."+
+		"\n\n%s", t.machine, t.head("set"))
 	for _, s := range t.sets {
 		line, measured := "| "+s.name, false
 		for _, w := range t.ways {
@@ -231,8 +231,8 @@ func (t table) missing(b *strings.Builder) {
 		all, none = all+len(wanted), none+lacking
 	}
 	if none > 0 {
-		fmt.Fprintf(b, "\nNot measured yet are %d of %d trainings: %s. A number in brackets says how many seeds there "+
-			"are, where not all of %d.\n", none, all, strings.Join(lines, ", "), t.seeds)
+		fmt.Fprintf(b, "\nNot measured yet are %d of %d trainings: %s. A number in brackets "+
+			"counts the seeds, where fewer than %d.\n", none, all, strings.Join(lines, ", "), t.seeds)
 	}
 }
 

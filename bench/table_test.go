@@ -47,13 +47,13 @@ func TestMarkdown(t *testing.T) {
 		"\n## Noise: pairwise 20 %\n\n| set | one | two |\n|---|--:|--:|\n| big | **50.0 ± 25.0** | 75.0 ± 0.0 |\n\n",
 		"| big | fails 1 of 2 | **50.0 (1)** |\n",
 		// pairwise: 50 and 75; symmetric: (50 + 75)/2 and 50.
-		"2 of 2 pairs of a set and a noise, in which every learner was measured.\n",
+		"Every learner was measured on 2 of 2 pairs of a set and a noise.\n",
 		"| one | 56.2 | 1.50 | 6.2 | 12.5 (big, symmetric 40 %) |\n" +
 			"| two | 62.5 | 1.50 | 12.5 | 25.0 (big, pairwise 20 %) |\n",
 		"0 of 1 pairs",
 		"| tiny, people, 25.0 % | **25.0 (1)** | – |\n",
 		"| one | 1 of 9 | a\\|b |\n",
-		"on a machine;",
+		"on a machine.\n",
 		"| big | 25 | 50 |\n| tiny | 25 | – |\n\n",
 		"| big | 5000 | 500 | 64 | 4 | `l2` |\n",
 		"Not measured yet are 14 of 30 trainings: big 3 of 18, tiny 5 of 6, absent 6 of 6.",

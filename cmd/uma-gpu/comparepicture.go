@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // pictureAxis returns the name of the parameter over which compare draws its picture, "" for no picture:
@@ -40,7 +42,7 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 		}
 	}
 	if axis == "" {
-		return "", usagef(c, "--picture is given without numbers to draw over, wanted such as "+
+		return "", app.Usagef(c, "--picture is given without numbers to draw over, wanted such as "+
 			"--grid aggressiveness=0.01..10:log7")
 	}
 	return axis, nil

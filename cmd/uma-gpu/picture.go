@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/uma-gpu/uma-gpu/bench/papers"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
@@ -30,21 +31,21 @@ func pictureCommand() *cli.Command {
 			"picture.\n\n" +
 			"Example: uma-gpu reproduce plot --rows rows.jsonl --picture figure.svg",
 		Flags: []cli.Flag{
-			inputFlag{&cli.StringFlag{Name: "rows", Usage: "`FILE` that reproduce wrote (required)"}},
-			outputFlag{&cli.StringFlag{Name: "picture", Usage: "`FILE` to write, .svg or .png (required)"}},
+			app.InputFlag{StringFlag: &cli.StringFlag{Name: "rows", Usage: "`FILE` that reproduce wrote (required)"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "picture", Usage: "`FILE` to write, .svg or .png (required)"}},
 		},
 		Action: drawRows,
 	}
 }
 
 func drawRows(c *cli.Context) error {
-	if err := checkUsage(c, "rows", "picture"); err != nil {
+	if err := app.CheckUsage(c, "rows", "picture"); err != nil {
 		return err
 	}
 	if _, err := pictureFormat(c); err != nil {
 		return err
 	}
-	rows, err := awaited(c.Context, c.String("rows"), readRows)
+	rows, err := app.Awaited(c.Context, c.String("rows"), readRows)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func pictureFormat(c *cli.Context) (string, error) {
 	out := c.String("picture")
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
 	if format != "svg" && format != "png" {
-		return "", usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
+		return "", app.Usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
 	}
 	return format, nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 const (
@@ -54,8 +56,8 @@ func TestPlot(t *testing.T) {
 func TestPlotRefuses(t *testing.T) {
 	dir := t.TempDir()
 	svg := filepath.Join(dir, "p.svg")
-	fail(t, exitUsage, "--rows is missing", "reproduce", "plot", "--picture", svg)
-	fail(t, exitUsage, `wanted a name that ends in .svg or .png`, "reproduce", "plot", "--rows", "r", "--picture",
+	fail(t, app.ExitUsage, "--rows is missing", "reproduce", "plot", "--picture", svg)
+	fail(t, app.ExitUsage, `wanted a name that ends in .svg or .png`, "reproduce", "plot", "--rows", "r", "--picture",
 		filepath.Join(dir, "p.gif"))
 	for text, said := range map[string]string{
 		"":                   "wanted a row that reproduce wrote",
@@ -68,6 +70,6 @@ func TestPlotRefuses(t *testing.T) {
 		if err := os.WriteFile(rows, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		fail(t, exitFailure, said, "reproduce", "plot", "--rows", rows, "--picture", svg)
+		fail(t, app.ExitFailure, said, "reproduce", "plot", "--rows", rows, "--picture", svg)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/bench/papers"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -28,9 +30,9 @@ func reproduceCommand() *cli.Command {
 func experimentCommand(d *papers.Definition) *cli.Command {
 	flags := []cli.Flag{
 		&cli.IntFlag{Name: "runs", Value: 10, Usage: "repeat all `R` times, at least 2, with other random numbers"},
-		seedFlag("the first run; the next ones have the numbers after it"),
-		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` to write, JSON lines; - for standard output"}},
-		quietFlag(),
+		app.SeedFlag("the first run; the next ones have the numbers after it"),
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` to write, JSON lines; - for standard output"}},
+		app.QuietFlag(),
 	}
 	example := ""
 	if d.Sets != nil {
@@ -45,7 +47,7 @@ func experimentCommand(d *papers.Definition) *cli.Command {
 		Description: d.Paper + ".\n\n" + d.About + "\n\nA row is a JSON object: the mean of the runs, its " +
 			"standard error, each run, and the paper's value.\nThe same flags give the same bytes on every device.\n\n" +
 			"Example: uma-gpu reproduce " + d.Name + example + " --out rows.jsonl",
-		Flags:  append(flags, deviceFlags()...),
+		Flags:  append(flags, device.Flags()...),
 		Action: func(c *cli.Context) error { return reproduce(c, d) },
 	}
 }
@@ -59,25 +61,25 @@ func reproduce(c *cli.Context, d *papers.Definition) (err error) {
 			o.Sets = strings.Split(list, ",")
 		}
 	}
-	if err := checkUsage(c, required...); err != nil {
+	if err := app.CheckUsage(c, required...); err != nil {
 		return err
 	}
 	for _, s := range o.Sets {
 		if !strings.Contains(","+strings.Join(d.Sets, ",")+",", ","+s+",") {
-			return usagef(c, "--sets has %q, wanted %s", s, orList(d.Sets))
+			return app.Usagef(c, "--sets has %q, wanted %s", s, app.OrList(d.Sets))
 		}
 	}
 	if o.Runs < 2 {
-		return usagef(c, "--runs is %d, wanted at least 2, or there is no standard error", o.Runs)
+		return app.Usagef(c, "--runs is %d, wanted at least 2, or there is no standard error", o.Runs)
 	}
-	device, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
-	o.Note = n.say
+	n := app.NewNotes(c)
+	o.Note = n.Say
 	// The toys and the digits are small, and the larger sets are not read yet.
-	if o.Engine, err = device.open(n, work{}); err != nil {
+	if o.Engine, err = where.Open(n, device.Work{}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Engine.Close()) }()
@@ -97,7 +99,7 @@ func reproduce(c *cli.Context, d *papers.Definition) (err error) {
 		err = write(c.App.Writer)
 	}
 	if err != nil && c.Context.Err() != nil {
-		return fmt.Errorf("%w before all rows were known", errInterrupted)
+		return fmt.Errorf("%w before all rows were known", app.ErrInterrupted)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/bench/papers"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // TestReproduce writes the rows of a table to a file.
@@ -44,11 +45,11 @@ func TestReproduce(t *testing.T) {
 }
 
 func TestReproduceRefuses(t *testing.T) {
-	fail(t, exitUsage, "a command is missing", "reproduce")
-	fail(t, exitUsage, `unknown command "fig9"`, "reproduce", "fig9")
-	fail(t, exitUsage, "--runs is 1, wanted at least 2", "reproduce", "fig1a", "--runs", "1")
-	fail(t, exitUsage, "--data-dir is missing", "reproduce", "table1")
-	fail(t, exitUsage, `--sets has "mnist", wanted digits, letter or reuters`, "reproduce", "table1", "--data-dir", "d",
+	fail(t, app.ExitUsage, "a command is missing", "reproduce")
+	fail(t, app.ExitUsage, `unknown command "fig9"`, "reproduce", "fig9")
+	fail(t, app.ExitUsage, "--runs is 1, wanted at least 2", "reproduce", "fig1a", "--runs", "1")
+	fail(t, app.ExitUsage, "--data-dir is missing", "reproduce", "table1")
+	fail(t, app.ExitUsage, `--sets has "mnist", wanted digits, letter or reuters`, "reproduce", "table1", "--data-dir", "d",
 		"--sets", "digits,mnist")
-	fail(t, exitFailure, "no such data file", "reproduce", "table1", "--data-dir", t.TempDir(), "--runs", "2")
+	fail(t, app.ExitFailure, "no such data file", "reproduce", "table1", "--data-dir", t.TempDir(), "--runs", "2")
 }

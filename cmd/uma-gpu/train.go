@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -26,27 +28,27 @@ func trainCommand() *cli.Command {
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 	)
 	output := []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
-		outputFlag{&cli.StringFlag{Name: "checkpoint",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "checkpoint",
 			Usage: "also write the training so far to `FILE`.npz, every so often"}},
 		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(),
 			Usage: "`TIME` between checkpoints, or a number of steps"},
-		inputFlag{&cli.StringFlag{Name: "resume",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "resume",
 			Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
-		inputFlag{&cli.StringFlag{Name: "from",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "from",
 			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
-		outputFlag{&cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
-		outputFlag{&cli.StringFlag{Name: "report",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "report",
 			Usage: "also show model and labels as a page, `FILE`.html; see report --help"}},
-		printedAxesFlag(), jsonFlag(), quietFlag(),
+		app.PrintedAxesFlag(), app.JSONFlag(), app.QuietFlag(),
 	}
 	var flags []cli.Flag
-	flags = append(flags, append(data, matchFlag())...)
+	flags = append(flags, append(data, app.MatchFlag())...)
 	flags = append(flags, learner...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "train",
@@ -71,7 +73,7 @@ func trainCommand() *cli.Command {
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
 			"steps. Without --checkpoint, a training that fails after half a minute, for instance because its\n" +
 			"device is lost, leaves what it had learned in MODEL.checkpoint.npz.\n\n" +
-			normalizeHelp + "\n" +
+			app.NormalizeHelp + "\n" +
 			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
 			"devices --help (devices).\n\n" +
 			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
@@ -83,12 +85,12 @@ func trainCommand() *cli.Command {
 
 // noisyDataFlags say which examples with noisy labels to read, and how to prepare them.
 func noisyDataFlags() []cli.Flag {
-	return append(dataFlags("examples with noisy labels"),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
-		axesFlag(),
+	return append(app.DataFlags("examples with noisy labels"),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
+		app.AxesFlag(),
 		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse: exact, " +
 			"pinv, tikhonov or mix[:STRENGTH]"},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 	)
 }
 
@@ -99,7 +101,7 @@ func learningFlags() []cli.Flag {
 			Usage: "most `STEPS` to make; passes, of online learners"},
 		&cli.StringFlag{Name: "weights", DefaultText: "its own",
 			Usage: "`RULE` for what to keep: best-average, best, average, last"},
-		seedFlag("all random choices"),
+		app.SeedFlag("all random choices"),
 	)
 }
 
@@ -119,10 +121,10 @@ type training struct {
 	page       string  // file for the report, "" for none
 	steps      string  // of the preparation, or auto
 	model      string
-	device     *device
+	device     *device.Device
 	host.Options
 
-	notes      notes
+	notes      app.Notes
 	verbose    bool
 	start, lap time.Time
 	seconds    trainSeconds
@@ -173,17 +175,17 @@ func train(c *cli.Context) (err error) {
 	if err := t.prepare(d); err != nil {
 		return err
 	}
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	t.device.data = d.SHA256
-	e, err := t.device.open(t.notes, t.work(d))
+	t.device.Data = d.SHA256
+	e, err := t.device.Open(t.notes, t.work(d))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	t.mark(&t.seconds.Open)
-	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
+	if err := app.CheckTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
 	}
 	if c.Bool("dry-run") {
@@ -195,26 +197,26 @@ func train(c *cli.Context) (err error) {
 	step := func(r host.Report) {
 		history.Step(r)
 		if t.verbose {
-			t.notes.step(r, d.Classes)
+			t.notes.Step(r, d.Classes)
 		}
 		if t.Learner.Definition().Scores { // a step is a pass
 			passes = append(passes, passReport(r))
 		}
 	}
-	if !c.Bool("json") && !t.notes.watched() && !t.verbose && t.history == "" && t.page == "" {
+	if !c.Bool("json") && !t.notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
 		step = nil // nobody would see it, and a pass need not be counted
 	}
-	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {
+	t.Watch = host.Watch{Note: t.notes.Say, Step: step, Phase: func(p host.Phase) {
 		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
 			d.Examples = dataset.Examples{N: d.N, D: d.D}
 		}
 	}}
 	trained, err := host.Train(ctx, d, noise, t.Options)
 	if err != nil {
-		if err := interrupted(ctx); err != nil {
+		if err := app.Interrupted(ctx); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(t.adviseResume(c, err))))
+		return fmt.Errorf("%s: %w", t.data, app.AdviseKernel(app.AdviseMemory(t.adviseResume(c, err))))
 	}
 	if err := trained.Save(t.model); err != nil {
 		return err
@@ -241,7 +243,7 @@ func train(c *cli.Context) (err error) {
 		return t.reported(c, trained, noise, &history)
 	}
 	return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
-		errInterrupted, trained.Run.Steps, t.model, t.model)
+		app.ErrInterrupted, trained.Run.Steps, t.model, t.model)
 }
 
 // report says what was trained from n examples.
@@ -250,54 +252,54 @@ func (t *training) report(trained *host.Trained, n int) trainReport {
 	run, meta := trained.Run, trained.Meta
 	return trainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
+		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
 		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
-		CompressionSet: run.CompressionSet, Traffic: trafficOfRanks(),
+		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
 	}
 }
 
 // newTraining checks all that can be checked before a data file is read. The flags required
 // must be given; a command need not have all flags of train.
 func newTraining(c *cli.Context, required ...string) (*training, error) {
-	if err := checkUsage(c, required...); err != nil {
+	if err := app.CheckUsage(c, required...); err != nil {
 		return nil, err
 	}
 	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
-		axes: trueColumns, notes: newNotes(c), verbose: c.Bool("verbose")}
+		axes: app.TrueColumns, notes: app.NewNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
-	if t.notes.quiet && t.verbose {
-		return nil, usagef(c, "--quiet and --verbose exclude each other")
+	if t.notes.Quiet && t.verbose {
+		return nil, app.Usagef(c, "--quiet and --verbose exclude each other")
 	}
 	if c.IsSet("confusion-axes") && t.confusion == "" {
-		return nil, usagef(c, "--confusion-axes is given without --confusion")
+		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
 	}
 	var err error
-	if t.read, err = dataOptions(c); err != nil {
+	if t.read, err = app.DataOptions(c); err != nil {
 		return nil, err
 	}
-	if visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
-		if t.trueRows, err = trueRows(c); err != nil {
+	if app.Visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
+		if t.trueRows, err = app.TrueRows(c); err != nil {
 			return nil, err
 		}
 		if t.inverse, err = confusion.ParseInversion(c.String("inverse")); err != nil {
-			return nil, usagef(c, "--inverse: %v", err)
+			return nil, app.Usagef(c, "--inverse: %v", err)
 		}
 		if c.IsSet("inverse") && t.confusion == "" {
-			return nil, usagef(c, "--inverse is given without --confusion")
+			return nil, app.Usagef(c, "--inverse is given without --confusion")
 		}
 	}
-	if t.steps, err = normalizeSteps(c); err != nil {
+	if t.steps, err = app.NormalizeSteps(c); err != nil {
 		return nil, err
 	}
 	if c.IsSet("axes") {
-		if t.axes, err = printedAxes(c); err != nil {
+		if t.axes, err = app.PrintedAxes(c); err != nil {
 			return nil, err
 		}
 	}
-	t.Seed, t.Tool = c.Uint64("seed"), version
-	if t.Kernel, err = newTrainKernel(c); err != nil {
+	t.Seed, t.Tool = c.Uint64("seed"), app.Version
+	if t.Kernel, err = app.NewTrainKernel(c); err != nil {
 		return nil, err
 	}
 	if t.Checkpoint, err = checkpointOf(c); err != nil {
@@ -318,13 +320,13 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
 		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
-		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
+		return nil, app.Usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
 	}
 	if t.validate = c.Float64("validate"); c.IsSet("validate") && !(t.validate > 0 && t.validate < 1) {
-		return nil, usagef(c, "--validate is %v, wanted a share above 0, below 1", t.validate)
+		return nil, app.Usagef(c, "--validate is %v, wanted a share above 0, below 1", t.validate)
 	}
 	if t.validate > 0 && t.annotators != "" {
-		return nil, usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
+		return nil, app.Usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
 	if err := t.streamed(c); err != nil {
 		return nil, err
@@ -332,7 +334,7 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err := t.checkReport(c); err != nil {
 		return nil, err
 	}
-	t.device, err = chooseDevice(c)
+	t.device, err = device.Choose(c)
 	return t, err
 }
 
@@ -342,7 +344,7 @@ func (t *training) stopping(c *cli.Context, base learners.Params) error {
 	if c.IsSet("weights") {
 		rule, err := t.Learner.Definition().Rule(c.String("weights"))
 		if err != nil {
-			return usagef(c, "--weights: %v", err)
+			return app.Usagef(c, "--weights: %v", err)
 		}
 		if base != nil {
 			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
@@ -353,7 +355,7 @@ func (t *training) stopping(c *cli.Context, base learners.Params) error {
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {
-			return usagef(c, "--max-steps is %d, wanted at least 0", steps)
+			return app.Usagef(c, "--max-steps is %d, wanted at least 0", steps)
 		}
 		if t.MaxSteps = steps; steps == 0 {
 			t.MaxSteps = host.NoSteps
@@ -402,7 +404,7 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 		return d, nil, fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
 	}
 	if noise != nil {
-		t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
+		t.notes.Say("confusion matrix: condition number %.4g", inverse.Condition)
 	}
 	t.mark(&t.seconds.Read)
 	return d, noise, nil
@@ -412,7 +414,7 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 // that they match.
 func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	if t.sharesExamples() {
-		if err := shareReading(t.data, &t.read); err != nil {
+		if err := device.ShareReading(t.data, &t.read); err != nil {
 			return nil, err
 		}
 	}
@@ -422,14 +424,14 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		if o.Prepare = t.steps; t.steps == "auto" && t.Kernel != nil {
 			o.Prepare = host.DefaultStepsKernel
 		}
-		return readData(c.Context, t.data, o, t.notes)
+		return app.ReadData(c.Context, t.data, o, t.notes)
 	}
 	o := t.read
 	o.Classes = base.Meta.Classes
 	if base.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	d, err := readFor(c, o, base.Meta.Features, t.notes)
+	d, err := app.ReadFor(c, o, base.Meta.Features, t.notes)
 	if err == nil && d.SHA256 == "" && d.Prepared == nil { // a mapped file, whose columns traded places, or an old one
 		d.SHA256 = d.Hash()
 	}
@@ -446,13 +448,13 @@ func (t *training) sharesExamples() bool {
 func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
 	switch {
 	case t.confusion != "":
-		m, err := readMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		m, err := app.ReadMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
 		if err == nil {
 			m.Inversion = t.inverse
 		}
 		return m, err
 	case t.Resume != nil && t.Resume.Confusion != nil:
-		t.notes.say("confusion matrix: that of the training to go on with")
+		t.notes.Say("confusion matrix: that of the training to go on with")
 		m := &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}
 		if text := t.Resume.Meta.Inverse; text != "" {
 			var err error
@@ -463,11 +465,11 @@ func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.
 	}
 	switch {
 	case t.learnsNoise():
-		t.notes.say("confusion matrix: none given; it is learned")
+		t.notes.Say("confusion matrix: none given; it is learned")
 	case t.estimates:
-		t.notes.say("confusion matrix: none given; it is estimated")
+		t.notes.Say("confusion matrix: none given; it is estimated")
 	default:
-		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
+		t.notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil
 }
@@ -480,16 +482,16 @@ func (t *training) prepare(d *dataset.Dataset) error {
 	}
 	d.Overwrite = true // nobody else has them
 	if base := t.base(); base != nil {
-		d.KeepNarrow = d.KeepNarrow || where != nil && where.wantsNarrow(d.Examples)
+		d.KeepNarrow = d.KeepNarrow || where != nil && where.WantsNarrow(d.Examples)
 		if err := d.PrepareBy(&base.Meta.Preparation); err != nil {
 			return err
 		}
-	} else if err := prepare(t.steps, t.mapped(), d, where); err != nil {
+	} else if err := device.Prepare(t.steps, t.mapped(), d, where); err != nil {
 		return err
 	}
 	if t.Kernel != nil && !t.ownMap() {
 		if _, err := t.Kernel.Plan(d.Examples); err != nil {
-			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
+			return fmt.Errorf("%s: %w", t.data, app.AdviseKernel(err))
 		}
 	}
 	t.mark(&t.seconds.Prepare)
@@ -508,7 +510,7 @@ func (t *training) ownMap() bool {
 }
 
 // work is what the learner will see of prepared data.
-func (t *training) work(d *dataset.Dataset) work {
+func (t *training) work(d *dataset.Dataset) device.Work {
 	q, components := len(d.Classes), 0
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
@@ -518,10 +520,10 @@ func (t *training) work(d *dataset.Dataset) work {
 	case t.Kernel != nil:
 		components = t.Kernel.MostComponents(d.N, d.D)
 	default:
-		return workOn(d.Examples, q)
+		return device.WorkOn(d.Examples, q)
 	}
-	w := workOnComponents(d.N, components, q)
-	w.shared = d.Share != nil
+	w := device.WorkOnComponents(d.N, components, q)
+	w.Shared = d.Share != nil
 	return w
 }
 

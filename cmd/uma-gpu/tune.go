@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
@@ -17,20 +19,20 @@ import (
 
 func tuneCommand() *cli.Command {
 	flags := []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
 		&cli.IntFlag{Name: "examples", Value: 60000, Usage: "make `N` synthetic examples, if there is no --data"},
 		&cli.IntFlag{Name: "features", Value: 784, Usage: "number `D` of features of synthetic examples"},
 		&cli.IntFlag{Name: "classes", Value: 10, Usage: "number `Q` of classes of synthetic examples"},
 	}
-	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
+	flags = append(flags, app.DataFlags("")[1:]...) // --data is not required here
 	flags = append(flags,
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
-		seedFlag("synthetic examples and label noise"),
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
+		app.SeedFlag("synthetic examples and label noise"),
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, or for as many tenths of a second"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "measure, but store nothing"},
 		&cli.BoolFlag{Name: "forget", Usage: "remove what was stored, for all devices, instead of measuring"},
 	)
-	flags = append(flags, slices.DeleteFunc(deviceFlags(), func(f cli.Flag) bool {
+	flags = append(flags, slices.DeleteFunc(device.Flags(), func(f cli.Flag) bool {
 		return slices.Contains([]string{"no-tuning", "shares", "audit"}, f.Names()[0])
 	})...)
 	return &cli.Command{
@@ -42,7 +44,7 @@ func tuneCommand() *cli.Command {
 			"driver and kernels are the same. Weights do not depend on it. It is stored in uma-gpu/tuning.json in\n" +
 			"your cache folder, or in the file that " + tuned.PathVariable + " names.\n\n" +
 			"Example: uma-gpu tune --device opencl --examples 60000 --features 784 --classes 10",
-		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: tune,
 	}
 }
@@ -69,7 +71,7 @@ func tune(c *cli.Context) error {
 	if c.Bool("forget") {
 		entries, err := tuned.Forget(path)
 		if err == nil {
-			b.notes.say("forgot %d tunings of %s", entries, path)
+			b.notes.Say("forgot %d tunings of %s", entries, path)
 		}
 		return err
 	}
@@ -78,11 +80,11 @@ func tune(c *cli.Context) error {
 	if r.Data, err = b.examples(c.Context, &s); err != nil {
 		return err
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	i, classes := b.device.try[0], r.Data.Classes
-	r.Shape = workOn(s.X, classes).shape()
+	i, classes := b.device.Try[0], r.Data.Classes
+	r.Shape = device.WorkOn(s.X, classes).Shape()
 	key, err := tuned.NewKey(i, r.Shape)
 	if err != nil {
 		return err
@@ -92,17 +94,17 @@ func tune(c *cli.Context) error {
 		return err
 	}
 	x := firstExamples(s.X, tunedBytes)
-	b.notes.say("device: %s %s (%s, driver %s)", i.ID(), i.Name, i.PlatformName, i.Driver)
-	b.notes.say("shape: %s; measured on %d of %d examples", r.Shape, x.N, s.X.N)
-	r.TuneReport, err = gpu.Tune(c.Context, i, b.device.options, gpu.Problem{
+	b.notes.Say("device: %s %s (%s, driver %s)", i.ID(), i.Name, i.PlatformName, i.Driver)
+	b.notes.Say("shape: %s; measured on %d of %d examples", r.Shape, x.N, s.X.N)
+	r.TuneReport, err = gpu.Tune(c.Context, i, b.device.Options, gpu.Problem{
 		X: x, Y: s.Y[:x.N], Classes: classes, Inverse: inverse.Float32(), Repeat: b.repeat,
-		Say: b.notes.say,
+		Say: b.notes.Say,
 	})
-	if stopped := interrupted(c.Context); stopped != nil {
+	if stopped := app.Interrupted(c.Context); stopped != nil {
 		return stopped
 	}
 	if err != nil {
-		return adviseMemory(err)
+		return app.AdviseMemory(err)
 	}
 	entry := tuned.Entry{Key: key, Tuning: r.Best, Ratio: r.Ratio, Date: time.Now().UTC().Truncate(time.Second)}
 	if r.Best == r.Default {
@@ -116,7 +118,7 @@ func tune(c *cli.Context) error {
 	}
 	r.Seconds = time.Since(start).Seconds()
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	return r.print(c.App.Writer)
 }
@@ -124,12 +126,12 @@ func tune(c *cli.Context) error {
 // newTuning checks all that can be checked before a file is read. path is that of the
 // table.
 func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
-	if err := checkUsage(c); err != nil {
+	if err := app.CheckUsage(c); err != nil {
 		return nil, "", err
 	}
 	b = &benchmark{
 		data: c.String("data"), normalize: c.String("normalize"), seed: c.Uint64("seed"),
-		repeat: c.Int("repeat"), notes: newNotes(c),
+		repeat: c.Int("repeat"), notes: app.NewNotes(c),
 		n: c.Int("examples"), d: c.Int("features"), q: c.Int("classes"),
 	}
 	for _, f := range []struct {
@@ -137,18 +139,18 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 		value, least int
 	}{{"examples", b.n, 1}, {"features", b.d, 1}, {"classes", b.q, 2}, {"repeat", b.repeat, 1}} {
 		if f.value < f.least {
-			return nil, "", usagef(c, "--%s is %d, wanted at least %d", f.name, f.value, f.least)
+			return nil, "", app.Usagef(c, "--%s is %d, wanted at least %d", f.name, f.value, f.least)
 		}
 		if f.name != "repeat" && b.data != "" && c.IsSet(f.name) {
-			return nil, "", usagef(c, "--data and --%s exclude each other", f.name)
+			return nil, "", app.Usagef(c, "--data and --%s exclude each other", f.name)
 		}
 	}
-	if b.options, err = dataOptions(c); err != nil {
+	if b.options, err = app.DataOptions(c); err != nil {
 		return nil, "", err
 	}
 	if b.normalize != "auto" {
 		if _, err := dataset.ParseSteps(b.normalize); err != nil {
-			return nil, "", usagef(c, "--normalize: %v", err)
+			return nil, "", app.Usagef(c, "--normalize: %v", err)
 		}
 	}
 	if path, err = tuned.Path(); err != nil && !c.Bool("dry-run") {
@@ -162,14 +164,14 @@ func newTuning(c *cli.Context) (b *benchmark, path string, err error) {
 			return nil, "", err
 		}
 	}
-	if b.device, err = chooseDevice(c); err != nil {
+	if b.device, err = device.Choose(c); err != nil {
 		return nil, "", err
 	}
-	if b.device.look(); len(b.device.try) == 0 {
+	if b.device.Look(); len(b.device.Try) == 0 {
 		err = fmt.Errorf("%w: tune wants an OpenCL device, and auto leaves out those that are the processor: "+
-			"name one with --device", errNoSuchDevice)
-		if b.device.problem != nil {
-			err = fmt.Errorf("%w: %w", err, b.device.problem)
+			"name one with --device", app.ErrNoSuchDevice)
+		if b.device.Problem != nil {
+			err = fmt.Errorf("%w: %w", err, b.device.Problem)
 		}
 		return nil, "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
@@ -40,7 +41,7 @@ func TestTuneOnOpenCL(t *testing.T) {
 			t.Errorf("stored %+v, %v", found, err)
 		}
 		code, stdout, stderr := interrupt(t, "shape:", "tune", "--device", i.ID(), "--examples", "300", "--features", "4")
-		if code != exitInterrupted || stdout != "" || !strings.Contains(stderr, "nothing was written") {
+		if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr, "nothing was written") {
 			t.Errorf("interrupted: exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 		}
 	}

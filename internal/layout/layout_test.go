@@ -17,6 +17,7 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"}, "joins a format to package dataset, for programs that want its libraries"},
 	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
 	{"host/judge/metric", nil, "a leaf"},
@@ -60,9 +61,8 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
-	// without names and what a socket drops.
-	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
+	// /cpu tells the instructions that the system allows; /unix has files without names.
+	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
@@ -79,17 +79,15 @@ var foreign = map[string][]string{
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset"},
+	"github.com/klauspost/compress": {"host/dataset", "internal/parquetfile"},
 	// The Markdown of the documentation, of which the program knows nothing.
-	"github.com/yuin/goldmark": {"internal/docs", "internal/site"},
+	"github.com/yuin/goldmark": {"internal/docs"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
-	"github.com/parquet-go/parquet-go": {"host/dataset"},
-	// Links of the site.
-	"golang.org/x/net": {"internal/site"},
+	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},
 	// What pages of Parquet are packed with, besides.
-	"github.com/andybalholm/brotli": {"host/dataset"},
-	"github.com/pierrec/lz4":        {"host/dataset"},
+	"github.com/andybalholm/brotli": {"internal/parquetfile"},
+	"github.com/pierrec/lz4":        {"internal/parquetfile"},
 }
 
 // mechanics are what every package may import: how work is shared out, how far it is and what memory is

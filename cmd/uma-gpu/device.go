@@ -218,17 +218,11 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	return d, err
 }
 
-// openCLDevices is gpu.Devices, of drivers whose crashes leave a message.
-func openCLDevices() ([]gpu.Info, error) {
-	defer keepSignals()()
-	return gpu.Devices()
-}
-
-// listDevices is openCLDevices, and says once what they leave out.
+// listDevices returns a lister that warns once of drivers that are left out.
 func listDevices(n notes) lister {
 	said := false
 	return func() ([]gpu.Info, error) {
-		all, err := openCLDevices()
+		all, err := gpu.Devices()
 		if err == nil && !said { // or the error says it
 			said = true
 			for _, broken := range gpu.LeftOut() {

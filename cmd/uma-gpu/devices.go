@@ -79,7 +79,7 @@ func testDevices(n notes) (listing deviceListing) {
 			ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
 		})
 	}
-	infos, listErr := openCLDevices()
+	infos, listErr := gpu.Devices()
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()
 		n.say("OpenCL: %v", listErr)

@@ -18,9 +18,8 @@ func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find out what keeps devices from working, and say how to mend it",
-		Description: "Looks at the OpenCL library, the drivers that are registered and the libraries that they name,\n" +
-			"the permissions of GPUs, what containers and WSL hide, the folder for compiled kernels and the memory\n" +
-			"that is left; then it opens each device, which runs the self-test.\n\n" +
+		Description: "Looks at the OpenCL library, the drivers that are registered, the permissions of GPUs, the folder\n" +
+			"for compiled kernels and the memory that is left; then it opens each device, which runs the self-test.\n\n" +
 			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the mend stands\n" +
 			"below. Without OpenCL all commands compute on the processor, so that this is a note.\n\n" +
 			"Example: uma-gpu doctor",
@@ -59,7 +58,6 @@ func diagnose(c *cli.Context, s surroundings, test func(notes) deviceListing) er
 	all := []finding{programFinding()}
 	all = append(all, s.drivers()...)
 	all = append(all, s.nodes()...)
-	all = append(all, s.confinement()...)
 	listing := test(notes{io.Discard, true})
 	all = append(all, deviceFindings(listing)...)
 	all = append(all, s.cache()) // gpu may have chosen another one by now

@@ -98,8 +98,9 @@ func (s *surroundingsTest) outputs(*testing.T) (all []surrounded) {
 			mute   bool
 		}{
 			{"exec <&-;", right, false}, {"exec 2>&-;", right, true}, {"exec 2>/dev/full;", right, true},
-			{"exec >&-;", prints, false}, {"exec >/dev/full;", prints, false},
-			{"exec >&- 2>&-;", prints, true}, {"exec <&- >&- 2>&-;", prints, true}, {"exec >/dev/full 2>&1;", prints, true},
+			// Go opens /dev/null in the place of a closed output.
+			{"exec >&-;", right, false}, {"exec >/dev/full;", prints, false},
+			{"exec >&- 2>&-;", right, true}, {"exec <&- >&- 2>&-;", right, true}, {"exec >/dev/full 2>&1;", prints, true},
 			{"exec 1<&0 </dev/null;", prints, false}, // an output that can only be read
 		} {
 			h := s.with(line, c.prefix, c.prefix, c.may, "write to standard output")
@@ -117,11 +118,11 @@ func (s *surroundingsTest) outputs(*testing.T) (all []surrounded) {
 // limits of the process, of which most are too small for anything.
 func (s *surroundingsTest) limits(*testing.T) (all []surrounded) {
 	for _, line := range whole {
-		for _, n := range []int{4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 64} {
+		for _, n := range []int{16, 24, 64} {
 			c := fmt.Sprintf("ulimit -n %d;", n)
 			all = append(all, s.with(line, c, c, either, "too many open files", "ulimit -n"))
 		}
-		for _, kib := range []int{300000, 500000, 1 << 20, 1500000, 2 << 20, 2500000, 3 << 20} {
+		for _, kib := range []int{2 << 20, 2500000, 3 << 20} {
 			c := fmt.Sprintf("ulimit -v %d;", kib)
 			all = append(all, s.with(line, c, c, either, "memory", "ulimit -v"))
 		}

@@ -39,7 +39,6 @@
 # make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
 # make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
 # make docs     every command of README and docs/, by a shell, and what they show as output; DATA as for weights, or without
-# make site     README, docs/, the pages of commands and the API as a web site, build/site/index.html
 # make pictures the pictures of docs/ that show a page of uma-gpu report, by headless Chromium
 # make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
 # make serve     throughput and times of uma-gpu serve by hey, and requests lost at its end; DATA as for weights
@@ -63,7 +62,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check completion run test small mutants every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check completion run test small mutants every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -322,7 +321,7 @@ fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
 learners: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
 	@mkdir -p build
-	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
 online: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make online DATA=DIR"; exit 1; }
@@ -346,10 +345,6 @@ exports: build
 	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
 	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
 
-# Static pages, that need no server; a link that leads nowhere is an error.
-site: build
-	go run ./internal/site build/uma-gpu build/site
-
 pictures: build
 	@.ci/install-deps chromium python3-pil
 	bench/pictures.sh build/uma-gpu testdata/digits.csv.gz docs
@@ -367,17 +362,14 @@ page: build
 serve: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make serve DATA=DIR"; exit 1; }
 	@.ci/install-deps hey
-	go build -o build/serve ./bench/serve
-	sh bench/serve/serve.sh build/uma-gpu build/serve "$(DATA)"
+	go build -o build/bench ./bench
+	sh bench/serve.sh build/uma-gpu build/bench "$(DATA)"
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }
 	@mkdir -p build
-	go build -o build/confusion ./bench/confusion
-	build/confusion -data "$(DATA)" crowds
-	build/confusion speed
-	build/confusion -data "$(DATA)" estimators >build/confusion.jsonl
-	build/confusion table <build/confusion.jsonl
+	go run ./bench crowds -data "$(DATA)"
+	go run ./bench estimators -data "$(DATA)" -results build/confusion.jsonl
 
 # Four minutes on two cores; go run ./bench/papers lists all experiments.
 reproduce-quick: deps
@@ -389,7 +381,7 @@ reproduce-quick: deps
 weights: deps
 	@mkdir -p build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }
-	go run ./bench/weights -data "$(DATA)" -device cpu -seeds 3 -log build/weights.log
+	go run ./bench weights -data "$(DATA)" -results build/weights.jsonl -page docs/weights-table.md
 
 clean:
 	rm -rf build

@@ -28,7 +28,7 @@ func inOrder() *online.Soft {
 // A stream makes the model that one step makes of all examples, but for what takes a second look at them.
 func TestTrainStream(t *testing.T) {
 	open := func() *dataset.Stream {
-		s, err := dataset.OpenStream(t.Context(), streamed, dataset.Options{})
+		s, err := dataset.OpenStream(t.Context(), streamed, []string{streamed}, dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestTrainStreamRefuses(t *testing.T) {
 		"maxabs takes statistics of all examples":         func(o *host.Options) { o.Preparation = "maxabs" },
 		"examples to shuffle":                             func(o *host.Options) { o.Learner = online.NewPA2() },
 	} {
-		s, err := dataset.OpenStream(t.Context(), streamed, dataset.Options{})
+		s, err := dataset.OpenStream(t.Context(), streamed, []string{streamed}, dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

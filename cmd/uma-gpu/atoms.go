@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -117,7 +118,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := prepare(steps, true, d, nil); err != nil {
+	if err := host.Prepare(d, steps, true); err != nil {
 		return err
 	}
 	if o.Function = k.Function; o.Function.Gamma == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -200,11 +201,14 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 			return about, err
 		}
 	}
-	where := b.device
-	if b.options.Storage == "dense" {
-		where = nil // whoever asks for float32 gets it
+	asked := d.KeepNarrow
+	if b.options.Storage != "dense" { // which asks for float32
+		d.KeepNarrow = asked || b.device.wantsNarrow(d.Examples)
 	}
-	if err := prepare(b.normalize, false, d, where); err != nil {
+	if err := host.Prepare(d, b.normalize, false); err != nil {
+		return about, err
+	}
+	if err := checkNarrow(asked, d); err != nil {
 		return about, err
 	}
 	s.X = d.Examples

@@ -16,26 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
-// holdOut divides d by --validate in what to learn from and what to judge by, nil if all is to
-// be learned from. d has then lost its examples.
-func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err error) {
-	if t.validate == 0 {
-		return d, nil, nil
-	}
-	d.Overwrite = true // nobody else has them
-	parts, err := dataset.SplitFractions(d, []float64{1 - t.validate, t.validate}, t.Seed)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: --validate: %w", t.data, err)
-	}
-	parts[0].KeepNarrow = d.KeepNarrow
-	if err := d.Close(); err != nil { // parts are copies
-		return nil, nil, err
-	}
-	d.Examples = dataset.Examples{}
-	t.notes.say("validate: %d examples to learn from, %d to judge by", parts[0].N, parts[1].N)
-	return parts[0], parts[1], nil
-}
-
 // judgeHeld judges a model by examples that it has not seen.
 func (t *training) judgeHeld(
 	ctx context.Context, m *model.Model, held *dataset.Dataset, noise *confusion.Matrix,
@@ -88,7 +68,10 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 	}
 	t.estimates = estimates && t.confusion == "" && !t.learnsNoise()
 	o = &outOfFold{training: t}
-	if o.data, o.noise, err = t.readAll(c); err != nil {
+	if o.data, o.noise, err = t.readLabelled(c); err == nil {
+		err = t.checkInverse(o.noise)
+	}
+	if err != nil {
 		o.close()
 		return nil, err
 	}

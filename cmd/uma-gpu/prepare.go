@@ -28,20 +28,6 @@ func normalizeSteps(c *cli.Context) (string, error) {
 	return steps, nil
 }
 
-// prepare fits the preparation that --normalize asks for to d and applies it, for the
-// device where. The raw features are given up, for they and the prepared ones may not
-// fit in memory for long. Data that were prepared before stay as they are, and
-// --normalize must not ask for anything else. Auto depends on whether there is a kernel
-// function.
-func prepare(steps string, kernel bool, d *dataset.Dataset, where *device) error {
-	asked := d.KeepNarrow
-	d.KeepNarrow = asked || where != nil && where.wantsNarrow(d.Examples)
-	if err := host.Prepare(d, steps, kernel); err != nil {
-		return err
-	}
-	return checkNarrow(asked, d)
-}
-
 // checkNarrow refuses data that are not narrow if --storage asked for that.
 func checkNarrow(asked bool, d *dataset.Dataset) error {
 	if asked && d.Narrow == nil {

@@ -33,7 +33,6 @@ type gpuEngine struct {
 	mu         sync.Mutex // held by every operation: kernels hold their arguments, one launch at a time
 	info       Info
 	conforming bool
-	software   string // why float32 is made of integers; "" for the device's own operations
 	q          *queue
 	programs   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
@@ -42,7 +41,7 @@ type gpuEngine struct {
 	maxAlloc   int64
 	build      build
 	options    string // of the compiler
-	tuning     Tuning // complete
+	group      int    // work-items in a work-group of most kernels
 
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, assign, bound            *compiled
@@ -54,34 +53,41 @@ type gpuEngine struct {
 }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
-// the self-test (clause 12). A device that fails it is refused, unless the
-// options allow it. One whose own float32 operations fail a probe gets kernels that compute
-// by integers, in the form for GPUs; they are many times slower, and Device().Software says why.
+// a probe of its float32 operations and the self-test (clause 12). A device that fails one of them
+// is refused with ErrNonconforming, unless the options allow it.
 func Open(i Info, o Options) (engine.Engine, error) {
 	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
 	}
-	b := build{sources: sources}
-	if o.AllowNonconforming {
-		b.arithmetic = own
-	}
-	e, err := open(i, o, b)
+	e, err := open(i, o, build{sources: sources})
 	if err != nil {
 		return nil, fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err)
 	}
-	if err := engine.SelfTest(e); err != nil {
+	if err := e.judge(); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
 			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than "+
 				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
 		}
 		if !o.AllowNonconforming {
-			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused "+
-				"(--allow-nonconforming overrides): %w", i.ID(), i.Name, err), e.Close())
+			return nil, errors.Join(fmt.Errorf("open %s (%s): %w (take another device or a newer driver, "+
+				"or allow a device that does not conform)", i.ID(), i.Name, err), e.Close())
 		}
 		e.conforming = false
 	}
 	return e, nil
+}
+
+// judge runs the probe and the self-test.
+func (e *gpuEngine) judge() error {
+	if err := e.probe(); err != nil {
+		return err
+	}
+	err := engine.SelfTest(e)
+	if err == nil || errors.Is(err, engine.ErrMemory) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNonconforming, err)
 }
 
 // selfTestMemory is enough for the self-test, of MaxAlloc and MemoryLimit.
@@ -100,8 +106,6 @@ type build struct {
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	bounds  sketch.When
-
-	arithmetic arithmetic
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -129,11 +133,8 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 	if o.MemoryLimit > 0 {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
-	if err := o.Tuning.Check(); err != nil {
-		return nil, err
-	}
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
-	if err := e.start(o.Tuning); err != nil {
+	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
@@ -141,7 +142,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
-func (e *gpuEngine) start(t Tuning) (err error) {
+func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
 		e.q.shelf = &processors
 		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
@@ -163,15 +164,10 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
-	if err = e.choose(e.build.arithmetic); err != nil {
-		return err
-	}
-	// Sixteen columns side by side, each an fma of a hundred instructions, take a compiler minutes.
-	processor := e.info.processor() && e.software == ""
-	e.cpu = e.build.style == "cpu" || e.build.style == "" && processor
-	e.tuning = t.or(defaultTuning(e.cpu)).within(most)
+	e.cpu = e.build.style == "cpu" || e.build.style == "" && e.info.processor()
+	e.group = workGroup(e.cpu, most)
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
-	e.options = compilerOptions(e.cpu, e.software != "", e.q.loops != nil)
+	e.options = compilerOptions(e.cpu)
 	if e.cpu && e.info.PlatformName == pocl {
 		e.options += " -DFETCHES"
 	}
@@ -180,10 +176,9 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 }
 
 // compilerOptions are those of all kernels, but for NARROW.
-func compilerOptions(cpu, software, loops bool) string {
+func compilerOptions(cpu bool) string {
 	number := map[bool]int{true: 1}
-	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d -DSOFTWARE=%d -DLOOPS=%d",
-		number[cpu], lanes, numerics.Chunk, number[software], number[loops])
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number[cpu], lanes, numerics.Chunk)
 }
 
 // compile compiles those of the programs that are not compiled yet.
@@ -219,7 +214,7 @@ func (e *gpuEngine) compile(programs []program) error {
 func (e *gpuEngine) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
-		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming, Software: e.software,
+		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming,
 	}
 }
 
@@ -243,7 +238,6 @@ func (e *gpuEngine) Close() error {
 			q.Release()
 		}
 	}
-	errs = append(errs, e.q.loops.free())
 	if !e.q.lost {
 		e.q.staging.free()
 	}

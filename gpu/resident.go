@@ -336,7 +336,7 @@ func (r *resident) examples(t *tile, x arrays) []any {
 // them that are listed.
 func (e *gpuEngine) scoreItems(rows int, listed int32) int {
 	if e.cpu {
-		rows = (rows + e.tuning.ScoreRows - 1) / e.tuning.ScoreRows
+		rows = (rows + scoreRows - 1) / scoreRows
 	}
 	if listed == 0 {
 		return rows

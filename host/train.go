@@ -22,7 +22,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -36,13 +39,13 @@ const NoSteps = -1
 
 // Options of Train. Engine is required; the other fields may keep their zero values.
 type Options struct {
-	Engine      engine.Engine   // on which to compute: simd.New(), or what gpu.Open returns
-	Learner     learners.Params // uma.Defaults(), for instance; nil for the first of package catalog
-	Preparation string          // steps as dataset.ParseSteps takes them; "" for those of Prepare
-	Kernel      *Kernel         // to be nonlinear in the features; nil to be linear
-	MaxSteps    int             // 0 for the learner's default, NoSteps for none
-	Weights     learners.Rule   // "" for the learner's default
-	Seed        uint64          // of all random choices
+	Engine      engine.Engine    // on which to compute: simd.New(), or what gpu.Open returns
+	Learner     learners.Params  // uma.Defaults(), for instance; nil for the first of package catalog
+	Preparation string           // steps as dataset.ParseSteps takes them; "" for those of Prepare
+	Kernel      *fitting.Options // to be nonlinear in the features; nil to be linear
+	MaxSteps    int              // 0 for the learner's default, NoSteps for none
+	Weights     learners.Rule    // "" for the learner's default
+	Seed        uint64           // of all random choices
 	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the
 	// training examples themselves, which promise too much where few were learned almost by
 	// heart; 2 to MostFolds on those of examples held out from that many further trainings,
@@ -91,10 +94,10 @@ const (
 // Trained is a model, and the run that its weights come from.
 type Trained struct {
 	*model.Model
-	Run Result
-	// Doubts are what the examples speak against: the confusion matrix, or the result. Watch.Note has
-	// been told them.
-	Doubts []Doubt
+	Run   Result
+	Given *confusion.Inverse // C⁻¹ of the given matrix; Run.Inverse is that of a learned one, if there is one
+	// Doubts speak against the confusion matrix or the result. Watch.Note has been told them.
+	Doubts []learners.Doubt
 }
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
@@ -346,7 +349,8 @@ func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err
 		}
 		z, err = k.Apply(ctx, t.Engine, z)
 	} else if t.Kernel != nil {
-		k, z, err = t.fitKernel(ctx)
+		k, z, err = t.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.Learner, MaxSteps: t.MaxSteps,
+			Learn: t.trial, Note: t.note})
 	} else {
 		return nil
 	}
@@ -362,7 +366,7 @@ func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err
 	t.data.Examples = z // for the collector, if the caller lets the others go too
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
-	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, hasOwnMap(t.Learner)
+	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, fitting.HasOwnMap(t.Learner)
 	t.phase(Mapped)
 	return nil
 }
@@ -396,19 +400,21 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
-	found, err := t.doubts(ctx, &result)
+	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes, D: result.W.D,
+		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError, Steps: result.Steps,
+		AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
 	if err != nil {
 		return nil, err
 	}
 	for _, doubt := range found {
-		if doubt.Code == LearnerEndsInDoubt {
-			t.note("%s", result.Note)
-			continue
+		if slices.Contains(result.Doubts, doubt) { // the learner's own
+			t.note("%s", doubt)
+		} else {
+			t.note("warning: %s", doubt)
 		}
-		t.note("warning: %s", doubt)
 	}
 	t.phase(Learned)
-	return &Trained{m, result, found}, nil
+	return &Trained{m, result, t.inverse, found}, nil
 }
 
 // with returns the model with weights w and what belongs to them.
@@ -458,4 +464,54 @@ func sixDigits(v float64) float64 {
 		return v
 	}
 	return rounded
+}
+
+// trial returns the weights that a trial of the search for γ learns.
+func (t *training) trial(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
+	result, err := Run(ctx, t.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.Weights})
+	return result.W, err
+}
+
+// endedAtOnce returns whether a training that might have made more steps has converged after one at most.
+func (t *training) endedAtOnce(r *Result) bool {
+	const oneStep = 2 // the most steps of learners that need only one
+	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil && t.Learner.Definition().MaxSteps > oneStep
+}
+
+// checkOwnMap says what of the options means nothing to a learner with a kernel map of its own.
+func (o *Options) checkOwnMap() error {
+	if !fitting.HasOwnMap(o.Learner) {
+		return nil
+	}
+	found := ""
+	switch k := o.Kernel; {
+	case o.From != nil && o.From.Projection != nil:
+		found = "a model with a kernel map to begin with"
+	case k == nil:
+	case k.Components != 0 || k.Variance != 0:
+		found = "a number of components"
+	case k.Landmarks != 0 || k.Choice != "" && k.Choice != pca.Uniform:
+		found = "landmarks"
+	case k.Steps != nil:
+		found = "a preparation of components"
+	}
+	if found == "" {
+		return nil
+	}
+	return fmt.Errorf("found %s, wanted none: learner %s has a kernel map of its own", found, o.Learner.Definition().Name)
+}
+
+// behindMeans returns how many examples each number of a learner's own map is the mean of; nil of kernel PCA.
+func (t *training) behindMeans() []int64 {
+	if base := t.base(); base != nil {
+		return base.Meta.Kernel.Examples
+	}
+	if !fitting.HasOwnMap(t.Learner) {
+		return nil
+	}
+	counts := make([]int64, t.problem.Q)
+	for _, k := range t.problem.Y {
+		counts[k]++
+	}
+	return counts
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -45,17 +46,17 @@ var noises = []struct {
 
 // result is a line of output.
 type result struct {
-	Set        string                `json:"set"`
-	Noise      string                `json:"noise"`
-	Seed       uint64                `json:"seed"`
-	Method     string                `json:"method"`
-	Off        float64               `json:"mean_absolute_error"`       // per entry
-	Z          float64               `json:"errors_per_standard_error"` // root of the mean square
-	Error      float64               `json:"test_error"`                // of softmax
-	UMAError   float64               `json:"uma_test_error"`            // with --inverse exact, as by default
-	Chosen     string                `json:"chosen,omitempty"`
-	Candidates []host.NoiseCandidate `json:"candidates,omitempty"`
-	Seconds    float64               `json:"seconds"`
+	Set        string                     `json:"set"`
+	Noise      string                     `json:"noise"`
+	Seed       uint64                     `json:"seed"`
+	Method     string                     `json:"method"`
+	Off        float64                    `json:"mean_absolute_error"`       // per entry
+	Z          float64                    `json:"errors_per_standard_error"` // root of the mean square
+	Error      float64                    `json:"test_error"`                // of softmax
+	UMAError   float64                    `json:"uma_test_error"`            // with --inverse exact, as by default
+	Chosen     string                     `json:"chosen,omitempty"`
+	Candidates []outoffold.NoiseCandidate `json:"candidates,omitempty"`
+	Seconds    float64                    `json:"seconds"`
 }
 
 // estimators writes a JSON line for each set, noise and method.
@@ -119,13 +120,13 @@ func estimatorsOf(ctx context.Context, w io.Writer, set, noise, methods string,
 	errorsOf := map[string][2]float64{} // of softmax and of UMA, by method
 	for _, m := range []struct {
 		name   string
-		method host.NoiseMethod
+		method outoffold.NoiseMethod
 		right  []int32
 	}{
-		{"true C", "", nil}, {"identity", host.NoNoise, nil}, {"confident joint", host.ConfidentJoint, nil},
-		{"anchor points", host.AnchorPoints, nil}, {"joint likelihood", host.JointLikelihood, nil},
-		{"100 clean", host.CleanCounts, right}, {"100 clean, joint likelihood", host.JointLikelihood, right},
-		{"auto", host.AutoNoise, nil},
+		{"true C", "", nil}, {"identity", outoffold.NoNoise, nil}, {"confident joint", outoffold.ConfidentJoint, nil},
+		{"anchor points", outoffold.AnchorPoints, nil}, {"joint likelihood", outoffold.JointLikelihood, nil},
+		{"100 clean", outoffold.CleanCounts, right}, {"100 clean, joint likelihood", outoffold.JointLikelihood, right},
+		{"auto", outoffold.AutoNoise, nil},
 	} {
 		if !strings.Contains(m.name, methods) {
 			continue
@@ -134,7 +135,8 @@ func estimatorsOf(ctx context.Context, w io.Writer, set, noise, methods string,
 		r := result{Set: set, Noise: noise, Seed: seed, Method: m.name}
 		c := truth
 		if m.method != "" {
-			found, err := host.EstimateNoise(ctx, &data, host.NoiseOptions{Options: o, Method: m.method, Right: m.right})
+			found, err := outoffold.EstimateNoise(ctx, &data,
+				outoffold.NoiseOptions{Options: o, Method: m.method, Right: m.right})
 			if err != nil {
 				return err
 			}

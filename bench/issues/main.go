@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 )
 
 func main() {
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stderr, format+"\n", args...)
 		}}}
 		if *withKernel {
-			o.Kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}}
+			o.Kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}}
 		}
 		var list []result
 		if list, err = measure(ctx, d, truth, o, *folds); err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // result is what a rule has found.
@@ -29,7 +30,8 @@ func measure(
 	if err != nil {
 		return nil, err
 	}
-	estimated, err := host.EstimateNoise(ctx, d, host.NoiseOptions{Options: o, Method: host.JointLikelihood})
+	estimated, err := outoffold.EstimateNoise(ctx, d,
+		outoffold.NoiseOptions{Options: o, Method: outoffold.JointLikelihood})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +41,7 @@ func measure(
 		list = append(list, judged(rule, flags, d.Y, right))
 	}
 	for _, c := range []*confusion.Matrix{nil, &estimated.Matrix, noise} {
-		h, err := host.OutOfFold(ctx, d, c, o, folds)
+		h, err := outoffold.Scores(ctx, d, c, o, folds)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // heldFolds is how many parts compare holds out in turn by default.
@@ -19,7 +20,7 @@ const heldFolds = 5
 func (j job) heldOut(
 	ctx context.Context, w choice, noisy *dataset.Dataset, told, c *confusion.Matrix, seed int,
 ) (float64, error) {
-	h, err := host.OutOfFold(ctx, noisy, told, host.Options{Engine: j.engine, Learner: w.params, Weights: w.rule,
+	h, err := outoffold.Scores(ctx, noisy, told, host.Options{Engine: j.engine, Learner: w.params, Weights: w.rule,
 		MaxSteps: w.steps, Seed: uint64(seed)}, heldFolds)
 	if err != nil {
 		return 0, err

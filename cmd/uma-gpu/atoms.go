@@ -11,9 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -66,8 +66,8 @@ type atomsReport struct {
 }
 
 // atomsOptions checks the flags that say which atoms.
-func atomsOptions(c *cli.Context) (means.Options, *host.Kernel, error) {
-	k := &host.Kernel{}
+func atomsOptions(c *cli.Context) (means.Options, *fitting.Options, error) {
+	k := &fitting.Options{}
 	o := means.Options{Seed: c.Uint64("seed"), Within: c.Float64("atom-error")}
 	if err := setFunction(c, k, false); err != nil {
 		return o, nil, err

@@ -90,7 +90,7 @@ func bench(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
-	r.Device, r.Tuning = s.Engine.Device(), b.device.tuning
+	r.Device = s.Engine.Device()
 	r.BandwidthName, s.Bandwidth = b.device.bandwidth(s.Engine)
 	if r.Report, err = timing.Measure(ctx, s); err != nil {
 		if stopped := interrupted(ctx); stopped != nil {

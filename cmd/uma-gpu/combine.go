@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -41,7 +41,7 @@ func combine(c *cli.Context) error {
 		}
 		parts = append(parts, m)
 	}
-	m, err := host.Combine(parts)
+	m, err := meanmodel.Combine(parts)
 	if err != nil {
 		return err
 	}

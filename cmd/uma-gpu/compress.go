@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -87,7 +87,7 @@ func compress(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	small, found, err := host.Compress(c.Context, e, m, atoms)
+	small, found, err := meanmodel.Compress(c.Context, e, m, atoms)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}

@@ -34,7 +34,6 @@ func deviceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
 			Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
 		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step; same weights, slower"},
-		&cli.BoolFlag{Name: "no-tuning", Usage: "leave aside what uma-gpu tune has found"},
 		&cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
 			Usage: "`LEVEL` of checks by another engine: off, sample, full"},
 		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; the model says so"},
@@ -178,10 +177,8 @@ func deviceList(all []gpu.Info) string {
 // device is where a command will compute.
 type device struct {
 	selection
-	options  gpu.Options
-	noTuning bool
-	audit    audit.Level // "" for a sample, unless it is the processor
-	tuning   string      // in use, for people: "default" or "tuned DATE"; "" without OpenCL
+	options gpu.Options
+	audit   audit.Level // "" for a sample, unless it is the processor
 
 	parts  []*device // of a list of devices, each of which computes on a share of the examples
 	shares []int     // of the parts, nil to measure them
@@ -201,7 +198,7 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	}
 	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
 		AllowNonconforming: c.Bool("allow-nonconforming")}
-	d := &device{options: options, noTuning: c.Bool("no-tuning")}
+	d := &device{options: options}
 	if c.IsSet("audit") {
 		level, err := oneOf(c, "audit", string(audit.Off), string(audit.Sample), string(audit.Full))
 		if err != nil {
@@ -221,17 +218,11 @@ func chooseDevice(c *cli.Context) (*device, error) {
 	return d, err
 }
 
-// openCLDevices is gpu.Devices, of drivers whose crashes leave a message.
-func openCLDevices() ([]gpu.Info, error) {
-	defer keepSignals()()
-	return gpu.Devices()
-}
-
-// listDevices is openCLDevices, and says once what they leave out.
+// listDevices returns a lister that warns once of drivers that are left out.
 func listDevices(n notes) lister {
 	said := false
 	return func() ([]gpu.Info, error) {
-		all, err := openCLDevices()
+		all, err := gpu.Devices()
 		if err == nil && !said { // or the error says it
 			said = true
 			for _, broken := range gpu.LeftOut() {
@@ -269,7 +260,7 @@ func (d *device) audited(e engine.Engine) engine.Engine {
 	return audit.Engine(e, fastest(true), level)
 }
 
-// work is what a learner will see of the examples. Devices are chosen, and tuned, for it.
+// work is what a learner will see of the examples. Devices are chosen for it.
 type work struct {
 	sparse   bool
 	features int
@@ -313,8 +304,7 @@ func (d *device) wantsNarrow(x dataset.Examples) bool {
 	return len(d.try) > 0 && d.try[0].WantsNarrow(x.N, x.D, !d.options.NoBounds)
 }
 
-// open opens the device for the work w, with the tuning that is stored for such, and says
-// which one it is. The caller closes the engine.
+// open opens the device for the work w and says which one it is. The caller closes the engine.
 func (d *device) open(n notes, w work) (engine.Engine, error) {
 	if d.parts != nil || launch.Ranks > 1 {
 		return d.openShards(n, w)
@@ -332,19 +322,12 @@ func (d *device) openOne(n notes, w work) (engine.Engine, error) {
 		try = d.try
 	}
 	for _, i := range try {
-		e, err := d.openTuned(n, i, w)
-		if err == nil && d.auto && e.Device().Software != "" {
-			err = errors.Join(fmt.Errorf("%s makes float32 of integers, which the processor need not: %s", i.ID(),
-				e.Device().Software), e.Close())
-		}
+		e, err := gpu.Open(i, d.options)
 		if err == nil {
 			about := e.Device()
-			n.say("device: %s %s (%s, driver %s), tuning: %s", about.ID, about.Name, about.Platform, about.Driver, d.tuning)
+			n.say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
 			if !about.Conforming {
 				n.warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
-			}
-			if about.Software != "" {
-				n.warn("%s makes float32 of integers, which is slow: %s", about.ID, about.Software)
 			}
 			return d.audited(e), nil
 		}

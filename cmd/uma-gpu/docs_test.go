@@ -196,7 +196,7 @@ func judgeArguments(args []string) string {
 				if c.Command.ArgsUsage == "" && c.Args().Present() {
 					return usagef(c, "unexpected argument %q", c.Args().First())
 				}
-				if findFlag(shownFlags(c.Command.Flags), "--learner") != nil {
+				if visible(c, "learner") {
 					_, err := chooseLearner(c, nil)
 					return err
 				}

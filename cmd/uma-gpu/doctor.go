@@ -18,9 +18,8 @@ func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find out what keeps devices from working, and say how to mend it",
-		Description: "Looks at the OpenCL library, the drivers that are registered and the libraries that they name,\n" +
-			"the permissions of GPUs, what containers and WSL hide, the folder for compiled kernels and the memory\n" +
-			"that is left; then it opens each device, which runs the self-test.\n\n" +
+		Description: "Looks at the OpenCL library, the drivers that are registered, the permissions of GPUs, the folder\n" +
+			"for compiled kernels and the memory that is left; then it opens each device, which runs the self-test.\n\n" +
 			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the mend stands\n" +
 			"below. Without OpenCL all commands compute on the processor, so that this is a note.\n\n" +
 			"Example: uma-gpu doctor",
@@ -59,7 +58,6 @@ func diagnose(c *cli.Context, s surroundings, test func(notes) deviceListing) er
 	all := []finding{programFinding()}
 	all = append(all, s.drivers()...)
 	all = append(all, s.nodes()...)
-	all = append(all, s.confinement()...)
 	listing := test(notes{io.Discard, true})
 	all = append(all, deviceFindings(listing)...)
 	all = append(all, s.cache()) // gpu may have chosen another one by now
@@ -110,13 +108,9 @@ func programFinding() finding {
 func deviceFindings(listing deviceListing) (all []finding) {
 	for _, d := range listing.Devices {
 		f := finding{"device", findingOK, d.ID + " " + d.Name + ": self-test passed", ""}
-		switch {
-		case d.SelfTest != passed:
+		if d.SelfTest != passed {
 			f.Verdict, f.Text = findingBad, d.ID+" "+d.Name+": "+d.SelfTest
 			f.Mend = "update or reinstall its driver; until then choose another --device"
-		case d.Software != "":
-			f.Verdict, f.Text = findingNote, d.ID+" "+d.Name+": "+d.selfTest()
-			f.Mend = "auto passes it over; a newer driver may have exact float32"
 		}
 		all = append(all, f)
 	}
@@ -146,7 +140,7 @@ func memoryFinding() finding {
 // variables tells which of the environment's variables change what the program does.
 func (s surroundings) variables(listing deviceListing) finding {
 	var set []string
-	for _, name := range []string{deviceVariable, "UMA_GPU_OPENCL_LIBRARY", "UMA_GPU_TUNING", "OCL_ICD_VENDORS",
+	for _, name := range []string{deviceVariable, "UMA_GPU_OPENCL_LIBRARY", "OCL_ICD_VENDORS",
 		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT", "POCL_MAX_WORK_GROUP_SIZE",
 		"RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "GOMEMLIMIT"} {
 		if value := s.env(name); value != "" {

@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"debug/elf"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -52,25 +50,6 @@ func place(t *testing.T, files map[string]string) string {
 
 // Each thing that may be wrong with a machine is found, and its mend said.
 func TestDoctorFindings(t *testing.T) {
-	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
-		t.Skip("the program itself stands for a driver's library here, and is no ELF file on this system")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := elf.Open(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	needed, err := program.ImportedLibraries()
-	if err := errors.Join(err, program.Close()); err != nil {
-		t.Fatal(err)
-	}
-	whole := map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so\n", "usr/lib/liba.so": "->" + self}
-	for _, name := range needed {
-		whole["usr/lib/"+name] = ""
-	}
 	for _, c := range []struct {
 		name                 string
 		files                map[string]string
@@ -79,33 +58,17 @@ func TestDoctorFindings(t *testing.T) {
 		mend                 string
 	}{
 		{"no driver", nil, nil, "driver", findingNote, "no OpenCL driver is registered", "apt-get install pocl-opencl-icd"},
-		{"a driver", whole, nil, "driver", findingOK, "a.icd names liba.so", ""},
-		{"its library is gone", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so"}, nil,
-			"driver", findingBad, "names liba.so, which is not there", "reinstall the package"},
-		{"in an unusual folder", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so", "opt/liba.so": "junk",
-			"etc/ld.so.cache": "glibc-ld.so.cache1.1\x00\x01liba.so.1\x00/opt/liba.so\x00"}, nil,
-			"driver", findingBad, "opt/liba.so is no library", "remove the file"},
-		{"junk", map[string]string{"etc/OpenCL/vendors/a.icd": "/opt/liba.so", "opt/liba.so": "junk"}, nil,
-			"driver", findingBad, "liba.so is no library", "remove the file"},
-		{"cut", map[string]string{"etc/OpenCL/vendors/a.icd": "/opt/liba.so", "opt/liba.so": "\x7fELF\x02\x01\x01"}, nil,
-			"driver", findingBad, "liba.so is no library", "remove the file"},
+		{"a driver", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so\n"}, nil, "driver", findingOK, "a.icd names liba.so", ""},
+		{"its library is gone", map[string]string{"etc/OpenCL/vendors/a.icd": "/opt/liba.so"}, nil,
+			"driver", findingBad, "liba.so: no such file", "reinstall the package"},
 		{"an empty file", map[string]string{"etc/OpenCL/vendors/a.icd": "\n"}, nil,
 			"driver", findingBad, "is empty, wanted the name of a library", "remove the file"},
 		{"a folder of others", map[string]string{"x/b.icd": "libb.so"}, map[string]string{"OCL_ICD_VENDORS": "ROOT/x"},
-			"driver", findingBad, "names libb.so", ""},
-		{"a GPU without a driver", map[string]string{"sys/bus/pci/devices/0000:01:00.0/class": "0x030000\n",
-			"sys/bus/pci/devices/0000:01:00.0/vendor": "0x10de\n"}, nil,
-			"GPU", findingNote, "a GPU of NVIDIA is on the PCI bus (0000:01:00.0)", "nvidia-opencl-icd"},
+			"driver", findingOK, "names libb.so", ""},
 		{"a GPU", map[string]string{"dev/dri/renderD128": ""}, nil, "GPU", findingOK, "renderD128 may be used", ""},
 		{"a GPU of others", map[string]string{"dev/dri/renderD129": ""}, nil,
-			"GPU", findingBad, "renderD129 may not be used: permission denied", "sudo usermod -aG "},
+			"GPU", findingBad, "renderD129 may not be used: permission denied", "join the group"},
 		{"no GPU", nil, nil, "GPU", findingNote, "none: ", ""},
-		{"a container", map[string]string{".dockerenv": ""}, nil, "container", findingNote, "(Docker)", "--gpus all"},
-		{"another one", nil, map[string]string{"container": "lxc"}, "container", findingNote, "(lxc)", "--device /dev/dri"},
-		{"WSL", map[string]string{"proc/sys/kernel/osrelease": "6.6.1-microsoft-standard-WSL2\n", "dev/dxg": ""}, nil,
-			"WSL", findingNote, "Linux within Windows", "pocl-opencl-icd"},
-		{"WSL without a GPU", map[string]string{"proc/sys/kernel/osrelease": "4.4.0-19041-Microsoft\n"}, nil,
-			"WSL", findingBad, "/dev/dxg is not there", "wsl --update"},
 		{"a cache", nil, map[string]string{"HOME": "ROOT"}, "cache", findingOK, ".cache/pocl/kcache", ""},
 		{"a file for a cache", map[string]string{"file": ""}, map[string]string{"POCL_CACHE_DIR": "ROOT/file"},
 			"cache", findingBad, "cannot be kept in ", "POCL_CACHE_DIR"},
@@ -114,7 +77,6 @@ func TestDoctorFindings(t *testing.T) {
 		{"a device that is not", nil, map[string]string{deviceVariable: "quantum"},
 			"variables", findingBad, "quantum", "unset " + deviceVariable},
 		{"a failing device", nil, nil, "device", findingBad, "opencl:0.0 Toy: step 3 is wrong", "update or reinstall"},
-		{"a slow device", nil, nil, "device", findingNote, "opencl:0.1 Slow: passed, slowly, by integers: no fma", "auto"},
 	} {
 		root := place(t, c.files)
 		s := surroundings{root: root, env: func(name string) string { return strings.ReplaceAll(c.env[name], "ROOT", root) },
@@ -125,8 +87,7 @@ func TestDoctorFindings(t *testing.T) {
 				return opens(path)
 			}}
 		listing := deviceListing{Devices: []deviceEntry{{ID: "opencl:0.0", Name: "Toy", SelfTest: "step 3 is wrong",
-			Info: &gpu.Info{Name: "Toy"}}, {ID: "opencl:0.1", Name: "Slow", SelfTest: passed, Software: "no fma",
-			Info: &gpu.Info{Device: 1, Name: "Slow"}}}}
+			Info: &gpu.Info{Name: "Toy"}}}}
 		var out bytes.Buffer
 		app := newApp(&out, io.Discard)
 		app.Commands = []*cli.Command{{Name: "doctor", Flags: []cli.Flag{jsonFlag()}, Action: func(c *cli.Context) error {

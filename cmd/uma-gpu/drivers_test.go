@@ -8,10 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
@@ -78,53 +76,5 @@ func TestBrokenDriver(t *testing.T) {
 	}
 	if gpu.LeftOut() != nil {
 		t.Errorf("left out %v in this process", gpu.LeftOut())
-	}
-}
-
-// Junk among the kernels that PoCL keeps ends the program inside PoCL, with a message that says how to be rid of it.
-func TestDamagedKernels(t *testing.T) {
-	infos := openCL(t)
-	at := slices.IndexFunc(infos, func(i gpu.Info) bool { return i.PlatformName == "Portable Computing Language" })
-	if at < 0 {
-		t.Skip("no device of PoCL: other drivers keep kernels elsewhere")
-	}
-	folder := t.TempDir()
-	start := func() (*exec.Cmd, *bytes.Buffer) {
-		var said bytes.Buffer
-		c := program(t, "", "train", "--data", digits, "--model", filepath.Join(folder, "m.npz"), "--device", infos[at].ID())
-		c.Env, c.Stderr = append(c.Env, "POCL_CACHE_DIR="+folder), &said
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return c, &said
-	}
-	// The first kernel suffices.
-	var kept []string
-	c, _ := start()
-	for end := time.Now().Add(time.Minute); len(kept) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		kept, _ = filepath.Glob(filepath.Join(folder, "*/*/probe/*/probe.so"))
-	}
-	c.Process.Kill()
-	c.Wait()
-	if len(kept) == 0 {
-		t.Fatal("PoCL has kept no kernel")
-	}
-	whole := read(t, kept[0])
-	harm := filepath.Join(t.TempDir(), "libharm.so")
-	if out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-o", harm,
-		"../../gpu/testdata/damage.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for how, junk := range map[string][]byte{"harm": read(t, harm), "zeros": make([]byte, len(whole)),
-		"cut":  whole[:len(whole)/2],
-		"text": bytes.Repeat([]byte("junk\n"), 1000)} {
-		if err := os.WriteFile(kept[0], junk, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		c, said := start()
-		if code := exitOf(t, c.Wait()); code != exitFailure || !strings.Contains(said.String(), "uma-gpu: signal ") ||
-			!strings.Contains(said.String(), "remove the kernels that PoCL keeps in "+folder) {
-			t.Errorf("%s: exit code %d\n%s", how, code, said.String())
-		}
 	}
 }

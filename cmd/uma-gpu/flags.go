@@ -183,9 +183,6 @@ func readData(ctx context.Context, path string, o dataset.Options, n notes) (*da
 	if err != nil {
 		return nil, err
 	}
-	if raw := d.Mapped(); raw != nil {
-		tellMapped(raw, path)
-	}
 	storage := ""
 	if d.Sparse() {
 		storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(d.Stored())/(float64(d.N)*float64(d.D)))

@@ -11,7 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // holdOut divides d by --validate in what to learn from and what to judge by, nil if all is to
@@ -52,7 +54,7 @@ func (t *training) judgeHeld(
 	} else if err := m.ToProbabilities(scores); err != nil {
 		return nil, err
 	}
-	j, err := judge(held.Y, predicted, scores, m.Meta.Classes, noise)
+	j, err := judgementOf(held.Y, predicted, scores, m.Meta.Classes, noise)
 	return &j, err
 }
 
@@ -68,8 +70,8 @@ type outOfFold struct {
 	*training
 	data        *dataset.Dataset // raw, for the caller to close
 	noise       *confusion.Matrix
-	held        *host.HeldOut
-	estimatedBy host.NoiseMethod // "" if C was not estimated
+	held        *judge.HeldOut
+	estimatedBy outoffold.NoiseMethod // "" if C was not estimated
 	device      engine.Device
 }
 
@@ -81,8 +83,8 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 		return nil, err
 	}
 	folds := c.Int("folds")
-	if folds < 2 || folds > host.MostFolds {
-		return nil, usagef(c, "--folds is %d, wanted 2 to %d", folds, host.MostFolds)
+	if folds < 2 || folds > judge.MostFolds {
+		return nil, usagef(c, "--folds is %d, wanted 2 to %d", folds, judge.MostFolds)
 	}
 	t.estimates = estimates && t.confusion == "" && !t.learnsNoise()
 	o = &outOfFold{training: t}
@@ -137,7 +139,7 @@ func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
 			return err
 		}
 	}
-	o.held, err = host.OutOfFold(ctx, o.data, o.noise, t.Options, folds)
+	o.held, err = outoffold.Scores(ctx, o.data, o.noise, t.Options, folds)
 	if err := interrupted(ctx); err != nil {
 		return err
 	}
@@ -149,7 +151,8 @@ func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
 
 // estimate finds C, where it was not given.
 func (o *outOfFold) estimate(ctx context.Context) error {
-	found, err := host.EstimateNoise(ctx, o.data, host.NoiseOptions{Options: o.Options, Method: host.JointLikelihood})
+	found, err := outoffold.EstimateNoise(ctx, o.data,
+		outoffold.NoiseOptions{Options: o.Options, Method: outoffold.JointLikelihood})
 	if err := interrupted(ctx); err != nil {
 		return err
 	}

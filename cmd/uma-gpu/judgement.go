@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
 
 // The values of --axes and --confusion-axes.
@@ -42,7 +42,7 @@ type judgement struct {
 
 // judge compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func judge(
+func judgementOf(
 	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
 ) (j judgement, err error) {
 	j.Axes = trueColumns

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
@@ -51,7 +51,7 @@ func trainKernelFlags() []cli.Flag {
 }
 
 // newTrainKernel checks the flags of trainKernelFlags; nil for no kernel.
-func newTrainKernel(c *cli.Context) (*host.Kernel, error) {
+func newTrainKernel(c *cli.Context) (*fitting.Options, error) {
 	k, err := newKernel(c, true)
 	if k == nil || err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func newTrainKernel(c *cli.Context) (*host.Kernel, error) {
 
 // newKernel checks the flags of kernelFlags, for the kernel function that --kernel names;
 // nil for none.
-func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
+func newKernel(c *cli.Context, search bool) (*fitting.Options, error) {
 	kind := c.String("kernel")
 	if kind == "" {
 		for _, f := range append([]string{"normalize-components"}, flagNames(kernelFlags())...) {
@@ -78,7 +78,7 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 		}
 		return nil, nil
 	}
-	k := &host.Kernel{
+	k := &fitting.Options{
 		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"),
 	}
 	if err := setFunction(c, k, search); err != nil {
@@ -87,7 +87,7 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 	switch text := c.String("landmarks"); text {
 	case "auto":
 	case "all":
-		k.Landmarks = host.AllLandmarks
+		k.Landmarks = fitting.AllLandmarks
 	default:
 		m, err := parseCount(text)
 		if err != nil || m < 1 {
@@ -112,7 +112,7 @@ func newKernel(c *cli.Context, search bool) (*host.Kernel, error) {
 }
 
 // setFunction checks the flags of functionFlags, for the kernel function that --kernel names, and sets it.
-func setFunction(c *cli.Context, k *host.Kernel, search bool) error {
+func setFunction(c *cli.Context, k *fitting.Options, search bool) error {
 	kind := c.String("kernel")
 	if _, err := oneOf(c, "kernel", kernel.RBF, kernel.Poly, kernel.Linear, cosine); err != nil {
 		return err

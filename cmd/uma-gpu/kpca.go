@@ -106,7 +106,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, note, err := k.FindOptions(e, d.Examples, c.Uint64("seed"))
+	found, note, err := k.FindPCA(e, d.Examples, c.Uint64("seed"))
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
 	}

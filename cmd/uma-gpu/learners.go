@@ -203,14 +203,6 @@ func setParameter(f *flag.Flag, text string) error {
 	return f.Value.Set(text)
 }
 
-// learnerNames are all learners.
-func learnerNames() (names []string) {
-	for _, d := range catalog.All() {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
 // wanted says what a flag takes, whose value did not take what it was given.
 func wanted(v flag.Value, err error) string {
 	if g, ok := v.(flag.Getter); ok {

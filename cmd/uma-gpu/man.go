@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -16,10 +17,10 @@ import (
 func manCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "man",
-		Usage:     "print the manual page of the program or of a command, or write them all",
+		Usage:     "print the manual page of the program or of a command, or write all pages",
 		ArgsUsage: "[COMMAND]",
-		Description: "A page has what --help shows, for man(1). make install and packages put\n" +
-			"the pages where man looks. With --markdown they are Markdown, of which make site makes a web site.\n\n" +
+		Description: "A page has what --help shows, for man(1). make install and packages put the pages where man\n" +
+			"looks. With --markdown they are Markdown, for the web site.\n\n" +
 			"Example: uma-gpu man train | man -l -\n" +
 			"Example: uma-gpu man --dir man1",
 		Flags: []cli.Flag{
@@ -32,154 +33,92 @@ func manCommand() *cli.Command {
 
 func manual(c *cli.Context) error {
 	name := strings.Join(append([]string{c.App.Name}, c.Args().Slice()...), " ")
-	if folder := c.String("dir"); folder != "" {
-		if c.Args().Present() {
-			return usagef(c, "--dir is for all pages, and %s is one", name)
+	folder := c.String("dir")
+	if folder != "" && c.Args().Present() {
+		return usagef(c, "--dir is for all pages, and %s is one", name)
+	}
+	found := folder != ""
+	for _, p := range pages(c.App) {
+		text, suffix := p.roff, ".1"
+		if c.Bool("markdown") {
+			text, suffix = p.markdown, ".md"
 		}
-		return writeManual(c.App, folder, c.Bool("markdown"))
-	}
-	for p := range pages(c.App) {
-		if p.name == name {
-			p.manual(c.App.Writer, c.Bool("markdown"))
-			return nil
-		}
-	}
-	return usagef(c, "there is no command %s", name)
-}
-
-// writeManual writes a file for each page.
-func writeManual(app *cli.App, folder string, markdown bool) error {
-	suffix := ".1"
-	if markdown {
-		suffix = ".md"
-	}
-	for p := range pages(app) {
-		path := filepath.Join(folder, strings.ReplaceAll(p.name, " ", "-")+suffix)
-		err := atomicfile.Write(path, func(w io.Writer) error {
-			p.manual(w, markdown)
-			return nil
-		})
-		if err != nil {
+		write := func(w io.Writer) error {
+			_, err := w.Write(text())
 			return err
 		}
+		if folder == "" && p.name == name {
+			return write(c.App.Writer)
+		}
+		if folder == "" {
+			continue
+		}
+		path := filepath.Join(folder, strings.ReplaceAll(p.name, " ", "-")+suffix)
+		if err := atomicfile.Write(path, write); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return usagef(c, "there is no command %s", name)
 	}
 	return nil
 }
 
-// pages yields the page of the program and those of its commands, of groups of commands too.
-func pages(app *cli.App) func(yield func(page) bool) {
-	return func(yield func(page) bool) {
-		var walk func(name string, commands []*cli.Command) bool
-		walk = func(name string, commands []*cli.Command) bool {
-			for _, c := range commands {
-				name := name + " " + c.Name
-				if !c.Hidden && c.Name != "help" && !(yield(commandPage(name, c)) && walk(name, c.Subcommands)) {
-					return false
-				}
+// pages returns the page of the program and of each command.
+func pages(app *cli.App) []page {
+	all := []page{appPage(app)}
+	var walk func(name string, commands []*cli.Command)
+	walk = func(name string, commands []*cli.Command) {
+		for _, c := range commands {
+			if !c.Hidden && c.Name != "help" {
+				all = append(all, commandPage(name+" "+c.Name, c))
+				walk(name+" "+c.Name, c.Subcommands)
 			}
-			return true
-		}
-		if yield(appPage(app)) {
-			walk(app.Name, app.Commands)
 		}
 	}
+	walk(app.Name, app.Commands)
+	return all
 }
 
-// manual writes the page. An error of w has to be found by its owner.
-func (p page) manual(w io.Writer, markdown bool) {
-	if markdown {
-		p.markdown(w)
-	} else {
-		p.roff(w)
-	}
+// roff returns the page for man.
+func (p page) roff() []byte {
+	head := fmt.Sprintf("%% %s 1\n# NAME\n%s - %s\n\n# SYNOPSIS\n\n    %s\n\n# DESCRIPTION\n",
+		strings.ToUpper(strings.ReplaceAll(p.name, " ", "-")), p.name, markdownText(p.usage), p.synopsis)
+	return md2man.Render([]byte(head + p.body()))
 }
 
-// markdown writes the page as Markdown.
-func (p page) markdown(w io.Writer) {
-	fmt.Fprintf(w, "# %s\n\n%s.\n\n    %s\n", p.name, markdownText(p.usage), p.synopsis)
+// markdown returns the page as Markdown.
+func (p page) markdown() []byte {
+	return fmt.Appendf(nil, "# %s\n\n%s.\n\n    %s\n%s", p.name, markdownText(p.usage), p.synopsis, p.body())
+}
+
+// body returns the description, the commands and the flags as Markdown.
+func (p page) body() string {
+	var b strings.Builder
 	for _, text := range p.text {
-		fmt.Fprintln(w)
+		b.WriteByte('\n')
 		for _, line := range text.lines {
 			if text.verbatim {
-				fmt.Fprintf(w, "    %s\n", line)
+				fmt.Fprintf(&b, "    %s\n", line)
 			} else {
-				fmt.Fprintln(w, markdownText(line))
+				fmt.Fprintln(&b, markdownText(line))
 			}
 		}
 	}
 	for _, s := range slices.Concat(p.commands, p.flags) {
-		fmt.Fprintf(w, "\n## %s\n\n", s.heading)
+		fmt.Fprintf(&b, "\n## %s\n\n", s.heading)
 		for _, i := range s.items {
 			term := i.term
 			if p.commands != nil {
 				term = p.name + " " + term
 			}
-			fmt.Fprintf(w, "- `%s`: %s\n", term, markdownText(i.about))
+			fmt.Fprintf(&b, "- `%s`: %s\n", term, markdownText(i.about))
 		}
 	}
+	return b.String()
 }
 
-// markdownText escapes what Markdown would take for its own.
+// markdownText returns the text with a backslash before each mark of Markdown.
 func markdownText(text string) string {
 	return regexp.MustCompile("[\\\\`*_\\[\\]<>#|]").ReplaceAllString(text, `\$0`)
-}
-
-// roff writes the page for man. An error of w has to be found by its owner.
-func (p page) roff(w io.Writer) {
-	title := strings.ReplaceAll(p.name, " ", "-")
-	fmt.Fprintf(w, ".TH %s 1 \"\" \"uma-gpu %s\" \"User Commands\"\n.nh\n.ad l\n",
-		strings.ToUpper(roffText(title)), version)
-	fmt.Fprintf(w, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n", roffText(title), roffText(p.usage), roffText(p.synopsis))
-	if len(p.text) > 0 {
-		fmt.Fprintln(w, ".SH DESCRIPTION")
-	}
-	for _, text := range p.text {
-		begin, end := ".PP\n", ""
-		if text.verbatim {
-			begin, end = ".PP\n.EX\n", ".EE\n"
-		}
-		io.WriteString(w, begin)
-		for _, line := range text.lines {
-			fmt.Fprintln(w, roffText(line))
-		}
-		io.WriteString(w, end)
-	}
-	p.roffSections(w, "COMMANDS", p.commands)
-	p.roffSections(w, "OPTIONS", p.flags)
-	if parent := strings.LastIndexByte(p.name, ' '); parent > 0 {
-		fmt.Fprintf(w, ".SH SEE ALSO\n.BR %s (1)\n", roffText(strings.ReplaceAll(p.name[:parent], " ", "-")))
-	}
-}
-
-// roffSections writes commands or flags, under a heading of their own for each group.
-func (p page) roffSections(w io.Writer, heading string, all []section) {
-	if len(all) > 0 {
-		fmt.Fprintf(w, ".SH %s\n", heading)
-	}
-	for _, s := range all {
-		if s.heading != "Commands" {
-			fmt.Fprintf(w, ".SS %s\n", roffText(s.heading))
-		}
-		for _, i := range s.items {
-			term, value, _ := strings.Cut(i.term, " ")
-			if strings.HasSuffix(term, ",") { // names of a flag
-				k := strings.LastIndexByte(i.term, ' ')
-				term, value = i.term[:k], i.term[k+1:]
-			}
-			fmt.Fprintf(w, ".TP\n\\fB%s\\fP", roffText(term))
-			if value != "" {
-				fmt.Fprintf(w, " \\fI%s\\fP", roffText(value))
-			}
-			fmt.Fprintf(w, "\n%s\n", roffText(i.about))
-		}
-	}
-}
-
-// roffText escapes what roff would take for its own.
-func roffText(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
-	if strings.HasPrefix(text, ".") {
-		text = `\&` + text
-	}
-	return text
 }

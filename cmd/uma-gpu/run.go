@@ -28,9 +28,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	// reason to die before the model is saved.
 	signal.Ignore(syscall.SIGPIPE)
 	last := stdout == io.Writer(os.Stdout) // the process ends with this run
-	if last && stdoutClosed() {
-		stdout = closedOutput{}
-	}
 	// What nohup, or a script for its command in the background, ignores stays ignored.
 	signals := slices.Clone(stops)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
@@ -71,11 +68,6 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return adviseDevice(err)
 }
 
-// closedOutput is a standard output that there is not: what is written to it is lost, and has to be said.
-type closedOutput struct{}
-
-func (closedOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }
-
 // standardOutput says in its errors what could not be written to. It may be the terminal that progress is drawn on.
 type standardOutput struct {
 	w     io.Writer
@@ -103,7 +95,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			"  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
 			"  uma-gpu eval  --model m.npz --data test.csv\n\n" +
 			"Exit codes: 0 done, 1 failure, 2 wrong usage, 3 no such device, 4 does not fit in memory, 130 interrupted.",
-		Suggest: true,
+		Suggest: true, EnableBashCompletion: true,
 		// A comma in the name of a file is part of it.
 		DisableSliceFlagSeparator: true,
 
@@ -114,10 +106,10 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
 			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
-			exportCommand(), importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
+			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
 			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
-			doctorCommand(), completionCommand(), completeCommand(), manCommand(),
+			kernelmeanCommand(), compressCommand(), benchCommand(), devicesCommand(), versionCommand(),
+			doctorCommand(), completionCommand(), manCommand(),
 		},
 	}
 	app.OnUsageError = onUsageError

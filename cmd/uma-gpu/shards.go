@@ -35,7 +35,7 @@ func (d *device) chooseShards(c *cli.Context, names []string, list lister) error
 		if err != nil {
 			return err
 		}
-		d.parts = append(d.parts, &device{selection: s, options: d.options, noTuning: d.noTuning, audit: d.audit})
+		d.parts = append(d.parts, &device{selection: s, options: d.options, audit: d.audit})
 	}
 	shares, err := parseShares(c.String("shares"), len(names))
 	if err != nil {
@@ -83,9 +83,6 @@ func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
 			return nil, err
 		}
 		engines = append(engines, e)
-		if part.tuning != "" {
-			d.tuning = part.tuning
-		}
 	}
 	shares := d.shares
 	if shares == nil && !w.processorSuffices() && !(w.shared && len(engines) == 1) {

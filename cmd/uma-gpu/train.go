@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -191,13 +192,13 @@ func train(c *cli.Context) (err error) {
 	}
 	t.Engine = e
 	var passes []map[string]any
-	history := host.History{Keeps: held != nil && (t.history != "" || t.page != "")}
+	history := judge.History{Keeps: held != nil && (t.history != "" || t.page != "")}
 	step := func(r host.Report) {
-		history.Step(r)
+		history.Step(r.Step, r.EstimatedError, r.W)
 		if t.verbose {
 			t.notes.step(r, d.Classes)
 		}
-		if t.Learner.Definition().Scores { // a step is a pass
+		if t.Learner.Definition().Passes {
 			passes = append(passes, passReport(r))
 		}
 	}
@@ -225,7 +226,7 @@ func train(c *cli.Context) (err error) {
 		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {
 			return err
 		}
-		if err := history.HoldOut(ctx, e, trained.Model, held, noise); err != nil {
+		if err := history.HoldOut(ctx, e, trained.Model, held, trained.Given); err != nil {
 			return err
 		}
 	}
@@ -252,7 +253,7 @@ func (t *training) report(trained *host.Trained, n int) trainReport {
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
-		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
+		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
 		CompressionSet: run.CompressionSet, Traffic: trafficOfRanks(),
 	}
 }
@@ -317,8 +318,8 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 		return nil, err
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
-		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
-		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
+		(t.TemperatureFolds < 2 || t.TemperatureFolds > judge.MostFolds) {
+		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, judge.MostFolds)
 	}
 	if t.validate = c.Float64("validate"); c.IsSet("validate") && !(t.validate > 0 && t.validate < 1) {
 		return nil, usagef(c, "--validate is %v, wanted a share above 0, below 1", t.validate)

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
@@ -350,7 +351,7 @@ func TestFewLabelsGoFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: 20}
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: 20}
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -380,8 +381,8 @@ func TestFitPredictsRaw(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
 	d, y := clouds(60, 3, 2, 5)
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: 9}
-	for _, k := range []*host.Kernel{nil, kernel} {
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: 9}
+	for _, k := range []*fitting.Options{nil, kernel} {
 		p := begun(t, e, d, y, 20, host.Options{Kernel: k})
 		trained, err := p.Fit(t.Context(), nil, host.Options{Engine: e})
 		if err != nil {
@@ -399,7 +400,7 @@ func TestFitPredictsRaw(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := NewPool(t.Context(), d, host.Options{Engine: e, Kernel: &host.Kernel{Search: true}}); err == nil {
+	if _, err := NewPool(t.Context(), d, host.Options{Engine: e, Kernel: &fitting.Options{Search: true}}); err == nil {
 		t.Error("a γ to search for is no error")
 	}
 }

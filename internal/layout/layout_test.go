@@ -20,7 +20,9 @@ var rules = []struct {
 	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"}, "joins a format to package dataset, for programs that want its libraries"},
 	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
-	{"host/metric", nil, "a leaf"},
+	{"host/judge/metric", nil, "a leaf"},
+	{"host/judge", []string{"host/confusion", "host/dataset", "host/engine", "host/model", "learners"}, "judges what others have learned, and trains nothing"},
+	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},
 	{"host/progress", nil, "a leaf: counts of work that is done, whatever it is, without clock and terminal"},
 	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca", "host/kernel/featuremap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
@@ -32,6 +34,8 @@ var rules = []struct {
 	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks", "internal/enginecheck"}, "makes one engine of any, and must name none"},
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine"}, "the interface must not know an engine"},
 	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
+	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge", "learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
+	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion", "host/model", "learners"}, "changes models, and trains nothing"},
 	{"host/kernel/means", []string{"host/kernel/pca", "host/engine", "host/dataset", "host/kernel", "host/numerics"}, "means on any engine through its interface; must not name one, and knows no noise"},
 	{"host/kernel/pca", []string{"host/engine", "host/dataset", "host/kernel", "host/numerics"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernel", []string{"host/numerics"}, "a leaf: functions of three numbers"},
@@ -42,10 +46,9 @@ var rules = []struct {
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernel/means", "host/kernel", "host/numerics", "host/versionspace"}, "a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"}, "asks through the loop, of any learner on any engine; a session is a file"},
-	{"host/report", []string{"host", "host/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
+	{"host/report", []string{"host", "host/judge/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
-	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
@@ -62,14 +65,16 @@ var foreign = map[string][]string{
 	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
+	// Manual pages, as the cli package makes them.
+	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":        {"cmd/uma-gpu"},
 	"golang.org/x/text":        {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.
 	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/metric", "internal/sketch",
+	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric", "internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report"},
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.

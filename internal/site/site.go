@@ -27,14 +27,15 @@ var chapters = []struct {
 	heading string
 	paths   []string
 }{
-	{"Begin", []string{"README.md", "docs/start.md", "docs/tutorial.md"}},
+	{"Begin", []string{"README.md", "docs/start.md", "docs/tutorial.md", "docs/data.md", "docs/training.md",
+		"docs/devices.md", "docs/library.md"}},
 	{"Label noise", []string{"docs/confusion.md", "docs/learned-confusion.md", "docs/judging.md", "docs/probabilities.md",
 		"docs/active.md"}},
 	{"Learners", []string{"docs/which.md", "docs/learners.md", "docs/online.md", "docs/svm.md", "docs/kernel.md",
 		"docs/kernel-mean.md", "docs/bpm.md", "docs/localisation.md", "docs/weights.md", "docs/weights-table.md"}},
 	{"Models in use", []string{"docs/export.md", "docs/serve.md", "docs/scale.md", "docs/performance.md"}},
 	{"Trust", []string{"docs/promises.md", "SECURITY.md", "docs/papers.md", "testdata/README.md"}},
-	{"Inside", []string{"docs/layout.md", "RATIONALE.md"}},
+	{"Inside", []string{"CONTRIBUTING.md", "docs/layout.md", "RATIONALE.md"}},
 }
 
 // page is a page of the site.

@@ -49,7 +49,7 @@ func TestSite(t *testing.T) {
 	}
 	for page, want := range map[string]string{
 		"docs/tutorial.html":              `uma-gpu-confusion-estimate.html">uma-gpu confusion estimate</a>`,
-		"index.html":                      `<a href="commands/uma-gpu-reproduce.html"><code>uma-gpu reproduce</code></a>`,
+		"index.html":                      `<a href="commands/uma-gpu-learners.html"><code>uma-gpu learners</code></a>`,
 		"api/host/model.html":             `<h2 id="Model">type Model`,
 		"api/host/engine/contract.html":   `subnormal inputs`,
 		"commands/uma-gpu-train.html":     `<code>--confusion FILE</code>`,

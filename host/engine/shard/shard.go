@@ -102,11 +102,11 @@ type sharded struct {
 // Device describes the engines of this rank.
 func (e *sharded) Device() engine.Device {
 	d := engine.Device{Conforming: true}
-	var all [6][]string // what is told of each engine
+	var all [5][]string // what is told of each engine
 	for _, one := range e.engines {
 		about := one.Device()
 		d.Conforming = d.Conforming && about.Conforming
-		for i, text := range []string{about.Kind, about.ID, about.Name, about.Platform, about.Driver, about.Software} {
+		for i, text := range []string{about.Kind, about.ID, about.Name, about.Platform, about.Driver} {
 			if text != "" && (i == 1 || i == 2 || !slices.Contains(all[i], text)) {
 				all[i] = append(all[i], text)
 			}
@@ -115,7 +115,7 @@ func (e *sharded) Device() engine.Device {
 	for i, text := range []*string{&d.Kind, &d.ID} {
 		*text = strings.Join(all[i], "+")
 	}
-	for i, text := range []*string{&d.Name, &d.Platform, &d.Driver, &d.Software} {
+	for i, text := range []*string{&d.Name, &d.Platform, &d.Driver} {
 		*text = strings.Join(all[2+i], " + ")
 	}
 	return d

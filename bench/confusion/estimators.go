@@ -29,7 +29,7 @@ var sets = []struct {
 	{"optdigits", "optdigits/optdigits.tra.gz", "optdigits/optdigits.tes.gz", dataset.Options{}},
 	{"reuters9", "reuters21578/reuters9.train.svm.gz", "reuters21578/reuters9.test.svm.gz",
 		dataset.Options{Features: 19767}},
-	{"letter", "letter/letter-recognition.data.gz", "", dataset.Options{LabelColumn: "first"}},
+	{"letter", "letter/letter-recognition.data.gz", "", dataset.Options{Table: dataset.Table{LabelColumn: "first"}}},
 }
 
 // noises are injected, by name.

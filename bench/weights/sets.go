@@ -41,7 +41,7 @@ const (
 var sets = []set{
 	{name: "optdigits", train: part{path: "optdigits/optdigits.tra.gz"}, test: part{path: "optdigits/optdigits.tes.gz"}},
 	{name: "letter", seeds: 1, first: 15000,
-		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{LabelColumn: "first"}}},
+		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
 	{name: "mnist", seeds: 1,
 		train: part{path: mnist + "train-images-idx3-ubyte.gz",
 			options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 6000},
@@ -54,7 +54,7 @@ var sets = []set{
 			options: dataset.Options{Labels: fashion + "t10k-labels-idx1-ubyte.gz"}}},
 	{name: "cifar10n", seeds: 1,
 		train: part{path: cifar + "train-feat-idx2-byte.gz", rows: 6000,
-			options: dataset.Options{Labels: cifar + "train-labels.csv.gz", LabelColumn: "clean_label"}},
+			options: dataset.Options{Labels: cifar + "train-labels.csv.gz", Table: dataset.Table{LabelColumn: "clean_label"}}},
 		test: part{path: cifar + "test-feat-idx2-byte.gz",
 			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
 	{name: "reuters9", steps: "l2", seeds: 1,
@@ -65,8 +65,8 @@ var sets = []set{
 	// table's size and the classes. That of iris is as wide as a header by chance.
 	{name: "breast cancer", train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
 	// The first column of glass numbers the examples.
-	{name: "glass", train: part{path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}}},
-	{name: "iris", train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Header: "yes"}}},
+	{name: "glass", train: part{path: "small/glass.data.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
+	{name: "iris", train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
 	{name: "vehicle", train: part{path: "small/vehicle.csv.gz"}},
 	{name: "wine", train: part{path: "small/sklearn_wine_data.csv.gz", edit: afterLine}},
 	{name: "zoo", train: part{path: "small/zoo.csv.gz"}},

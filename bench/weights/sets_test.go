@@ -31,7 +31,9 @@ func TestRead(t *testing.T) {
 		write(t, filepath.Join(dir, name), data)
 	}
 	like := &dataset.Dataset{Examples: dataset.Examples{D: 3}, Classes: []string{"b", "a"}}
-	labels := func(path string) dataset.Options { return dataset.Options{Labels: path, LabelColumn: "true"} }
+	labels := func(path string) dataset.Options {
+		return dataset.Options{Labels: path, Table: dataset.Table{LabelColumn: "true"}}
+	}
 	for _, c := range []struct {
 		name    string
 		part    part

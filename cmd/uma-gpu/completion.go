@@ -2,7 +2,6 @@ package main
 
 import (
 	"embed"
-	"flag"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -133,6 +133,12 @@ func findFlag(flags []cli.DocGenerationFlag, word string) cli.DocGenerationFlag 
 
 // completeValue returns the values of a flag that lists them, each behind what a comma list has already.
 func completeValue(f cli.DocGenerationFlag, begun string) (found []item, files bool) {
+	if own, ok := f.(*learnerFlag); ok {
+		for _, c := range own.choices {
+			found = append(found, item{c.Value, c.About})
+		}
+		return found, false
+	}
 	head := ""
 	if strings.HasPrefix(f.GetUsage(), "comma ") {
 		head = begun[:strings.LastIndexByte(begun, ',')+1]
@@ -182,14 +188,21 @@ func ownFlags(command *cli.Command, words []string) (own []cli.DocGenerationFlag
 	if err != nil {
 		return nil
 	}
-	flagsOf(d.New()).VisitAll(func(f *flag.Flag) {
-		if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-			own = append(own, &cli.BoolFlag{Name: f.Name, Usage: f.Usage})
+	for _, p := range d.New().Parameters() {
+		if p.Kind == learners.Switch {
+			own = append(own, &cli.BoolFlag{Name: parameterFlag(p.Name), Usage: usageOf(p)})
 		} else {
-			own = append(own, &cli.StringFlag{Name: f.Name, Usage: f.Usage, DefaultText: f.DefValue})
+			own = append(own, &learnerFlag{cli.StringFlag{Name: parameterFlag(p.Name), Usage: usageOf(p),
+				DefaultText: p.String()}, p.Choices})
 		}
-	})
+	}
 	return own
+}
+
+// learnerFlag is the flag of a learner's parameter, with the values that have names.
+type learnerFlag struct {
+	cli.StringFlag
+	choices []learners.Choice
 }
 
 // argumentsOf are the words that may follow a command, where these are few.

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 func estimateCommand() *cli.Command {
@@ -384,7 +385,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 	if o.Learner, err = chooseLearner(c, nil); err != nil {
 		return nil, nil, err
 	}
-	if f := flagsOf(o.Learner).Lookup("learn-confusion"); f != nil && f.Value.String() == "true" {
+	if learn, ok := learners.Lookup(o.Learner, "learn_confusion"); ok && learn.String() == "true" {
 		return nil, nil, usagef(c, "--learn-confusion is given, which is what --method em does")
 	}
 	device, err := chooseDevice(c)

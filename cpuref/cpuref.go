@@ -43,15 +43,16 @@ func (e *cpu) check(op string) error {
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e *cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
 	}
 	var err error
 	if y == nil {
-		err = enginecheck.Load(x, classes)
+		err = enginecheck.Load(rows, classes)
 	} else {
-		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
+		_, err = enginecheck.LoadCells(rows, y, classes, numerics.FixedPoint{})
 	}
 	if err != nil {
 		return engine.Plan{}, err
@@ -60,11 +61,12 @@ func (e *cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, err
 }
 
 // PlanEvaluator: that of Load, and residuals and sums besides.
-func (e *cpu) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e *cpu) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
 	}
-	if _, err := enginecheck.LoadEvaluator(x, classes, numerics.FixedPoint{}); err != nil {
+	if _, err := enginecheck.LoadEvaluator(rows, classes, numerics.FixedPoint{}); err != nil {
 		return engine.Plan{}, err
 	}
 	p, err := plan("plan", x, classes, false)
@@ -87,11 +89,12 @@ func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Pla
 	return p, enginecheck.Memory(op, x, classes, p)
 }
 
-func (e *cpu) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e *cpu) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored().Examples
 	if err := e.check("load"); err != nil {
 		return nil, err
 	}
-	if err := enginecheck.Load(x, classes); err != nil {
+	if err := enginecheck.Load(rows, classes); err != nil {
 		return nil, err
 	}
 	if _, err := plan("load", x, classes, false); err != nil {
@@ -105,11 +108,12 @@ func (e *cpu) load(x dataset.Examples, classes int) resident {
 	return resident{e: e, x: x, q: classes, scores: make([]float32, x.N*classes)}
 }
 
-func (e *cpu) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (e *cpu) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	x := rows.Stored().Examples
 	if err := e.check("load cells"); err != nil {
 		return nil, err
 	}
-	f, err := enginecheck.LoadCells(x, y, classes, f)
+	f, err := enginecheck.LoadCells(rows, y, classes, f)
 	if err != nil {
 		return nil, err
 	}

@@ -24,11 +24,12 @@ type evaluator struct {
 // refused marks the loss of an example that does not count.
 const refused = math.MinInt64
 
-func (e *cpu) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e *cpu) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored().Examples
 	if err := e.check("load evaluator"); err != nil {
 		return nil, err
 	}
-	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	f, err := enginecheck.LoadEvaluator(rows, classes, f)
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,12 @@ import (
 const projectTile = 64
 
 // Project: clause 13.
-func (e *cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *cpu) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored().Examples
 	if err := e.check("project"); err != nil {
 		return err
 	}
-	if err := enginecheck.Project(dst, x, p); err != nil {
+	if err := enginecheck.Project(dst, rows, p); err != nil {
 		return err
 	}
 	m, buffer := p.Landmarks, make([]float32, x.D)

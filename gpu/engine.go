@@ -254,7 +254,8 @@ func (e *gpuEngine) Close() error {
 	return errors.Join(errs...)
 }
 
-func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e *gpuEngine) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored()
 	if err := enginecheck.Load(x, classes); err != nil {
 		return nil, err
 	}
@@ -266,8 +267,9 @@ func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error)
 }
 
 func (e *gpuEngine) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
+	x := rows.Stored()
 	f, err := enginecheck.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
@@ -280,7 +282,7 @@ func (e *gpuEngine) LoadCells(
 }
 
 // load is Load, LoadCells or LoadEvaluator; y is nil unless examples are sorted into cells.
-func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, use use) (
+func (e *gpuEngine) load(op string, x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, use use) (
 	*resident, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -19,7 +19,8 @@ import (
 // evaluator is a resident with targets, which alone has the methods for them.
 type evaluator struct{ *resident }
 
-func (e *gpuEngine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e *gpuEngine) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored()
 	f, err := enginecheck.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,8 @@ import (
 )
 
 // Plan goes through the sizes that load allocates; a test keeps the two together.
-func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e *gpuEngine) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	use, err := scoring, error(nil)
 	if y == nil {
 		err = enginecheck.Load(x, classes)
@@ -27,14 +28,15 @@ func (e *gpuEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Pla
 	return e.plan(x, classes, use)
 }
 
-func (e *gpuEngine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e *gpuEngine) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	if _, err := enginecheck.LoadEvaluator(x, classes, numerics.FixedPoint{}); err != nil {
 		return engine.Plan{}, err
 	}
 	return e.plan(x, classes, evaluating)
 }
 
-func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan, error) {
+func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.programs == nil {
@@ -80,7 +82,7 @@ func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan,
 		p.Scratch += size(2*d, 4)
 	}
 	if use == evaluating {
-		shape, err := e.weighingShape(x, rows, q)
+		shape, err := e.weighingShape(x.Examples, rows, q)
 		if err != nil {
 			return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
 		}
@@ -147,7 +149,7 @@ func (e *gpuEngine) aside(t *tile, d int, used int64) bool {
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *gpuEngine) checkMemory(op string, x dataset.Examples, classes int, use use) error {
+func (e *gpuEngine) checkMemory(op string, x dataset.Stored, classes int, use use) error {
 	q, host := classes, memory.Product(4, x.N, classes)
 	if use == evaluating { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, classes)

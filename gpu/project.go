@@ -33,7 +33,8 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *gpuEngine) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored()
 	if err := enginecheck.Project(dst, x, p); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (e *gpuEngine) Project(dst []float32, x dataset.Examples, p engine.Projecti
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e, dst: dst, x: x, p: p}
+	j := &projection{e: e, dst: dst, x: x.Examples, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)

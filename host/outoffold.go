@@ -164,7 +164,6 @@ func (h *HeldOut) part(
 	some, release, err := keep(data.Examples, data.Y, fit)
 	without := *data
 	without.Examples, without.Y, without.SHA256 = some.x, some.y, ""
-	without.Overwrite = true // it is a copy
 	return &without, fit, rest, release, err
 }
 
@@ -180,6 +179,7 @@ func (h *HeldOut) train(
 	if o.Annotations != nil {
 		o.Annotations = o.Annotations.Pick(fit)
 	}
+	o.InPlace = true // part is a copy
 	m, err := Train(ctx, part, noise, o)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ type Options struct {
 	MaxSteps    int             // 0 for the learner's default, NoSteps for none
 	Weights     learners.Rule   // "" for the learner's default
 	Seed        uint64          // of all random choices
+	InPlace     bool            // prepared features may be written over those of the data, which nobody needs any more
 	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the
 	// training examples themselves, which promise too much where few were learned almost by
 	// heart; 2 to MostFolds on those of examples held out from that many further trainings,
@@ -99,7 +100,7 @@ type Trained struct {
 
 // Train learns from the noisy labels of data a model that can be saved and predicts.
 // noise describes what is wrong with the labels; nil means that they are right. Raw data
-// are prepared first, prepared ones taken as they are; data itself is only read, unless its Overwrite is set.
+// are prepared first, prepared ones taken as they are; data itself is only read, unless Options.InPlace is set.
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is
 // cancelled later, Train finishes the step under way and returns the model so far: its
@@ -189,7 +190,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		t.data.Y = a.Votes(o.Seed)
 	}
 	t.problem = &learners.Problem{
-		X: data.Examples, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
+		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
 		Engine: o.Engine, Seed: o.Seed,
 	}
 	if err := t.problem.Check(); err != nil {
@@ -251,16 +252,24 @@ func (t *training) base() *model.Model {
 func (t *training) prepare() error {
 	base := t.base()
 	if base == nil {
-		if err := Prepare(&t.data, t.Preparation, t.Kernel != nil); err != nil {
+		if err := Prepare(&t.data, t.Preparation, t.Kernel != nil, t.memory()...); err != nil {
 			return err
 		}
 	} else if err := t.adopt(base); err != nil {
 		return err
 	}
 	t.model.Meta.Preparation = *t.data.Prepared
-	t.problem = t.problem.On(t.data.Examples, t.data.Y)
+	t.problem = t.problem.On(&t.data, t.data.Y)
 	t.problem.Annotations = t.Annotations
 	t.problem.Bias = t.data.Prepared.Steps.Bias
+	return nil
+}
+
+// memory says how the memory of the data may be used.
+func (t *training) memory() []dataset.Memory {
+	if t.InPlace {
+		return []dataset.Memory{dataset.InPlace}
+	}
 	return nil
 }
 
@@ -270,7 +279,7 @@ func (t *training) adopt(base *model.Model) error {
 		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, "+
 			"%.40q, in their order", t.data.Classes, base.Meta.Classes)
 	}
-	if err := t.data.PrepareBy(&base.Meta.Preparation); err != nil {
+	if err := t.data.PrepareBy(&base.Meta.Preparation, t.memory()...); err != nil {
 		return err
 	}
 	if t.From != nil {

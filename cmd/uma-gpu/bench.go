@@ -86,7 +86,7 @@ func bench(c *cli.Context) (err error) {
 	if b.profile != "" {
 		b.device.options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = b.device.open(b.notes, workOn(s.X, r.Data.Classes)); err != nil {
+	if s.Engine, err = b.device.open(b.notes, workOn(s.X.Examples, r.Data.Classes)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
@@ -207,7 +207,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 	if err := prepare(b.normalize, false, d, where); err != nil {
 		return about, err
 	}
-	s.X = d.Examples
+	s.X = d.Stored()
 	c, err := confusion.Pairwise(d.Classes, noise)
 	if err != nil {
 		return about, err

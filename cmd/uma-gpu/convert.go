@@ -76,11 +76,10 @@ func convert(c *cli.Context) error {
 	defer d.Close() // of what was only read: nothing to lose
 	o := copyOptions(out, d)
 	if c.IsSet("normalize") {
-		narrow := d.KeepNarrow
 		if o.Rows, err = host.PrepareRows(d, steps); err != nil {
 			return err
 		}
-		if err := checkNarrow(narrow, d); err != nil {
+		if err := d.CheckNarrow(); err != nil {
 			return err
 		}
 	}

@@ -280,7 +280,7 @@ type work struct {
 
 // workOn returns the work on prepared examples of so many classes.
 func workOn(x dataset.Examples, classes int) work {
-	return work{x.Sparse(), x.D, classes, x.Stored(), x.Share != nil}
+	return work{x.Sparse(), x.D, classes, x.Size(), x.Share != nil}
 }
 
 // workOnComponents returns the work on as many components of n examples.

@@ -20,12 +20,10 @@ func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err 
 	if t.validate == 0 {
 		return d, nil, nil
 	}
-	d.Overwrite = true // nobody else has them
-	parts, err := dataset.SplitFractions(d, []float64{1 - t.validate, t.validate}, t.Seed)
+	parts, err := dataset.SplitFractions(d, []float64{1 - t.validate, t.validate}, t.Seed, dataset.InPlace)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: --validate: %w", t.data, err)
 	}
-	parts[0].KeepNarrow = d.KeepNarrow
 	if err := d.Close(); err != nil { // parts are copies
 		return nil, nil, err
 	}

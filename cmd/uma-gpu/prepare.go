@@ -33,22 +33,19 @@ func normalizeSteps(c *cli.Context) (string, error) {
 // fit in memory for long. Data that were prepared before stay as they are, and
 // --normalize must not ask for anything else. Auto depends on whether there is a kernel
 // function.
-func prepare(steps string, kernel bool, d *dataset.Dataset, where *device) error {
-	asked := d.KeepNarrow
-	d.KeepNarrow = asked || where != nil && where.wantsNarrow(d.Examples)
-	if err := host.Prepare(d, steps, kernel); err != nil {
+func prepare(steps string, kernel bool, d *dataset.Dataset, where *device, how ...dataset.Memory) error {
+	if err := host.Prepare(d, steps, kernel, memoryFor(where, d, how)...); err != nil {
 		return err
 	}
-	return checkNarrow(asked, d)
+	return d.CheckNarrow()
 }
 
-// checkNarrow refuses data that are not narrow if --storage asked for that.
-func checkNarrow(asked bool, d *dataset.Dataset) error {
-	if asked && d.Narrow == nil {
-		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
-			"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
+// memoryFor adds to how that codes are kept, if they pay on the device where.
+func memoryFor(where *device, d *dataset.Dataset, how []dataset.Memory) []dataset.Memory {
+	if where != nil && where.wantsNarrow(d.Examples) {
+		how = append(how, dataset.WithCodes)
 	}
-	return nil
+	return how
 }
 
 // checkRaw refuses prepared data where their preparation would not suit what

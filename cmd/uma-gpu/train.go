@@ -478,13 +478,12 @@ func (t *training) prepare(d *dataset.Dataset) error {
 	if t.mapped() || t.read.Storage == "dense" {
 		where = nil // projection reads float32, and whoever asks for it gets it
 	}
-	d.Overwrite = true // nobody else has them
 	if base := t.base(); base != nil {
-		d.KeepNarrow = d.KeepNarrow || where != nil && where.wantsNarrow(d.Examples)
-		if err := d.PrepareBy(&base.Meta.Preparation); err != nil {
+		how := memoryFor(where, d, []dataset.Memory{dataset.InPlace})
+		if err := d.PrepareBy(&base.Meta.Preparation, how...); err != nil {
 			return err
 		}
-	} else if err := prepare(t.steps, t.mapped(), d, where); err != nil {
+	} else if err := prepare(t.steps, t.mapped(), d, where, dataset.InPlace); err != nil {
 		return err
 	}
 	if t.Kernel != nil && !t.ownMap() {
@@ -533,5 +532,5 @@ func (t *training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) e
 	case t.Kernel != nil:
 		return t.kernelDryRun(c, e.Device(), d)
 	}
-	return t.linearDryRun(c, e, d.Examples, d.Y, len(d.Classes))
+	return t.linearDryRun(c, e, d.Stored(), d.Y, len(d.Classes))
 }

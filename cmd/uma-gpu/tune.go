@@ -82,7 +82,7 @@ func tune(c *cli.Context) error {
 		return err
 	}
 	i, classes := b.device.try[0], r.Data.Classes
-	r.Shape = workOn(s.X, classes).shape()
+	r.Shape = workOn(s.X.Examples, classes).shape()
 	key, err := tuned.NewKey(i, r.Shape)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func tune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	x := firstExamples(s.X, tunedBytes)
+	x := firstExamples(s.X.Examples, tunedBytes)
 	b.notes.say("device: %s %s (%s, driver %s)", i.ID(), i.Name, i.PlatformName, i.Driver)
 	b.notes.say("shape: %s; measured on %d of %d examples", r.Shape, x.N, s.X.N)
 	r.TuneReport, err = gpu.Tune(c.Context, i, b.device.options, gpu.Problem{

@@ -121,11 +121,13 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes)
 	if _, err := g.model.ScoresPrepared(c.Context, e, d.Examples); err != nil {
 		return err
 	}
-	x := d.Examples
+	x := d.Stored()
 	if k := g.model.Map(); k != nil {
-		if x, err = k.Apply(c.Context, e, x); err != nil {
+		z, err := k.Apply(c.Context, e, x.Examples)
+		if err != nil {
 			return err
 		}
+		x = z.Stored()
 	}
 	if err := interrupted(c.Context); err != nil {
 		return err
@@ -134,7 +136,7 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes)
 }
 
 // classSums has an engine, which is audited, make the sums of all regions.
-func classSums(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights) (err error) {
+func classSums(e engine.Engine, x dataset.Rows, y []int32, w engine.Weights) (err error) {
 	cells, err := e.LoadCells(x, y, w.Q, numerics.FixedPoint{})
 	if err != nil {
 		return err

@@ -61,15 +61,16 @@ func (e *processor) Work() engine.Work {
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (e *processor) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e *processor) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
 	}
 	var err error
 	if y == nil {
-		err = enginecheck.Load(x, classes)
+		err = enginecheck.Load(rows, classes)
 	} else {
-		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
+		_, err = enginecheck.LoadCells(rows, y, classes, numerics.FixedPoint{})
 	}
 	if err != nil {
 		return engine.Plan{}, err
@@ -89,11 +90,12 @@ func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Pla
 	return p, enginecheck.Memory(op, x, classes, p)
 }
 
-func (e *processor) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e *processor) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored().Examples
 	if err := e.check("load"); err != nil {
 		return nil, err
 	}
-	if err := enginecheck.Load(x, classes); err != nil {
+	if err := enginecheck.Load(rows, classes); err != nil {
 		return nil, err
 	}
 	if _, err := plan("load", x, classes, false); err != nil {
@@ -113,12 +115,13 @@ func (e *processor) load(x dataset.Examples, classes int) *resident {
 }
 
 func (e *processor) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
+	x := rows.Stored().Examples
 	if err := e.check("load cells"); err != nil {
 		return nil, err
 	}
-	f, err := enginecheck.LoadCells(x, y, classes, f)
+	f, err := enginecheck.LoadCells(rows, y, classes, f)
 	if err != nil {
 		return nil, err
 	}

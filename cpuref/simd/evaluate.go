@@ -29,12 +29,13 @@ type evaluator struct {
 	sums  []int64   // the caller's
 }
 
-func (e *processor) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e *processor) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored().Examples
 	const op = "load evaluator"
 	if err := e.check(op); err != nil {
 		return nil, err
 	}
-	f, err := enginecheck.LoadEvaluator(x, classes, f)
+	f, err := enginecheck.LoadEvaluator(rows, classes, f)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +54,13 @@ func (e *processor) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fi
 }
 
 // PlanEvaluator: that of Load, and what an evaluation takes besides.
-func (e *processor) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e *processor) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	const op = "plan"
 	if err := e.check(op); err != nil {
 		return engine.Plan{}, err
 	}
-	if _, err := enginecheck.LoadEvaluator(x, classes, numerics.FixedPoint{}); err != nil {
+	if _, err := enginecheck.LoadEvaluator(rows, classes, numerics.FixedPoint{}); err != nil {
 		return engine.Plan{}, err
 	}
 	return e.planEvaluator(op, x, classes)
@@ -77,7 +79,7 @@ func (e *processor) planEvaluator(op string, x dataset.Examples, classes int) (e
 		p.Scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
 	}
 	if x.Sparse() {
-		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Stored()), memory.Product(16, x.D))
+		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Size()), memory.Product(16, x.D))
 		own += 8 * columnsPerTask * lanes
 	}
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
@@ -141,7 +143,7 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 
 // readAgain counts one more reading of the examples.
 func (v *evaluator) readAgain() {
-	if stored := int64(v.x.Stored()); v.x.Sparse() {
+	if stored := int64(v.x.Size()); v.x.Sparse() {
 		v.e.exampleBytes.Add(8 * stored)
 	} else {
 		v.e.exampleBytes.Add(4 * stored)

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Dataset is what one file says: the raw features, before any preparation
@@ -31,13 +33,6 @@ type Dataset struct {
 	// Prepared is the preparation that the Examples have gone through, of whose
 	// Width they are; nil if they are raw.
 	Prepared *Preparation
-	// KeepNarrow asks Prepare and PrepareBy for Examples.Narrow too, where the raw
-	// values are small integers. Read sets it for Options.Storage "narrow".
-	KeepNarrow bool
-	// Overwrite lets Prepare and PrepareBy write prepared values over the raw ones, and a split a part of them over
-	// all, which takes half the memory: for a holder who shares the Examples with nobody, and needs them no more if
-	// that ends with an error.
-	Overwrite bool
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was
 	// read without labels.
@@ -93,8 +88,26 @@ type Dataset struct {
 	// "auto"; "" if it was not read.
 	Format string
 
-	file    *binaryFile // in which d lies, nil if it owns its memory
-	scratch *scratch    // in which its examples lie, nil if in memory
+	at      *store.Store // of the Examples, nil if they are plain
+	narrow  bool         // Options.Storage asked for codes
+	file    *binaryFile  // in which d lies, nil if it owns its memory
+	scratch *scratch     // in which its examples lie, nil if in memory
+}
+
+// Stored returns the examples of d and the store that keeps them.
+func (d *Dataset) Stored() Stored { return Stored{Examples: d.Examples, At: d.at} }
+
+// put makes the examples of d those of x.
+func (d *Dataset) put(x Stored) { d.Examples, d.at = x.Examples, x.At }
+
+// CheckNarrow returns an error if Options.Storage asked for codes and the prepared examples of d
+// have none.
+func (d *Dataset) CheckNarrow() error {
+	if !d.narrow || d.at.Narrow() != nil {
+		return nil
+	}
+	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
+		"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
 }
 
 // FeatureCount returns the number of features before preparation, D if there was

@@ -23,7 +23,7 @@ type Options struct {
 	// of the memory, which outweighs that a stored value is the dearer one to
 	// work with: two words instead of one, and a weight looked up, not streamed.
 	// A binary file has one already, and another than that is a copy in memory.
-	// "narrow" is "dense" with Dataset.KeepNarrow set.
+	// "narrow" is "dense", and preparing keeps small integers as codes too (WithCodes).
 	Storage string
 
 	// LabelColumn is where a table (CSV, ARFF, Parquet) keeps the label: "last"

@@ -13,15 +13,16 @@ import (
 )
 
 // Load judges the arguments of Engine.Load.
-func Load(x dataset.Examples, classes int) error {
-	_, err := checkLoad("load", x, classes)
+func Load(rows dataset.Rows, classes int) error {
+	_, err := checkLoad("load", rows.Stored(), classes)
 	return err
 }
 
 // LoadCells judges the arguments of Engine.LoadCells and
 // returns the format of the class sums: f, or that of x if f is the zero value.
-func LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
+func LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	const op = "load cells"
+	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
 	if err != nil {
 		return f, err
@@ -56,7 +57,7 @@ func Format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.F
 }
 
 // checkLoad returns the largest absolute value of x, which clause 3 needs.
-func checkLoad(op string, x dataset.Examples, classes int) (maxAbs float32, err error) {
+func checkLoad(op string, x dataset.Stored, classes int) (maxAbs float32, err error) {
 	if x.N < 1 || x.D < 1 || classes < 1 {
 		return 0, fmt.Errorf("%s: %w: got %d examples, %d features, %d classes; each must be at least 1",
 			op, engine.ErrShape, x.N, x.D, classes)
@@ -151,8 +152,9 @@ func Class(op string, r, q int) error {
 }
 
 // Project judges the arguments of Engine.Project.
-func Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
 	const op = "project"
+	x := rows.Stored()
 	const most = math.MaxInt32 - 1024
 	if err := p.Function.Check(); err != nil {
 		return fmt.Errorf("%s: %w: %w", op, engine.ErrValue, err)
@@ -178,7 +180,7 @@ func Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	}
 	for _, part := range []struct {
 		what   string
-		values dataset.Examples
+		values dataset.Rows
 	}{
 		{"examples", x},
 		{"landmarks", m},

@@ -11,8 +11,9 @@ import (
 
 // LoadEvaluator judges the arguments of Engine.LoadEvaluator and returns the format of the
 // weighted sums: f, or that of x if f is the zero value.
-func LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
+func LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	const op = "load evaluator"
+	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
 	if err != nil {
 		return f, err

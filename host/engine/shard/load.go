@@ -18,8 +18,8 @@ const step = 16
 // judge judges the arguments of a load by check and returns the format of the sums: f, or that of
 // the whole if f is the zero value. y may be nil.
 func (e *sharded) judge(
-	op string, x dataset.Examples, y []int32, c cuts, f numerics.FixedPoint,
-	check func(x dataset.Examples, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
+	op string, x dataset.Stored, y []int32, c cuts, f numerics.FixedPoint,
+	check func(x dataset.Stored, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
 ) (numerics.FixedPoint, error) {
 	if e.all == 1 || x.N < 1 || x.Share == nil && x.Check() != nil || y != nil && len(y) != x.N {
 		return check(x, y, f)
@@ -27,7 +27,7 @@ func (e *sharded) judge(
 	from, to := e.own(c)
 	most, err := int64(0), error(nil)
 	if from < to {
-		part := rows(x, from, to)
+		part := x.Rows(from, to)
 		if y != nil {
 			y = y[from:to]
 		}
@@ -49,9 +49,9 @@ func (e *sharded) judge(
 }
 
 // judgeLoad is judge for examples without labels.
-func (e *sharded) judgeLoad(op string, x dataset.Examples, classes int, c cuts) error {
+func (e *sharded) judgeLoad(op string, x dataset.Stored, classes int, c cuts) error {
 	_, err := e.judge(op, x, nil, c, numerics.FixedPoint{}, func(
-		x dataset.Examples, _ []int32, f numerics.FixedPoint,
+		x dataset.Stored, _ []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return f, enginecheck.Load(x, classes)
 	})
@@ -59,29 +59,30 @@ func (e *sharded) judgeLoad(op string, x dataset.Examples, classes int, c cuts) 
 }
 
 func (e *sharded) judgeCells(
-	op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, c cuts,
+	op string, x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, c cuts,
 ) (numerics.FixedPoint, error) {
 	if y == nil {
 		y = []int32{}
 	}
 	return e.judge(op, x, y, c, f, func(
-		x dataset.Examples, y []int32, f numerics.FixedPoint,
+		x dataset.Stored, y []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return enginecheck.LoadCells(x, y, classes, f)
 	})
 }
 
 func (e *sharded) judgeEvaluator(
-	op string, x dataset.Examples, classes int, f numerics.FixedPoint, c cuts,
+	op string, x dataset.Stored, classes int, f numerics.FixedPoint, c cuts,
 ) (numerics.FixedPoint, error) {
 	return e.judge(op, x, nil, c, f, func(
-		x dataset.Examples, _ []int32, f numerics.FixedPoint,
+		x dataset.Stored, _ []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return enginecheck.LoadEvaluator(x, classes, f)
 	})
 }
 
-func (e *sharded) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e *sharded) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored()
 	defer e.turn()()
 	if err := e.check("load"); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (e *sharded) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	if err := e.judgeLoad("load", x, classes, c); err != nil {
 		return nil, err
 	}
-	s, err := e.load(x, classes, c, func(_ int, p part, x dataset.Examples) (engine.Scorer, error) {
+	s, err := e.load(x, classes, c, func(_ int, p part, x dataset.Stored) (engine.Scorer, error) {
 		return p.e.Load(x, classes)
 	})
 	if err != nil {
@@ -100,8 +101,9 @@ func (e *sharded) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 }
 
 func (e *sharded) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
+	x := rows.Stored()
 	defer e.turn()()
 	if err := e.check("load cells"); err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func (e *sharded) LoadCells(
 		return nil, err
 	}
 	own := make([]engine.Cells, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Examples) (_ engine.Scorer, err error) {
+	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer, err error) {
 		own[i], err = p.e.LoadCells(x, y[p.from:p.to], classes, f)
 		return own[i], err
 	})
@@ -128,8 +130,9 @@ func (e *sharded) LoadCells(
 }
 
 func (e *sharded) LoadEvaluator(
-	x dataset.Examples, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
+	x := rows.Stored()
 	defer e.turn()()
 	if err := e.check("load evaluator"); err != nil {
 		return nil, err
@@ -140,7 +143,7 @@ func (e *sharded) LoadEvaluator(
 		return nil, err
 	}
 	own := make([]engine.Evaluator, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Examples) (_ engine.Scorer, err error) {
+	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer, err error) {
 		own[i], err = p.e.LoadEvaluator(x, classes, f)
 		return own[i], err
 	})
@@ -152,12 +155,12 @@ func (e *sharded) LoadEvaluator(
 
 // load has each engine of this rank load its shard, if it has any examples.
 func (e *sharded) load(
-	x dataset.Examples, classes int, c cuts,
-	load func(i int, p part, x dataset.Examples) (engine.Scorer, error),
+	x dataset.Stored, classes int, c cuts,
+	load func(i int, p part, x dataset.Stored) (engine.Scorer, error),
 ) (scorer, error) {
 	s := scorer{e: e, n: x.N, d: x.D, q: classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
-		s.parts[i].s, err = load(i, p, rows(x, p.from, p.to))
+		s.parts[i].s, err = load(i, p, x.Rows(p.from, p.to))
 		if err != nil {
 			s.parts[i].s = nil
 		}

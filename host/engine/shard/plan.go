@@ -10,7 +10,8 @@ import (
 )
 
 // Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each besides.
-func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e *sharded) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	defer e.turn()()
 	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
@@ -30,7 +31,7 @@ func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan,
 		if y != nil {
 			part = y[p.from:p.to]
 		}
-		return p.e.Plan(rows(x, p.from, p.to), part, classes)
+		return p.e.Plan(x.Rows(p.from, p.to), part, classes)
 	})
 	if err == nil && y != nil {
 		whole := memory.Product(8, classes, classes, x.D)
@@ -42,7 +43,8 @@ func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan,
 }
 
 // PlanEvaluator is Plan for LoadEvaluator.
-func (e *sharded) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e *sharded) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	defer e.turn()()
 	if err := e.check("plan"); err != nil {
 		return engine.Plan{}, err
@@ -52,7 +54,7 @@ func (e *sharded) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, e
 		return engine.Plan{}, err
 	}
 	sum, err := e.plan(c, func(p part) (engine.Plan, error) {
-		return p.e.PlanEvaluator(rows(x, p.from, p.to), classes)
+		return p.e.PlanEvaluator(x.Rows(p.from, p.to), classes)
 	})
 	return e.whole(sum, err)
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Project: each engine maps its examples (clause 13).
-func (e *sharded) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *sharded) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored()
 	defer e.turn()()
 	if err := e.check("project"); err != nil {
 		return err
@@ -27,7 +28,7 @@ func (e *sharded) Project(dst []float32, x dataset.Examples, p engine.Projection
 	errs := make([]error, len(parts))
 	parallel.Share(len(parts), len(parts), func(_, i int) {
 		s := parts[i]
-		errs[i] = s.e.Project(dst[s.from*width:s.to*width], rows(x, s.from, s.to), p)
+		errs[i] = s.e.Project(dst[s.from*width:s.to*width], x.Rows(s.from, s.to), p)
 	})
 	if err := e.agree(errors.Join(errs...)); err != nil {
 		return err

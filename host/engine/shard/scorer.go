@@ -35,7 +35,7 @@ type scorer struct {
 	e       *sharded
 	n, d, q int // of the whole
 	cuts    cuts
-	x       dataset.Examples // keeps the memory of the parts, until Close
+	x       dataset.Stored // keeps the memory of the parts, until Close
 	parts   []part
 	closed  bool
 	failed  error // of the first operation that failed
@@ -50,7 +50,7 @@ func (s *scorer) Close() error {
 			errs = append(errs, p.s.Close())
 		}
 	}
-	s.parts, s.closed, s.x = nil, true, dataset.Examples{}
+	s.parts, s.closed, s.x = nil, true, dataset.Stored{}
 	return errors.Join(errs...)
 }
 

@@ -30,7 +30,7 @@ func reproduceCommand() *cli.Command {
 func experimentCommand(d *papers.Definition) *cli.Command {
 	flags := []cli.Flag{
 		&cli.IntFlag{Name: "runs", Value: 10, Usage: "repeat all `R` times, at least 2, with other random numbers"},
-		app.SeedFlag("the first run; the next ones have the numbers after it"),
+		app.SeedFlag(nil, "the first run; the next ones have the numbers after it"),
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` to write, JSON lines; - for standard output"}},
 		app.QuietFlag(),
 	}

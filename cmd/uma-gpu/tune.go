@@ -27,7 +27,7 @@ func tuneCommand() *cli.Command {
 	flags = append(flags, app.DataFlags("")[1:]...) // --data is not required here
 	flags = append(flags,
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
-		app.SeedFlag("synthetic examples and label noise"),
+		app.SeedFlag(nil, "synthetic examples and label noise"),
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, or for as many tenths of a second"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "measure, but store nothing"},
 		&cli.BoolFlag{Name: "forget", Usage: "remove what was stored, for all devices, instead of measuring"},

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -68,8 +69,8 @@ type atomsReport struct {
 }
 
 // atomsOptions checks the flags that say which atoms.
-func atomsOptions(c *cli.Context) (means.Options, *host.Kernel, error) {
-	k := &host.Kernel{}
+func atomsOptions(c *cli.Context) (means.Options, *fitting.Options, error) {
+	k := &fitting.Options{}
 	o := means.Options{Seed: c.Uint64("seed"), Within: c.Float64("atom-error")}
 	if err := app.SetFunction(c, k, false); err != nil {
 		return o, nil, err
@@ -119,7 +120,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := device.Prepare(steps, true, d, nil); err != nil {
+	if err := host.Prepare(d, steps, true); err != nil {
 		return err
 	}
 	if o.Function = k.Function; o.Function.Gamma == 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -92,7 +93,7 @@ func bench(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
-	r.Device, r.Tuning = s.Engine.Device(), b.device.Tuning
+	r.Device = s.Engine.Device()
 	r.BandwidthName, s.Bandwidth = bandwidth(b.device, s.Engine)
 	if r.Report, err = timing.Measure(ctx, s); err != nil {
 		if stopped := app.Interrupted(ctx); stopped != nil {
@@ -202,11 +203,14 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 			return about, err
 		}
 	}
-	where := b.device
-	if b.options.Storage == "dense" {
-		where = nil // whoever asks for float32 gets it
+	asked := d.KeepNarrow
+	if b.options.Storage != "dense" { // which asks for float32
+		d.KeepNarrow = asked || b.device.WantsNarrow(d.Examples)
 	}
-	if err := device.Prepare(b.normalize, false, d, where); err != nil {
+	if err := host.Prepare(d, b.normalize, false); err != nil {
+		return about, err
+	}
+	if err := app.CheckNarrow(asked, d); err != nil {
 		return about, err
 	}
 	s.X = d.Examples

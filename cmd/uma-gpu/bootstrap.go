@@ -18,7 +18,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -77,8 +79,8 @@ func bootstrap(c *cli.Context) (err error) {
 	switch {
 	case rounds < 1:
 		return app.Usagef(c, "--rounds-of-labels is %d, wanted at least 1", rounds)
-	case s.folds < 2 || s.folds > host.MostFolds:
-		return app.Usagef(c, "--folds is %d, wanted 2 to %d", s.folds, host.MostFolds)
+	case s.folds < 2 || s.folds > judge.MostFolds:
+		return app.Usagef(c, "--folds is %d, wanted 2 to %d", s.folds, judge.MostFolds)
 	}
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return err
@@ -215,7 +217,7 @@ func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
 	if s.found(path) {
 		return s.readNoise(ctx, path)
 	}
-	held, err := host.OutOfFold(ctx, s.labelled, nil, s.Options, s.folds)
+	held, err := outoffold.Scores(ctx, s.labelled, nil, s.Options, s.folds)
 	if err != nil {
 		return nil, err
 	}

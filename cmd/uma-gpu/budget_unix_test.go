@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
 // What does not fit in memory ends with an exit code and a line of its own, in real
@@ -76,13 +75,6 @@ func TestMemoryBudget(t *testing.T) {
 		{small, "train --data " + bomb + " --model " + m},
 		{small, "train --label-column first --data " + letter + " --kernel rbf --landmarks 2000 --model " + m},
 		{small, "kpca fit --label-column first --data " + letter + " --landmarks 2000 --basis " + m},
-	}
-	if gpu.Built {
-		for _, sizes := range []string{
-			"--classes 2000000000", "--features 4611686018427387904", "--classes 300000 --features 1",
-		} {
-			tests = append(tests, struct{ prefix, args string }{"", "tune --device opencl --dry-run " + sizes})
-		}
 	}
 	for _, c := range tests {
 		var stdout, stderr bytes.Buffer

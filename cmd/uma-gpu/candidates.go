@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // mostCandidates is how many compare tries at most.
@@ -26,9 +26,9 @@ type candidate struct {
 const noConfusion = "none"
 
 // estimates says by which method --confusion of a candidate asks for an estimate; "" for a file.
-func (way candidate) estimates() host.NoiseMethod {
-	m := host.NoiseMethod(way.confusion)
-	if m == host.CleanCounts || !slices.Contains(host.NoiseMethods, m) {
+func (way candidate) estimates() outoffold.NoiseMethod {
+	m := outoffold.NoiseMethod(way.confusion)
+	if m == outoffold.CleanCounts || !slices.Contains(outoffold.NoiseMethods, m) {
 		return ""
 	}
 	return m

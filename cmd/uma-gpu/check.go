@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
 func checkCommand() *cli.Command {
@@ -35,7 +35,7 @@ func checkCommand() *cli.Command {
 // checkReport is what confusion check --json prints.
 type checkReport struct {
 	Learner string `json:"learner"`
-	*host.NoiseCheck
+	*judge.NoiseCheck
 	Milder   *float64 `json:"estimated_error_if_milder,omitempty"` // JSON has no NaN
 	Stronger *float64 `json:"estimated_error_if_stronger,omitempty"`
 }
@@ -52,7 +52,7 @@ func checkNoise(c *cli.Context) error {
 	if err := o.train(c.Context, c.Int("folds")); err != nil {
 		return err
 	}
-	check, err := host.CheckNoise(o.data.Y, noise, with, o.held)
+	check, err := judge.CheckNoise(o.data.Y, noise, with, o.held)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.confusion, err)
 	}
@@ -68,9 +68,9 @@ func checkNoise(c *cli.Context) error {
 		fmt.Fprintf(w, "Labels contradict the confusion matrix; what follows presumes it.\n\n")
 	}
 	switch check.Verdict {
-	case host.Helps:
+	case judge.Helps:
 		fmt.Fprintf(w, "The confusion matrix helps: labels held out are likelier with it.\n\n")
-	case host.Harms:
+	case judge.Harms:
 		fmt.Fprintf(w, "The confusion matrix harms: labels held out are less likely with it, and no more are right.\n\n")
 	default:
 		fmt.Fprintf(w, "The confusion matrix does not help: it makes no clear difference to labels held out.\n\n")

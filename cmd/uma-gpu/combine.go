@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -42,7 +42,7 @@ func combine(c *cli.Context) error {
 		}
 		parts = append(parts, m)
 	}
-	m, err := host.Combine(parts)
+	m, err := meanmodel.Combine(parts)
 	if err != nil {
 		return err
 	}

@@ -16,15 +16,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 // runVariable, if set, makes the test binary behave like uma-gpu, for tests of
 // what only a process of its own has: signals, limits, closed pipes.
 const runVariable = "UMA_GPU_TEST_RUN"
 
-// The tests compute on the processor unless they name a device, and with the default
-// tuning.
+// The tests compute on the processor unless they name a device.
 func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
@@ -33,16 +31,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(device.Variable, "cpu"); err != nil {
 		panic(err)
 	}
-	dir, err := os.MkdirTemp("", "uma-gpu-test")
-	if err != nil {
-		panic(err)
-	}
-	if err := os.Setenv(tuned.PathVariable, filepath.Join(dir, "tuning.json")); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(dir) // if that fails there is nobody to tell
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // digits and letter are the real data sets of the repository.

@@ -11,11 +11,13 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
 func compareCommand() *cli.Command {
@@ -85,7 +87,7 @@ type triedReport struct {
 	credits []float64 // of each example, whose mean is the accuracy
 	train   string    // flags of train
 
-	estimates host.NoiseMethod // how C was estimated, "" if it was not
+	estimates outoffold.NoiseMethod // how C was estimated, "" if it was not
 	way       candidate
 }
 
@@ -116,8 +118,8 @@ func compare(c *cli.Context) (err error) {
 		return err
 	}
 	folds := c.Int("folds")
-	if folds < 2 || folds > host.MostFolds {
-		return app.Usagef(c, "--folds is %d, wanted 2 to %d", folds, host.MostFolds)
+	if folds < 2 || folds > judge.MostFolds {
+		return app.Usagef(c, "--folds is %d, wanted 2 to %d", folds, judge.MostFolds)
 	}
 	seeds := c.Int("seeds")
 	if seeds < 1 || seeds > mostSeeds {
@@ -187,7 +189,7 @@ func compare(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := savePicture(c, p); err != nil {
+		if err := chart.Save(c.String("picture"), p); err != nil {
 			return err
 		}
 	}
@@ -303,7 +305,7 @@ func (way candidate) trainFlags(given string) string {
 	switch {
 	case file == "":
 		file = given
-	case file == noConfusion || way.estimates() == host.NoNoise:
+	case file == noConfusion || way.estimates() == outoffold.NoNoise:
 		file = ""
 	case way.estimates() != "":
 		file = "estimate.csv"

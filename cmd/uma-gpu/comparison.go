@@ -13,8 +13,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
@@ -141,16 +143,16 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 // outOfFold makes the trainings of one seed.
 func (x *comparison) outOfFold(
 	ctx context.Context, noise *confusion.Matrix, ways []host.Options,
-) ([]*host.HeldOut, error) {
+) ([]*judge.HeldOut, error) {
 	if len(ways) > 1 {
-		return host.OutOfFoldAll(ctx, x.data, noise, ways, x.folds)
+		return outoffold.AllScores(ctx, x.data, noise, ways, x.folds)
 	}
-	h, err := host.OutOfFold(ctx, x.data, noise, ways[0], x.folds)
-	return []*host.HeldOut{h}, err
+	h, err := outoffold.Scores(ctx, x.data, noise, ways[0], x.folds)
+	return []*judge.HeldOut{h}, err
 }
 
 // judged judges what a way that learned with noise says of examples held out.
-func (x *comparison) judged(held *host.HeldOut, noise *confusion.Matrix) (r triedReport, err error) {
+func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r triedReport, err error) {
 	classes := x.data.Classes
 	if err := r.judge(x.data, engine.Predicted(held.Scores, held.Q), x.judge); err != nil {
 		return r, err
@@ -222,16 +224,16 @@ func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options)
 		return nil, nil
 	case way.confusion == "":
 		return x.judge, nil
-	case way.confusion == noConfusion || method == host.NoNoise:
+	case way.confusion == noConfusion || method == outoffold.NoNoise:
 		return nil, nil
 	case method == "":
 		return app.ReadMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
 	}
-	found, err := host.EstimateNoise(ctx, x.data, host.NoiseOptions{Options: o, Method: method, Folds: x.folds})
+	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o, Method: method, Folds: x.folds})
 	if err != nil {
 		return nil, err
 	}
-	if found.Chosen == host.NoNoise {
+	if found.Chosen == outoffold.NoNoise {
 		return nil, nil
 	}
 	return &found.Matrix, nil

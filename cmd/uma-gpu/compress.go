@@ -11,9 +11,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -89,7 +89,7 @@ func compress(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	small, found, err := host.Compress(c.Context, e, m, atoms)
+	small, found, err := meanmodel.Compress(c.Context, e, m, atoms)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}

@@ -10,9 +10,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 func estimateCommand() *cli.Command {
@@ -32,7 +33,7 @@ func estimateCommand() *cli.Command {
 	}
 	how := []cli.Flag{
 		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Usage: "`METHOD` by which to estimate"},
-		&cli.IntFlag{Name: "folds", Value: host.DefaultNoiseFolds,
+		&cli.IntFlag{Name: "folds", Value: outoffold.DefaultNoiseFolds,
 			Usage: "`K` parts, each judged by models of the others"},
 		&cli.Float64Flag{Name: "pooled", Usage: "as how many `LABELS` the mean annotator counts beside each"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
@@ -158,13 +159,13 @@ func (e *estimating) check() error {
 	var methods []string
 	switch e.source {
 	case "table", "clean":
-		methods = []string{"", string(host.CleanCounts)}
+		methods = []string{"", string(outoffold.CleanCounts)}
 	case "annotators":
 		methods = append(texts(confusion.CrowdMethods), "")
 	case "probabilities":
-		methods = []string{"", string(host.ConfidentJoint), string(host.AnchorPoints)}
+		methods = []string{"", string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}
 	case "data":
-		methods = append(texts(host.NoiseMethods), "")
+		methods = append(texts(outoffold.NoiseMethods), "")
 	}
 	if !slices.Contains(methods, e.method) {
 		return app.Usagef(c, "--method is %q, wanted one for --%s: %s", e.method, e.source,
@@ -179,8 +180,8 @@ func (e *estimating) check() error {
 			return app.Usagef(c, "--%s is given without --%s", flag, strings.Join(sources, " or --"))
 		}
 	}
-	if k := c.Int("folds"); k < 2 || k > host.MostFolds {
-		return app.Usagef(c, "--folds is %d, wanted 2 to %d", k, host.MostFolds)
+	if k := c.Int("folds"); k < 2 || k > judge.MostFolds {
+		return app.Usagef(c, "--folds is %d, wanted 2 to %d", k, judge.MostFolds)
 	}
 	if p := c.Float64("pooled"); !(p >= 0 && p <= 1e6) {
 		return app.Usagef(c, "--pooled is %v, wanted 0 to a million labels", p)
@@ -359,13 +360,13 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 		return nil, nil, err
 	}
 	var m *confusion.Estimate
-	if e.method == string(host.AnchorPoints) {
+	if e.method == string(outoffold.AnchorPoints) {
 		m, err = confusion.Anchors(d.Classes, d.N, rows)
 	} else {
 		m, _, err = confusion.ConfidentJoint(d.Classes, d.Y, rows, confusion.ConfidentOptions{})
 	}
 	if err == nil && right != nil {
-		m, err = host.JoinClean(d, right, m)
+		m, err = outoffold.JoinClean(d, right, m)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", e.c.String("probabilities"), err)
@@ -375,7 +376,7 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 
 func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error) {
 	c := e.c
-	o := host.NoiseOptions{Method: host.NoiseMethod(e.method), Folds: c.Int("folds")}
+	o := outoffold.NoiseOptions{Method: outoffold.NoiseMethod(e.method), Folds: c.Int("folds")}
 	if o.Preparation, err = app.NormalizeSteps(c); err != nil {
 		return nil, nil, err
 	}
@@ -405,7 +406,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	o.Engine, o.Right = engine, right
 	o.Watch.Note = e.notes.Say
-	found, err := host.EstimateNoise(c.Context, d, o)
+	found, err := outoffold.EstimateNoise(c.Context, d, o)
 	if err != nil {
 		if err := app.Interrupted(c.Context); err != nil {
 			return nil, nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -47,7 +47,7 @@ func (r *estimateReport) print(c *cli.Context) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "contest\tloss\tahead of the identity\n")
 		for _, k := range r.Candidates {
-			lead := host.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead()
+			lead := outoffold.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead()
 			fmt.Fprintf(t, "%s\t%.5f\t%s\n", k.Method, k.Loss, lead)
 		}
 		if err := t.Flush(); err != nil {

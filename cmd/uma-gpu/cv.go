@@ -106,7 +106,7 @@ var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_"
 // none of these.
 func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []averaged, err error) {
 	labels, predicted, q := o.data.Y, engine.Predicted(o.held.Scores, o.held.Q), o.held.Q
-	if all, err = judge(labels, predicted, p, o.data.Classes, o.noise); err != nil {
+	if all, err = judgementOf(labels, predicted, p, o.data.Classes, o.noise); err != nil {
 		return all, nil, err
 	}
 	parts := map[string][]float64{}
@@ -125,7 +125,7 @@ func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []average
 		if len(of) == 0 {
 			continue
 		}
-		j, err := judge(of, said, some, o.data.Classes, o.noise)
+		j, err := judgementOf(of, said, some, o.data.Classes, o.noise)
 		if err != nil {
 			return all, nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}

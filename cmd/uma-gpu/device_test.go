@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 )
 
 // TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file that does not fit.
@@ -122,7 +123,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
 	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) device.Work {
-		k := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: components, Variance: variance,
+		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components, Variance: variance,
 			Landmarks: landmarks}
 		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x,
 			Classes: []string{"a", "b", "c"}})

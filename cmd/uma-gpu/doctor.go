@@ -110,13 +110,9 @@ func programFinding() finding {
 func deviceFindings(listing deviceListing) (all []finding) {
 	for _, d := range listing.Devices {
 		f := finding{"device", findingOK, d.ID + " " + d.Name + ": self-test passed", ""}
-		switch {
-		case d.SelfTest != passed:
+		if d.SelfTest != passed {
 			f.Verdict, f.Text = findingBad, d.ID+" "+d.Name+": "+d.SelfTest
 			f.Mend = "update or reinstall its driver; until then choose another --device"
-		case d.Software != "":
-			f.Verdict, f.Text = findingNote, d.ID+" "+d.Name+": "+d.selfTest()
-			f.Mend = "auto passes it over; a newer driver may have exact float32"
 		}
 		all = append(all, f)
 	}
@@ -146,7 +142,7 @@ func memoryFinding() finding {
 // variables tells which of the environment's variables change what the program does.
 func (s surroundings) variables(listing deviceListing) finding {
 	var set []string
-	for _, name := range []string{device.Variable, "UMA_GPU_OPENCL_LIBRARY", "UMA_GPU_TUNING", "OCL_ICD_VENDORS",
+	for _, name := range []string{device.Variable, "UMA_GPU_OPENCL_LIBRARY", "OCL_ICD_VENDORS",
 		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT", "POCL_MAX_WORK_GROUP_SIZE",
 		"RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "GOMEMLIMIT"} {
 		if value := s.env(name); value != "" {

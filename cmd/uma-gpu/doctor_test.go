@@ -79,7 +79,6 @@ func TestDoctorFindings(t *testing.T) {
 		{"a device that is not", nil, map[string]string{device.Variable: "quantum"},
 			"variables", findingBad, "quantum", "unset " + device.Variable},
 		{"a failing device", nil, nil, "device", findingBad, "opencl:0.0 Toy: step 3 is wrong", "update or reinstall"},
-		{"a slow device", nil, nil, "device", findingNote, "opencl:0.1 Slow: passed, slowly, by integers: no fma", "auto"},
 	} {
 		root := place(t, c.files)
 		s := surroundings{root: root, env: func(name string) string { return strings.ReplaceAll(c.env[name], "ROOT", root) },
@@ -90,8 +89,7 @@ func TestDoctorFindings(t *testing.T) {
 				return opens(path)
 			}}
 		listing := deviceListing{Devices: []deviceEntry{{ID: "opencl:0.0", Name: "Toy", SelfTest: "step 3 is wrong",
-			Info: &gpu.Info{Name: "Toy"}}, {ID: "opencl:0.1", Name: "Slow", SelfTest: passed, Software: "no fma",
-			Info: &gpu.Info{Device: 1, Name: "Slow"}}}}
+			Info: &gpu.Info{Name: "Toy"}}}}
 		var out bytes.Buffer
 		program := newApp(&out, io.Discard)
 		program.Commands = []*cli.Command{{Name: "doctor", Flags: []cli.Flag{app.JSONFlag()}, Action: func(c *cli.Context) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // planReport is what train --dry-run --json prints.
@@ -59,10 +60,10 @@ func learningTakes(p engine.Plan) hostMemory {
 // linearDryRun prints what training would take, without doing it.
 func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examples, y []int32, classes int) error {
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
-	switch about := t.Learner.Definition(); {
-	case about.Scores:
+	switch t.Learner.Definition().Loads {
+	case learners.LoadsScorer:
 		plan = func() (engine.Plan, error) { return e.Plan(x, nil, classes) }
-	case about.Evaluates:
+	case learners.LoadsEvaluator:
 		plan = func() (engine.Plan, error) { return e.PlanEvaluator(x, classes) }
 	}
 	needs, err := plan()
@@ -142,7 +143,7 @@ type kernelPlan struct {
 
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
 func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
-	o := t.Kernel.Options(d.N, d.D, t.Seed)
+	o := t.Kernel.PCA(d.N, d.D, t.Seed)
 	plan, err := pca.NewPlan(d.Examples, o)
 	if err != nil {
 		return app.AdviseKernel(err)

@@ -81,7 +81,7 @@ func eval(c *cli.Context) error {
 		}
 	}
 	report := evalReport{Classes: r.classes, Model: c.String("model"), Device: r.device}
-	if report.judgement, err = judge(r.data.Y, r.predicted, r.scores, r.classes, noise); err != nil {
+	if report.judgement, err = judgementOf(r.data.Y, r.predicted, r.scores, r.classes, noise); err != nil {
 		return err
 	}
 	report.warn(n)

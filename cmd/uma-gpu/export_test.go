@@ -60,11 +60,11 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// TestReadmeNumPy: the lines of Python in the README predict what uma-gpu predict does.
-func TestReadmeNumPy(t *testing.T) {
-	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t, "../../README.md"))
+// TestExportNumPy: the lines of Python in docs/export.md predict what uma-gpu predict does.
+func TestExportNumPy(t *testing.T) {
+	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t, "../../docs/export.md"))
 	if block == nil || bytes.Count(block[1], []byte("\n")) > 10 {
-		t.Fatalf("README.md has no lines of Python, or more than ten")
+		t.Fatalf("docs/export.md has no lines of Python, or more than ten")
 	}
 	dir := trainedDigits(t)
 	want, _ := succeed(t, "predict", "--model", filepath.Join(dir, "m.npz"), "--data", filepath.Join(dir, "test.csv"))

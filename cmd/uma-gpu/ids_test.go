@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
+	parquetgo "github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 )
 
 // tableOfIDs writes a table of n examples with names, in the format that its own says, and returns them.
@@ -46,7 +46,7 @@ func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []strin
 	}
 	if filepath.Ext(name) == ".parquet" {
 		var b bytes.Buffer
-		if err := dataset.WriteParquet(&b, rows); err != nil {
+		if err := parquet.Write(&b, rows); err != nil {
 			t.Fatal(err)
 		}
 		return write(t, dir, name, b.String()), ids
@@ -92,7 +92,7 @@ func TestIDs(t *testing.T) {
 				t.Errorf("%.200s", text)
 			}
 			succeed(t, "issues", "--data", data, "--id-column", "2", "--out", out+".parquet")
-			rows, err := parquet.ReadFile[struct {
+			rows, err := parquetgo.ReadFile[struct {
 				Example int64  `parquet:"example"`
 				ID      string `parquet:"id"`
 			}](out + ".parquet")

@@ -16,7 +16,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -81,7 +81,7 @@ func writeIssuesCSV(out io.Writer, rows []issueRow) error {
 // writeIssuesParquet writes ids behind the other columns, if there are any.
 func writeIssuesParquet(w io.Writer, rows []issueRow) error {
 	if rows[0].ID == nil {
-		return dataset.WriteParquet(w, rows)
+		return parquet.Write(w, rows)
 	}
 	type named struct {
 		issueRow
@@ -91,7 +91,7 @@ func writeIssuesParquet(w io.Writer, rows []issueRow) error {
 	for k, r := range rows {
 		list[k] = named{r, *r.ID}
 	}
-	return dataset.WriteParquet(w, list)
+	return parquet.Write(w, list)
 }
 
 // writeIssuesJSON writes one array, a row on each line.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
 
 // judgement is how good predictions are, as far as the labels tell: part of what --json prints.
@@ -24,7 +24,7 @@ type judgement struct {
 
 // judge compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func judge(
+func judgementOf(
 	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
 ) (j judgement, err error) {
 	j.Axes = app.TrueColumns

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 )
 
 // TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a landmark.
@@ -102,14 +102,14 @@ func TestMargin(t *testing.T) {
 	succeed(t, append(train, "--learner", "kernelmean")...)
 	margin := []string{"kernelmean", "margin", "--model", model, "--data", data}
 	stdout, _ := succeed(t, append(margin, "--json")...)
-	r := decode[[]host.Margin](t, stdout)
+	r := decode[[]meanmodel.Margin](t, stdout)
 	for k, m := range r {
-		if m.Share != host.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error || m.Landmarks < 1 ||
+		if m.Share != meanmodel.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error || m.Landmarks < 1 ||
 			k > 0 && (m.Error < r[k-1].Error || m.Noise < r[k-1].Noise || m.Landmarks > r[k-1].Landmarks) {
 			t.Errorf("%d: %+v behind %+v", k, m, r[max(0, k-1)])
 		}
 	}
-	if len(r) != len(host.MarginShares) || r[len(r)-1].Labels == 0 {
+	if len(r) != len(meanmodel.MarginShares) || r[len(r)-1].Labels == 0 {
 		t.Errorf("found %+v", r)
 	}
 	text, _ := succeed(t, append(margin, "--landmarks", "2", "--ignore-columns", "last", "--no-labels")...)

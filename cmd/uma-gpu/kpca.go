@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
@@ -97,7 +98,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := device.Prepare(steps, true, d, nil); err != nil {
+	if err := host.Prepare(d, steps, true); err != nil {
 		return err
 	}
 	if _, err := k.Plan(d.Examples); err != nil {
@@ -108,7 +109,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, note, err := k.FindOptions(e, d.Examples, c.Uint64("seed"))
+	found, note, err := k.FindPCA(e, d.Examples, c.Uint64("seed"))
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
 	}

@@ -16,8 +16,8 @@ func manCommand() *cli.Command {
 		Name:      "man",
 		Usage:     "print the manual page of the program or of a command, or write all pages",
 		ArgsUsage: "[COMMAND]",
-		Description: "A page has what --help shows, for man(1). make install and packages put the pages where man\n" +
-			"looks. With --markdown they are Markdown, for the web site.\n\n" +
+		Description: "A page has what --help shows, for man(1). make install and packages put\n" +
+			"the pages where man looks. With --markdown they are Markdown.\n\n" +
 			"Example: uma-gpu man train | man -l -\n" +
 			"Example: uma-gpu man --dir man1",
 		Flags: []cli.Flag{

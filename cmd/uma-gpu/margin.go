@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -63,7 +63,7 @@ func margin(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, err := host.Margins(c.Context, e, m, d.Examples, d.Y, most)
+	found, err := meanmodel.Margins(c.Context, e, m, d.Examples, d.Y, most)
 	if c.Context.Err() != nil {
 		return app.Interrupted(c.Context)
 	}
@@ -76,7 +76,7 @@ func margin(c *cli.Context) (err error) {
 	return printMargins(c, found, d.Y == nil, most)
 }
 
-func printMargins(c *cli.Context, found []host.Margin, own bool, most int) error {
+func printMargins(c *cli.Context, found []meanmodel.Margin, own bool, most int) error {
 	lost := "more wrong"
 	if own {
 		lost = "of other classes than now"

@@ -96,7 +96,6 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 	v.args = append(v.args, "--device", device)
 	sometimes("--no-bounds")
 	sometimes("--audit", "full")
-	sometimes("--no-tuning")
 	// Landmarks lie in a model as the examples lay in memory.
 	storages := []string{"dense", "dense", "auto"}
 	if !c.mapped {

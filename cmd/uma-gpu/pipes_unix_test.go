@@ -30,8 +30,13 @@ func TestPipes(t *testing.T) {
 		"--max-steps", "3", "--model", filepath.Join(dir, "m.npz")}
 	text := read(t, matrix)
 	go func() {
-		time.Sleep(100 * time.Millisecond)
-		os.WriteFile(pipe, text, 0) // returns when somebody has read
+		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when the training waits for the matrix
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer w.Close()
+		w.Write(text) // what is lost shows as an error of the training
 	}()
 	succeed(t, train...)
 

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -177,7 +178,7 @@ func commandLine(c *cli.Context) string {
 }
 
 // reported adds the report that train --report asks for.
-func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix, h *host.History) error {
+func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix, h *judge.History) error {
 	if t.page == "" {
 		return nil
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/report"
@@ -42,8 +43,8 @@ func newGrounds(c *cli.Context) (g *grounds, err error) {
 	if g.judge, err = app.OneOf(c, "judge", "auto", byFolds, byModel); err != nil {
 		return nil, err
 	}
-	if g.folds < 2 || g.folds > host.MostFolds {
-		return nil, app.Usagef(c, "--folds is %d, wanted 2 to %d", g.folds, host.MostFolds)
+	if g.folds < 2 || g.folds > judge.MostFolds {
+		return nil, app.Usagef(c, "--folds is %d, wanted 2 to %d", g.folds, judge.MostFolds)
 	}
 	if c.IsSet("show") && c.IsSet("show-file") {
 		return nil, app.Usagef(c, "--show and --show-file exclude each other")
@@ -100,7 +101,7 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 	if err != nil {
 		return err
 	}
-	j, err := judge(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
+	j, err := judgementOf(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
 	if err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 		return err
 	}
 	task.Add(1)
-	check, err := host.CheckNoise(o.data.Y, noise, with, o.held)
+	check, err := judge.CheckNoise(o.data.Y, noise, with, o.held)
 	if err != nil && !errors.Is(err, model.ErrNoTemperature) {
 		return err
 	}
@@ -229,7 +230,7 @@ func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 		}
 		scored = m.ScoresPrepared
 	}
-	o.held = &host.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
+	o.held = &judge.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
 	o.held.Scores, err = scored(c.Context, e, d.Examples)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err

@@ -96,9 +96,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
 			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
-			exportCommand(), importCommand(), serveCommand(), reproduceCommand(), confusionCommand(), learnersCommand(),
+			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synthCommand(), kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), tuneCommand(), devicesCommand(), versionCommand(),
+			kernelmeanCommand(), compressCommand(), benchCommand(), devicesCommand(), versionCommand(),
 			doctorCommand(), completionCommand(), manCommand(),
 		},
 	}

@@ -34,7 +34,7 @@ func serveCommand() *cli.Command {
 			"application/x-npy, to the bits of predict. Also there: GET /v1/model, /health, /metrics for\n" +
 			"Prometheus, and /openapi.json, which describes them all. Nothing is written, and\n" +
 			"nobody is asked who they are: an address that other machines reach wants a proxy before it.\n" +
-			"SIGTERM and Ctrl-C end it when all requests are answered; until then /health is 503.\n\n" +
+			"SIGTERM and Ctrl-C end it behind the requests under way; until then /health is 503.\n\n" +
 			"Example: uma-gpu serve --model m.npz --listen 127.0.0.1:8080",
 		Flags:  append(append(flags, device.Flags()...), app.QuietFlag()),
 		Action: serveModel,
@@ -71,7 +71,7 @@ func serveModel(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := serve.Listen(c.Context, c.String("listen"))
+	listener, err := new(net.ListenConfig).Listen(c.Context, "tcp", c.String("listen"))
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w: give another address, such as 127.0.0.1:0", c.String("listen"), err)
 	}
@@ -92,6 +92,6 @@ func serveModel(c *cli.Context) (err error) {
 	if err := serve.New(m, e, o).Serve(c.Context, listener); err != nil {
 		return err
 	}
-	n.Say("ended; all requests were answered")
+	n.Say("ended")
 	return nil
 }

@@ -65,7 +65,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if code := <-ended; code != app.ExitOK || !strings.Contains(stderr.String(), "all requests were answered") ||
+	if code := <-ended; code != app.ExitOK || !strings.Contains(stderr.String(), "ended") ||
 		strings.Contains(stderr.String(), "warning") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}

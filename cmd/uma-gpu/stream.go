@@ -85,7 +85,7 @@ func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.OpenStreams(c.Context, t.data, files, o)
+	return dataset.OpenStream(c.Context, t.data, files, o)
 }
 
 // stream is train for examples that are seen once.
@@ -115,18 +115,12 @@ func (t *training) stream(c *cli.Context) (err error) {
 	if t.Engine, err = t.device.Open(t.notes, device.Work{}); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.Engine.Close()) }()
+	defer func() { err = errors.Join(err, t.closeEngine()) }()
 	t.mark(&t.seconds.Open)
 	if t.From == nil {
 		t.Preparation = t.steps
 	}
-	var passes []map[string]any
-	t.Watch = host.Watch{Note: t.notes.Say, Phase: t.phase, Step: func(r host.Report) {
-		if t.verbose {
-			t.notes.Step(r, first.Classes)
-		}
-		passes = append(passes, passReport(r))
-	}}
+	_, passes := t.watch(c, first.Classes)
 	trained, err := host.TrainStream(ctx, s, noise, t.Options)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
@@ -134,18 +128,14 @@ func (t *training) stream(c *cli.Context) (err error) {
 	if err := trained.Save(t.model); err != nil {
 		return err
 	}
-	n := int64(0)
-	for _, count := range trained.Run.Counts {
-		n += count
-	}
-	report := t.report(trained, int(n))
-	report.Passes, report.Stream = passes, true
+	report := t.report(trained)
+	report.Passes, report.Stream = *passes, true
 	if err := report.print(c, t.axes); err != nil {
 		return err
 	}
 	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on with the next ones",
-			app.ErrInterrupted, n, t.model, t.model)
+			app.ErrInterrupted, report.Examples, t.model, t.model)
 	}
 	return nil
 }

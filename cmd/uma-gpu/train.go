@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -114,12 +116,11 @@ type training struct {
 	trusted    []string // of them
 	trueRows   bool
 	inverse    confusion.Inversion
-	estimates  bool    // the confusion matrix, as none is given
-	validate   float64 // share of the examples to hold out
-	axes       string  // of printed matrices
-	history    string  // file for the errors of each step, "" for none
-	page       string  // file for the report, "" for none
-	steps      string  // of the preparation, or auto
+	estimates  bool   // the confusion matrix, as none is given
+	axes       string // of printed matrices
+	history    string // file for the errors of each step, "" for none
+	page       string // file for the report, "" for none
+	steps      string // of the preparation, or auto
 	model      string
 	device     *device.Device
 	host.Options
@@ -158,76 +159,37 @@ func train(c *cli.Context) (err error) {
 		t.Checkpoint = ifItFails(t.model)
 	}
 	ctx := c.Context
-	d, noise, err := t.readAll(c)
+	d, noise, err := t.readLabelled(c)
 	if d != nil {
 		defer d.Close() // of what was only read: nothing to lose
 	}
 	if err != nil {
 		return err
 	}
-	d, held, err := t.holdOut(d)
-	if err != nil {
-		return err
-	}
-	if t.Resume != nil {
-		t.Resume.Meta.TrainedOn(d) // or its hash may be of an earlier kind, which nobody knows of prepared data
-	}
-	if err := t.prepare(d); err != nil {
-		return err
-	}
-	if err := app.Interrupted(ctx); err != nil {
-		return err
-	}
-	t.device.Data = d.SHA256
-	e, err := t.device.Open(t.notes, t.work(d))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	t.mark(&t.seconds.Open)
-	if err := app.CheckTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
-		return fmt.Errorf("%s: %w", t.data, err)
-	}
+	defer func() { err = errors.Join(err, t.closeEngine()) }()
+	t.giveUp(d)
 	if c.Bool("dry-run") {
-		return t.dryRun(c, e, d)
-	}
-	t.Engine = e
-	var passes []map[string]any
-	history := host.History{Keeps: held != nil && (t.history != "" || t.page != "")}
-	step := func(r host.Report) {
-		history.Step(r)
-		if t.verbose {
-			t.notes.Step(r, d.Classes)
+		work, err := host.Plan(ctx, d, noise, t.Options)
+		if err != nil {
+			return t.explain(c, err)
 		}
-		if t.Learner.Definition().Scores { // a step is a pass
-			passes = append(passes, passReport(r))
-		}
+		return t.dryRun(c, t.Engine, work.Data)
 	}
-	if !c.Bool("json") && !t.notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
-		step = nil // nobody would see it, and a pass need not be counted
-	}
-	t.Watch = host.Watch{Note: t.notes.Say, Step: step, Phase: func(p host.Phase) {
-		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
-			d.Examples = dataset.Examples{N: d.N, D: d.D}
-		}
-	}}
+	history, passes := t.watch(c, d.Classes)
 	trained, err := host.Train(ctx, d, noise, t.Options)
 	if err != nil {
-		if err := app.Interrupted(ctx); err != nil {
-			return err
-		}
-		return fmt.Errorf("%s: %w", t.data, app.AdviseKernel(app.AdviseMemory(t.adviseResume(c, err))))
+		return t.explain(c, err)
 	}
 	if err := trained.Save(t.model); err != nil {
 		return err
 	}
-	report := t.report(trained, d.N)
-	report.Passes = passes
-	if held != nil && trained.Run.Stop != host.Interrupted {
+	report := t.report(trained)
+	report.Passes = *passes
+	if held := trained.HeldOut; held != nil && trained.Run.Stop != host.Interrupted {
 		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {
 			return err
 		}
-		if err := history.HoldOut(ctx, e, trained.Model, held, noise); err != nil {
+		if err := history.HoldOut(ctx, t.Engine, trained.Model, held, trained.Given); err != nil {
 			return err
 		}
 	}
@@ -240,21 +202,114 @@ func train(c *cli.Context) (err error) {
 		return err
 	}
 	if trained.Run.Stop != host.Interrupted {
-		return t.reported(c, trained, noise, &history)
+		return t.reported(c, trained, noise, history)
 	}
 	return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
 		app.ErrInterrupted, trained.Run.Steps, t.model, t.model)
 }
 
-// report says what was trained from n examples.
-func (t *training) report(trained *host.Trained, n int) trainReport {
+// giveUp lets the training have the examples d, which nobody else needs, and says how to prepare them and
+// when to open the device.
+func (t *training) giveUp(d *dataset.Dataset) {
+	if t.base() == nil {
+		t.Preparation = t.steps
+	}
+	asked := d.KeepNarrow && t.base() == nil
+	// Projection reads float32, and --storage dense asks for it.
+	if !t.mapped() && t.read.Storage != "dense" {
+		d.KeepNarrow = d.KeepNarrow || t.device.WantsNarrow(d.Examples)
+	}
+	d.Overwrite = true
+	t.Options.Open = func(w host.Work) (engine.Engine, error) {
+		t.mark(&t.seconds.Prepare)
+		if err := app.CheckNarrow(asked, w.Data); err != nil {
+			return nil, err
+		}
+		e, err := t.open(w)
+		t.mark(&t.seconds.Open)
+		return e, err
+	}
+}
+
+// open opens the device for the work, and keeps it until closeEngine.
+func (t *training) open(w host.Work) (e engine.Engine, err error) {
+	if t.confusion != "" || t.Resume != nil && t.Resume.Confusion != nil {
+		t.notes.Say("confusion matrix: condition number %.4g", w.Condition)
+	}
+	t.device.Data = w.Data.SHA256
+	if t.Engine, err = t.device.Open(t.notes, workOf(w)); err != nil {
+		return nil, &openError{err}
+	}
+	return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
+}
+
+// openError is the error of a device that could not be opened: no fault of the data.
+type openError struct{ error }
+
+// Unwrap returns the error of the device.
+func (e *openError) Unwrap() error { return e.error }
+
+// closeEngine closes the device, if it was opened.
+func (t *training) closeEngine() error {
+	if t.Engine == nil {
+		return nil
+	}
+	return t.Engine.Close()
+}
+
+// watch has the training tell of its steps, as far as anybody looks. It returns the errors step by step, and
+// the passes of an online learner.
+func (t *training) watch(c *cli.Context, classes []string) (*judge.History, *[]map[string]any) {
+	history := &judge.History{Keeps: t.HoldOut > 0 && (t.history != "" || t.page != "")}
+	passes := new([]map[string]any)
+	t.Watch = host.Watch{Note: t.notes.Say, Phase: t.phase}
+	if !c.Bool("json") && !t.notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
+		return history, passes // nobody would see a step, and a pass need not be counted
+	}
+	t.Watch.Step = func(r host.Report) {
+		history.Step(r.Step, r.EstimatedError, r.W)
+		if t.verbose {
+			t.notes.Step(r, classes)
+		}
+		if t.Learner.Definition().Passes {
+			*passes = append(*passes, passReport(r))
+		}
+	}
+	return history, passes
+}
+
+// explain adds to the error of a training its file, and what to do.
+func (t *training) explain(c *cli.Context, err error) error {
+	if failed := (*openError)(nil); errors.As(err, &failed) {
+		return failed.error
+	}
+	if err := app.Interrupted(c.Context); err != nil {
+		return err
+	}
+	file := t.data
+	if inseparable := (*confusion.InseparableError)(nil); errors.As(err, &inseparable) {
+		file = cmp.Or(t.confusion, t.data)
+	}
+	err = app.AdviseKernel(app.AdviseMemory(t.adviseResume(c, err)))
+	if strings.HasPrefix(err.Error(), file+": ") { // of the preparation, which knows it
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// report returns the report of a training.
+func (t *training) report(trained *host.Trained) trainReport {
+	n := 0
+	for _, count := range trained.Run.Counts {
+		n += int(count)
+	}
 	t.seconds.Total = time.Since(t.start).Seconds()
 	run, meta := trained.Run, trained.Meta
 	return trainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
-		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
+		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
 		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
 	}
 }
@@ -319,13 +374,13 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 		return nil, err
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
-		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
-		return nil, app.Usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
+		(t.TemperatureFolds < 2 || t.TemperatureFolds > judge.MostFolds) {
+		return nil, app.Usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, judge.MostFolds)
 	}
-	if t.validate = c.Float64("validate"); c.IsSet("validate") && !(t.validate > 0 && t.validate < 1) {
-		return nil, app.Usagef(c, "--validate is %v, wanted a share above 0, below 1", t.validate)
+	if t.HoldOut = c.Float64("validate"); c.IsSet("validate") && !(t.HoldOut > 0 && t.HoldOut < 1) {
+		return nil, app.Usagef(c, "--validate is %v, wanted a share above 0, below 1", t.HoldOut)
 	}
-	if t.validate > 0 && t.annotators != "" {
+	if t.HoldOut > 0 && t.annotators != "" {
 		return nil, app.Usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
 	if err := t.streamed(c); err != nil {
@@ -383,9 +438,8 @@ func (t *training) phase(p host.Phase) {
 	}
 }
 
-// readAll reads the data and the confusion matrix of its labels, nil if they are right,
-// and inverts that.
-func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, error) {
+// readLabelled reads the data and the confusion matrix of its labels, nil if they are right.
+func (t *training) readLabelled(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, error) {
 	d, err := t.readExamples(c)
 	if err != nil {
 		return nil, nil, err
@@ -396,18 +450,21 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 		}
 	}
 	noise, err := t.readNoise(c.Context, d.Classes)
-	if err != nil {
-		return d, nil, err
-	}
-	inverse, err := (&learners.Problem{Q: len(d.Classes), Noise: noise}).Inverse()
-	if err != nil {
-		return d, nil, fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
-	}
-	if noise != nil {
-		t.notes.Say("confusion matrix: condition number %.4g", inverse.Condition)
-	}
 	t.mark(&t.seconds.Read)
-	return d, noise, nil
+	return d, noise, err
+}
+
+// checkInverse inverts the confusion matrix, so that one without an inverse is told before trainings begin.
+func (t *training) checkInverse(noise *confusion.Matrix) error {
+	if noise == nil {
+		return nil
+	}
+	inverse, err := noise.Invert()
+	if err != nil {
+		return fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
+	}
+	t.notes.Say("confusion matrix: condition number %.4g", inverse.Condition)
+	return nil
 }
 
 // readExamples reads the data; for a training that goes on, or begins with a model, so
@@ -474,30 +531,6 @@ func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.
 	return nil, nil
 }
 
-// prepare prepares the data where they are, so that raw ones need not be kept.
-func (t *training) prepare(d *dataset.Dataset) error {
-	where := t.device
-	if t.mapped() || t.read.Storage == "dense" {
-		where = nil // projection reads float32, and whoever asks for it gets it
-	}
-	d.Overwrite = true // nobody else has them
-	if base := t.base(); base != nil {
-		d.KeepNarrow = d.KeepNarrow || where != nil && where.WantsNarrow(d.Examples)
-		if err := d.PrepareBy(&base.Meta.Preparation); err != nil {
-			return err
-		}
-	} else if err := device.Prepare(t.steps, t.mapped(), d, where); err != nil {
-		return err
-	}
-	if t.Kernel != nil && !t.ownMap() {
-		if _, err := t.Kernel.Plan(d.Examples); err != nil {
-			return fmt.Errorf("%s: %w", t.data, app.AdviseKernel(err))
-		}
-	}
-	t.mark(&t.seconds.Prepare)
-	return nil
-}
-
 // mapped says whether there is a kernel function.
 func (t *training) mapped() bool {
 	return t.Kernel != nil || t.base() != nil && t.base().Projection != nil
@@ -509,22 +542,28 @@ func (t *training) ownMap() bool {
 	return own && t.Kernel != nil
 }
 
-// work is what the learner will see of prepared data.
+// workOf returns what the learner will see of prepared data.
+func workOf(w host.Work) device.Work {
+	if w.Components == 0 {
+		return device.WorkOn(w.Data.Examples, w.Classes)
+	}
+	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
+	see.Shared = w.Data.Share != nil
+	return see
+}
+
+// work returns what the learner will see of data that a command of several trainings has read.
 func (t *training) work(d *dataset.Dataset) device.Work {
-	q, components := len(d.Classes), 0
+	w := host.Work{Data: d, Classes: len(d.Classes)}
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
-		q, components = base.Q, base.D
+		w.Classes, w.Components = base.Q, base.D
 	case t.ownMap():
-		components = q
+		w.Components = w.Classes
 	case t.Kernel != nil:
-		components = t.Kernel.MostComponents(d.N, d.D)
-	default:
-		return device.WorkOn(d.Examples, q)
+		w.Components = t.Kernel.MostComponents(d.N, d.D)
 	}
-	w := device.WorkOnComponents(d.N, components, q)
-	w.Shared = d.Share != nil
-	return w
+	return workOf(w)
 }
 
 // dryRun prints what training would take.

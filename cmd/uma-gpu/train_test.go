@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -102,11 +102,11 @@ func TestTrainTellsDoubts(t *testing.T) {
 	}
 	stdout, stderr = succeed(t, append(args, "--confusion", much)...)
 	r := decode[trainReport](t, stdout)
-	if len(r.Doubts) != 2 || r.Doubts[0].Code != host.NegativeError || r.Doubts[1].Code != host.UnexplainedLabels {
+	if len(r.Doubts) != 2 || r.Doubts[0].Code != judge.NegativeError || r.Doubts[1].Code != judge.UnexplainedLabels {
 		t.Fatalf("found %+v", r.Doubts)
 	}
 	for _, d := range r.Doubts {
-		if !strings.Contains(stderr, "warning: "+d.Text+"; "+d.Advice+"\n") {
+		if !strings.Contains(stderr, "warning: "+d.Finding+"; "+d.Advice+"\n") {
 			t.Errorf("stderr lacks %+v:\n%s", d, stderr)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // trainReport is what train --json prints.
@@ -24,17 +25,17 @@ type trainReport struct {
 	// Passes are what online learners told of each pass, by the names that --verbose prints.
 	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
-	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
-	Classes            []string      `json:"classes"`
-	Examples           int           `json:"examples"`
-	Features           int           `json:"features"`
-	Condition          float64       `json:"condition_number"`
-	Device             engine.Device `json:"device"`
-	Model              string        `json:"model"`
-	Seconds            trainSeconds  `json:"seconds"`
-	Axes               string        `json:"axes"`   // of the matrices
-	Doubts             []host.Doubt  `json:"doubts"` // what was warned of; none is an empty list
-	Validation         *judgement    `json:"validation,omitempty"`
+	EstimatedConfusion [][]float64      `json:"estimated_confusion"`
+	Classes            []string         `json:"classes"`
+	Examples           int              `json:"examples"`
+	Features           int              `json:"features"`
+	Condition          float64          `json:"condition_number"`
+	Device             engine.Device    `json:"device"`
+	Model              string           `json:"model"`
+	Seconds            trainSeconds     `json:"seconds"`
+	Axes               string           `json:"axes"`   // of the matrices
+	Doubts             []learners.Doubt `json:"doubts"` // what was warned of; none is an empty list
+	Validation         *judgement       `json:"validation,omitempty"`
 	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Traffic is between ranks, if there are several.

@@ -28,7 +28,8 @@ var definition = &learners.Definition{
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },
 
-	Scores: true,
+	Loads:  learners.LoadsScorer,
+	Passes: true,
 }
 
 // Definition implements learners.Params.

@@ -81,7 +81,7 @@ func (c Case) Check(d *learners.Definition, engines []engine.Engine) error {
 		if err := c.judge(s); err != nil {
 			return fmt.Errorf("engine %d, %s: %w", i, e.Device().Name, err)
 		}
-		if c.once || c.steps && d.Scores {
+		if c.once || c.steps && d.Loads == learners.LoadsScorer {
 			break
 		}
 	}

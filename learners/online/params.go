@@ -124,7 +124,8 @@ func define(name, summary, paper string, defaults func() learners.Params) *learn
 		Weights:  []learners.Rule{learners.Last, learners.Best},
 		New:      defaults,
 
-		Scores:       true,
+		Loads:        learners.LoadsScorer,
+		Passes:       true,
 		IgnoresNoise: true,
 		StepAll:      stepAll,
 	}

@@ -1,6 +1,7 @@
 package softmax_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -70,7 +71,7 @@ func TestAuto(t *testing.T) {
 		r := learn(t, p, auto)
 		got := wrong(t, p.Engine, r.W, 1300)
 		em := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Correction = softmax.EM }).W, 1300)
-		t.Logf("error %.3f, em %.3f; %s", got, em, r.Note)
+		t.Logf("error %.3f, em %.3f; %s", got, em, r.Doubts)
 		if got > em+0.02 {
 			t.Errorf("error %.3f, em %.3f", got, em)
 		}
@@ -78,8 +79,8 @@ func TestAuto(t *testing.T) {
 		if noise == nil {
 			want = "labels count as right"
 		}
-		if !regexp.MustCompile(want).MatchString(r.Note) {
-			t.Errorf("note %q, wanted %q", r.Note, want)
+		if !regexp.MustCompile(want).MatchString(fmt.Sprint(r.Doubts)) {
+			t.Errorf("doubts %q, wanted %q", r.Doubts, want)
 		}
 	}
 }
@@ -93,8 +94,8 @@ func TestAutoStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(r.Note, "ended in the choice of a correction") || r.W.W[0] != 0 {
-		t.Errorf("note %q, weights %v…", r.Note, r.W.W[0])
+	if !strings.Contains(fmt.Sprint(r.Doubts), "ended in the choice of a correction") || r.W.W[0] != 0 {
+		t.Errorf("doubts %q, weights %v…", r.Doubts, r.W.W[0])
 	}
 	params.LearnConfusion = true
 	if _, err := params.Start(t.Context(), p); err == nil ||

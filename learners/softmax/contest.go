@@ -98,7 +98,7 @@ func (c *contest) become(chosen candidate, problem *learners.Problem, eval engin
 func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	if c.decision != "" {
 		s, err := c.run.Step(ctx, w)
-		s.Note = strings.TrimPrefix(s.Note+"; softmax: "+c.decision, "; ")
+		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen, Finding: "softmax: " + c.decision})
 		return s, err
 	}
 	s := &c.state
@@ -112,8 +112,8 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 	s.Parts++
 	step := learners.Step{
 		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)}, {Name: "right", Value: right}},
-		Note: "softmax: ended in the choice of a correction: nothing is learned yet; allow more steps, or give a " +
-			"correction",
+		Doubts: learners.EndInDoubt("allow more steps, or give a correction",
+			"softmax: ended in the choice of a correction: nothing is learned yet"),
 	}
 	if len(s.Classes) == len(candidates) && s.Parts == parts {
 		return step, c.decide()

@@ -78,7 +78,7 @@ var definition = &learners.Definition{
 	New:      func() learners.Params { return Defaults() },
 
 	Shared:      true,
-	Evaluates:   true,
+	Loads:       learners.LoadsEvaluator,
 	Annotations: true,
 }
 

@@ -240,8 +240,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (learners.Step, error)
 func (l *run) stepped(w engine.Weights) learners.Step {
 	s := learners.Step{Changed: learners.AllClasses(w.Q)}
 	if l.state.Stage != fitting && l.state.Stage != done {
-		s.Note = fmt.Sprintf("softmax: ended in %s: the weights are those of a trial and not a result; allow more steps, "+
-			"or give a penalty", l.state.Stage)
+		s.Doubts = learners.EndInDoubt("allow more steps, or give a penalty",
+			"softmax: ended in %s: the weights are those of a trial and not a result", l.state.Stage)
 	}
 	s.Fields = append(s.Fields, learners.Field{Name: "λ", Value: l.state.Search.Lambda})
 	if l.min != nil {

@@ -415,8 +415,8 @@ func TestStoppedInASearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(r.Note, c.want) || c.want == "" && r.Note != "" {
-			t.Errorf("l2 %s, %s after %d steps: note %q, wanted %q", c.l2, r.Stop, r.Steps, r.Note, c.want)
+		if !strings.Contains(fmt.Sprint(r.Doubts), c.want) || c.want == "" && r.Doubts != nil {
+			t.Errorf("l2 %s, %s after %d steps: doubts %q, wanted %q", c.l2, r.Stop, r.Steps, r.Doubts, c.want)
 		}
 	}
 }

@@ -72,7 +72,8 @@ var definition = &learners.Definition{
 	Weights:  []learners.Rule{learners.Last, learners.Best},
 	New:      func() learners.Params { return Defaults() },
 
-	Scores:       true,
+	Loads:        learners.LoadsScorer,
+	Passes:       true,
 	IgnoresNoise: true,
 }
 

@@ -170,8 +170,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return s, errors.New("svm: found weights too large for float32; normalise the features, or take a lower cost")
 	}
 	if unfinished > 0 {
-		s.Note = fmt.Sprintf("svm: ended before the solution: the conditions are met to %.2g, wanted %.2g; allow more "+
-			"steps, or take a lower cost", most, l.Tolerance)
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
+			"svm: ended before the solution: the conditions are met to %.2g, wanted %.2g", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most}, {Name: "unfinished", Value: unfinished}}
 	return s, nil

@@ -16,8 +16,8 @@ var CommandGroups = []Group{
 	{"Predict", "predict serve export import"},
 	{"Data", "info split convert synth"},
 	{"Kernel functions", "kpca kernelmean compress"},
-	{"Devices", "devices doctor bench tune"},
-	{"Learners and papers", "learners reproduce"},
+	{"Devices", "devices doctor bench"},
+	{"Learners", "learners"},
 	{"This program", "version completion man"},
 }
 
@@ -27,16 +27,16 @@ var FlagGroups = []Group{
 		x-name y-name zero-based storage max-errors trust-data skip-bad no-labels categories levels
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
 		features classes examples labelled unlabelled
-		pool show show-file pictures fractions counts synthetic data-dir sets use-clean npz`},
+		pool show show-file pictures fractions counts synthetic use-clean npz`},
 	{"Label noise", `confusion confusion-axes inverse annotators trust table clean prior probabilities method pooled
 		pairwise symmetric random`},
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
 	{"Learner", "learner max-steps weights seed temperature-folds steps rounds-of-labels"},
 	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
 		normalize-components`},
-	{"Trials", "retrain folds seeds runs try grid judge repeat top rows"},
+	{"Trials", "retrain folds seeds try grid judge repeat top"},
 	{"Questions", "answers k strategy committee diversity balance slack sampler session"},
-	{"Device", "device shares max-alloc memory-limit no-bounds no-tuning audit allow-nonconforming forget"},
+	{"Device", "device shares max-alloc memory-limit no-bounds audit allow-nonconforming"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores checkpoint every history report profile picture dir clean-by write-clean
 		write-confusion write-labels write-labelled axes markdown dry-run json verbose quiet`},

@@ -9,9 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
@@ -79,7 +79,7 @@ func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
 }
 
 // TrainKernel returns the kernel of a training, nil for none.
-func (k *Kernel) TrainKernel() (*host.Kernel, error) {
+func (k *Kernel) TrainKernel() (*fitting.Options, error) {
 	found, err := k.Find(true)
 	if found == nil || err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (k *Kernel) TrainKernel() (*host.Kernel, error) {
 }
 
 // Find returns the kernel that the flags ask for, nil for none. Gamma may be searched for, if search.
-func (k *Kernel) Find(search bool) (*host.Kernel, error) {
+func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 	if k.Kind == "" {
 		for _, f := range append([]string{"normalize-components"}, FlagNames(new(Kernel).Flags(nil))...) {
 			if k.common.Given(f) {
@@ -104,14 +104,14 @@ func (k *Kernel) Find(search bool) (*host.Kernel, error) {
 		}
 		return nil, nil
 	}
-	found := &host.Kernel{Components: k.Components, Variance: k.Variance, Choice: k.LandmarkChoice}
+	found := &fitting.Options{Components: k.Components, Variance: k.Variance, Choice: k.LandmarkChoice}
 	if err := k.Function(found, search); err != nil {
 		return nil, err
 	}
 	switch k.Landmarks {
 	case "auto":
 	case "all":
-		found.Landmarks = host.AllLandmarks
+		found.Landmarks = fitting.AllLandmarks
 	default:
 		m, err := ParseCount(k.Landmarks)
 		if err != nil || m < 1 {
@@ -140,7 +140,7 @@ var parameters = []struct {
 }{{"gamma", []string{kernel.RBF, kernel.Poly}}, {"coef0", []string{kernel.Poly}}, {"degree", []string{kernel.Poly}}}
 
 // Function sets the kernel function in found.
-func (k *Kernel) Function(found *host.Kernel, search bool) error {
+func (k *Kernel) Function(found *fitting.Options, search bool) error {
 	for _, p := range parameters {
 		if k.common.Given(p.flag) && !slices.Contains(p.kinds, k.Kind) {
 			return Usage("--%s says nothing about --kernel %s, only about %s", p.flag, k.Kind,

@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -174,7 +174,7 @@ func KernelOf(c *cli.Context) *Kernel {
 }
 
 // NewTrainKernel is Kernel.TrainKernel.
-func NewTrainKernel(c *cli.Context) (*host.Kernel, error) {
+func NewTrainKernel(c *cli.Context) (*fitting.Options, error) {
 	k, err := KernelOf(c).TrainKernel()
 	return k, OfCommand(c, err)
 }
@@ -185,14 +185,14 @@ func CheckFormat(c *cli.Context, out string) error {
 }
 
 // SetFunction is Kernel.Function.
-func SetFunction(c *cli.Context, found *host.Kernel, search bool) error {
+func SetFunction(c *cli.Context, found *fitting.Options, search bool) error {
 	k := KernelOf(c)
 	k.Kind = c.String("kernel")
 	return OfCommand(c, k.Function(found, search))
 }
 
 // NewKernel is Kernel.Find.
-func NewKernel(c *cli.Context, search bool) (*host.Kernel, error) {
+func NewKernel(c *cli.Context, search bool) (*fitting.Options, error) {
 	k := KernelOf(c)
 	k.Kind = c.String("kernel")
 	found, err := k.Find(search)

@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
@@ -32,7 +31,6 @@ type Options struct {
 	MaxAlloc           string
 	MemoryLimit        string
 	NoBounds           bool
-	NoTuning           bool
 	Audit              string // "" if it was not given
 	AllowNonconforming bool
 
@@ -53,7 +51,6 @@ func (o *Options) Flags(common *app.Common) []cli.Flag {
 			Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
 		&cli.BoolFlag{Name: "no-bounds", Destination: &o.NoBounds,
 			Usage: "score every example in every step; same weights, slower"},
-		&cli.BoolFlag{Name: "no-tuning", Destination: &o.NoTuning, Usage: "leave aside what uma-gpu tune has found"},
 		app.ChoiceFlag{StringFlag: &cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
 			Destination: &o.Audit, Usage: "`LEVEL` of checks by another engine: off, sample, full"},
 			Allowed: []string{string(audit.Off), string(audit.Sample), string(audit.Full)}},
@@ -199,10 +196,8 @@ func deviceList(all []gpu.Info) string {
 // Device is where a command will compute.
 type Device struct {
 	Selection
-	Options  gpu.Options
-	noTuning bool
-	Audit    audit.Level // "" for a sample, unless it is the processor
-	Tuning   string      // in use, for people: "default" or "tuned DATE"; "" without OpenCL
+	Options gpu.Options
+	Audit   audit.Level // "" for a sample, unless it is the processor
 
 	Parts  []*Device // of a list of devices, each of which computes on a share of the examples
 	shares []int     // of the parts, nil to measure them
@@ -221,7 +216,7 @@ func (o *Options) Choose() (*Device, error) {
 	}
 	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: o.NoBounds,
 		AllowNonconforming: o.AllowNonconforming}
-	d := &Device{Options: options, noTuning: o.NoTuning, Audit: audit.Level(o.Audit)}
+	d := &Device{Options: options, Audit: audit.Level(o.Audit)}
 	name := deviceOfRank(o.Name)
 	list := listDevices(o.common.Notes)
 	if names := listedDevices(name, list); names != nil {
@@ -287,7 +282,7 @@ func (d *Device) audited(e engine.Engine) engine.Engine {
 	return audit.Engine(e, Fastest(true), level)
 }
 
-// Work is what a learner will see of the examples. Devices are chosen, and tuned, for it.
+// Work is what a learner will see of the examples. Devices are chosen for it.
 type Work struct {
 	sparse   bool
 	Features int
@@ -331,8 +326,7 @@ func (d *Device) WantsNarrow(x dataset.Examples) bool {
 	return len(d.Try) > 0 && d.Try[0].WantsNarrow(x.N, x.D, !d.Options.NoBounds)
 }
 
-// Open opens the device for the work w, with the tuning that is stored for such, and says
-// which one it is. The caller closes the engine.
+// Open opens the device for the work w and says which one it is. The caller closes the engine.
 func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
 	if d.Parts != nil || Launch.Ranks > 1 {
 		return d.openShards(n, w)
@@ -350,19 +344,12 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 		try = d.Try
 	}
 	for _, i := range try {
-		e, err := d.openTuned(n, i, w)
-		if err == nil && d.Auto && e.Device().Software != "" {
-			err = errors.Join(fmt.Errorf("%s makes float32 of integers, which the processor need not: %s", i.ID(),
-				e.Device().Software), e.Close())
-		}
+		e, err := gpu.Open(i, d.Options)
 		if err == nil {
 			about := e.Device()
-			n.Say("device: %s %s (%s, driver %s), tuning: %s", about.ID, about.Name, about.Platform, about.Driver, d.Tuning)
+			n.Say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
 			if !about.Conforming {
 				n.Warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
-			}
-			if about.Software != "" {
-				n.Warn("%s makes float32 of integers, which is slow: %s", about.ID, about.Software)
 			}
 			return d.audited(e), nil
 		}
@@ -374,18 +361,4 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 	e := d.CPU(d.Options.NoBounds)
 	n.Say("device: %s %s", e.Device().ID, e.Device().Name)
 	return d.audited(e), nil
-}
-
-// Prepare fits the preparation that --normalize asks for to d and applies it, for the
-// device where. The raw features are given up, for they and the prepared ones may not
-// fit in memory for long. Data that were prepared before stay as they are, and
-// --normalize must not ask for anything else. Auto depends on whether there is a kernel
-// function.
-func Prepare(steps string, kernel bool, d *dataset.Dataset, where *Device) error {
-	asked := d.KeepNarrow
-	d.KeepNarrow = asked || where != nil && where.WantsNarrow(d.Examples)
-	if err := host.Prepare(d, steps, kernel); err != nil {
-		return err
-	}
-	return app.CheckNarrow(asked, d)
 }

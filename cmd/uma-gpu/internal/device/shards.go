@@ -35,7 +35,7 @@ func (d *Device) chooseShards(text string, names []string, list lister) error {
 		if err != nil {
 			return err
 		}
-		d.Parts = append(d.Parts, &Device{Selection: s, Options: d.Options, noTuning: d.noTuning, Audit: d.Audit})
+		d.Parts = append(d.Parts, &Device{Selection: s, Options: d.Options, Audit: d.Audit})
 	}
 	shares, err := parseShares(text, len(names))
 	if err != nil {
@@ -83,9 +83,6 @@ func (d *Device) openShards(n app.Notes, w Work) (_ engine.Engine, err error) {
 			return nil, err
 		}
 		engines = append(engines, e)
-		if part.Tuning != "" {
-			d.Tuning = part.Tuning
-		}
 	}
 	shares := d.shares
 	if shares == nil && !w.processorSuffices() && !(w.Shared && len(engines) == 1) {

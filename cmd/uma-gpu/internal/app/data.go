@@ -123,11 +123,12 @@ var learnedColumns = []string{"categories", "levels", "missing", "text", "text-f
 // Options returns how to read the data, with or without labels.
 func (d *Data) Options() (dataset.Options, error) {
 	o := dataset.Options{
-		Format: d.Format, LabelColumn: d.LabelColumn, IDColumn: d.IDColumn, Labels: d.Labels, Header: d.Header,
-		Separator: d.Separator, DecimalComma: d.Decimal == "comma" || d.Decimal == ",",
-		XName: d.XName, YName: d.YName, ZeroBased: d.ZeroBased, Storage: d.Storage, MaxErrors: d.MaxErrors,
-		SkipBad: d.SkipBad, Trust: d.Trust, Stdin: d.common.In, NoLabels: d.NoLabels, Ignore: list(d.Ignore),
-		Unseen: d.Columns.Unseen,
+		Format: d.Format, Labels: d.Labels, XName: d.XName, YName: d.YName, ZeroBased: d.ZeroBased,
+		Storage: d.Storage, MaxErrors: d.MaxErrors, SkipBad: d.SkipBad, Trust: d.Trust, Stdin: d.common.In,
+		NoLabels: d.NoLabels,
+		Table: dataset.Table{LabelColumn: d.LabelColumn, IDColumn: d.IDColumn, Header: d.Header,
+			Separator: d.Separator, DecimalComma: d.Decimal == "comma" || d.Decimal == ",",
+			Ignore: list(d.Ignore), Unseen: d.Columns.Unseen},
 	}
 	if d.Path == "" {
 		return o, Missing("data")

@@ -30,7 +30,7 @@ func (cpu) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint)
 
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
-func (r *evaluator) Aim(t engine.Targets) error {
+func (r *evaluator) SetTargets(t engine.Targets) error {
 	r.targets = t
 	return nil
 }

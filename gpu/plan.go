@@ -72,7 +72,7 @@ func (e *gpuEngine) sizes(x dataset.Examples, classes int, use use) (engine.Plan
 		p.Scratch += size(2*d, 4)
 	}
 	if use == evaluating {
-		shape, err := e.weighingShape(x, rows, q)
+		shape, err := e.sumShape(x, rows, q)
 		if err != nil {
 			return p, err
 		}

@@ -61,7 +61,7 @@ func (e unchecked) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, 
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
 
-func (v *evaluator) Aim(t engine.Targets) error {
+func (v *evaluator) SetTargets(t engine.Targets) error {
 	v.targets = t
 	return nil
 }

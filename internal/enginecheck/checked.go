@@ -30,8 +30,8 @@ type How struct {
 	InMemory bool
 	// Turns: no operation begins before the one before it has ended.
 	Turns bool
-	// JudgesExamples: the engine behind judges examples, labels and formats by itself.
-	JudgesExamples bool
+	// ChecksExamples: the engine behind checks examples, labels and formats by itself.
+	ChecksExamples bool
 }
 
 // New returns an engine that checks for computing.
@@ -106,7 +106,7 @@ func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	const op = "load"
 	var s *scorer
 	err := e.Do(op, func() error {
-		if !e.how.JudgesExamples {
+		if !e.how.ChecksExamples {
 			if err := Load(op, x, classes); err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int, f numeric
 	const op = "load cells"
 	var c *cells
 	err := e.Do(op, func() (err error) {
-		if !e.how.JudgesExamples {
+		if !e.how.ChecksExamples {
 			if f, err = LoadCells(op, x, y, classes, f); err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (e *Engine) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fixed
 	const op = "load evaluator"
 	var v *evaluator
 	err := e.Do(op, func() (err error) {
-		if !e.how.JudgesExamples {
+		if !e.how.ChecksExamples {
 			if f, err = LoadEvaluator(op, x, classes, f); err != nil {
 				return err
 			}
@@ -184,7 +184,7 @@ func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (p engine.Plan
 	const op = "plan"
 	err = e.Do(op, func() (err error) {
 		switch {
-		case e.how.JudgesExamples:
+		case e.how.ChecksExamples:
 		case y == nil:
 			err = Load(op, x, classes)
 		default:
@@ -204,7 +204,7 @@ func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (p engine.Plan
 func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (p engine.Plan, err error) {
 	const op = "plan"
 	err = e.Do(op, func() (err error) {
-		if !e.how.JudgesExamples {
+		if !e.how.ChecksExamples {
 			if _, err := LoadEvaluator(op, x, classes, numerics.FixedPoint{}); err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (p engine.Plan, 
 func (e *Engine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	const op = "project"
 	return e.Do(op, func() error {
-		if !e.how.JudgesExamples {
+		if !e.how.ChecksExamples {
 			if err := Project(op, dst, x, p); err != nil {
 				return err
 			}
@@ -348,9 +348,9 @@ func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32)
 // evaluator is a scorer with targets.
 type evaluator struct {
 	*scorer
-	computing engine.Evaluator
-	fixed     numerics.FixedPoint
-	aimed     bool
+	computing  engine.Evaluator
+	fixed      numerics.FixedPoint
+	hasTargets bool
 }
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
@@ -360,15 +360,15 @@ func (v *evaluator) Close() error {
 	return v.scorer.Close()
 }
 
-func (v *evaluator) Aim(t engine.Targets) error {
-	return v.do("aim", func() error { return checkAim(t, v.n, v.q) }, func() error {
-		v.aimed = true
-		return v.computing.Aim(t)
+func (v *evaluator) SetTargets(t engine.Targets) error {
+	return v.do("set targets", func() error { return checkTargets(t, v.n, v.q) }, func() error {
+		v.hasTargets = true
+		return v.computing.SetTargets(t)
 	})
 }
 
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (found engine.Evaluation, err error) {
-	err = v.do("evaluate", func() error { return checkEvaluate(sums, w, v.d, v.q, v.aimed) }, func() (err error) {
+	err = v.do("evaluate", func() error { return checkEvaluate(sums, w, v.d, v.q, v.hasTargets) }, func() (err error) {
 		found, err = v.computing.Evaluate(sums, w)
 		return err
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -28,15 +29,15 @@ var (
 // estimator is a method to estimate C from noisy labels.
 type estimator struct {
 	name   string
-	method host.NoiseMethod // "" for the true C
-	clean  bool             // is told the right labels of 100 examples, too
+	method outoffold.NoiseMethod // "" for the true C
+	clean  bool                  // is told the right labels of 100 examples, too
 }
 
 var estimatorsOf = []estimator{
-	{"true C", "", false}, {"identity", host.NoNoise, false}, {"confident joint", host.ConfidentJoint, false},
-	{"anchor points", host.AnchorPoints, false}, {"joint likelihood", host.JointLikelihood, false},
-	{"100 clean", host.CleanCounts, true}, {"100 clean, joint likelihood", host.JointLikelihood, true},
-	{"auto", host.AutoNoise, false},
+	{"true C", "", false}, {"identity", outoffold.NoNoise, false}, {"confident joint", outoffold.ConfidentJoint, false},
+	{"anchor points", outoffold.AnchorPoints, false}, {"joint likelihood", outoffold.JointLikelihood, false},
+	{"100 clean", outoffold.CleanCounts, true}, {"100 clean, joint likelihood", outoffold.JointLikelihood, true},
+	{"auto", outoffold.AutoNoise, false},
 }
 
 // estimateKey says what an estimate is of.
@@ -52,13 +53,13 @@ func (k estimateKey) id() estimateKey { return k }
 // estimate is how good an estimate of C is.
 type estimate struct {
 	estimateKey
-	Off        float64               `json:"mean_absolute_error"`       // per entry
-	Z          float64               `json:"errors_per_standard_error"` // root of the mean square
-	Error      float64               `json:"test_error"`                // of softmax
-	UMAError   float64               `json:"uma_test_error"`            // with --inverse exact, as by default
-	Chosen     string                `json:"chosen,omitempty"`
-	Candidates []host.NoiseCandidate `json:"candidates,omitempty"`
-	Seconds    float64               `json:"seconds"`
+	Off        float64                    `json:"mean_absolute_error"`       // per entry
+	Z          float64                    `json:"errors_per_standard_error"` // root of the mean square
+	Error      float64                    `json:"test_error"`                // of softmax
+	UMAError   float64                    `json:"uma_test_error"`            // with --inverse exact, as by default
+	Chosen     string                     `json:"chosen,omitempty"`
+	Candidates []outoffold.NoiseCandidate `json:"candidates,omitempty"`
+	Seconds    float64                    `json:"seconds"`
 }
 
 // estimators measures estimates of C, and prints a table of their errors and two of the test errors
@@ -127,11 +128,11 @@ func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimate]
 		}
 		begin, told := time.Now(), truth
 		if m.method != "" {
-			options := host.NoiseOptions{Options: o, Method: m.method}
+			options := outoffold.NoiseOptions{Options: o, Method: m.method}
 			if m.clean {
 				options.Right = right
 			}
-			found, err := host.EstimateNoise(ctx, &noisy, options)
+			found, err := outoffold.EstimateNoise(ctx, &noisy, options)
 			if err != nil {
 				return err
 			}

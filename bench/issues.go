@@ -11,6 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // searched are the sets, and the noises of them, whose wrong labels are looked for.
@@ -63,7 +65,7 @@ func issues(ctx context.Context, c *call) error {
 		}
 		o := host.Options{Engine: e, Seed: 1, Watch: host.Watch{Note: c.note}}
 		if of.rbf {
-			o.Kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}}
+			o.Kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}}
 		}
 		list, err := findIssues(ctx, d, right, o, of.folds)
 		if err != nil {
@@ -98,7 +100,8 @@ func findIssues(
 	if err != nil {
 		return nil, err
 	}
-	estimated, err := host.EstimateNoise(ctx, d, host.NoiseOptions{Options: o, Method: host.JointLikelihood})
+	estimated, err := outoffold.EstimateNoise(ctx, d,
+		outoffold.NoiseOptions{Options: o, Method: outoffold.JointLikelihood})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func findIssues(
 		list = append(list, judged(rule, flags, d.Y, right))
 	}
 	for _, c := range []*confusion.Matrix{nil, &estimated.Matrix, noise} {
-		h, err := host.OutOfFold(ctx, d, c, o, folds)
+		h, err := outoffold.Scores(ctx, d, c, o, folds)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +131,8 @@ func findIssues(
 				return nil, err
 			}
 			add("uma-gpu issues, C estimated", flagsOf(found))
-			add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found, without))
+			add("uma-gpu issues, C estimated, as many as cleanlab without C",
+				worst(found, without))
 			continue
 		}
 		add("cleanlab, model with C", peer)

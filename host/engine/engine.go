@@ -101,7 +101,7 @@ type Scorer interface {
 // Cells is a Scorer whose examples have noisy labels: besides scores it keeps the cells of
 // the last assignment and their class sums, Q·Q·d integers. What Scorer says of goroutines
 // and errors is true of all its methods. Class sums of several data sets with the same
-// fixed-point format may be added; UpdateVector and Norms take them.
+// fixed-point format may be added; UpdateVector takes them.
 type Cells interface {
 	Scorer
 

@@ -129,7 +129,7 @@ func (b *Bounds) Begin(k Rescorer) error {
 
 // start makes the bounds, if there is room.
 func (b *Bounds) start(k Rescorer) error {
-	basis, err := NewBasis(b.x, directions(b.x.D))
+	basis, err := newBasis(b.x, directions(b.x.D))
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (b *Bounds) start(k Rescorer) error {
 	case errors.Is(err, engine.ErrMemory):
 		b.held = true
 	case err == nil:
-		b.History = NewHistory(basis, tiles, b.W.Q, rounds, b.W.Row)
+		b.History = newHistory(basis, tiles, b.W.Q, rounds, b.W.Row)
 	default:
 		return err
 	}

@@ -122,7 +122,7 @@ func newSumBuffers(r *resident) (w *sumBuffers, err error) {
 			w = nil
 		}
 	}()
-	if w.sumShape, err = r.e.sumShape(r.x, r.mostRows, r.q); err != nil {
+	if w.sumShape, err = r.e.sumShape(r.x.Examples, r.mostRows, r.q); err != nil {
 		return w, err
 	}
 	q := r.e.q

@@ -94,7 +94,7 @@ const (
 
 // check returns the format of the sums of examples that are to be loaded.
 func (e *Engine) check(
-	op string, use use, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	op string, use use, x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
 	switch {
 	case e.how.ChecksExamples:
@@ -108,7 +108,7 @@ func (e *Engine) check(
 }
 
 // plan returns the plan of a load, and ErrMemory where there is no room.
-func (e *Engine) plan(op string, use use, x dataset.Examples, y []int32, classes int) (p engine.Plan, err error) {
+func (e *Engine) plan(op string, use use, x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
 	if use == evaluating {
 		p, err = e.computing.PlanEvaluator(x, classes)
 	} else {
@@ -122,7 +122,7 @@ func (e *Engine) plan(op string, use use, x dataset.Examples, y []int32, classes
 
 // load calls f with the format of the sums when the arguments are sound and there is room.
 func (e *Engine) load(
-	op string, use use, x dataset.Examples, y []int32, classes int, format numerics.FixedPoint,
+	op string, use use, x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
 	f func(numerics.FixedPoint) error,
 ) error {
 	return e.Do(op, func() error {
@@ -138,7 +138,7 @@ func (e *Engine) load(
 }
 
 // Load implements engine.Engine.
-func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	var s *scorer
 	none := numerics.FixedPoint{}
 	err := e.load("load", scoring, x, nil, classes, none, func(numerics.FixedPoint) error {
@@ -156,7 +156,7 @@ func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 
 // LoadCells implements engine.Engine.
 func (e *Engine) LoadCells(
-	x dataset.Examples, y []int32, classes int, format numerics.FixedPoint,
+	x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
 ) (engine.Cells, error) {
 	var c *cells
 	err := e.load("load cells", sorting, x, y, classes, format, func(f numerics.FixedPoint) error {
@@ -174,7 +174,7 @@ func (e *Engine) LoadCells(
 
 // LoadEvaluator implements engine.Engine.
 func (e *Engine) LoadEvaluator(
-	x dataset.Examples, classes int, format numerics.FixedPoint,
+	x dataset.Rows, classes int, format numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	var v *evaluator
 	err := e.load("load evaluator", evaluating, x, nil, classes, format, func(f numerics.FixedPoint) error {
@@ -191,7 +191,7 @@ func (e *Engine) LoadEvaluator(
 }
 
 // Plan implements engine.Engine.
-func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e *Engine) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	if y == nil {
 		return e.planned(scoring, x, nil, classes)
 	}
@@ -199,12 +199,12 @@ func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, 
 }
 
 // PlanEvaluator implements engine.Engine.
-func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e *Engine) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
 	return e.planned(evaluating, x, nil, classes)
 }
 
 // planned is Plan for a use.
-func (e *Engine) planned(use use, x dataset.Examples, y []int32, classes int) (p engine.Plan, err error) {
+func (e *Engine) planned(use use, x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
 	const op = "plan"
 	err = e.Do(op, func() (err error) {
 		if _, err = e.check(op, use, x, y, classes, numerics.FixedPoint{}); err == nil {
@@ -216,7 +216,7 @@ func (e *Engine) planned(use use, x dataset.Examples, y []int32, classes int) (p
 }
 
 // Project implements engine.Engine.
-func (e *Engine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *Engine) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
 	const op = "project"
 	return e.Do(op, func() error {
 		if !e.how.ChecksExamples {

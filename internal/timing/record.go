@@ -142,8 +142,8 @@ func (r recordedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Eval
 func (r recordedEvaluator) Scores(dst []float32, from, to int) error {
 	return r.r.Scores(dst, from, to)
 }
-func (r recordedEvaluator) Predict(dst []int32) error  { return r.r.Predict(dst) }
-func (r recordedEvaluator) Aim(t engine.Targets) error { return r.r.Aim(t) }
+func (r recordedEvaluator) Predict(dst []int32) error         { return r.r.Predict(dst) }
+func (r recordedEvaluator) SetTargets(t engine.Targets) error { return r.r.SetTargets(t) }
 func (r recordedEvaluator) WeightedSums(sums []int64, a []float32) error {
 	return r.r.WeightedSums(sums, a)
 }

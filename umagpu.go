@@ -133,9 +133,9 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 }
 
 // FitStream returns the model of an online learner with NoShuffle, which reads each example of a CSV or
-// LIBSVM file once and keeps none. Errors are those of dataset.OpenStreams and host.TrainStream.
+// LIBSVM file once and keeps none. Errors are those of dataset.OpenStream and host.TrainStream.
 func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
-	stream, err := dataset.OpenStreams(ctx, path, []string{path}, dataset.Options{})
+	stream, err := dataset.OpenStream(ctx, path, []string{path}, dataset.Options{})
 	if err != nil {
 		return nil, err
 	}

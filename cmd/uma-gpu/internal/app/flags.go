@@ -64,7 +64,7 @@ var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parque
 // DataOptions checks the flags of dataFlags.
 func DataOptions(c *cli.Context) (dataset.Options, error) {
 	o := dataset.Options{
-		LabelColumn: c.String("label-column"), IDColumn: c.String("id-column"), Labels: c.String("labels"),
+		Table: dataset.Table{LabelColumn: c.String("label-column"), IDColumn: c.String("id-column")}, Labels: c.String("labels"),
 		XName: c.String("x-name"), YName: c.String("y-name"),
 		ZeroBased: c.Bool("zero-based"), MaxErrors: c.Int("max-errors"), SkipBad: c.Bool("skip-bad"),
 		Trust: c.Bool("trust-data"), Stdin: c.App.Reader,

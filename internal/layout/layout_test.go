@@ -66,8 +66,8 @@ var foreign = map[string][]string{
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
-	"golang.org/x/term":        {"cmd/uma-gpu"},
-	"golang.org/x/text":        {"host/dataset"}, // lower case
+	"golang.org/x/term":             {"cmd/uma-gpu"},
+	"golang.org/x/text":             {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.
 	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric", "internal/sketch",

@@ -99,6 +99,30 @@ func perform(ctx context.Context, d *experiment, o options, emit func(Row) error
 	return nil
 }
 
+// tally collects measurements by row, in the order in which rows come first.
+type tally []Row
+
+// add adds the measurement of a run to a row.
+func (t *tally) add(row Row, v float64) {
+	k := slices.IndexFunc(*t, func(r Row) bool {
+		return r.Data == row.Data && r.Learner == row.Learner && r.Level == row.Level && r.Measure == row.Measure
+	})
+	if k < 0 {
+		k, *t = len(*t), append(*t, row)
+	}
+	(*t)[k].Runs = append((*t)[k].Runs, v)
+}
+
+// writeAll hands on the rows of a tally.
+func (r *run) writeAll(t tally) error {
+	for _, row := range t {
+		if err := r.write(row, row.Runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // write hands on the row of what the runs have measured.
 func (r *run) write(row Row, runs []float64) error {
 	row.Experiment, row.Runs = r.name, runs

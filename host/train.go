@@ -10,9 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -317,7 +315,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 {
 		t.data.SHA256 = t.data.Hash()
 	}
-	parameters, err := json.Marshal(o.Learner)
+	parameters, err := learners.Marshal(o.Learner)
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters of learner %s: %w", about.Name, err)
 	}
@@ -403,7 +401,7 @@ func (t *training) checkSame(base *model.Model) error {
 	is, was := &t.model, base
 	then := string(was.Meta.Parameters)
 	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil { // with what an older file leaves out
-		if text, err := json.Marshal(p); err == nil {
+		if text, err := learners.Marshal(p); err == nil {
 			then = string(text)
 		}
 	}
@@ -554,12 +552,10 @@ func (t *training) note(format string, args ...any) {
 
 // insteadOf says what the user of a learner that takes labels to be right can do about wrong ones.
 func insteadOf(p learners.Params) string {
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	p.Flags(fs)
-	if fs.Lookup("correction") != nil {
-		return ", unless its steps are corrected (--correction steps)"
+	if _, ok := learners.Lookup(p, "correction"); ok {
+		return ", unless its correction is steps"
 	}
-	return "; learn from what uma-gpu issues --write-clean makes of the data, or with another learner, such as softmax"
+	return "; learn from labels that are made clean, or with another learner, such as softmax"
 }
 
 // learnedOf is what a model keeps of n. It shares n's numbers.

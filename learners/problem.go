@@ -1,11 +1,8 @@
 package learners
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 
@@ -174,40 +171,13 @@ func AllClasses(q int) []int {
 	return all
 }
 
-// Parse returns the learner's parameters that text holds as JSON, which a model file has.
-// Fields that text lacks have their defaults; unknown ones are an error.
-func (d *Definition) Parse(text []byte) (Params, error) {
-	p := d.New()
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(p); err != nil {
-		return nil, fmt.Errorf("parameters of learner %s: %w", d.Name, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("parameters of learner %s: found more text after the object, wanted none", d.Name)
-	}
-	return p, p.Check()
-}
-
 // Rule returns the rule that text names, the learner's default if it is empty.
 func (d *Definition) Rule(text string) (Rule, error) {
 	if text == "" {
 		return d.Weights[0], nil
 	}
 	if !slices.Contains(d.Weights, Rule(text)) {
-		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, d.rules())
+		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, orList(d.Weights))
 	}
 	return Rule(text), nil
-}
-
-func (d *Definition) rules() string {
-	text := string(d.Weights[0])
-	for i, r := range d.Weights[1:] {
-		if i == len(d.Weights)-2 {
-			text += " or " + string(r)
-		} else {
-			text += ", " + string(r)
-		}
-	}
-	return text
 }

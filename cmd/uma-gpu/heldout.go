@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -64,7 +65,7 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 	}
 	folds := c.Int("folds")
 	if folds < 2 || folds > judge.MostFolds {
-		return nil, usagef(c, "--folds is %d, wanted 2 to %d", folds, judge.MostFolds)
+		return nil, app.Usagef(c, "--folds is %d, wanted 2 to %d", folds, judge.MostFolds)
 	}
 	t.estimates = estimates && t.confusion == "" && !t.learnsNoise()
 	o = &outOfFold{training: t}
@@ -100,34 +101,34 @@ func (o *outOfFold) close() {
 }
 
 func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	t := o.training
-	e, err := t.device.open(t.notes, t.work(o.data))
+	e, err := t.device.Open(t.notes, t.work(o.data))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if err := checkTraining(e.Device(), o.data.N, o.data.D, len(o.data.Classes)); err != nil {
+	if err := app.CheckTraining(e.Device(), o.data.N, o.data.D, len(o.data.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
 	}
 	t.Engine, t.Preparation, o.device = e, t.steps, e.Device()
 	if o.data.Prepared != nil && t.steps == "auto" {
 		t.Preparation = ""
 	}
-	t.Watch = host.Watch{Note: t.notes.say}
+	t.Watch = host.Watch{Note: t.notes.Say}
 	if o.estimates {
 		if err = o.estimate(ctx); err != nil {
 			return err
 		}
 	}
 	o.held, err = outoffold.Scores(ctx, o.data, o.noise, t.Options, folds)
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", t.data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	return nil
 }
@@ -136,13 +137,13 @@ func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
 func (o *outOfFold) estimate(ctx context.Context) error {
 	found, err := outoffold.EstimateNoise(ctx, o.data,
 		outoffold.NoiseOptions{Options: o.Options, Method: outoffold.JointLikelihood})
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.training.data, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", o.training.data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	o.noise, o.estimatedBy = &found.Matrix, found.Chosen
-	o.notes.say("confusion matrix: estimated by %s", found.Chosen)
+	o.notes.Say("confusion matrix: estimated by %s", found.Chosen)
 	return nil
 }

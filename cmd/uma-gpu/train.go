@@ -10,6 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -28,27 +30,27 @@ func trainCommand() *cli.Command {
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 	)
 	output := []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
-		outputFlag{&cli.StringFlag{Name: "checkpoint",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "checkpoint",
 			Usage: "also write the training so far to `FILE`.npz, every so often"}},
 		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(),
 			Usage: "`TIME` between checkpoints, or a number of steps"},
-		inputFlag{&cli.StringFlag{Name: "resume",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "resume",
 			Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
-		inputFlag{&cli.StringFlag{Name: "from",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "from",
 			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
-		outputFlag{&cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
-		outputFlag{&cli.StringFlag{Name: "report",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "report",
 			Usage: "also show model and labels as a page, `FILE`.html; see report --help"}},
-		printedAxesFlag(), jsonFlag(), quietFlag(),
+		app.PrintedAxesFlag(), app.JSONFlag(), app.QuietFlag(),
 	}
 	var flags []cli.Flag
-	flags = append(flags, append(data, matchFlag())...)
+	flags = append(flags, append(data, app.MatchFlag())...)
 	flags = append(flags, learner...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "train",
@@ -73,7 +75,7 @@ func trainCommand() *cli.Command {
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
 			"steps. Without --checkpoint, a training that fails after half a minute, for instance because its\n" +
 			"device is lost, leaves what it had learned in MODEL.checkpoint.npz.\n\n" +
-			normalizeHelp + "\n" +
+			app.NormalizeHelp + "\n" +
 			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
 			"devices --help (devices).\n\n" +
 			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
@@ -85,12 +87,12 @@ func trainCommand() *cli.Command {
 
 // noisyDataFlags say which examples with noisy labels to read, and how to prepare them.
 func noisyDataFlags() []cli.Flag {
-	return append(dataFlags("examples with noisy labels"),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
-		axesFlag(),
+	return append(app.DataFlags("examples with noisy labels"),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
+		app.AxesFlag(),
 		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse: exact, " +
 			"pinv, tikhonov or mix[:STRENGTH]"},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 	)
 }
 
@@ -101,7 +103,7 @@ func learningFlags() []cli.Flag {
 			Usage: "most `STEPS` to make; passes, of online learners"},
 		&cli.StringFlag{Name: "weights", DefaultText: "its own",
 			Usage: "`RULE` for what to keep: best-average, best, average, last"},
-		seedFlag("all random choices"),
+		app.SeedFlag("all random choices"),
 	)
 }
 
@@ -120,10 +122,10 @@ type training struct {
 	page       string // file for the report, "" for none
 	steps      string // of the preparation, or auto
 	model      string
-	device     *device
+	device     *device.Device
 	host.Options
 
-	notes      notes
+	notes      app.Notes
 	verbose    bool
 	start, lap time.Time
 	seconds    trainSeconds
@@ -203,7 +205,7 @@ func train(c *cli.Context) (err error) {
 		return t.reported(c, trained, noise, history)
 	}
 	return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
-		errInterrupted, trained.Run.Steps, t.model, t.model)
+		app.ErrInterrupted, trained.Run.Steps, t.model, t.model)
 }
 
 // giveUp lets the training have the examples d, which nobody else needs, and says how to prepare them and
@@ -215,12 +217,12 @@ func (t *training) giveUp(d *dataset.Dataset) {
 	asked := d.KeepNarrow && t.base() == nil
 	// Projection reads float32, and --storage dense asks for it.
 	if !t.mapped() && t.read.Storage != "dense" {
-		d.KeepNarrow = d.KeepNarrow || t.device.wantsNarrow(d.Examples)
+		d.KeepNarrow = d.KeepNarrow || t.device.WantsNarrow(d.Examples)
 	}
 	d.Overwrite = true
 	t.Options.Open = func(w host.Work) (engine.Engine, error) {
 		t.mark(&t.seconds.Prepare)
-		if err := checkNarrow(asked, w.Data); err != nil {
+		if err := app.CheckNarrow(asked, w.Data); err != nil {
 			return nil, err
 		}
 		e, err := t.open(w)
@@ -232,13 +234,13 @@ func (t *training) giveUp(d *dataset.Dataset) {
 // open opens the device for the work, and keeps it until closeEngine.
 func (t *training) open(w host.Work) (e engine.Engine, err error) {
 	if t.confusion != "" || t.Resume != nil && t.Resume.Confusion != nil {
-		t.notes.say("confusion matrix: condition number %.4g", w.Condition)
+		t.notes.Say("confusion matrix: condition number %.4g", w.Condition)
 	}
-	t.device.data = w.Data.SHA256
-	if t.Engine, err = t.device.open(t.notes, workOf(w)); err != nil {
+	t.device.Data = w.Data.SHA256
+	if t.Engine, err = t.device.Open(t.notes, workOf(w)); err != nil {
 		return nil, &openError{err}
 	}
-	return t.Engine, checkTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
+	return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
 }
 
 // openError is the error of a device that could not be opened: no fault of the data.
@@ -260,14 +262,14 @@ func (t *training) closeEngine() error {
 func (t *training) watch(c *cli.Context, classes []string) (*judge.History, *[]map[string]any) {
 	history := &judge.History{Keeps: t.HoldOut > 0 && (t.history != "" || t.page != "")}
 	passes := new([]map[string]any)
-	t.Watch = host.Watch{Note: t.notes.say, Phase: t.phase}
-	if !c.Bool("json") && !t.notes.watched() && !t.verbose && t.history == "" && t.page == "" {
+	t.Watch = host.Watch{Note: t.notes.Say, Phase: t.phase}
+	if !c.Bool("json") && !t.notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
 		return history, passes // nobody would see a step, and a pass need not be counted
 	}
 	t.Watch.Step = func(r host.Report) {
 		history.Step(r.Step, r.EstimatedError, r.W)
 		if t.verbose {
-			t.notes.step(r, classes)
+			t.notes.Step(r, classes)
 		}
 		if t.Learner.Definition().Passes {
 			*passes = append(*passes, passReport(r))
@@ -281,14 +283,14 @@ func (t *training) explain(c *cli.Context, err error) error {
 	if failed := (*openError)(nil); errors.As(err, &failed) {
 		return failed.error
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	file := t.data
 	if inseparable := (*confusion.InseparableError)(nil); errors.As(err, &inseparable) {
 		file = cmp.Or(t.confusion, t.data)
 	}
-	err = adviseKernel(adviseMemory(t.adviseResume(c, err)))
+	err = app.AdviseKernel(app.AdviseMemory(t.adviseResume(c, err)))
 	if strings.HasPrefix(err.Error(), file+": ") { // of the preparation, which knows it
 		return err
 	}
@@ -305,54 +307,54 @@ func (t *training) report(trained *host.Trained) trainReport {
 	run, meta := trained.Run, trained.Meta
 	return trainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
+		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
 		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
-		CompressionSet: run.CompressionSet, Traffic: trafficOfRanks(),
+		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
 	}
 }
 
 // newTraining checks all that can be checked before a data file is read. The flags required
 // must be given; a command need not have all flags of train.
 func newTraining(c *cli.Context, required ...string) (*training, error) {
-	if err := checkUsage(c, required...); err != nil {
+	if err := app.CheckUsage(c, required...); err != nil {
 		return nil, err
 	}
 	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
-		axes: trueColumns, notes: newNotes(c), verbose: c.Bool("verbose")}
+		axes: app.TrueColumns, notes: app.NewNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
-	if t.notes.quiet && t.verbose {
-		return nil, usagef(c, "--quiet and --verbose exclude each other")
+	if t.notes.Quiet && t.verbose {
+		return nil, app.Usagef(c, "--quiet and --verbose exclude each other")
 	}
 	if c.IsSet("confusion-axes") && t.confusion == "" {
-		return nil, usagef(c, "--confusion-axes is given without --confusion")
+		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
 	}
 	var err error
-	if t.read, err = dataOptions(c); err != nil {
+	if t.read, err = app.DataOptions(c); err != nil {
 		return nil, err
 	}
-	if visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
-		if t.trueRows, err = trueRows(c); err != nil {
+	if app.Visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
+		if t.trueRows, err = app.TrueRows(c); err != nil {
 			return nil, err
 		}
 		if t.inverse, err = confusion.ParseInversion(c.String("inverse")); err != nil {
-			return nil, usagef(c, "--inverse: %v", err)
+			return nil, app.Usagef(c, "--inverse: %v", err)
 		}
 		if c.IsSet("inverse") && t.confusion == "" {
-			return nil, usagef(c, "--inverse is given without --confusion")
+			return nil, app.Usagef(c, "--inverse is given without --confusion")
 		}
 	}
-	if t.steps, err = normalizeSteps(c); err != nil {
+	if t.steps, err = app.NormalizeSteps(c); err != nil {
 		return nil, err
 	}
 	if c.IsSet("axes") {
-		if t.axes, err = printedAxes(c); err != nil {
+		if t.axes, err = app.PrintedAxes(c); err != nil {
 			return nil, err
 		}
 	}
-	t.Seed, t.Tool = c.Uint64("seed"), version
-	if t.Kernel, err = newTrainKernel(c); err != nil {
+	t.Seed, t.Tool = c.Uint64("seed"), app.Version
+	if t.Kernel, err = app.NewTrainKernel(c); err != nil {
 		return nil, err
 	}
 	if t.Checkpoint, err = checkpointOf(c); err != nil {
@@ -373,13 +375,13 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
 		(t.TemperatureFolds < 2 || t.TemperatureFolds > judge.MostFolds) {
-		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, judge.MostFolds)
+		return nil, app.Usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, judge.MostFolds)
 	}
 	if t.HoldOut = c.Float64("validate"); c.IsSet("validate") && !(t.HoldOut > 0 && t.HoldOut < 1) {
-		return nil, usagef(c, "--validate is %v, wanted a share above 0, below 1", t.HoldOut)
+		return nil, app.Usagef(c, "--validate is %v, wanted a share above 0, below 1", t.HoldOut)
 	}
 	if t.HoldOut > 0 && t.annotators != "" {
-		return nil, usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
+		return nil, app.Usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
 	if err := t.streamed(c); err != nil {
 		return nil, err
@@ -387,7 +389,7 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err := t.checkReport(c); err != nil {
 		return nil, err
 	}
-	t.device, err = chooseDevice(c)
+	t.device, err = device.Choose(c)
 	return t, err
 }
 
@@ -397,7 +399,7 @@ func (t *training) stopping(c *cli.Context, base learners.Params) error {
 	if c.IsSet("weights") {
 		rule, err := t.Learner.Definition().Rule(c.String("weights"))
 		if err != nil {
-			return usagef(c, "--weights: %v", err)
+			return app.Usagef(c, "--weights: %v", err)
 		}
 		if base != nil {
 			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
@@ -408,7 +410,7 @@ func (t *training) stopping(c *cli.Context, base learners.Params) error {
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {
-			return usagef(c, "--max-steps is %d, wanted at least 0", steps)
+			return app.Usagef(c, "--max-steps is %d, wanted at least 0", steps)
 		}
 		if t.MaxSteps = steps; steps == 0 {
 			t.MaxSteps = host.NoSteps
@@ -461,7 +463,7 @@ func (t *training) checkInverse(noise *confusion.Matrix) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
 	}
-	t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
+	t.notes.Say("confusion matrix: condition number %.4g", inverse.Condition)
 	return nil
 }
 
@@ -469,7 +471,7 @@ func (t *training) checkInverse(noise *confusion.Matrix) error {
 // that they match.
 func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	if t.sharesExamples() {
-		if err := shareReading(t.data, &t.read); err != nil {
+		if err := device.ShareReading(t.data, &t.read); err != nil {
 			return nil, err
 		}
 	}
@@ -479,14 +481,14 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		if o.Prepare = t.steps; t.steps == "auto" && t.Kernel != nil {
 			o.Prepare = host.DefaultStepsKernel
 		}
-		return readData(c.Context, t.data, o, t.notes)
+		return app.ReadData(c.Context, t.data, o, t.notes)
 	}
 	o := t.read
 	o.Classes = base.Meta.Classes
 	if base.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	d, err := readFor(c, o, base.Meta.Features, t.notes)
+	d, err := app.ReadFor(c, o, base.Meta.Features, t.notes)
 	if err == nil && d.SHA256 == "" && d.Prepared == nil { // a mapped file, whose columns traded places, or an old one
 		d.SHA256 = d.Hash()
 	}
@@ -503,13 +505,13 @@ func (t *training) sharesExamples() bool {
 func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
 	switch {
 	case t.confusion != "":
-		m, err := readMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		m, err := app.ReadMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
 		if err == nil {
 			m.Inversion = t.inverse
 		}
 		return m, err
 	case t.Resume != nil && t.Resume.Confusion != nil:
-		t.notes.say("confusion matrix: that of the training to go on with")
+		t.notes.Say("confusion matrix: that of the training to go on with")
 		m := &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}
 		if text := t.Resume.Meta.Inverse; text != "" {
 			var err error
@@ -520,11 +522,11 @@ func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.
 	}
 	switch {
 	case t.learnsNoise():
-		t.notes.say("confusion matrix: none given; it is learned")
+		t.notes.Say("confusion matrix: none given; it is learned")
 	case t.estimates:
-		t.notes.say("confusion matrix: none given; it is estimated")
+		t.notes.Say("confusion matrix: none given; it is estimated")
 	default:
-		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
+		t.notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil
 }
@@ -541,17 +543,17 @@ func (t *training) ownMap() bool {
 }
 
 // workOf returns what the learner will see of prepared data.
-func workOf(w host.Work) work {
+func workOf(w host.Work) device.Work {
 	if w.Components == 0 {
-		return workOn(w.Data.Examples, w.Classes)
+		return device.WorkOn(w.Data.Examples, w.Classes)
 	}
-	see := workOnComponents(w.Data.N, w.Components, w.Classes)
-	see.shared = w.Data.Share != nil
+	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
+	see.Shared = w.Data.Share != nil
 	return see
 }
 
 // work returns what the learner will see of data that a command of several trainings has read.
-func (t *training) work(d *dataset.Dataset) work {
+func (t *training) work(d *dataset.Dataset) device.Work {
 	w := host.Work{Data: d, Classes: len(d.Classes)}
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:

@@ -53,6 +53,7 @@ var rules = []struct {
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
+	{"github.com/uma-gpu/uma-gpu", []string{"cpuref/simd", "host", "learners"}, "the front door: one default engine, and none that wants OpenCL"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// legible returns text with what is not to be seen, or would do something to a terminal, as Go would write it:
+// Legible returns text with what is not to be seen, or would do something to a terminal, as Go would write it:
 // names in files and of files may hold anything. Line breaks and tabs stay.
-func legible(text string) string {
+func Legible(text string) string {
 	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' && r != '\t' }
 	if !strings.ContainsFunc(text, hidden) {
 		return text
@@ -37,7 +37,7 @@ func legible(text string) string {
 func forPeople(c *cli.Context) {
 	data := c.Bool("json")
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(outputFlag); ok && c.String(f.Name) == "-" {
+		if f, ok := f.(OutputFlag); ok && c.String(f.Name) == "-" {
 			data = true
 		}
 	}
@@ -50,7 +50,7 @@ func forPeople(c *cli.Context) {
 type legibleWriter struct{ w io.Writer }
 
 func (l legibleWriter) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(l.w, legible(string(b))); err != nil {
+	if _, err := io.WriteString(l.w, Legible(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 )
 
-// printJSON prints one JSON object, indented, a list of numbers on one line.
-func printJSON(w io.Writer, v any) error {
+// PrintJSON prints one JSON object, indented, a list of numbers on one line.
+func PrintJSON(w io.Writer, v any) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false) // a class named <=50K should look like that
@@ -28,20 +30,20 @@ func printJSON(w io.Writer, v any) error {
 // it. No string of JSON looks so: a line break in it would be written \n.
 var numberList = regexp.MustCompile(`\[\n[^\[\]{}"]*\n *\]`)
 
-// mostClasses is the largest matrix that is printed for people.
-const mostClasses = 30
+// MostClasses is the largest matrix that is printed for people.
+const MostClasses = 30
 
-// printMatrix prints a square table with the same names at its rows and columns,
+// PrintMatrix prints a square table with the same names at its rows and columns,
 // right-aligned; entry (i,j) is cell(i, j).
-func printMatrix(w io.Writer, corner string, names []string, cell func(i, j int) string) error {
+func PrintMatrix(w io.Writer, corner string, names []string, cell func(i, j int) string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "%s\t", corner)
 	for _, name := range names {
-		fmt.Fprintf(t, "%s\t", shorten(name))
+		fmt.Fprintf(t, "%s\t", Shorten(name))
 	}
 	fmt.Fprintln(t)
 	for i, name := range names {
-		fmt.Fprintf(t, "%s\t", shorten(name))
+		fmt.Fprintf(t, "%s\t", Shorten(name))
 		for j := range names {
 			fmt.Fprintf(t, "%s\t", cell(i, j))
 		}
@@ -50,8 +52,8 @@ func printMatrix(w io.Writer, corner string, names []string, cell func(i, j int)
 	return t.Flush()
 }
 
-// shorten cuts a class name to what a table or a progress line has room for.
-func shorten(name string) string {
+// Shorten cuts a class name to what a table or a progress line has room for.
+func Shorten(name string) string {
 	const most = 12
 	if r := []rune(name); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -59,11 +61,27 @@ func shorten(name string) string {
 	return name
 }
 
-// rows cuts a row-major q×q table into rows that share its memory.
-func rows[T any](table []T, q int) [][]T {
+// Rows cuts a row-major q×q table into rows that share its memory.
+func Rows[T any](table []T, q int) [][]T {
 	r := make([][]T, q)
 	for i := range r {
 		r[i] = table[i*q : (i+1)*q : (i+1)*q]
 	}
 	return r
+}
+
+// shortFloat prints a value as shortly as it can be read back.
+func FloatText(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
+
+// smallBytesText prints a number of bytes in the unit that suits it.
+func BytesText(n int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	v, k := float64(n), 0
+	for v >= 1024 && k < len(units)-1 {
+		v, k = v/1024, k+1
+	}
+	if k == 0 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + " " + units[k]
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -11,25 +11,25 @@ import (
 
 // normalizeUsage says what --normalize takes, normalizeHelp what the default is.
 const (
-	normalizeUsage = "comma list of `STEPS`: standardize, maxabs, bias, l2; or none"
-	normalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps + ", with a kernel function by " +
+	NormalizeUsage = "comma list of `STEPS`: standardize, maxabs, bias, l2; or none"
+	NormalizeHelp  = "--normalize auto prepares by " + dataset.DefaultSteps + ", with a kernel function by " +
 		host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
 		"texts with other columns beside them by " + dataset.DefaultStepsText + "."
 )
 
-// normalizeSteps checks the flag --normalize and returns its value.
-func normalizeSteps(c *cli.Context) (string, error) {
+// NormalizeSteps checks the flag --normalize and returns its value.
+func NormalizeSteps(c *cli.Context) (string, error) {
 	steps := c.String("normalize")
 	if steps != "auto" {
 		if _, err := dataset.ParseSteps(steps); err != nil {
-			return "", usagef(c, "--normalize: %v", err)
+			return "", Usagef(c, "--normalize: %v", err)
 		}
 	}
 	return steps, nil
 }
 
-// checkNarrow refuses data that are not narrow if --storage asked for that.
-func checkNarrow(asked bool, d *dataset.Dataset) error {
+// CheckNarrow refuses data that are not narrow if --storage asked for that.
+func CheckNarrow(asked bool, d *dataset.Dataset) error {
 	if asked && d.Narrow == nil {
 		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
 			"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
@@ -37,9 +37,9 @@ func checkNarrow(asked bool, d *dataset.Dataset) error {
 	return nil
 }
 
-// checkRaw refuses prepared data where their preparation would not suit what
+// CheckRaw refuses prepared data where their preparation would not suit what
 // comes out.
-func checkRaw(d *dataset.Dataset, what string) error {
+func CheckRaw(d *dataset.Dataset, what string) error {
 	if d.Prepared == nil {
 		return nil
 	}

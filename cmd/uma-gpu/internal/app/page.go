@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 
 // page is all there is to say about a command: what help shows in a terminal and man as a manual.
 type page struct {
-	name     string // uma-gpu train
+	Name     string // uma-gpu train
 	usage    string
 	synopsis string
 	text     []paragraph
-	commands []section
-	flags    []section
+	commands []Section
+	Flags    []Section
 }
 
 // paragraph is running text, or lines that stay as they are.
@@ -24,29 +24,29 @@ type paragraph struct {
 	verbatim bool
 }
 
-// section is a group of commands or flags.
-type section struct {
-	heading string
-	items   []item
+// Section is a group of commands or flags.
+type Section struct {
+	Heading string
+	Items   []Item
 }
 
-// item is a command or a flag, and what it is about.
-type item struct{ term, about string }
+// Item is a command or a flag, and what it is about.
+type Item struct{ Term, About string }
 
 // appPage is the page of the program itself.
 func appPage(app *cli.App) page {
-	return page{name: app.Name, usage: app.Usage, synopsis: app.Name + " COMMAND [options]",
-		text: paragraphs(app.Description), commands: commandSections(app.Commands, commandGroups)}
+	return page{Name: app.Name, usage: app.Usage, synopsis: app.Name + " COMMAND [options]",
+		text: paragraphs(app.Description), commands: commandSections(app.Commands, CommandGroups)}
 }
 
-// commandPage is the page of the command of that full name.
-func commandPage(name string, c *cli.Command) page {
-	p := page{name: name, usage: c.Usage, synopsis: name, text: paragraphs(c.Description), flags: sections(c.Flags),
+// CommandPage is the page of the command of that full name.
+func CommandPage(name string, c *cli.Command) page {
+	p := page{Name: name, usage: c.Usage, synopsis: name, text: paragraphs(c.Description), Flags: Sections(c.Flags),
 		commands: commandSections(c.Subcommands, nil)}
 	switch {
 	case p.commands != nil:
 		p.synopsis += " COMMAND [options]"
-	case p.flags != nil:
+	case p.Flags != nil:
 		p.synopsis += " [options]"
 	}
 	if c.ArgsUsage != "" {
@@ -56,38 +56,38 @@ func commandPage(name string, c *cli.Command) page {
 }
 
 // commandSections are the commands that help shows, in the order of their groups.
-func commandSections(commands []*cli.Command, groups []group) []section {
+func commandSections(commands []*cli.Command, groups []Group) []Section {
 	var names []string
-	var all []item
+	var all []Item
 	for _, c := range commands {
 		if !c.Hidden && c.Name != "help" {
-			names, all = append(names, c.Name), append(all, item{c.Name, c.Usage})
+			names, all = append(names, c.Name), append(all, Item{c.Name, c.Usage})
 		}
 	}
 	return divided(names, all, groups, "Commands")
 }
 
-// sections are the flags that help shows, in the order of their groups.
-func sections(flags []cli.Flag) []section {
+// Sections are the flags that help shows, in the order of their groups.
+func Sections(flags []cli.Flag) []Section {
 	var names []string
-	var all []item
-	for _, f := range shownFlags(flags) {
+	var all []Item
+	for _, f := range ShownFlags(flags) {
 		names, all = append(names, f.Names()[0]), append(all, flagItem(f))
 	}
-	return divided(names, all, flagGroups, "Other")
+	return divided(names, all, FlagGroups, "Other")
 }
 
 // divided puts the items of these names under the headings of their groups, and others under rest.
-func divided(names []string, items []item, groups []group, rest string) (all []section) {
-	put := func(heading string, i item) {
-		if len(all) == 0 || all[len(all)-1].heading != heading {
-			all = append(all, section{heading: heading})
+func divided(names []string, items []Item, groups []Group, rest string) (all []Section) {
+	put := func(heading string, i Item) {
+		if len(all) == 0 || all[len(all)-1].Heading != heading {
+			all = append(all, Section{Heading: heading})
 		}
 		last := &all[len(all)-1]
-		last.items = append(last.items, i)
+		last.Items = append(last.Items, i)
 	}
 	for _, g := range groups {
-		for _, member := range strings.Fields(g.members) {
+		for _, member := range strings.Fields(g.Members) {
 			if k := slices.Index(names, member); k >= 0 {
 				put(g.heading, items[k])
 			}
@@ -101,8 +101,8 @@ func divided(names []string, items []item, groups []group, rest string) (all []s
 	return all
 }
 
-// shownFlags are the flags that help shows.
-func shownFlags(flags []cli.Flag) (shown []cli.DocGenerationFlag) {
+// ShownFlags are the flags that help shows.
+func ShownFlags(flags []cli.Flag) (shown []cli.DocGenerationFlag) {
 	for _, f := range flags {
 		about, documented := f.(cli.DocGenerationFlag)
 		v, hideable := f.(cli.VisibleFlag)
@@ -115,21 +115,21 @@ func shownFlags(flags []cli.Flag) (shown []cli.DocGenerationFlag) {
 
 // flagItem tells a flag with all its names and its value, what it is about, and a default only where there is
 // something to know. That no flag is set unless it is given goes without saying.
-func flagItem(f cli.DocGenerationFlag) item {
+func flagItem(f cli.DocGenerationFlag) Item {
 	var names []string
 	for _, name := range f.Names() {
 		names = append(names, strings.Repeat("-", min(2, len(name)))+name)
 	}
-	i := item{strings.Join(names, ", "), strings.ReplaceAll(f.GetUsage(), "`", "")}
+	i := Item{strings.Join(names, ", "), strings.ReplaceAll(f.GetUsage(), "`", "")}
 	if f.TakesValue() {
-		i.term += " " + valueName(f)
-		i.about = strings.TrimPrefix(i.about, valueName(f)+": ")
+		i.Term += " " + valueName(f)
+		i.About = strings.TrimPrefix(i.About, valueName(f)+": ")
 		if text := strings.Trim(f.GetDefaultText(), `"`); text != "" && text != "0" {
-			i.about += fmt.Sprintf(" (default: %s)", text)
+			i.About += fmt.Sprintf(" (default: %s)", text)
 		}
 	}
 	for _, name := range f.GetEnvVars() {
-		i.about += " [$" + name + "]"
+		i.About += " [$" + name + "]"
 	}
 	return i
 }

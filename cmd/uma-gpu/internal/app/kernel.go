@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -15,11 +15,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
-// cosine is the kernel function that is kernel.Linear on rows of length 1.
-const cosine = "cosine"
+// Cosine is the kernel function that is kernel.Linear on rows of length 1.
+const Cosine = "cosine"
 
-// functionFlags say what --kernel names.
-func functionFlags() []cli.Flag {
+// FunctionFlags say what --kernel names.
+func FunctionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "gamma", Value: "median", Usage: "`G` of rbf and poly: a number above 0, or median"},
 		&cli.Float64Flag{Name: "coef0", Value: 1, Usage: "constant `C` of poly"},
@@ -27,9 +27,9 @@ func functionFlags() []cli.Flag {
 	}
 }
 
-// kernelFlags say what kernel PCA to fit.
-func kernelFlags() []cli.Flag {
-	return append(functionFlags(),
+// KernelFlags say what kernel PCA to fit.
+func KernelFlags() []cli.Flag {
+	return append(FunctionFlags(),
 		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Usage: "number `D` of components"},
 		&cli.Float64Flag{Name: "variance", Usage: "as many components as have this `SHARE` of the variance"},
 		&cli.StringFlag{Name: "landmarks", Value: "auto", Usage: "number `M` of examples that stand for all; all, or auto"},
@@ -39,9 +39,9 @@ func kernelFlags() []cli.Flag {
 			Usage: "`SIZE` of the memory for the fit, such as 2G"})
 }
 
-// trainKernelFlags are those of train that make it nonlinear.
-func trainKernelFlags() []cli.Flag {
-	flags := kernelFlags()
+// TrainKernelFlags are those of train that make it nonlinear.
+func TrainKernelFlags() []cli.Flag {
+	flags := KernelFlags()
 	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median",
 		Usage: "`G` of rbf and poly: a number above 0, median, search or mean"}
 	return append([]cli.Flag{
@@ -50,30 +50,30 @@ func trainKernelFlags() []cli.Flag {
 	}, flags...)
 }
 
-// newTrainKernel checks the flags of trainKernelFlags; nil for no kernel.
-func newTrainKernel(c *cli.Context) (*fitting.Options, error) {
-	k, err := newKernel(c, true)
+// NewTrainKernel checks the flags of trainKernelFlags; nil for no kernel.
+func NewTrainKernel(c *cli.Context) (*fitting.Options, error) {
+	k, err := NewKernel(c, true)
 	if k == nil || err != nil {
 		return nil, err
 	}
 	if text := c.String("normalize-components"); text != "auto" {
 		steps, err := dataset.ParseSteps(text)
 		if err != nil {
-			return nil, usagef(c, "--normalize-components: %v", err)
+			return nil, Usagef(c, "--normalize-components: %v", err)
 		}
 		k.Steps = &steps
 	}
 	return k, nil
 }
 
-// newKernel checks the flags of kernelFlags, for the kernel function that --kernel names;
+// NewKernel checks the flags of kernelFlags, for the kernel function that --kernel names;
 // nil for none.
-func newKernel(c *cli.Context, search bool) (*fitting.Options, error) {
+func NewKernel(c *cli.Context, search bool) (*fitting.Options, error) {
 	kind := c.String("kernel")
 	if kind == "" {
-		for _, f := range append([]string{"normalize-components"}, flagNames(kernelFlags())...) {
+		for _, f := range append([]string{"normalize-components"}, FlagNames(KernelFlags())...) {
 			if c.IsSet(f) {
-				return nil, usagef(c, "--%s is given without --kernel", f)
+				return nil, Usagef(c, "--%s is given without --kernel", f)
 			}
 		}
 		return nil, nil
@@ -81,7 +81,7 @@ func newKernel(c *cli.Context, search bool) (*fitting.Options, error) {
 	k := &fitting.Options{
 		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"),
 	}
-	if err := setFunction(c, k, search); err != nil {
+	if err := SetFunction(c, k, search); err != nil {
 		return nil, err
 	}
 	switch text := c.String("landmarks"); text {
@@ -89,44 +89,44 @@ func newKernel(c *cli.Context, search bool) (*fitting.Options, error) {
 	case "all":
 		k.Landmarks = fitting.AllLandmarks
 	default:
-		m, err := parseCount(text)
+		m, err := ParseCount(text)
 		if err != nil || m < 1 {
-			return nil, usagef(c, "--landmarks is %q, wanted a number of at least 1, all or auto", text)
+			return nil, Usagef(c, "--landmarks is %q, wanted a number of at least 1, all or auto", text)
 		}
 		k.Landmarks = m
 	}
 	if c.IsSet("components") && (c.IsSet("variance") || k.Components < 1) {
-		return nil, usagef(c, "wanted --components of at least 1, or --variance")
+		return nil, Usagef(c, "wanted --components of at least 1, or --variance")
 	}
 	if v := k.Variance; c.IsSet("variance") && !(v > 0 && v <= 1) {
-		return nil, usagef(c, "--variance is %v, wanted a share above 0, at most 1", v)
+		return nil, Usagef(c, "--variance is %v, wanted a share above 0, at most 1", v)
 	}
-	if _, err := oneOf(c, "landmark-choice", pca.Uniform, pca.KMeans, pca.Farthest); err != nil {
+	if _, err := OneOf(c, "landmark-choice", pca.Uniform, pca.KMeans, pca.Farthest); err != nil {
 		return nil, err
 	}
 	var err error
-	if k.Memory, err = parseBytes(c.String("kernel-memory")); err != nil {
-		return nil, usagef(c, "--kernel-memory: %v", err)
+	if k.Memory, err = ParseBytes(c.String("kernel-memory")); err != nil {
+		return nil, Usagef(c, "--kernel-memory: %v", err)
 	}
 	return k, nil
 }
 
-// setFunction checks the flags of functionFlags, for the kernel function that --kernel names, and sets it.
-func setFunction(c *cli.Context, k *fitting.Options, search bool) error {
+// SetFunction checks the flags of functionFlags, for the kernel function that --kernel names, and sets it.
+func SetFunction(c *cli.Context, k *fitting.Options, search bool) error {
 	kind := c.String("kernel")
-	if _, err := oneOf(c, "kernel", kernel.RBF, kernel.Poly, kernel.Linear, cosine); err != nil {
+	if _, err := OneOf(c, "kernel", kernel.RBF, kernel.Poly, kernel.Linear, Cosine); err != nil {
 		return err
 	}
 	k.Function.Kind = kind
 	for flag, kinds := range map[string][]string{"gamma": {kernel.RBF, kernel.Poly}, "coef0": {kernel.Poly},
 		"degree": {kernel.Poly}} {
 		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
-			return usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind,
+			return Usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind,
 				strings.Join(kinds, " and "))
 		}
 	}
 	f := &k.Function
-	if kind == cosine {
+	if kind == Cosine {
 		f.Kind, k.Cosine = kernel.Linear, true
 	}
 	if kind == kernel.Poly {
@@ -140,27 +140,18 @@ func setFunction(c *cli.Context, k *fitting.Options, search bool) error {
 		} else if k.Search, k.Mean = text == "search", text == "mean"; text == "median" || search && (k.Search || k.Mean) {
 			trial.Gamma = 1
 		} else {
-			return usagef(c, "--gamma is %q, wanted a number above 0, %s", text,
+			return Usagef(c, "--gamma is %q, wanted a number above 0, %s", text,
 				map[bool]string{true: "median, search or mean", false: "or median"}[search])
 		}
 	}
 	if err := trial.Check(); err != nil {
-		return usagef(c, "%v", err)
+		return Usagef(c, "%v", err)
 	}
 	return nil
 }
 
-// flagNames are the first names of flags.
-func flagNames(flags []cli.Flag) []string {
-	var names []string
-	for _, f := range flags {
-		names = append(names, f.Names()[0])
-	}
-	return names
-}
-
-// adviseKernel adds to an error of a kernel PCA that cannot be what to do in flags.
-func adviseKernel(err error) error {
+// AdviseKernel adds to an error of a kernel PCA that cannot be what to do in flags.
+func AdviseKernel(err error) error {
 	switch {
 	case errors.Is(err, pca.ErrMemory):
 		return fmt.Errorf("%w (--components, --landmarks; the limit is --kernel-memory)", err)

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// dataFiles returns the files that --data names: one, or the parts of one set, as a pattern or a list with commas,
+// DataFiles returns the files that --data names: one, or the parts of one set, as a pattern or a list with commas,
 // where no file has that very name. Those of a pattern come in the order of their names.
-func dataFiles(text string) ([]string, error) {
+func DataFiles(text string) ([]string, error) {
 	if _, err := os.Lstat(text); err == nil || text == "-" {
 		return []string{text}, nil
 	}

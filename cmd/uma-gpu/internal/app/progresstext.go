@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -26,26 +26,26 @@ func shareOf(t *progress.Task) (share float64, head *progress.Task) {
 }
 
 // line is what there is to say of t beside its bar, as much of it as the terminal has room for.
-func (m *meter) line(t *progress.Task, now time.Time) string {
+func (m *Meter) line(t *progress.Task, now time.Time) string {
 	var parts []string
 	for _, task := range outermostFirst(t) {
 		parts = append(parts, standing(task, task == t))
 	}
 	places := len(parts)
 	parts = append(parts, m.figures(t, now)...)
-	room := m.width() - barColumn - 1
-	for len(parts) > places && columnsIn(strings.Join(parts, ", ")) > room {
+	room := m.Width() - barColumn - 1
+	for len(parts) > places && ColumnsIn(strings.Join(parts, ", ")) > room {
 		parts = parts[:len(parts)-1]
 	}
-	text := []rune(legible(strings.Join(parts, ", ")))
-	for columnsIn(string(text)) > max(0, room) {
+	text := []rune(Legible(strings.Join(parts, ", ")))
+	for ColumnsIn(string(text)) > max(0, room) {
 		text = text[:len(text)-1]
 	}
 	return string(text)
 }
 
 // text is a line for whoever reads it later, or elsewhere.
-func (m *meter) text(t *progress.Task, now time.Time) string {
+func (m *Meter) text(t *progress.Task, now time.Time) string {
 	var parts []string
 	for _, task := range outermostFirst(t) {
 		where := standing(task, task == t)
@@ -57,7 +57,7 @@ func (m *meter) text(t *progress.Task, now time.Time) string {
 	if share, head := shareOf(t); head != nil {
 		parts = append(parts, fmt.Sprintf("%.0f %% done", math.Floor(100*share)))
 	}
-	return legible(strings.Join(append(parts, m.figures(t, now)...), ", "))
+	return Legible(strings.Join(append(parts, m.figures(t, now)...), ", "))
 }
 
 // outermostFirst lists a task behind those of which it is a part.
@@ -79,9 +79,9 @@ func standing(t *progress.Task, innermost bool) string {
 	case t.Unit == "":
 		return t.Name
 	case t.Unit == progress.Bytes && t.Total > 0:
-		return fmt.Sprintf("%s %s/%s", t.Name, smallBytesText(min(done, t.Total)), smallBytesText(t.Total))
+		return fmt.Sprintf("%s %s/%s", t.Name, BytesText(min(done, t.Total)), BytesText(t.Total))
 	case t.Unit == progress.Bytes:
-		return t.Name + " " + smallBytesText(done)
+		return t.Name + " " + BytesText(done)
 	case !innermost && (t.Total == 0 || done < t.Total):
 		done++
 	}
@@ -89,7 +89,7 @@ func standing(t *progress.Task, innermost bool) string {
 }
 
 // figures are the time left, the speed and the estimated error, as far as they are known.
-func (m *meter) figures(t *progress.Task, now time.Time) (figures []string) {
+func (m *Meter) figures(t *progress.Task, now time.Time) (figures []string) {
 	if share, head := shareOf(t); head != nil {
 		from := m.beginning[head]
 		if made := share - from.share; made > 0 {
@@ -105,7 +105,7 @@ func (m *meter) figures(t *progress.Task, now time.Time) (figures []string) {
 	if made := float64(t.Done() - t.From); made > 0 && seconds > 0 {
 		switch rate := made / seconds; {
 		case t.Unit == progress.Bytes:
-			figures = append(figures, smallBytesText(int64(rate))+"/s")
+			figures = append(figures, BytesText(int64(rate))+"/s")
 		case rate >= 10:
 			figures = append(figures, fmt.Sprintf("%.0f/s", rate))
 		default:
@@ -131,8 +131,8 @@ func durationText(d time.Duration) string {
 	return fmt.Sprintf("%.0fh", math.Ceil(d.Hours()))
 }
 
-// columnsIn returns how many columns a text takes, or more: what is not ASCII is taken to be wide.
-func columnsIn(text string) (n int) {
+// ColumnsIn returns how many columns a text takes, or more: what is not ASCII is taken to be wide.
+func ColumnsIn(text string) (n int) {
 	for _, r := range text {
 		if n++; r > '~' {
 			n++

@@ -1,4 +1,4 @@
-package main
+package device
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
@@ -20,12 +21,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 )
 
-const deviceVariable = "UMA_GPU_DEVICE"
+const Variable = "UMA_GPU_DEVICE"
 
 // deviceFlags say where to compute.
-func deviceFlags() []cli.Flag {
+func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{deviceVariable},
+		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{Variable},
 			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
 		&cli.StringFlag{Name: "shares", DefaultText: "measured",
 			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
@@ -40,38 +41,38 @@ func deviceFlags() []cli.Flag {
 	}
 }
 
-// selection is what --device stands for.
-type selection struct {
-	try     []gpu.Info // OpenCL devices to open, the first that works is used
-	cpu     processor  // used if none of them works, nil if it is not to be
-	auto    bool       // nobody asked for one of them
+// Selection is what --device stands for.
+type Selection struct {
+	Try     []gpu.Info // OpenCL devices to open, the first that works is used
+	CPU     processor  // used if none of them works, nil if it is not to be
+	Auto    bool       // nobody asked for one of them
 	list    lister     // finds what auto is to try, nil once it is in try
-	problem error      // why there is nothing to try, if that is worth a word
+	Problem error      // why there is nothing to try, if that is worth a word
 }
 
 // lister lists the OpenCL devices.
 type lister func() ([]gpu.Info, error)
 
-// look finds the devices that auto tries. It is for work that is worth the time that drivers take.
-func (s *selection) look() {
+// Look finds the devices that auto tries. It is for work that is worth the time that drivers take.
+func (s *Selection) Look() {
 	if s.list == nil {
 		return
 	}
 	all, err := s.list()
-	s.try, s.problem, s.list = slices.Concat(filter(all, isGPU), filter(all, isOtherAccelerator)), err, nil
+	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err, nil
 	s.ofThisRank()
 }
 
 // processor opens an engine without OpenCL, which cannot fail.
 type processor func(noBounds bool) engine.Engine
 
-// processors are these engines, by their id.
-var processors = []struct {
+// Processors are these engines, by their id.
+var Processors = []struct {
 	id  string
-	new processor
-}{{"cpu", fastest}, {"cpu:plain", func(bool) engine.Engine { return cpuref.New() }}}
+	New processor
+}{{"cpu", Fastest}, {"cpu:plain", func(bool) engine.Engine { return cpuref.New() }}}
 
-func fastest(noBounds bool) engine.Engine {
+func Fastest(noBounds bool) engine.Engine {
 	if noBounds {
 		return simd.NewUnbounded()
 	}
@@ -81,39 +82,39 @@ func fastest(noBounds bool) engine.Engine {
 // selectDevice finds the devices that a name stands for. list lists the OpenCL
 // devices; it is not called if the name does not ask for one, and for auto when it looks. Errors are
 // errNoSuchDevice or those of list.
-func selectDevice(name string, list lister) (selection, error) {
+func Select(name string, list lister) (Selection, error) {
 	name = strings.TrimSpace(name)
 	keyword := strings.ToLower(name)
-	for _, p := range processors {
+	for _, p := range Processors {
 		if keyword == p.id {
-			return selection{cpu: p.new}, nil
+			return Selection{CPU: p.New}, nil
 		}
 	}
 	if keyword == "auto" || keyword == "" {
-		return selection{cpu: fastest, auto: true, list: list}, nil
+		return Selection{CPU: Fastest, Auto: true, list: list}, nil
 	}
 	all, err := list()
 	if err != nil {
-		return selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
+		return Selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
 	}
 	found := matching(keyword, all)
 	if len(found) == 1 {
-		return selection{try: found}, nil
+		return Selection{Try: found}, nil
 	}
 	what := "matches none of the devices"
 	if len(found) > 1 {
 		what = fmt.Sprintf("is not clear, it matches %d of the devices", len(found))
 	}
-	return selection{}, fmt.Errorf("%w: %q%s %s:\n%s", errNoSuchDevice, name, fromEnvironment(name),
+	return Selection{}, fmt.Errorf("%w: %q%s %s:\n%s", app.ErrNoSuchDevice, name, fromEnvironment(name),
 		what, deviceList(all))
 }
 
-func isGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
+func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
 
-// isOtherAccelerator reports whether a device is neither a GPU nor the processor, and has
+// IsOtherAccelerator reports whether a device is neither a GPU nor the processor, and has
 // memory of its own, without which it reads the examples no faster than the processor.
-func isOtherAccelerator(i gpu.Info) bool {
-	return !isGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
+func IsOtherAccelerator(i gpu.Info) bool {
+	return !IsGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
 }
 
 // filter returns the devices to keep, in their order.
@@ -133,7 +134,7 @@ var exactID = regexp.MustCompile(`^opencl:([0-9]+)\.([0-9]+)$`)
 // stands for; it is clear if there is one.
 func matching(name string, all []gpu.Info) []gpu.Info {
 	if name == "opencl" {
-		if gpus := filter(all, isGPU); len(gpus) == 1 {
+		if gpus := filter(all, IsGPU); len(gpus) == 1 {
 			return gpus
 		}
 		return all
@@ -154,8 +155,8 @@ func matching(name string, all []gpu.Info) []gpu.Info {
 
 // fromEnvironment says where a device name that nobody typed comes from.
 func fromEnvironment(name string) string {
-	if strings.TrimSpace(os.Getenv(deviceVariable)) == name {
-		return " (" + deviceVariable + ")"
+	if strings.TrimSpace(os.Getenv(Variable)) == name {
+		return " (" + Variable + ")"
 	}
 	return ""
 }
@@ -164,8 +165,8 @@ func fromEnvironment(name string) string {
 func deviceList(all []gpu.Info) string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, p := range processors {
-		fmt.Fprintf(t, "  %s\t%s\n", p.id, p.new(false).Device().Name)
+	for _, p := range Processors {
+		fmt.Fprintf(t, "  %s\t%s\n", p.id, p.New(false).Device().Name)
 	}
 	for _, i := range all {
 		fmt.Fprintf(t, "  %s\t%s (%s, %s)\n", i.ID(), i.Name, i.PlatformName, i.Type)
@@ -174,59 +175,59 @@ func deviceList(all []gpu.Info) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// device is where a command will compute.
-type device struct {
-	selection
-	options gpu.Options
-	audit   audit.Level // "" for a sample, unless it is the processor
+// Device is where a command will compute.
+type Device struct {
+	Selection
+	Options gpu.Options
+	Audit   audit.Level // "" for a sample, unless it is the processor
 
-	parts  []*device // of a list of devices, each of which computes on a share of the examples
+	Parts  []*Device // of a list of devices, each of which computes on a share of the examples
 	shares []int     // of the parts, nil to measure them
-	data   string    // hash of the data that it will be used for, as far as it is known
+	Data   string    // hash of the data that it will be used for, as far as it is known
 }
 
 // chooseDevice checks the flags of deviceFlags and finds the device, so that a
 // wrong name is told before any file is read.
-func chooseDevice(c *cli.Context) (*device, error) {
-	maxAlloc, err := parseBytes(c.String("max-alloc"))
+func Choose(c *cli.Context) (*Device, error) {
+	maxAlloc, err := app.ParseBytes(c.String("max-alloc"))
 	if err != nil {
-		return nil, usagef(c, "--max-alloc: %v", err)
+		return nil, app.Usagef(c, "--max-alloc: %v", err)
 	}
-	limit, err := parseBytes(c.String("memory-limit"))
+	limit, err := app.ParseBytes(c.String("memory-limit"))
 	if err != nil {
-		return nil, usagef(c, "--memory-limit: %v", err)
+		return nil, app.Usagef(c, "--memory-limit: %v", err)
 	}
 	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
 		AllowNonconforming: c.Bool("allow-nonconforming")}
-	d := &device{options: options}
+	d := &Device{Options: options}
 	if c.IsSet("audit") {
-		level, err := oneOf(c, "audit", string(audit.Off), string(audit.Sample), string(audit.Full))
+		level, err := app.OneOf(c, "audit", string(audit.Off), string(audit.Sample), string(audit.Full))
 		if err != nil {
 			return nil, err
 		}
-		d.audit = audit.Level(level)
+		d.Audit = audit.Level(level)
 	}
 	name := deviceOfRank(c.String("device"))
-	list := listDevices(newNotes(c))
+	list := listDevices(app.NewNotes(c))
 	if names := listedDevices(name, list); names != nil {
 		return d, d.chooseShards(c, names, list)
 	}
 	if c.String("shares") != "" {
-		return nil, usagef(c, "--shares is of several devices, wanted --device with + between them")
+		return nil, app.Usagef(c, "--shares is of several devices, wanted --device with + between them")
 	}
-	d.selection, err = selectDevice(name, list)
+	d.Selection, err = Select(name, list)
 	return d, err
 }
 
 // listDevices returns a lister that warns once of drivers that are left out.
-func listDevices(n notes) lister {
+func listDevices(n app.Notes) lister {
 	said := false
 	return func() ([]gpu.Info, error) {
 		all, err := gpu.Devices()
 		if err == nil && !said { // or the error says it
 			said = true
 			for _, broken := range gpu.LeftOut() {
-				n.warn("%v", broken)
+				n.Warn("%v", broken)
 			}
 		}
 		return all, err
@@ -234,7 +235,7 @@ func listDevices(n notes) lister {
 }
 
 // adviseDevice adds to an error that an audit found what to do.
-func adviseDevice(err error) error {
+func Advise(err error) error {
 	if !errors.Is(err, audit.ErrDiffers) {
 		return err
 	}
@@ -244,8 +245,8 @@ func adviseDevice(err error) error {
 
 // audited returns e with the audit that was asked for. The processor is audited by the loops that define every
 // result, all others by the processor, which is fast, and keeps no bounds that both could be wrong about.
-func (d *device) audited(e engine.Engine) engine.Engine {
-	level := d.audit
+func (d *Device) audited(e engine.Engine) engine.Engine {
+	level := d.Audit
 	if e.Device().Kind == "cpu" {
 		if level == "" {
 			level = audit.Off
@@ -257,86 +258,86 @@ func (d *device) audited(e engine.Engine) engine.Engine {
 	if level == "" {
 		level = audit.Sample
 	}
-	return audit.Engine(e, fastest(true), level)
+	return audit.Engine(e, Fastest(true), level)
 }
 
-// work is what a learner will see of the examples. Devices are chosen for it.
-type work struct {
+// Work is what a learner will see of the examples. Devices are chosen for it.
+type Work struct {
 	sparse   bool
-	features int
-	classes  int
-	values   int  // stored
-	shared   bool // each rank has read its own examples, whatever its share
+	Features int
+	Classes  int
+	Values   int  // stored
+	Shared   bool // each rank has read its own examples, whatever its share
 }
 
-// workOn returns the work on prepared examples of so many classes.
-func workOn(x dataset.Examples, classes int) work {
-	return work{x.Sparse(), x.D, classes, x.Stored(), x.Share != nil}
+// WorkOn returns the work on prepared examples of so many classes.
+func WorkOn(x dataset.Examples, classes int) Work {
+	return Work{x.Sparse(), x.D, classes, x.Stored(), x.Share != nil}
 }
 
-// workOnComponents returns the work on as many components of n examples.
-func workOnComponents(n, components, classes int) work {
-	return work{features: components, classes: classes, values: n * components}
+// WorkOnComponents returns the work on as many components of n examples.
+func WorkOnComponents(n, components, classes int) Work {
+	return Work{Features: components, Classes: classes, Values: n * components}
 }
 
-// processorValues is how many stored values are too many for auto to stay on the
+// ProcessorValues is how many stored values are too many for auto to stay on the
 // processor. A step on fewer is over before a device has been told what to do: on the
 // optical digits (0.25 M values) the processor makes ten steps while OpenCL, even with
 // nothing to copy, makes one.
-const processorValues = 1 << 20
+const ProcessorValues = 1 << 20
 
 // processorSuffices reports whether the processor is done before a device has begun.
-func (w work) processorSuffices() bool { return w.values < processorValues }
+func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
-// wantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others:
+// WantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others:
 // where these are a file larger than memory there is no room.
-func (d *device) wantsNarrow(x dataset.Examples) bool {
+func (d *Device) WantsNarrow(x dataset.Examples) bool {
 	if x.Window() > 0 {
 		return false
 	}
-	if slices.ContainsFunc(d.parts, func(p *device) bool { return p.wantsNarrow(x) }) {
+	if slices.ContainsFunc(d.Parts, func(p *Device) bool { return p.WantsNarrow(x) }) {
 		return true
 	}
-	if d.auto && workOn(x, 0).processorSuffices() {
+	if d.Auto && WorkOn(x, 0).processorSuffices() {
 		return false
 	}
-	d.look()
-	return len(d.try) > 0 && d.try[0].WantsNarrow(x.N, x.D, !d.options.NoBounds)
+	d.Look()
+	return len(d.Try) > 0 && d.Try[0].WantsNarrow(x.N, x.D, !d.Options.NoBounds)
 }
 
-// open opens the device for the work w and says which one it is. The caller closes the engine.
-func (d *device) open(n notes, w work) (engine.Engine, error) {
-	if d.parts != nil || launch.Ranks > 1 {
+// Open opens the device for the work w and says which one it is. The caller closes the engine.
+func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
+	if d.Parts != nil || Launch.Ranks > 1 {
 		return d.openShards(n, w)
 	}
 	return d.openOne(n, w)
 }
 
 // openOne is open for a device that is not a list, and of a process by itself.
-func (d *device) openOne(n notes, w work) (engine.Engine, error) {
+func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 	var try []gpu.Info
-	if !d.auto || !w.processorSuffices() {
-		if d.look(); d.problem != nil {
-			n.warn("no OpenCL device, computing on the processor instead: %v", d.problem)
+	if !d.Auto || !w.processorSuffices() {
+		if d.Look(); d.Problem != nil {
+			n.Warn("no OpenCL device, computing on the processor instead: %v", d.Problem)
 		}
-		try = d.try
+		try = d.Try
 	}
 	for _, i := range try {
-		e, err := gpu.Open(i, d.options)
+		e, err := gpu.Open(i, d.Options)
 		if err == nil {
 			about := e.Device()
-			n.say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
+			n.Say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
 			if !about.Conforming {
-				n.warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
+				n.Warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
 			}
 			return d.audited(e), nil
 		}
-		if d.cpu == nil {
-			return nil, adviseMemory(err)
+		if d.CPU == nil {
+			return nil, app.AdviseMemory(err)
 		}
-		n.warn("this device is passed over: %v", err)
+		n.Warn("this device is passed over: %v", err)
 	}
-	e := d.cpu(d.options.NoBounds)
-	n.say("device: %s %s", e.Device().ID, e.Device().Name)
+	e := d.CPU(d.Options.NoBounds)
+	n.Say("device: %s %s", e.Device().ID, e.Device().Name)
 	return d.audited(e), nil
 }

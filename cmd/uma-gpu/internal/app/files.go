@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"os"
@@ -12,34 +12,34 @@ import (
 // A flag whose value is the name of a file says by its type what the command does
 // with the file. checkFiles then protects it; no command has to.
 type (
-	inputFlag   struct{ *cli.StringFlag }      // a file to read; - is standard input
-	inputsFlag  struct{ *cli.StringSliceFlag } // files to read
-	outputFlag  struct{ *cli.StringFlag }      // a file to write; - is standard output where it is the default
-	outputsFlag struct{ *cli.StringSliceFlag } // files to write
+	InputFlag   struct{ *cli.StringFlag }      // a file to read; - is standard input
+	InputsFlag  struct{ *cli.StringSliceFlag } // files to read
+	OutputFlag  struct{ *cli.StringFlag }      // a file to write; - is standard output where it is the default
+	OutputsFlag struct{ *cli.StringSliceFlag } // files to write
 )
 
-// fileFlag is one of these types.
-type fileFlag interface {
+// FileFlag is one of these types.
+type FileFlag interface {
 	cli.Flag
-	written() bool
+	Written() bool
 	paths(c *cli.Context) []string
 }
 
-func (inputFlag) written() bool   { return false }
-func (inputsFlag) written() bool  { return false }
-func (outputFlag) written() bool  { return true }
-func (outputsFlag) written() bool { return true }
+func (InputFlag) Written() bool   { return false }
+func (InputsFlag) Written() bool  { return false }
+func (OutputFlag) Written() bool  { return true }
+func (OutputsFlag) Written() bool { return true }
 
-func (f inputsFlag) paths(c *cli.Context) []string  { return c.StringSlice(f.Name) }
-func (f outputsFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
-func (f inputFlag) paths(c *cli.Context) []string {
-	files, err := dataFiles(c.String(f.Name))
+func (f InputsFlag) paths(c *cli.Context) []string  { return c.StringSlice(f.Name) }
+func (f OutputsFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
+func (f InputFlag) paths(c *cli.Context) []string {
+	files, err := DataFiles(c.String(f.Name))
 	if err != nil { // which whoever reads them says
 		return nil
 	}
 	return files
 }
-func (f outputFlag) paths(c *cli.Context) []string {
+func (f OutputFlag) paths(c *cli.Context) []string {
 	if f.Value == "-" && c.String(f.Name) == "-" {
 		return nil
 	}
@@ -56,13 +56,13 @@ func checkFiles(c *cli.Context) error {
 	}
 	var files []namedFile
 	for _, f := range c.Command.Flags {
-		f, ok := f.(fileFlag)
+		f, ok := f.(FileFlag)
 		if !ok {
 			continue
 		}
 		for _, path := range f.paths(c) {
 			if path != "" {
-				files = append(files, namedFile{f.Names()[0], f.written(), path})
+				files = append(files, namedFile{f.Names()[0], f.Written(), path})
 			}
 		}
 	}
@@ -72,11 +72,11 @@ func checkFiles(c *cli.Context) error {
 			if !out.written {
 				out, other = b, a
 			}
-			if mayReplace(out.flag, other.flag) {
+			if MayReplace(out.flag, other.flag) {
 				continue
 			}
-			if out.written && samePlace(c, out.path, other.path) {
-				return usagef(c, "--%s is the same file as --%s, %s; give another name", out.flag, other.flag, other.path)
+			if out.written && SamePlace(c, out.path, other.path) {
+				return Usagef(c, "--%s is the same file as --%s, %s; give another name", out.flag, other.flag, other.path)
 			}
 		}
 	}
@@ -90,15 +90,15 @@ func checkFiles(c *cli.Context) error {
 	return nil
 }
 
-// mayReplace reports whether the file of flag out may take the place of the one that other
+// MayReplace reports whether the file of flag out may take the place of the one that other
 // names: what a training goes on from is read whole, and no longer wanted afterwards.
-func mayReplace(out, other string) bool {
+func MayReplace(out, other string) bool {
 	return other == "resume" && (out == "checkpoint" || out == "model")
 }
 
-// samePlace reports whether a file written at path a would take the place of b,
+// SamePlace reports whether a file written at path a would take the place of b,
 // whatever links lead there. Neither needs to exist.
-func samePlace(c *cli.Context, a, b string) bool {
+func SamePlace(c *cli.Context, a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := stat(c, b)
 	if errA == nil && errB == nil {

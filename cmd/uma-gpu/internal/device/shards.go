@@ -1,4 +1,4 @@
-package main
+package device
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
@@ -19,27 +21,27 @@ func listedDevices(name string, list lister) []string {
 	if len(names) == 1 {
 		return nil
 	}
-	if _, err := selectDevice(name, list); err == nil {
+	if _, err := Select(name, list); err == nil {
 		return nil
 	}
 	return names
 }
 
 // chooseShards finds the devices of a list, each of which takes a share of the examples.
-func (d *device) chooseShards(c *cli.Context, names []string, list lister) error {
+func (d *Device) chooseShards(c *cli.Context, names []string, list lister) error {
 	for _, name := range names {
-		s, err := selectDevice(name, list)
-		if err == nil && s.auto {
-			err = fmt.Errorf("%w: %q is no device to stand beside others: name one", errNoSuchDevice, name)
+		s, err := Select(name, list)
+		if err == nil && s.Auto {
+			err = fmt.Errorf("%w: %q is no device to stand beside others: name one", app.ErrNoSuchDevice, name)
 		}
 		if err != nil {
 			return err
 		}
-		d.parts = append(d.parts, &device{selection: s, options: d.options, audit: d.audit})
+		d.Parts = append(d.Parts, &Device{Selection: s, Options: d.Options, Audit: d.Audit})
 	}
 	shares, err := parseShares(c.String("shares"), len(names))
 	if err != nil {
-		return usagef(c, "--shares: %v", err)
+		return app.Usagef(c, "--shares: %v", err)
 	}
 	d.shares = shares
 	return nil
@@ -64,7 +66,7 @@ func parseShares(text string, count int) (shares []int, err error) {
 }
 
 // openShards opens all devices of the list, and those of all ranks, as one engine.
-func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
+func (d *Device) openShards(n app.Notes, w Work) (_ engine.Engine, err error) {
 	var engines []engine.Engine
 	defer func() {
 		if err != nil {
@@ -73,9 +75,9 @@ func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
 			}
 		}
 	}()
-	parts := d.parts
+	parts := d.Parts
 	if parts == nil {
-		parts = []*device{d}
+		parts = []*Device{d}
 	}
 	for _, part := range parts {
 		e, err := part.openOne(n, w)
@@ -85,25 +87,25 @@ func (d *device) openShards(n notes, w work) (_ engine.Engine, err error) {
 		engines = append(engines, e)
 	}
 	shares := d.shares
-	if shares == nil && !w.processorSuffices() && !(w.shared && len(engines) == 1) {
-		if shares, err = shard.Measure(engines, w.features, w.classes, w.values, w.sparse); err != nil {
+	if shares == nil && !w.processorSuffices() && !(w.Shared && len(engines) == 1) {
+		if shares, err = shard.Measure(engines, w.Features, w.Classes, w.Values, w.sparse); err != nil {
 			return nil, err
 		}
 	}
-	if launch.Ranks > 1 {
-		n.say("rank %d of %d", launch.Rank, launch.Ranks)
+	if Launch.Ranks > 1 {
+		n.Say("rank %d of %d", Launch.Rank, Launch.Ranks)
 		return d.joinRanks(engines, shares, w)
 	}
 	e, err := shard.New(engines, shares)
 	if err != nil {
 		return nil, err
 	}
-	n.say("shares of the examples: %s", sharesText(engines, shares))
+	n.Say("shares of the examples: %s", SharesText(engines, shares))
 	return e, nil
 }
 
-// sharesText says how much each engine takes; nil shares are equal.
-func sharesText(engines []engine.Engine, shares []int) string {
+// SharesText says how much each engine takes; nil shares are equal.
+func SharesText(engines []engine.Engine, shares []int) string {
 	total, texts := 0, make([]string, len(engines))
 	for i := range engines {
 		if shares == nil {
@@ -124,13 +126,13 @@ func sharesText(engines []engine.Engine, shares []int) string {
 
 // reopenShards opens the devices of the list a second time, with another limit of memory for all
 // that are OpenCL's.
-func (d *device) reopenShards(limit int64) (_ engine.Engine, err error) {
+func (d *Device) reopenShards(limit int64) (_ engine.Engine, err error) {
 	var engines []engine.Engine
-	for _, part := range d.parts {
+	for _, part := range d.Parts {
 		e := engine.Engine(nil)
-		if part.cpu != nil {
-			e = part.cpu(d.options.NoBounds)
-		} else if e, err = part.reopen(part.try[0].ID(), limit/int64(len(d.parts))); err != nil {
+		if part.CPU != nil {
+			e = part.CPU(d.Options.NoBounds)
+		} else if e, err = part.Reopen(part.Try[0].ID(), limit/int64(len(d.Parts))); err != nil {
 			break
 		}
 		engines = append(engines, e)
@@ -145,4 +147,20 @@ func (d *device) reopenShards(limit int64) (_ engine.Engine, err error) {
 		err = errors.Join(err, e.Close())
 	}
 	return nil, err
+}
+
+// Reopen opens the OpenCL device with this id a second time, with another limit
+// of memory.
+func (d *Device) Reopen(id string, limit int64) (engine.Engine, error) {
+	if d.Parts != nil {
+		return d.reopenShards(limit)
+	}
+	for _, i := range d.Try {
+		if i.ID() == id {
+			o := d.Options
+			o.MemoryLimit = limit
+			return gpu.Open(i, o)
+		}
+	}
+	return nil, fmt.Errorf("%w: %q cannot be opened again", app.ErrNoSuchDevice, id)
 }

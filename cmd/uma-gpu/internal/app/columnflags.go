@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -58,19 +58,19 @@ func columnOptions(c *cli.Context, o *dataset.Options) (err error) {
 			continue
 		}
 		if *number.into = c.Int(number.flag); *number.into < 1 || *number.into > number.most {
-			return usagef(c, "--%s is %d, wanted 1 to %d", number.flag, *number.into, number.most)
+			return Usagef(c, "--%s is %d, wanted 1 to %d", number.flag, *number.into, number.most)
 		}
 		if text.Columns == nil {
-			return usagef(c, "--%s is given without --text", number.flag)
+			return Usagef(c, "--%s is given without --text", number.flag)
 		}
 	}
 	if c.IsSet("levels") && o.Encode.Levels < 1 {
-		return usagef(c, "--levels is %d, wanted at least 1", o.Encode.Levels)
+		return Usagef(c, "--levels is %d, wanted at least 1", o.Encode.Levels)
 	}
-	if o.Encode.Missing, err = oneOf(c, "missing", "error", "mean", "indicator"); err != nil {
+	if o.Encode.Missing, err = OneOf(c, "missing", "error", "mean", "indicator"); err != nil {
 		return err
 	}
-	o.Unseen, err = oneOf(c, "unseen", "zero", "error")
+	o.Unseen, err = OneOf(c, "unseen", "zero", "error")
 	return err
 }
 
@@ -91,20 +91,20 @@ func missingText(missing []dataset.MissingCount) string {
 	return "; missing values: " + strings.Join(parts, ", ")
 }
 
-// asModel has o read the columns of a table as those that became features f. Flags that ask for something else are
+// AsModel has o read the columns of a table as those that became features f. Flags that ask for something else are
 // wrong, but where a training goes on, which may be given its flags once more.
-func asModel(c *cli.Context, o *dataset.Options, f model.Features) error {
+func AsModel(c *cli.Context, o *dataset.Options, f model.Features) error {
 	for _, flag := range learnedColumns {
-		if c.IsSet(flag) && !visible(c, "resume") {
-			return usagef(c, "--%s is given with a model, which knows what becomes of the columns; give it to train", flag)
+		if c.IsSet(flag) && !Visible(c, "resume") {
+			return Usagef(c, "--%s is given with a model, which knows what becomes of the columns; give it to train", flag)
 		}
 	}
 	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
 	return nil
 }
 
-// brief is a name from a file without characters that steer a terminal, cut to what a line has room for.
-func brief(name string) string {
+// Brief is a name from a file without characters that steer a terminal, cut to what a line has room for.
+func Brief(name string) string {
 	const most = 40
 	text := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bufio"
@@ -15,37 +15,37 @@ import (
 
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, about any) {
-		p, columns := page{}, usualColumns
+		p, columns := page{}, UsualColumns
 		switch about := about.(type) {
 		case *cli.App:
 			p = appPage(about)
 		case *cli.Command:
-			p = commandPage(about.HelpName, about)
+			p = CommandPage(about.HelpName, about)
 		}
-		if s, ok := w.(screen); ok {
-			columns = s.columns
+		if s, ok := w.(Screen); ok {
+			columns = s.Columns
 		}
 		p.print(w, columns)
 	}
 }
 
-// screen is standard output, buffered. The buffer keeps the first write error; nobody below has to look.
-type screen struct {
+// Screen is standard output, buffered. The buffer keeps the first write error; nobody below has to look.
+type Screen struct {
 	*bufio.Writer
-	columns int // for texts that are wrapped
+	Columns int // for texts that are wrapped
 }
 
 // The columns of a help text: where nobody knows how many there are, and the most that are read with ease.
 const (
-	usualColumns = 80
+	UsualColumns = 80
 	mostColumns  = 110
 	leastColumns = 30
 )
 
-// columnsOf returns how many columns a text on w should have: those of the terminal, or of the
+// ColumnsOf returns how many columns a text on w should have: those of the terminal, or of the
 // variable COLUMNS.
-func columnsOf(w io.Writer) int {
-	columns := usualColumns
+func ColumnsOf(w io.Writer) int {
+	columns := UsualColumns
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		columns = n
 	}
@@ -59,7 +59,7 @@ func columnsOf(w io.Writer) int {
 
 // print writes the page for a terminal of so many columns.
 func (p page) print(w io.Writer, columns int) {
-	fmt.Fprintf(w, "%s\n\nUsage: %s\n", wrap(p.name+": "+p.usage, columns, 0), wrap(p.synopsis, columns-7, 4))
+	fmt.Fprintf(w, "%s\n\nUsage: %s\n", Wrap(p.Name+": "+p.usage, columns, 0), Wrap(p.synopsis, columns-7, 4))
 	if len(p.text) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -68,46 +68,46 @@ func (p page) print(w io.Writer, columns int) {
 			fmt.Fprintln(w)
 		}
 		if !text.verbatim {
-			fmt.Fprintln(w, wrap(strings.Join(text.lines, " "), columns, 0))
+			fmt.Fprintln(w, Wrap(strings.Join(text.lines, " "), columns, 0))
 			continue
 		}
 		for _, line := range text.lines {
-			fmt.Fprintln(w, wrapLine(line, columns))
+			fmt.Fprintln(w, WrapLine(line, columns))
 		}
 	}
 	printSections(w, p.commands, columns)
-	printSections(w, p.flags, columns)
+	printSections(w, p.Flags, columns)
 	if p.commands != nil {
-		fmt.Fprintf(w, "\n%s\n", wrap(p.name+" COMMAND --help explains a command.", columns, 0))
+		fmt.Fprintf(w, "\n%s\n", Wrap(p.Name+" COMMAND --help explains a command.", columns, 0))
 	}
 }
 
 // printSections writes commands or flags in two columns, one below the other where the window is narrow.
-func printSections(w io.Writer, all []section, columns int) {
+func printSections(w io.Writer, all []Section, columns int) {
 	widest := 0
 	for _, s := range all {
-		for _, i := range s.items {
-			widest = max(widest, utf8.RuneCountInString(i.term))
+		for _, i := range s.Items {
+			widest = max(widest, utf8.RuneCountInString(i.Term))
 		}
 	}
 	left := min(widest, columns/3) + 4 // with two spaces on either side
 	for _, s := range all {
-		fmt.Fprintf(w, "\n%s:\n", s.heading)
-		for _, i := range s.items {
-			term := "  " + i.term
+		fmt.Fprintf(w, "\n%s:\n", s.Heading)
+		for _, i := range s.Items {
+			term := "  " + i.Term
 			if gap := left - utf8.RuneCountInString(term); gap >= 2 {
 				term += strings.Repeat(" ", gap)
 			} else {
 				term += "\n" + strings.Repeat(" ", left)
 			}
-			fmt.Fprintln(w, term+hang(i.about, columns, left))
+			fmt.Fprintln(w, term+Hang(i.About, columns, left))
 		}
 	}
 }
 
-// wrap breaks a text into lines of at most so many columns where its words allow; lines after the first begin with
+// Wrap breaks a text into lines of at most so many columns where its words allow; lines after the first begin with
 // margin spaces.
-func wrap(text string, columns, margin int) string {
+func Wrap(text string, columns, margin int) string {
 	var b strings.Builder
 	at := 0
 	for k, word := range strings.Fields(text) {
@@ -127,14 +127,14 @@ func wrap(text string, columns, margin int) string {
 	return b.String()
 }
 
-// hang breaks a text that begins behind so many columns of other text, below which it goes on.
-func hang(text string, columns, behind int) string {
-	return strings.ReplaceAll(wrap(text, columns-behind, 0), "\n", "\n"+strings.Repeat(" ", behind))
+// Hang breaks a text that begins behind so many columns of other text, below which it goes on.
+func Hang(text string, columns, behind int) string {
+	return strings.ReplaceAll(Wrap(text, columns-behind, 0), "\n", "\n"+strings.Repeat(" ", behind))
 }
 
-// wrapLine breaks a line of its own, such as a command or a row of a table, if it is too wide: what follows stands
+// WrapLine breaks a line of its own, such as a command or a row of a table, if it is too wide: what follows stands
 // where the last cell of a row began, and a command goes on behind a backslash.
-func wrapLine(line string, columns int) string {
+func WrapLine(line string, columns int) string {
 	if utf8.RuneCountInString(line) <= columns {
 		return line
 	}
@@ -146,7 +146,7 @@ func wrapLine(line string, columns int) string {
 	}
 	margin := strings.Repeat(" ", utf8.RuneCountInString(head))
 	if strings.Contains(line, "uma-gpu ") {
-		return head + strings.ReplaceAll(wrap(words, columns-len(margin)-6, 0), "\n", " \\\n    "+margin)
+		return head + strings.ReplaceAll(Wrap(words, columns-len(margin)-6, 0), "\n", " \\\n    "+margin)
 	}
-	return head + hang(words, columns, len(margin))
+	return head + Hang(words, columns, len(margin))
 }

@@ -1,15 +1,15 @@
-package main
+package app
 
 import "strings"
 
-// group is what stands together in a help text.
-type group struct {
+// Group is what stands together in a help text.
+type Group struct {
 	heading string
-	members string // their names, separated by spaces
+	Members string // their names, separated by spaces
 }
 
-// commandGroups are the commands by what one wants to do.
-var commandGroups = []group{
+// CommandGroups are the commands by what one wants to do.
+var CommandGroups = []Group{
 	{"Learn", "train bootstrap query calibrate"},
 	{"Judge and choose", "eval cv compare report inspect verify"},
 	{"Doubt labels", "issues confusion"},
@@ -21,8 +21,8 @@ var commandGroups = []group{
 	{"This program", "version completion man"},
 }
 
-// flagGroups are the flags by what they are about, whatever the command. A new flag is a word here.
-var flagGroups = []group{
+// FlagGroups are the flags by what they are about, whatever the command. A new flag is a word here.
+var FlagGroups = []Group{
 	{"Data", `data format label-column ignore-columns id-column header separator decimal labels
 		x-name y-name zero-based storage max-errors trust-data skip-bad no-labels categories levels
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
@@ -43,9 +43,9 @@ var flagGroups = []group{
 }
 
 // groupOf returns the heading of the group that has a name, "" if none has.
-func groupOf(name string, groups []group) string {
+func groupOf(name string, groups []Group) string {
 	for _, g := range groups {
-		for _, member := range strings.Fields(g.members) {
+		for _, member := range strings.Fields(g.Members) {
 			if member == name {
 				return g.heading
 			}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// meter has standard error to itself, and shows there how far long work is: on a terminal in a line that is drawn
+// Meter has standard error to itself, and shows there how far long work is: on a terminal in a line that is drawn
 // over and over below what is written, else in a line of its own every so often. It is the progress.Listener of
 // all commands, and the writer of their notes and warnings.
-type meter struct {
+type Meter struct {
 	w     io.Writer
-	now   func() time.Time
-	width func() int // of the terminal, in columns
+	Now   func() time.Time
+	Width func() int // of the terminal, in columns
 
 	lock      sync.Mutex
-	live      bool // w is a terminal
+	Live      bool // w is a terminal
 	quiet     bool
 	beginning map[*progress.Task]beginning
-	last      time.Time // when progress was shown last, or the meter made
+	Last      time.Time // when progress was shown last, or the meter made
 	drawn     bool      // the live line is to be seen
 	open      bool      // what was written last has no line break at its end, so the line is not the meter's
 }
@@ -43,14 +43,14 @@ const (
 	plainInterval = 10 * time.Second
 )
 
-func newMeter(w io.Writer) *meter {
-	m := &meter{w: w, now: time.Now, beginning: map[*progress.Task]beginning{}}
-	if m.last = m.now(); isTerminal(w) {
+func NewMeter(w io.Writer) *Meter {
+	m := &Meter{w: w, Now: time.Now, beginning: map[*progress.Task]beginning{}}
+	if m.Last = m.Now(); IsTerminal(w) {
 		f := w.(*os.File)
-		m.live, m.width = true, func() int {
+		m.Live, m.Width = true, func() int {
 			n, _, err := term.GetSize(int(f.Fd()))
 			if err != nil || n <= 0 {
-				n = usualColumns
+				n = UsualColumns
 			}
 			return n
 		}
@@ -58,29 +58,29 @@ func newMeter(w io.Writer) *meter {
 	return m
 }
 
-// isTerminal reports whether w is a terminal that can be drawn on.
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether w is a terminal that can be drawn on.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// still takes over what the flags of a command ask for: of --quiet no progress, of --verbose, whose lines are
+// Still takes over what the flags of a command ask for: of --quiet no progress, of --verbose, whose lines are
 // many, no live line.
-func (m *meter) still(quiet, verbose bool) {
+func (m *Meter) Still(quiet, verbose bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	m.quiet, m.live = m.quiet || quiet, m.live && !verbose
+	m.quiet, m.Live = m.quiet || quiet, m.Live && !verbose
 }
 
-// watched says whether somebody sees each step.
-func (m *meter) watched() bool {
+// Watched says whether somebody sees each step.
+func (m *Meter) Watched() bool {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	return m.live && !m.quiet
+	return m.Live && !m.quiet
 }
 
 // Write writes above the live line.
-func (m *meter) Write(b []byte) (int, error) {
+func (m *Meter) Write(b []byte) (int, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.clear()
@@ -90,14 +90,14 @@ func (m *meter) Write(b []byte) (int, error) {
 	return m.w.Write(b)
 }
 
-// gone takes the live line away.
-func (m *meter) gone() {
+// Gone takes the live line away.
+func (m *Meter) Gone() {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.clear()
 }
 
-func (m *meter) clear() {
+func (m *Meter) clear() {
 	if m.drawn {
 		fmt.Fprint(m.w, "\r\x1b[K") // that stderr cannot be written to is no reason to stop
 		m.drawn = false
@@ -105,15 +105,15 @@ func (m *meter) clear() {
 }
 
 // Began is of progress.Listener.
-func (m *meter) Began(t *progress.Task) {
+func (m *Meter) Began(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	share, _ := shareOf(t)
-	m.beginning[t] = beginning{m.now(), share}
+	m.beginning[t] = beginning{m.Now(), share}
 }
 
 // Ended is of progress.Listener.
-func (m *meter) Ended(t *progress.Task) {
+func (m *Meter) Ended(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	delete(m.beginning, t)
@@ -123,15 +123,15 @@ func (m *meter) Ended(t *progress.Task) {
 }
 
 // Moved is of progress.Listener.
-func (m *meter) Moved(t *progress.Task) {
+func (m *Meter) Moved(t *progress.Task) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	now := m.now()
+	now := m.Now()
 	if m.quiet || m.open || !m.due(t, now) {
 		return
 	}
-	m.last = now
-	if !m.live {
+	m.Last = now
+	if !m.Live {
 		fmt.Fprintf(m.w, "progress: %s\n", m.text(t, now))
 		return
 	}
@@ -141,15 +141,15 @@ func (m *meter) Moved(t *progress.Task) {
 }
 
 // due says whether it is time to show progress.
-func (m *meter) due(t *progress.Task, now time.Time) bool {
-	if !m.live {
-		return now.Sub(m.last) >= plainInterval
+func (m *Meter) due(t *progress.Task, now time.Time) bool {
+	if !m.Live {
+		return now.Sub(m.Last) >= plainInterval
 	}
 	root := t
 	for root.Parent != nil {
 		root = root.Parent
 	}
-	return now.Sub(m.last) >= liveInterval && now.Sub(m.beginning[root].at) >= patience
+	return now.Sub(m.Last) >= liveInterval && now.Sub(m.beginning[root].at) >= patience
 }
 
 // barOf draws a share that is done, if it is known, with a text behind it. It has no colours, whatever NO_COLOR says.

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -11,12 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// countFlag is a flag whose value is a whole number, which may be written like 1e6. mendUsage makes one of every
+// CountFlag is a flag whose value is a whole number, which may be written like 1e6. mendUsage makes one of every
 // cli.IntFlag.
-type countFlag struct{ *cli.IntFlag }
+type CountFlag struct{ *cli.IntFlag }
 
 // Apply makes the flag one of set.
-func (f countFlag) Apply(set *flag.FlagSet) error {
+func (f CountFlag) Apply(set *flag.FlagSet) error {
 	for _, name := range f.Names() {
 		value := count(f.Value)
 		set.Var(&value, name, f.Usage)
@@ -33,7 +33,7 @@ func (n *count) String() string { return strconv.Itoa(int(*n)) }
 func (n *count) Get() any { return int(*n) }
 
 func (n *count) Set(text string) error {
-	value, err := parseCount(text)
+	value, err := ParseCount(text)
 	if err == nil {
 		*n = count(value)
 	}
@@ -43,8 +43,8 @@ func (n *count) Set(text string) error {
 // withExponent is a number such as 1e3 or 2.5e+4; more than 99 zeros are none.
 var withExponent = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[eE]\+?[0-9]{1,2}$`)
 
-// parseCount reads a whole number, exactly.
-func parseCount(text string) (int, error) {
+// ParseCount reads a whole number, exactly.
+func ParseCount(text string) (int, error) {
 	if n, err := strconv.ParseInt(text, 0, strconv.IntSize); err == nil {
 		return int(n), nil
 	} else if errors.Is(err, strconv.ErrRange) {

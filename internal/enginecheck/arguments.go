@@ -1,5 +1,5 @@
-// Package enginecheck judges the arguments of an engine's methods: the same questions and
-// the same errors for every engine, each of which asks here before it does anything.
+// Package enginecheck checks every call of an engine before it computes: the same checks and the
+// same errors for all engines.
 package enginecheck
 
 import (
@@ -12,21 +12,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Load judges the arguments of Engine.Load.
-func Load(x dataset.Examples, classes int) error {
-	_, err := checkLoad("load", x, classes)
+// Load checks the arguments of Engine.Load.
+func Load(op string, x dataset.Examples, classes int) error {
+	_, err := checkLoad(op, x, classes)
 	return err
 }
 
-// LoadCells judges the arguments of Engine.LoadCells and
-// returns the format of the class sums: f, or that of x if f is the zero value.
-func LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
-	const op = "load cells"
+// LoadCells checks the arguments of Engine.LoadCells and returns the format of the class sums: f, or
+// the format of x if f is zero.
+func LoadCells(
+	op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+) (numerics.FixedPoint, error) {
 	maxAbs, err := checkLoad(op, x, classes)
 	if err != nil {
 		return f, err
 	}
-	if err := Len(op, "y", len(y), x.N); err != nil {
+	if err := checkLen(op, "y", len(y), x.N); err != nil {
 		return f, err
 	}
 	for i, k := range y {
@@ -37,8 +38,8 @@ func LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint
 	return Format(op, maxAbs, x.N, f)
 }
 
-// Format returns f, or the format of n examples of which maxAbs is the largest value if f is
-// the zero value. ErrShape if f cannot hold them.
+// Format returns f, or if f is zero the format of n examples whose largest absolute value is maxAbs.
+// Its error is ErrShape if f cannot hold them.
 func Format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	if f == (numerics.FixedPoint{}) {
 		return numerics.NewFixedPoint(maxAbs, n), nil
@@ -71,9 +72,8 @@ func checkLoad(op string, x dataset.Examples, classes int) (maxAbs float32, err 
 	return maxAbs, nil
 }
 
-// Memory returns ErrMemory if the process may not take what p has besides the
-// examples. It is for engines in the memory of the process.
-func Memory(op string, x dataset.Examples, classes int, p engine.Plan) error {
+// inMemory returns ErrMemory if the process may not take what p lists besides the examples.
+func inMemory(op string, x dataset.Examples, classes int, p engine.Plan) error {
 	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
 	if p.ClassSums > 0 {
 		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
@@ -81,9 +81,9 @@ func Memory(op string, x dataset.Examples, classes int, p engine.Plan) error {
 	return memory.Check(memory.Sum(p.Scores, p.ClassSums, p.Scratch), op+": what is kept besides the examples ("+what+")")
 }
 
-// Rescore judges the arguments of Scorer.Rescore.
-func Rescore(w engine.Weights, classes []int, d, q int) error {
-	if err := weights("rescore", w, d, q); err != nil {
+// checkRescore checks the arguments of Scorer.Rescore.
+func checkRescore(w engine.Weights, classes []int, d, q int) error {
+	if err := checkWeights("rescore", w, d, q); err != nil {
 		return err
 	}
 	seen := make([]bool, q)
@@ -99,8 +99,8 @@ func Rescore(w engine.Weights, classes []int, d, q int) error {
 	return nil
 }
 
-// weights judges the shape of W.
-func weights(op string, w engine.Weights, d, q int) error {
+// checkWeights checks the shape of W.
+func checkWeights(op string, w engine.Weights, d, q int) error {
 	if w.Q != q || w.D != d || len(w.W) != q*d {
 		return fmt.Errorf("%s: %w: weights are %d×%d with %d values, the examples want %d×%d",
 			op, engine.ErrShape, w.Q, w.D, len(w.W), q, d)
@@ -108,8 +108,8 @@ func weights(op string, w engine.Weights, d, q int) error {
 	return nil
 }
 
-// Scores judges the arguments of Scorer.Scores.
-func Scores(dst []float32, from, to, n, q int) error {
+// checkScores checks the arguments of Scorer.Scores.
+func checkScores(dst []float32, from, to, n, q int) error {
 	if from < 0 || to < from || to > n || len(dst) != (to-from)*q {
 		return fmt.Errorf("scores: %w: %d values for examples %d..%d of %d with %d classes",
 			engine.ErrShape, len(dst), from, to, n, q)
@@ -117,42 +117,41 @@ func Scores(dst []float32, from, to, n, q int) error {
 	return nil
 }
 
-// Len judges the length of one argument of an operation.
-func Len(op, what string, got, want int) error {
+// checkLen checks the length of one argument of an operation.
+func checkLen(op, what string, got, want int) error {
 	if got != want {
 		return fmt.Errorf("%s: %w: %s has %d values, want %d", op, engine.ErrShape, what, got, want)
 	}
 	return nil
 }
 
-// UpdateVectors judges the arguments of Cells.UpdateVectors.
-func UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32, d, q int) error {
+// checkUpdateVectors checks the arguments of Cells.UpdateVectors.
+func checkUpdateVectors(dst []float32, pairs []engine.Pair, inv []float32, d, q int) error {
 	const op = "update vectors"
 	for _, z := range pairs {
-		if err := Class(op, z.P, q); err != nil {
+		if err := checkClass(op, z.P, q); err != nil {
 			return err
 		}
-		if err := Class(op, z.Q, q); err != nil {
+		if err := checkClass(op, z.Q, q); err != nil {
 			return err
 		}
 	}
-	if err := Len(op, "dst", len(dst), len(pairs)*d); err != nil {
+	if err := checkLen(op, "dst", len(dst), len(pairs)*d); err != nil {
 		return err
 	}
-	return Len(op, "inv", len(inv), q*q)
+	return checkLen(op, "inv", len(inv), q*q)
 }
 
-// Class judges a class index of an operation.
-func Class(op string, r, q int) error {
+// checkClass checks a class index of an operation.
+func checkClass(op string, r, q int) error {
 	if r < 0 || r >= q {
 		return fmt.Errorf("%s: %w: class %d, want 0..%d", op, engine.ErrShape, r, q-1)
 	}
 	return nil
 }
 
-// Project judges the arguments of Engine.Project.
-func Project(dst []float32, x dataset.Examples, p engine.Projection) error {
-	const op = "project"
+// Project checks the arguments of Engine.Project.
+func Project(op string, dst []float32, x dataset.Examples, p engine.Projection) error {
 	const most = math.MaxInt32 - 1024
 	if err := p.Function.Check(); err != nil {
 		return fmt.Errorf("%s: %w: %w", op, engine.ErrValue, err)

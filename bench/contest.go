@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/bench/device"
 )
 
-// plan is what there is to measure.
+// plan holds the sets, the ways and the seeds to measure.
 type plan struct {
 	sets    []set
 	ways    []choice

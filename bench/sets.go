@@ -17,7 +17,7 @@ import (
 type set struct {
 	name        string
 	train, test part    // without a test part, train is divided
-	first       int     // so many examples of a divided set train; 0: the seed picks 70 % of each class
+	first       int     // number of examples that train of a divided set; 0: the seed picks 70 % of each class
 	noises      []noise // of its labels
 }
 
@@ -25,7 +25,7 @@ type set struct {
 type part struct {
 	path    string
 	options dataset.Options
-	rows    int                 // only so many examples, the first ones; 0 is all
+	rows    int                 // number of the first examples that count; 0 for all
 	edit    func(string) string // makes the text of a gzip file one that dataset.ReadFrom takes
 }
 

@@ -34,7 +34,7 @@ type options struct {
 	Sets    []string // of experiment.Sets; nil for all
 	Runs    int      // how often all is repeated with other random numbers, at least 2
 	Seed    uint64   // of the first run; the next ones have the numbers after it
-	// Note is told what goes on; nil for nobody.
+	// Note tells the progress; nil to say nothing.
 	Note func(format string, args ...any)
 }
 

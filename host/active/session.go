@@ -66,7 +66,7 @@ func (s *Session) Labels() []int32 {
 	return y
 }
 
-// Agreements returns those that there are, in the order of the rounds.
+// Agreements returns the agreements of the rounds that have one, in order.
 func (s *Session) Agreements() (all []Agreement) {
 	for _, r := range s.Rounds {
 		if r.Agreement != nil {

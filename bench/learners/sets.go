@@ -65,7 +65,8 @@ var sets = []set{
 		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Features: 19767}},
 		test:  part{path: reuters + "test.svm.gz"}},
 	{name: "letter", noises: injected, first: 15000,
-		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
+		train: part{path: "letter/letter-recognition.data.gz",
+			options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
 	{name: "cifar10n", train: cifar10("clean_label"),
 		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person", cifar10("random_label1")),
 			column("vote of three", cifar10("aggre_label"))},
@@ -98,7 +99,8 @@ func images(dir, which string, rows int) part {
 }
 
 func music(which string) part {
-	return part{path: genre + which + ".csv.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
+	return part{path: genre + which + ".csv.gz",
+		options: dataset.Options{Table: dataset.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
 }
 
 func scenes(which string) part {
@@ -108,7 +110,8 @@ func scenes(which string) part {
 
 func agNews(labels string) part {
 	return part{path: agnews + "train.svm.gz",
-		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
+		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz",
+			Table: dataset.Table{LabelColumn: labels}}}
 }
 
 func cifar10(labels string) part {

@@ -211,7 +211,8 @@ func (r *run) measure(
 // duel asks about a pool of d for class topic against the rest.
 func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64, accuracy accuracies) error {
 	which, y := d.pool(topic, seed)
-	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}, Found: dataset.Found{Path: d.train.Path}}
+	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"},
+		Found: dataset.Found{Path: d.train.Path}}
 	p, err := active.NewPool(ctx, x, host.Options{Engine: r.Engine, Preparation: d.steps, Kernel: d.kernel})
 	if err != nil {
 		return err

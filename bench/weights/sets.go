@@ -41,7 +41,8 @@ const (
 var sets = []set{
 	{name: "optdigits", train: part{path: "optdigits/optdigits.tra.gz"}, test: part{path: "optdigits/optdigits.tes.gz"}},
 	{name: "letter", seeds: 1, first: 15000,
-		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
+		train: part{path: "letter/letter-recognition.data.gz",
+			options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
 	{name: "mnist", seeds: 1,
 		train: part{path: mnist + "train-images-idx3-ubyte.gz",
 			options: dataset.Options{Labels: mnist + "train-labels-idx1-ubyte.gz"}, rows: 6000},

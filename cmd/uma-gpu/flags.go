@@ -63,8 +63,9 @@ var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parque
 // dataOptions checks the flags of dataFlags.
 func dataOptions(c *cli.Context) (dataset.Options, error) {
 	o := dataset.Options{
-		Table: dataset.Table{LabelColumn: c.String("label-column"), IDColumn: c.String("id-column")}, Labels: c.String("labels"),
-		XName: c.String("x-name"), YName: c.String("y-name"),
+		Table:  dataset.Table{LabelColumn: c.String("label-column"), IDColumn: c.String("id-column")},
+		Labels: c.String("labels"),
+		XName:  c.String("x-name"), YName: c.String("y-name"),
 		ZeroBased: c.Bool("zero-based"), MaxErrors: c.Int("max-errors"), SkipBad: c.Bool("skip-bad"),
 		Trust: c.Bool("trust-data"), Stdin: c.App.Reader,
 	}

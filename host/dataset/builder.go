@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -234,11 +235,15 @@ func (b *builder) sealSparse() {
 	b.counts, b.columns, b.values, b.rowFrom = b.counts[:0], b.columns[:0], b.values[:0], 0
 }
 
+// errGivenAway ends the reading of a file whose examples are not a data set of their own: the next
+// part of a set goes on with them, or a stream has given them away in blocks.
+var errGivenAway = errors.New("the examples are given away")
+
 // finish makes the data set of all accepted examples.
 func (b *builder) finish() (*Dataset, error) {
 	if b.o.parts.goesOn() {
 		b.seal()
-		return nil, nil
+		return nil, errGivenAway
 	}
 	if err := b.end(); err != nil {
 		return nil, err
@@ -255,7 +260,10 @@ func (b *builder) finish() (*Dataset, error) {
 	}
 	b.seal()
 	if b.o.block != nil {
-		return nil, b.giveAway(true)
+		if err := b.giveAway(true); err != nil {
+			return nil, err
+		}
+		return nil, errGivenAway
 	}
 	return b.dataset()
 }

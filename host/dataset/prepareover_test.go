@@ -96,7 +96,8 @@ func TestPrepareOverFaults(t *testing.T) {
 // to.
 func TestOverwrite(t *testing.T) {
 	for _, storage := range []string{"dense", "sparse"} {
-		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage, Table: Table{LabelColumn: "first"}})
+		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage,
+			Table: Table{LabelColumn: "first"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -152,7 +152,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		}
 	}
 	d, err := f.read(s, o)
-	if err != nil || d == nil { // of a part that is not the last
+	if err != nil {
 		return nil, err
 	}
 	if o.parts != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 )
 
@@ -80,13 +81,16 @@ func openStream(blocks iter.Seq2[*Dataset, error]) (*Stream, error) {
 	return s, nil
 }
 
-// Next returns the next block, which becomes the caller's; nil after the last.
+// Next returns the next block, which becomes the caller's; io.EOF after the last.
 func (s *Stream) Next() (*Dataset, error) {
 	if !s.read {
 		s.read = true
 		return s.First, nil
 	}
-	d, err, _ := s.next()
+	d, err, more := s.next()
+	if !more {
+		return nil, io.EOF
+	}
 	return d, err
 }
 
@@ -138,7 +142,9 @@ func (state *blockState) read(s *source, o Options, yield func(*Dataset, error) 
 		}
 		return s.ctx.Err()
 	}
-	_, err = f.read(s, o)
+	if _, err = f.read(s, o); errors.Is(err, errGivenAway) {
+		return nil
+	}
 	return err
 }
 

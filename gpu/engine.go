@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/jgillich/go-opencl/cl"
 
@@ -28,9 +27,10 @@ const normClasses = 4
 // pocl is the platform whose compiler is known to fetch ahead when told.
 const pocl = "Portable Computing Language"
 
-// gpuEngine is one opened device with its compiled kernels.
+// gpuEngine is one opened device with its compiled kernels. Operations take turns, since kernels hold
+// their arguments.
 type gpuEngine struct {
-	mu         sync.Mutex // held by every operation: kernels hold their arguments, one launch at a time
+	*enginecheck.Engine
 	info       Info
 	conforming bool
 	q          *queue
@@ -51,6 +51,9 @@ type gpuEngine struct {
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
 }
+
+// unchecked is a gpuEngine behind the checks.
+type unchecked struct{ *gpuEngine }
 
 // Open opens a device that Devices listed, compiles the kernels for it and runs
 // a probe of its float32 operations and the self-test (clause 12). A device that fails one of them
@@ -123,6 +126,7 @@ func open(i Info, o Options, b build) (*gpuEngine, error) {
 
 func (d device) open(o Options, b build) (*gpuEngine, error) {
 	e := &gpuEngine{info: d.info, conforming: true, maxAlloc: d.info.MaxAlloc, build: b}
+	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
 	e.shares = d.info.SharesMemory && !b.copies
 	if o.NoBounds {
 		e.build.bounds = sketch.Never
@@ -211,19 +215,17 @@ func (e *gpuEngine) compile(programs []program) error {
 	return nil
 }
 
-func (e *gpuEngine) Device() engine.Device {
+func (e unchecked) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
 		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming,
 	}
 }
 
-func (e *gpuEngine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e unchecked) Close() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	for _, p := range e.allPrograms() {
-		for _, k := range p.kernels(e) {
+		for _, k := range p.kernels(e.gpuEngine) {
 			if *k.to != nil {
 				(*k.to).cl.Release()
 				*k.to = nil
@@ -248,55 +250,50 @@ func (e *gpuEngine) Close() error {
 	return errors.Join(errs...)
 }
 
-func (e *gpuEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	if err := enginecheck.Load(x, classes); err != nil {
-		return nil, err
-	}
-	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{}, scoring)
+func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	r, err := e.load(x, nil, classes, numerics.FixedPoint{}, scoring)
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func (e *gpuEngine) LoadCells(
+func (e unchecked) LoadCells(
 	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
-	f, err := enginecheck.LoadCells(x, y, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.load("load cells", x, y, classes, f, sorting)
+	r, err := e.load(x, y, classes, f, sorting)
 	if err != nil {
 		return nil, err
 	}
 	return labelled{r}, nil
 }
 
-// load is Load, LoadCells or LoadEvaluator; y is nil unless examples are sorted into cells.
-func (e *gpuEngine) load(op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, use use) (
-	*resident, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.programs == nil {
-		return nil, fmt.Errorf("%s: %w", op, engine.ErrClosed)
+func (e unchecked) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	r, err := e.load(x, nil, classes, f, evaluating)
+	if err != nil {
+		return nil, err
 	}
-	if err := e.checkMemory(op, x, classes, use); err != nil {
+	return evaluator{r}, nil
+}
+
+// load loads examples for a use; y is nil unless they are sorted into cells.
+func (e *gpuEngine) load(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, use use) (
+	*resident, error) {
+	if err := e.checkMemory(x, classes, use); err != nil {
 		return nil, err
 	}
 	if err := e.compile(e.loadPrograms(x, use)); err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
 	r, err := newResident(e, x, y, classes, f, use)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %d examples of %d features on %s: %w", op, x.N, x.D, e.info.ID(), err)
+		return nil, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
 	return r, nil
 }
 
 // Work implements engine.Counting.
-func (e *gpuEngine) Work() engine.Work {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.q.work
+func (e *gpuEngine) Work() (w engine.Work) {
+	e.Locked(func() { w = e.q.work })
+	return w
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // eachDevice runs f on every OpenCL device there is; none is a failure.
@@ -226,19 +227,20 @@ func TestMoreThanFits(t *testing.T) {
 			c.b.guard = noGuard
 			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Cells) {})
 			got := ask(t, openTest(t, i, c.o, c.b), c.x, c.y, q, func(r engine.Cells) {
-				tiles, aside := r.(labelled).tiles, 0
+				inner := enginecheck.Inner(r).(labelled)
+				tiles, aside := inner.tiles, 0
 				for _, tile := range tiles {
 					if tile.values.host != nil {
 						aside++
 					}
 				}
-				plan, err := r.(labelled).e.fresh().Plan(c.x, c.y, q)
+				plan, err := unchecked{inner.e.fresh()}.Plan(c.x, c.y, q)
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
 					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err, aside, len(tiles))
 				}
 				used := plan.Examples - plan.Aside + plan.Scores + plan.ClassSums + plan.Scratch
-				if used != r.(labelled).e.q.inUse {
-					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, r.(labelled).e.q.inUse)
+				if used != inner.e.q.inUse {
+					t.Errorf("%s, %s: plan %+v makes %d bytes, %d are in use", i.ID(), c.name, plan, used, inner.e.q.inUse)
 				}
 				where := "some"
 				switch aside {

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -54,6 +55,7 @@ func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 		info: e.info, q: e.q, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
 		build: e.build, options: e.options, group: e.group,
 	}
+	b.Engine = enginecheck.New(unchecked{b}, enginecheck.How{Turns: true})
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
 	groups := [][]program{programs, sparsePrograms, projectPrograms, evaluatorPrograms, sparseEvaluatorPrograms}

@@ -22,7 +22,6 @@ type weighing struct {
 	terms   *buffer[int32]   // of the total, as kernel add_groups wants them
 	triples *buffer[int32]
 
-	aimed bool
 	given int32 // 1 if the targets are given
 }
 

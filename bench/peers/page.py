@@ -206,8 +206,8 @@ program, taken in turns, with the least and the most.
 
 ## A step of UMA
 
-Fashion-MNIST (Debian's dataset-fashion-mnist), {self.data()}, prepared
-with `standardize,bias,l2`, 40 % pairwise label noise, C known. numpy computes all scores, all class sums and
+Fashion-MNIST (Debian's dataset-fashion-mnist): {self.data()}. It is prepared
+with `standardize,bias,l2` and has 40 % pairwise label noise; C is known. numpy computes all scores, all class sums and
 all update vectors. For class sums, `masked` selects and adds each cell, and `gemm` multiplies by the one-hot labels.
 uma-gpu computes only what the last step changed. AVX-512 is OpenBLAS with
 OPENBLAS_CORETYPE=SkylakeX. The median step of a run is shown: of {self.runs['uma-gpu opencl'][0]['run']['steps']} steps of uma-gpu, of {self.runs['numpy gemm'][0]['steps']} of numpy.

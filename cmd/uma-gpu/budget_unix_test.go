@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // What does not fit in memory ends with an exit code and a line of its own, in real
@@ -82,7 +84,7 @@ func TestMemoryBudget(t *testing.T) {
 		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
 		last := lines[len(lines)-1]
 		traced := strings.Contains(stderr.String(), "goroutine") || strings.Contains(stderr.String(), "panic")
-		if code != exitMemory || traced || stdout.Len() > 0 ||
+		if code != app.ExitMemory || traced || stdout.Len() > 0 ||
 			!strings.HasPrefix(last, "uma-gpu: ") || !strings.Contains(last, "memory") {
 			t.Errorf("%s uma-gpu %s: exit code %d\n%.600s", c.prefix, c.args, code, stderr.String())
 		}

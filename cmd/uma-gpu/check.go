@@ -7,15 +7,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
 func checkCommand() *cli.Command {
 	flags := noisyDataFlags()
 	flags = append(flags, foldFlags()...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
-	flags = append(flags, []cli.Flag{jsonFlag(), quietFlag()}...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
+	flags = append(flags, []cli.Flag{app.JSONFlag(), app.QuietFlag()}...)
 	return &cli.Command{
 		Name:  "check",
 		Usage: "say whether a confusion matrix helps, and whether labels contradict it",
@@ -46,7 +48,7 @@ func checkNoise(c *cli.Context) error {
 	defer o.close()
 	with, noise := o.held, o.noise
 	o.noise = nil
-	o.notes.say("the same without a confusion matrix")
+	o.notes.Say("the same without a confusion matrix")
 	if err := o.train(c.Context, c.Int("folds")); err != nil {
 		return err
 	}
@@ -55,10 +57,10 @@ func checkNoise(c *cli.Context) error {
 		return fmt.Errorf("%s: %w", o.confusion, err)
 	}
 	for _, w := range check.Warnings {
-		o.notes.warn("%s: %s", o.confusion, w)
+		o.notes.Warn("%s: %s", o.confusion, w)
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, checkReport{o.Learner.Definition().Name, check,
+		return app.PrintJSON(c.App.Writer, checkReport{o.Learner.Definition().Name, check,
 			finite(check.Milder), finite(check.Stronger)})
 	}
 	w := c.App.Writer

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
@@ -21,7 +22,7 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 		return "", nil
 	}
 	if out := c.String("picture"); chart.Format(out) == "" {
-		return "", usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
+		return "", app.Usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
 	}
 	most := 1
 	for _, text := range c.StringSlice("grid") {
@@ -42,7 +43,7 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 		}
 	}
 	if axis == "" {
-		return "", usagef(c, "--picture is given without numbers to draw over, wanted such as "+
+		return "", app.Usagef(c, "--picture is given without numbers to draw over, wanted such as "+
 			"--grid aggressiveness=0.01..10:log7")
 	}
 	return axis, nil

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -29,7 +30,7 @@ type comparison struct {
 	engine engine.Engine
 	folds  int
 	seeds  int
-	notes  notes
+	notes  app.Notes
 
 	consensus bool // the labels are that of annotators, and judge is its matrix
 }
@@ -41,7 +42,7 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 	defer task.End()
 	for _, group := range x.groups(list) {
 		for k, way := range group {
-			x.notes.say("%d of %d: %s", seen+k+1, len(list), way.flags)
+			x.notes.Say("%d of %d: %s", seen+k+1, len(list), way.flags)
 		}
 		task.Reach(int64(seen))
 		seen += len(group)
@@ -51,14 +52,14 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 			continue
 		}
 		for _, way := range group { // which one fails, and why, it tells alone
-			if err := interrupted(ctx); err != nil {
+			if err := app.Interrupted(ctx); err != nil {
 				return err
 			}
 			if len(group) > 1 {
 				tried, err = x.tryGroup(ctx, []candidate{way})
 			}
 			if err != nil {
-				x.notes.warn("%s: %v", way.flags, err)
+				x.notes.Warn("%s: %v", way.flags, err)
 				report.Failed = append(report.Failed, failure{way.flags, err.Error()})
 				continue
 			}
@@ -73,7 +74,7 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 		}
 		r.train, r.estimates = r.way.trainFlags(given), r.way.estimates()
 	}
-	return interrupted(ctx)
+	return app.Interrupted(ctx)
 }
 
 // groups puts those of the candidates together that can be trained side by side, as many as 1 GiB has
@@ -107,7 +108,7 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 	}
 	noise, err := x.noiseOf(ctx, group[0], ways[0])
 	if err != nil {
-		return nil, adviseKernel(adviseMemory(err))
+		return nil, app.AdviseKernel(app.AdviseMemory(err))
 	}
 	bySeed := make([][]triedReport, len(group))
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed", Total: int64(x.seeds)})
@@ -115,7 +116,7 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 	for range x.seeds {
 		held, err := x.outOfFold(ctx, noise, ways)
 		if err != nil {
-			return nil, adviseKernel(adviseMemory(err))
+			return nil, app.AdviseKernel(app.AdviseMemory(err))
 		}
 		for k, h := range held {
 			by := noise
@@ -200,17 +201,17 @@ func mean(bySeed []triedReport) triedReport {
 // save trains in a way on all examples and writes the model.
 func (x *comparison) save(ctx context.Context, way candidate, path string) error {
 	o := way.Options
-	o.Engine, o.Tool, o.Watch = x.engine, version, host.Watch{Note: x.notes.say}
+	o.Engine, o.Tool, o.Watch = x.engine, app.Version, host.Watch{Note: x.notes.Say}
 	noise, err := x.noiseOf(ctx, way, o)
 	if err != nil {
-		return adviseKernel(adviseMemory(err))
+		return app.AdviseKernel(app.AdviseMemory(err))
 	}
 	m, err := host.Train(ctx, x.data, noise, o)
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", x.data.Path, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", x.data.Path, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	return m.Save(path)
 }
@@ -226,7 +227,7 @@ func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options)
 	case way.confusion == noConfusion || method == outoffold.NoNoise:
 		return nil, nil
 	case method == "":
-		return readMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
+		return app.ReadMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
 	}
 	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o, Method: method, Folds: x.folds})
 	if err != nil {

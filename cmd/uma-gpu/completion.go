@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // shellScripts ask the program for words by the cli package's --generate-bash-completion.
@@ -28,11 +30,11 @@ func completionCommand() *cli.Command {
 			"Example: uma-gpu completion bash",
 		Action: func(c *cli.Context) error {
 			if c.Args().Len() > 1 {
-				return usagef(c, "unexpected argument %q", c.Args().Get(1))
+				return app.Usagef(c, "unexpected argument %q", c.Args().Get(1))
 			}
 			shell := c.Args().First()
 			if !slices.Contains(shells, shell) {
-				return usagef(c, "found %q for a shell, wanted %s", shell, orList(shells))
+				return app.Usagef(c, "found %q for a shell, wanted %s", shell, app.OrList(shells))
 			}
 			script, err := shellScripts.ReadFile("completion/uma-gpu." + shell)
 			if err == nil {

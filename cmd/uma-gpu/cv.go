@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -16,9 +18,9 @@ import (
 func cvCommand() *cli.Command {
 	flags := append(noisyDataFlags(), annotatorFlags()...)
 	flags = append(flags, foldFlags()...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
-	flags = append(flags, []cli.Flag{printedAxesFlag(), jsonFlag(), quietFlag()}...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
+	flags = append(flags, []cli.Flag{app.PrintedAxesFlag(), app.JSONFlag(), app.QuietFlag()}...)
 	return &cli.Command{
 		Name:  "cv",
 		Usage: "judge a learner by examples held out in turn, without a right label",
@@ -77,7 +79,7 @@ func crossValidate(c *cli.Context) error {
 	report.warn(o.notes)
 	report.turn(o.axes)
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
+		return app.PrintJSON(c.App.Writer, report)
 	}
 	w := c.App.Writer
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -33,7 +35,7 @@ func devicesCommand() *cli.Command {
 			"processor: sample as often as two hundredths of the time allow, and the last of each training; full\n" +
 			"everything. What differs is an error, and no model is written. cpu is audited by cpu:plain.\n\n" +
 			"Example: uma-gpu devices",
-		Flags:  []cli.Flag{jsonFlag()},
+		Flags:  []cli.Flag{app.JSONFlag()},
 		Action: devices,
 	}
 }
@@ -59,20 +61,20 @@ type deviceListing struct {
 }
 
 func devices(c *cli.Context) error {
-	if err := checkUsage(c); err != nil {
+	if err := app.CheckUsage(c); err != nil {
 		return err
 	}
-	listing := testDevices(notes{c.App.ErrWriter, false})
+	listing := testDevices(app.Notes{W: c.App.ErrWriter})
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, listing)
+		return app.PrintJSON(c.App.Writer, listing)
 	}
 	return printDevices(c.App.Writer, listing.Devices)
 }
 
 // testDevices opens all devices, which runs their self-test.
-func testDevices(n notes) (listing deviceListing) {
-	for _, p := range processors {
-		cpu := p.new(false)
+func testDevices(n app.Notes) (listing deviceListing) {
+	for _, p := range device.Processors {
+		cpu := p.New(false)
 		about := cpu.Device()
 		listing.Devices = append(listing.Devices, deviceEntry{
 			ID: about.ID, Kind: about.Kind, Name: about.Name,
@@ -82,12 +84,12 @@ func testDevices(n notes) (listing deviceListing) {
 	infos, listErr := gpu.Devices()
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()
-		n.say("OpenCL: %v", listErr)
+		n.Say("OpenCL: %v", listErr)
 	}
 	for _, broken := range gpu.LeftOut() {
 		listing.LeftOut = append(listing.LeftOut, broken.Error())
 		if listErr == nil { // or it says so
-			n.warn("%v", broken)
+			n.Warn("%v", broken)
 		}
 	}
 	for _, i := range infos {

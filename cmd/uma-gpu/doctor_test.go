@@ -13,6 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -24,7 +26,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("found %+v", r.Findings)
 	}
 	bad := slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Verdict == findingBad })
-	if bad != (code == exitFailure) || bad != strings.Contains(stderr, "findings are bad") {
+	if bad != (code == app.ExitFailure) || bad != strings.Contains(stderr, "findings are bad") {
 		t.Errorf("exit code %d, %q of %+v", code, stderr, r.Findings)
 	}
 }
@@ -74,8 +76,8 @@ func TestDoctorFindings(t *testing.T) {
 			"cache", findingBad, "cannot be kept in ", "POCL_CACHE_DIR"},
 		{"no home", nil, nil, "cache", findingNote, "no folder of your own", "set HOME"},
 		{"variables", nil, map[string]string{"POCL_MEMORY_LIMIT": "1"}, "variables", findingOK, `POCL_MEMORY_LIMIT="1"`, ""},
-		{"a device that is not", nil, map[string]string{deviceVariable: "quantum"},
-			"variables", findingBad, "quantum", "unset " + deviceVariable},
+		{"a device that is not", nil, map[string]string{device.Variable: "quantum"},
+			"variables", findingBad, "quantum", "unset " + device.Variable},
 		{"a failing device", nil, nil, "device", findingBad, "opencl:0.0 Toy: step 3 is wrong", "update or reinstall"},
 	} {
 		root := place(t, c.files)
@@ -89,11 +91,11 @@ func TestDoctorFindings(t *testing.T) {
 		listing := deviceListing{Devices: []deviceEntry{{ID: "opencl:0.0", Name: "Toy", SelfTest: "step 3 is wrong",
 			Info: &gpu.Info{Name: "Toy"}}}}
 		var out bytes.Buffer
-		app := newApp(&out, io.Discard)
-		app.Commands = []*cli.Command{{Name: "doctor", Flags: []cli.Flag{jsonFlag()}, Action: func(c *cli.Context) error {
-			return diagnose(c, s, func(notes) deviceListing { return listing })
+		program := newApp(&out, io.Discard)
+		program.Commands = []*cli.Command{{Name: "doctor", Flags: []cli.Flag{app.JSONFlag()}, Action: func(c *cli.Context) error {
+			return diagnose(c, s, func(app.Notes) deviceListing { return listing })
 		}}}
-		if err := app.Run([]string{"uma-gpu", "doctor", "--json"}); err == nil {
+		if err := program.Run([]string{"uma-gpu", "doctor", "--json"}); err == nil {
 			t.Errorf("%s: no error, though a device fails", c.name)
 		}
 		r := decode[doctorReport](t, out.String())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -46,13 +47,13 @@ func TestBrokenDriver(t *testing.T) {
 			code   int
 			wanted string // on standard error
 		}{
-			{alone, []string{"devices"}, exitOK, broken},
-			{alone, with(train, large, "--device", "opencl"), exitNoDevice, broken},
-			{alone, with(train, large, "--device", "auto"), exitOK, broken},
-			{alone, with(train, digits, "--device", "auto"), exitOK, ""},
-			{alone, []string{"doctor", "--json"}, exitFailure, ""},
-			{beside, []string{"devices"}, exitOK, strings.Replace(broken, alone, beside, 1)},
-			{beside, with(train, digits, "--device", infos[0].ID()), exitOK, strings.Replace(broken, alone, beside, 1)},
+			{alone, []string{"devices"}, app.ExitOK, broken},
+			{alone, with(train, large, "--device", "opencl"), app.ExitNoDevice, broken},
+			{alone, with(train, large, "--device", "auto"), app.ExitOK, broken},
+			{alone, with(train, digits, "--device", "auto"), app.ExitOK, ""},
+			{alone, []string{"doctor", "--json"}, app.ExitFailure, ""},
+			{beside, []string{"devices"}, app.ExitOK, strings.Replace(broken, alone, beside, 1)},
+			{beside, with(train, digits, "--device", infos[0].ID()), app.ExitOK, strings.Replace(broken, alone, beside, 1)},
 		} {
 			var stdout, stderr bytes.Buffer
 			p := program(t, "", c.args...)

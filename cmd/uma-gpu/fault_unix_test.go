@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // A file that is cut short while a training uses it ends the training with an error that names it, and nothing
@@ -35,7 +37,7 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 				}
 			}
 		}
-		if code := exitOf(t, c.Wait()); code != exitFailure ||
+		if code := exitOf(t, c.Wait()); code != app.ExitFailure ||
 			!strings.HasPrefix(last, "uma-gpu: "+data+": the file cannot be read any more") {
 			t.Errorf("%s: exit code %d, last line %q", device, code, last)
 		}
@@ -44,10 +46,11 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 		}
 	}
 }
+
 // openCLToo returns the devices to try: cpu, and opencl where there is one.
 func openCLToo(t *testing.T) []string {
 	t.Helper()
-	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code != exitOK {
+	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code != app.ExitOK {
 		t.Log("no OpenCL device: on the processor alone")
 		return []string{"cpu"}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
@@ -24,7 +25,7 @@ var historyHeader = []string{"step", "estimated_error", "held_out_error"}
 // checkHistory judges the name of a history's file.
 func checkHistory(c *cli.Context, path string) error {
 	if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" && ext != ".jsonl" {
-		return usagef(c, "--history is %q, wanted a name that ends in .csv or .jsonl", path)
+		return app.Usagef(c, "--history is %q, wanted a name that ends in .csv or .jsonl", path)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	parquetgo "github.com/parquet-go/parquet-go"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 )
 
@@ -131,13 +132,13 @@ func TestIDs(t *testing.T) {
 	}
 
 	// A format without columns, a column that is not there or is the label, names that come twice.
-	fail(t, exitFailure, "out.svm: found the format libsvm, whose columns have no names, wanted a table",
+	fail(t, app.ExitFailure, "out.svm: found the format libsvm, whose columns have no names, wanted a table",
 		"train", "--data", out+".svm", "--id-column", "who", "--model", m)
-	fail(t, exitFailure, `d.csv:1: found the columns "x", "who", "y", "class", wanted the column of ids "whom"`,
+	fail(t, app.ExitFailure, `d.csv:1: found the columns "x", "who", "y", "class", wanted the column of ids "whom"`,
 		"train", "--data", data, "--id-column", "whom", "--model", m)
-	fail(t, exitFailure, `found the label column "class" to be the column of ids`,
+	fail(t, app.ExitFailure, `found the label column "class" to be the column of ids`,
 		"train", "--data", data, "--id-column", "class", "--label-column", "class", "--model", m)
-	fail(t, exitUsage, "--id-column is given with an .npy",
+	fail(t, app.ExitUsage, "--id-column is given with an .npy",
 		"predict", "--model", m, "--data", data, "--id-column", "who", "--scores", "--out", out+".npy")
 	last := write(t, dir, "last.csv", "x,class,who\n1,a,p\n2,b,q\n3,a,p\n")
 	_, stderr = succeed(t, "info", "--data", last, "--id-column", "who")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -28,7 +29,7 @@ func issueFormat(c *cli.Context, out string) (string, error) {
 	case "csv", "json", "parquet":
 		return format, nil
 	}
-	return "", usagef(c, "--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
+	return "", app.Usagef(c, "--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
 }
 
 // writeIssues returns what writes ranked rows in a format.
@@ -147,7 +148,7 @@ func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, pat
 		}
 	}
 	clean.SHA256 = clean.Hash()
-	if err := writeData(ctx, path, &clean, together(files, copyOptions(path, &clean))); err != nil {
+	if err := app.WriteData(ctx, path, &clean, app.Together(files, app.CopyOptions(path, &clean))); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, o.data.N, what, path), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -22,7 +23,7 @@ func learnersCommand() *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: "Each learner has flags of its own, which train and bench take together with --learner NAME.\n\n" +
 			"Example: uma-gpu learners uma",
-		Flags:  []cli.Flag{jsonFlag()},
+		Flags:  []cli.Flag{app.JSONFlag()},
 		Action: listLearners,
 	}
 }
@@ -46,7 +47,7 @@ type parameterReport struct {
 
 func listLearners(c *cli.Context) error {
 	if c.Args().Len() > 1 {
-		return usagef(c, "unexpected argument %q", c.Args().Get(1))
+		return app.Usagef(c, "unexpected argument %q", c.Args().Get(1))
 	}
 	w := c.App.Writer
 	if !c.Args().Present() {
@@ -55,7 +56,7 @@ func listLearners(c *cli.Context) error {
 			all = append(all, reportLearner(d))
 		}
 		if c.Bool("json") {
-			return printJSON(w, all)
+			return app.PrintJSON(w, all)
 		}
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, r := range all {
@@ -65,11 +66,11 @@ func listLearners(c *cli.Context) error {
 	}
 	d, err := catalog.Find(c.Args().First())
 	if err != nil {
-		return usagef(c, "%v", err)
+		return app.Usagef(c, "%v", err)
 	}
 	r := reportLearner(d)
 	if c.Bool("json") {
-		return printJSON(w, r)
+		return app.PrintJSON(w, r)
 	}
 	return r.print(w)
 }
@@ -142,14 +143,6 @@ func without(flags []cli.Flag, name string) []cli.Flag {
 	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
-// visible says whether a flag is the command's own, and not one of a learner.
-func visible(c *cli.Context, name string) bool {
-	return slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool {
-		v, ok := f.(cli.VisibleFlag)
-		return ok && f.Names()[0] == name && v.IsVisible()
-	})
-}
-
 // chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
 // flag sets are base's, with which a training began, or the defaults if that is nil.
 func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
@@ -157,7 +150,7 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 	if p == nil || c.IsSet("learner") {
 		d, err := catalog.Find(c.String("learner"))
 		if err != nil {
-			return nil, usagef(c, "--learner: %v", err)
+			return nil, app.Usagef(c, "--learner: %v", err)
 		}
 		if p == nil {
 			p = d.New()
@@ -166,16 +159,16 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		}
 	}
 	about, fs := p.Definition(), flagsOf(p)
-	for _, name := range flagNames(learnerFlags()[1:]) {
-		if !c.IsSet(name) || visible(c, name) {
+	for _, name := range app.FlagNames(learnerFlags()[1:]) {
+		if !c.IsSet(name) || app.Visible(c, name) {
 			continue
 		}
 		if fs.Lookup(name) == nil {
-			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
+			return nil, app.Usagef(c, "--%s is a flag of learner %s, not of %s", name, app.OrList(learnersWith(name)), about.Name)
 		}
 		then := fs.Lookup(name).Value.String()
 		if err := setParameter(fs.Lookup(name), fmt.Sprint(c.Value(name))); err != nil {
-			return nil, usagef(c, "--%s is %q, wanted %s", name, c.String(name), wanted(fs.Lookup(name).Value, err))
+			return nil, app.Usagef(c, "--%s is %q, wanted %s", name, c.String(name), wanted(fs.Lookup(name).Value, err))
 		}
 		if now := fs.Lookup(name).Value.String(); base != nil {
 			if err := asBegun(c, name, now, then); err != nil {
@@ -184,7 +177,7 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		}
 	}
 	if err := p.Check(); err != nil {
-		return nil, usagef(c, "%v", err)
+		return nil, app.Usagef(c, "%v", err)
 	}
 	return p, nil
 }
@@ -193,7 +186,7 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 func setParameter(f *flag.Flag, text string) error {
 	if whole, ok := f.Value.(flag.Getter); ok {
 		if _, ok := whole.Get().(int); ok {
-			n, err := parseCount(text)
+			n, err := app.ParseCount(text)
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // program returns the command that runs a command line in a process of its own:
@@ -63,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 		c := program(t, "ulimit -f 1;", args...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != exitFailure ||
+		if code != app.ExitFailure ||
 			!strings.Contains(stderr.String(), target+": cannot be written (nothing was changed): file too large") {
 			t.Errorf("%s: exit code %d\n%s", args[0], code, stderr.String())
 		}
@@ -99,7 +101,7 @@ func TestSignal(t *testing.T) {
 		for lines.Scan() {
 			last = lines.Text()
 		}
-		if code := exitOf(t, c.Wait()); code != exitInterrupted || !strings.HasPrefix(last, "uma-gpu: interrupted after ") {
+		if code := exitOf(t, c.Wait()); code != app.ExitInterrupted || !strings.HasPrefix(last, "uma-gpu: interrupted after ") {
 			t.Errorf("%v: exit code %d, last line %q", signal, code, last)
 		}
 		if meta := load(t, m).Meta; meta.Stop != "interrupted" || meta.Steps < 3 {
@@ -135,7 +137,7 @@ func TestIgnoredSignals(t *testing.T) {
 			}
 		}
 	}
-	if code := exitOf(t, c.Wait()); code != exitOK {
+	if code := exitOf(t, c.Wait()); code != app.ExitOK {
 		t.Errorf("exit code %d", code)
 	}
 	if meta := load(t, m).Meta; meta.Stop == "interrupted" || meta.Steps != 300 {
@@ -158,7 +160,7 @@ func TestClosedPipe(t *testing.T) {
 	var stderr bytes.Buffer
 	c := program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3")
 	c.Stdout, c.Stderr = w, &stderr
-	if code := exitOf(t, c.Run()); code != exitFailure ||
+	if code := exitOf(t, c.Run()); code != app.ExitFailure ||
 		!strings.Contains(stderr.String(), "uma-gpu: write to standard output: ") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
@@ -169,7 +171,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 	c = program(t, "", "train", "--data", digits, "--model", m, "--max-steps", "3", "--verbose")
 	c.Stdout, c.Stderr = io.Discard, w
-	if code := exitOf(t, c.Run()); code != exitOK {
+	if code := exitOf(t, c.Run()); code != app.ExitOK {
 		t.Errorf("closed stderr: exit code %d", code)
 	}
 	load(t, m)
@@ -220,7 +222,7 @@ func TestCheckpointOnFullDisk(t *testing.T) {
 		c := program(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k), more...)...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
-		if code != exitFailure ||
+		if code != app.ExitFailure ||
 			!strings.Contains(stderr.String(), k+": cannot be written (nothing was changed): file too large; "+
 				"raise the limit") {
 			t.Errorf("%v: exit code %d\n%s", more, code, stderr.String())
@@ -248,7 +250,7 @@ func TestStandardInputIsProtected(t *testing.T) {
 	c := program(t, "", "convert", "--data", "-", "--out", data)
 	c.Stdin, c.Stderr = in, &stderr
 	code := exitOf(t, c.Run())
-	if code != exitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
+	if code != app.ExitUsage || !strings.Contains(stderr.String(), "--out is the same file as --data") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
@@ -53,15 +54,15 @@ func passReport(r host.Report) map[string]any {
 // print prints the report as JSON or for people, as the flags ask, with matrices of these axes.
 func (r trainReport) print(c *cli.Context, axes string) error {
 	w := c.App.Writer
-	if r.Axes = axes; axes == inTrueRows {
+	if r.Axes = axes; axes == app.InTrueRows {
 		r.EstimatedConfusion = transposed(r.EstimatedConfusion)
 	}
 	if r.Validation != nil {
-		r.Validation.warn(newNotes(c))
+		r.Validation.warn(app.NewNotes(c))
 		r.Validation.turn(axes)
 	}
 	if c.Bool("json") {
-		return printJSON(w, r)
+		return app.PrintJSON(w, r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "model\t%s\n", r.Model)
@@ -81,15 +82,15 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f\n",
 		s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 	if a := r.Traffic; a != nil {
-		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n", smallBytesText(a.Summed),
-			smallBytesText(a.Broadcast), a.Calls, a.Seconds)
+		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n", app.BytesText(a.Summed),
+			app.BytesText(a.Broadcast), a.Calls, a.Seconds)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if len(r.Classes) <= mostClasses {
+	if len(r.Classes) <= app.MostClasses {
 		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s\n", heading(axes))
-		err := printMatrix(w, "", r.Classes, func(i, j int) string {
+		err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
 			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
 		})
 		if err != nil {

@@ -46,13 +46,14 @@ var rules = []struct {
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernel/means", "host/kernel", "host/numerics", "host/versionspace"}, "a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"}, "asks through the loop, of any learner on any engine; a session is a file"},
-	{"host/report", []string{"host", "host/judge/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
+	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
+	{"github.com/uma-gpu/uma-gpu", []string{"cpuref/simd", "host", "learners"}, "the front door: one default engine, and none that wants OpenCL"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},
 }
@@ -60,9 +61,8 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
-	// without names and what a socket drops.
-	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
+	// /cpu tells the instructions that the system allows; /unix has files without names.
+	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
@@ -81,12 +81,10 @@ var foreign = map[string][]string{
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset", "internal/parquetfile"},
 	// The Markdown of the documentation, of which the program knows nothing.
-	"github.com/yuin/goldmark": {"internal/docs", "internal/site"},
+	"github.com/yuin/goldmark": {"internal/docs"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},
-	// Links of the site.
-	"golang.org/x/net": {"internal/site"},
 	// What pages of Parquet are packed with, besides.
 	"github.com/andybalholm/brotli": {"internal/parquetfile"},
 	"github.com/pierrec/lz4":        {"internal/parquetfile"},

@@ -111,7 +111,8 @@ func scenes(which string) part {
 
 func agNews(labels string) part {
 	return part{path: agnews + "train.svm.gz",
-		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
+		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz",
+			Table: dataset.Table{LabelColumn: labels}}}
 }
 
 func cifar10(labels string) part {

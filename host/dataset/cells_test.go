@@ -221,8 +221,8 @@ func TestMixedBad(t *testing.T) {
 		{"infinite", "f", good + "inf,8,b\n", mixed("mean"), `f:5:1: column 1 (x): found "inf", wanted a finite number`},
 		{"names of examples", "f", own.String(), mixed(""), `f: column 1 (name) holds 30 different texts in 30 examples, such as "n0", wanted a category, whose levels come again; leave the column out (--ignore-columns name)`},
 		{"too many levels", "f", many.String(), Options{Table: Table{Encode: &EncodeOptions{Levels: 29}}},
-			`f:31:1: column 1 (name): found more than 29 different texts, of which "n29" is one, ` +
-				`wanted a category of at most so many levels`},
+			`f:31:1: column 1 (name): found more than 29 different texts, such as "n29", ` +
+				`wanted a category of at most 29 levels`},
 		{"dates", "f", "day,x,class\n2024-01-31,1,a\n2024-02-01 12:00,2,b\n", mixed(""), `f:1: column 1 (day): found dates or times such as "2024-01-31", which are neither numbers nor categories; leave the column out (--ignore-columns day)`},
 		{"ARFF dates", "f.arff", "@relation r\n@attribute d date\n@attribute c {a,b}\n@data\n", mixed(""), `f.arff:4: column 1 (d): found dates, which are neither`},
 		{"no such column", "f", good, Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"z"}}}}, `f:1: found the columns "x", "y", "class", wanted a category "z"`},

@@ -172,8 +172,7 @@ func TestReadParquetBad(t *testing.T) {
 		want string
 	}{
 		{"text feature", good, Options{}, "f: column 6 (note) is of type STRING, wanted float, double, decimals, integers or booleans; leave it out"},
-		{"no column", good, Options{Table: Table{LabelColumn: "class"}}, `f: found the columns "float",
-			"double", "int", "small", "flag", "note", "zclass", wanted the label column "class"`},
+		{"no column", good, Options{Table: Table{LabelColumn: "class"}}, `f: found the columns "float", "double", "int", "small", "flag", "note", "zclass", wanted the label column "class"`},
 		{"ignored label", good, Options{Table: Table{Ignore: []string{"note", "zclass"}}},
 			`f: found the label column "last" among the columns to leave out`},
 		{"null", bad, note, `f: example 4, column "double": found a missing value (null)`},

@@ -91,8 +91,7 @@ func TestReadTablesBad(t *testing.T) {
 	}{
 		{"ignored name", "x,y,c\n1,2,a\n", Options{Table: Table{Ignore: []string{"z"}}},
 			`f:1: found the columns "x", "y", "c", wanted a column to leave out "z"`},
-		{"ignored position", "1,2,a\n", Options{Table: Table{Ignore: []string{"4"}}}, `f:1: found 3 columns,
-			wanted a column to leave out in position "4"`},
+		{"ignored position", "1,2,a\n", Options{Table: Table{Ignore: []string{"4"}}}, `f:1: found 3 columns, wanted a column to leave out in position "4"`},
 		{"ignored label", "1,2,a\n", Options{Table: Table{Ignore: []string{"3"}}},
 			`f:1: found the label column "last" among the columns to leave out`},
 		{"all ignored", "1,2,a\n", Options{Table: Table{Ignore: []string{"1", "2"}}},

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // annotatorFlags say who gave which label, in place of labels in the data.
@@ -117,6 +118,6 @@ func (t *training) learnsNoise() bool {
 	if t.annotators != "" {
 		return true
 	}
-	f := flagsOf(t.Learner).Lookup("learn-confusion")
-	return f != nil && f.Value.String() == "true"
+	learn, ok := learners.Lookup(t.Learner, "learn_confusion")
+	return ok && learn.String() == "true"
 }

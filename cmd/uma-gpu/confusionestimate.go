@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 func estimateCommand() *cli.Command {
@@ -387,7 +388,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 	if o.Learner, err = chooseLearner(c, nil); err != nil {
 		return nil, nil, err
 	}
-	if f := flagsOf(o.Learner).Lookup("learn-confusion"); f != nil && f.Value.String() == "true" {
+	if learn, ok := learners.Lookup(o.Learner, "learn_confusion"); ok && learn.String() == "true" {
 		return nil, nil, app.Usagef(c, "--learn-confusion is given, which is what --method em does")
 	}
 	where, err := device.Choose(c)

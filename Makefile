@@ -6,10 +6,9 @@
 # make install  puts program, manual pages and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
 # make deb      a Debian package of it, in build/
 # make deb-check installs the package in a new Debian, uses it there and removes it; as root
-# make tuner    the tests that search for a tuning, which make test leaves out
 # make small    the suite on devices with little memory and small work groups
-# make mutants each broken kernel has to fail the conformance suite
-# make every    every learner on every engine, and float32 made of integers: make test leaves most out
+# make mutants all broken kernels have to fail the conformance suite, of which make test tries a sample
+# make every    every learner on every engine: make test leaves most out
 # make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
 # make mpi      tests on three ranks of Open MPI, or with MPI=mpich of MPICH, on this machine; mpi-short and mpi-kills too
 # make mpi-short some of it, as every change is
@@ -27,13 +26,11 @@
 # make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 # make race     the tests under the race detector
 # make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
-# make rusticl  conformance on a second OpenCL driver, Mesa's
-# make rusticl-all the same in every form, and training, for many minutes
 # make bench    benchmarks of the engines
 # make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 # make bench-gpu tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
 # make bench-gpu-build what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
-# make same-bits the same weights in every way of bench/same-bits.sh, on Arm and on Mesa's driver too; DATA as for weights
+# make same-bits the same weights in every way of bench/same-bits.sh, on Arm too; DATA as for weights
 # make fuzz     each fuzz target for FUZZTIME (1m)
 # make fuzz-short each fuzz target for 1s, as every change is
 # make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
@@ -42,7 +39,6 @@
 # make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
 # make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
 # make docs     every command of README and docs/, by a shell, and what they show as output; DATA as for weights, or without
-# make site     README, docs/, the pages of commands and the API as a web site, build/site/index.html
 # make pictures the pictures of docs/ that show a page of uma-gpu report, by headless Chromium
 # make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
 # make serve     throughput and times of uma-gpu serve by hey, and requests lost at its end; DATA as for weights
@@ -66,7 +62,7 @@ SEED ?= 0
 MODULE := github.com/uma-gpu/uma-gpu
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check completion run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
+.PHONY: help deps build install uninstall deb deb-check completion run test small mutants every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs pictures serve page confusion reproduce-quick weights clean hostile
 
 help:
 	@sed -n 's/^# \(make.*\)/\1/p' Makefile
@@ -117,42 +113,21 @@ completion: build
 run: build
 	@sh testdata/demo.sh build/uma-gpu
 
-# The tuner is frozen until a GPU shows a gain by it. Its tests that search, which take two minutes
-# to compile kernels, are for `make tuner` alone; its other tests run with all.
-TUNER := ^TestTune(Rejects|Finds|OnOpenCL)?$$
-
-# A mutant is a program to compile, and there are more than 150: three minutes with an empty cache.
-MUTANTS := ^TestMutantsAreCaught$$
-
-# float32 made of integers is the largest kernel there is to compile; make rusticl has it on a device that needs it.
-OF_INTEGERS := ^TestConformance$$/./^of_integers
-
 # go test vets each package unless told not to: lint does, and more of it.
 test: deps
 	@.ci/install-deps python3-numpy
-	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl|$(OF_INTEGERS)' ./...
-
-# What follows judges gpu/ and the engines' contract alone, and is run when those change: each command notes in
-# gpu/testdata/judged.txt what it has judged, and TestJudged is red until the three have passed.
-JUDGED = go test -vet=off -count=1 -run '^TestJudged$$' ./gpu -judged $@
+	go test -vet=off -timeout 20m ./...
 
 # Devices with little memory and small work groups.
 small: deps
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
-	$(JUDGED)
 
+# A mutant is a program to compile, and there are 170: three minutes with an empty cache of kernels.
 mutants: deps
-	go test -timeout 20m -run '$(MUTANTS)' ./gpu
-	$(JUDGED)
+	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$' ./gpu -all
 
-# Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
-tuner: deps
-	go test -run '$(TUNER)' ./gpu ./cmd/uma-gpu
-
-# Change a kernel, a case of the conformance suite or the mutants: run these.
-# Change a learner, or how float32 is made of integers: run these.
+# Change a learner: run these.
 every: deps
-	go test -vet=off -run '$(OF_INTEGERS)' ./gpu -every
 	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
 
 shards: deps
@@ -240,7 +215,7 @@ lint:
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.
-WITHOUT_CGO := Device|OpenCL|Tun|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
+WITHOUT_CGO := Device|OpenCL|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
 FILES := Read|Write|Parquet|NPZ|Binary|Damage|Context|Flipped
 portable:
 	$(NO_CGO) go build ./...
@@ -261,8 +236,8 @@ RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Tog
 RACED := $(addprefix ./,host host/confusion host/dataset host/engine/audit host/kernel/... host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
-	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' $(RACED)
-	go test -vet=off -race -short -run '$(RACES_GPU)' -skip '$(TUNER)|$(MUTANTS)|$(OF_INTEGERS)' ./gpu
+	go test -vet=off -race -short -run '$(RACES)' $(RACED)
+	go test -vet=off -race -short -run '$(RACES_GPU)' ./gpu
 
 # oclgrind exits with 0 whatever it finds, and looks for bad accesses always. Its search for uninitialised values
 # knows no freeze instruction, which the optimiser makes.
@@ -278,23 +253,6 @@ oclgrind: deps
 	run --uninitialized --build-options -cl-opt-disable & last=$$!; \
 	run --data-races || { wait $$last; exit 1; }; \
 	wait $$last
-	$(JUDGED)
-
-# Mesa's rusticl, on llvmpipe, has no fma that keeps subnormal numbers, ends loops that it finds long, and is
-# seen only where RUSTICL_ENABLE says so; here it is the only driver. The forms for CPUs, which no
-# device gets whose float32 is made of integers, would take it minutes to compile.
-RUSTICL := RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=$(or $(OCL_ICD_VENDORS),/etc/OpenCL/vendors)/rusticl.icd
-mesa: deps
-	@.ci/install-deps mesa-opencl-icd
-
-rusticl: mesa
-	$(RUSTICL) go test -vet=off -run '^TestProbe$$|^TestConformance$$/./as_opened' ./gpu
-	$(RUSTICL) go test -vet=off -run '^TestIntegersAreSlow$$' ./cmd/uma-gpu
-
-rusticl-all: mesa
-	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe$$|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
-		-skip '/./(as_on_a_CPU|tuned|of_integers,_as_on_a_CPU)$$' ./gpu
-	$(RUSTICL) go test -vet=off -run 'OnAllDevices|OpenCL|TestIntegersAreSlow' ./cmd/uma-gpu
 
 bench: deps
 	go test -run '^$$' -bench . ./gpu ./cpuref/...
@@ -331,7 +289,7 @@ bench-gpu: bench-gpu-build
 	@[ -n "$(SMALL)" ] || cp build/bench-gpu-results/gpu.md docs/gpu.md
 
 # Without DATA, on the digits that are in the repository.
-same-bits: build mesa
+same-bits: build
 	@.ci/install-deps qemu-user
 	CGO_ENABLED=0 GOARCH=arm64 go build -o build/uma-gpu-arm64 ./cmd/uma-gpu
 	ARM64=build/uma-gpu-arm64 sh bench/same-bits.sh build/uma-gpu $(or $(DATA),testdata digits)
@@ -363,7 +321,7 @@ fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
 learners: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
 	@mkdir -p build
-	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
 online: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make online DATA=DIR"; exit 1; }
@@ -387,10 +345,6 @@ exports: build
 	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
 	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
 
-# Static pages, that need no server; a link that leads nowhere is an error.
-site: build
-	go run ./internal/site build/uma-gpu build/site
-
 pictures: build
 	@.ci/install-deps chromium python3-pil
 	bench/pictures.sh build/uma-gpu testdata/digits.csv.gz docs
@@ -408,30 +362,26 @@ page: build
 serve: build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make serve DATA=DIR"; exit 1; }
 	@.ci/install-deps hey
-	go build -o build/serve ./bench/serve
-	sh bench/serve/serve.sh build/uma-gpu build/serve "$(DATA)"
+	go build -o build/bench ./bench
+	sh bench/serve.sh build/uma-gpu build/bench "$(DATA)"
 
 confusion: deps
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }
 	@mkdir -p build
-	go build -o build/confusion ./bench/confusion
-	build/confusion -data "$(DATA)" crowds
-	build/confusion speed
-	build/confusion -data "$(DATA)" estimators >build/confusion.jsonl
-	build/confusion table <build/confusion.jsonl
+	go run ./bench crowds -data "$(DATA)"
+	go run ./bench estimators -data "$(DATA)" -results build/confusion.jsonl
 
-# Four minutes on two cores; see uma-gpu reproduce --help for all of it.
-reproduce-quick: build
-	build/uma-gpu reproduce fig1a --quiet --out build/fig1a.jsonl
-	build/uma-gpu reproduce fig1b --quiet --out build/fig1b.jsonl
-	build/uma-gpu reproduce copa --quiet --out build/copa.jsonl
-	@[ -z "$(DATA)" ] || build/uma-gpu reproduce table1 --data-dir "$(DATA)" --sets digits,reuters --runs 3 \
-		--quiet --out build/table1.jsonl
+# Four minutes on two cores; go run ./bench/papers lists all experiments.
+reproduce-quick: deps
+	@mkdir -p build
+	for e in fig1a fig1b copa; do go run ./bench/papers $$e -quiet -out build/$$e.jsonl || exit 1; done
+	@[ -z "$(DATA)" ] || go run ./bench/papers table1 -data-dir "$(DATA)" -sets digits,reuters -runs 3 \
+		-quiet -out build/table1.jsonl
 
 weights: deps
 	@mkdir -p build
 	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }
-	go run ./bench/weights -data "$(DATA)" -device cpu -seeds 3 -log build/weights.log
+	go run ./bench weights -data "$(DATA)" -results build/weights.jsonl -page docs/weights-table.md
 
 clean:
 	rm -rf build

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -77,7 +78,7 @@ func TestDoubts(t *testing.T) {
 func TestDoubtsNameClassesNeverPredicted(t *testing.T) {
 	data, _, _ := noisyDigits()
 	m := must(host.Train(context.Background(), data, nil, host.Options{Engine: simd.New(), MaxSteps: host.NoSteps}))
-	if len(m.Doubts) != 1 || m.Doubts[0].Code != host.ClassNotPredicted ||
+	if len(m.Doubts) != 1 || m.Doubts[0].Code != judge.ClassNotPredicted ||
 		!strings.Contains(m.Doubts[0].Finding, `no example is predicted as "1", "2", "3", 6 other classes`) {
 		t.Errorf("%q", m.Doubts)
 	}
@@ -95,7 +96,7 @@ func TestDoubtsOfTheEnd(t *testing.T) {
 	for _, d := range m.Doubts {
 		codes[d.Code] = d
 	}
-	if d := codes[host.ConvergedAtOnce]; m.Meta.Stop != string(host.Converged) || m.Meta.Steps > 1 ||
+	if d := codes[judge.ConvergedAtOnce]; m.Meta.Stop != string(host.Converged) || m.Meta.Steps > 1 ||
 		!strings.Contains(d.Finding, "nothing left to learn after step 0") || !strings.Contains(d.Advice, "too much noise") {
 		t.Errorf("%s after %d steps: %+v", m.Meta.Stop, m.Meta.Steps, m.Doubts)
 	}
@@ -105,7 +106,7 @@ func TestDoubtsOfTheEnd(t *testing.T) {
 	}
 	o.From = m.Model
 	for _, d := range must(host.Train(context.Background(), data, noise, o)).Doubts {
-		if d.Code == host.ConvergedAtOnce {
+		if d.Code == judge.ConvergedAtOnce {
 			t.Errorf("a training that began with another one's weights: %+v", d)
 		}
 	}

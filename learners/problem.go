@@ -1,6 +1,7 @@
 package learners
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -50,8 +51,6 @@ type inversion struct {
 // to judge, which reads them anyway.
 func (p *Problem) Check() error {
 	switch {
-	case p.Engine == nil:
-		return fmt.Errorf("problem: found no engine, wanted one, such as simd.New or gpu.Open return")
 	case p.Q < 2:
 		return fmt.Errorf("problem: found %d classes, wanted at least 2", p.Q)
 	case p.Y == nil:
@@ -61,10 +60,18 @@ func (p *Problem) Check() error {
 	case p.Noise != nil && p.Annotations != nil:
 		return fmt.Errorf("problem: found a confusion matrix of all labels and annotations, wanted one of them")
 	case p.Annotations != nil:
-		return p.Annotations.Check(p.X.N, p.Q)
+		if err := p.Annotations.Check(p.X.N, p.Q); err != nil {
+			return err
+		}
+	}
+	if p.Engine == nil {
+		return ErrNoEngine
 	}
 	return nil
 }
+
+// ErrNoEngine is the error of a problem without an engine, and with nothing else wrong.
+var ErrNoEngine = errors.New("problem: engine: got none, want one (such as of simd.New or gpu.Open)")
 
 // Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
 // no noise. Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"bufio"
@@ -15,11 +15,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
-var kernelMeanUCI = &Definition{
+var kernelMeanUCI = &experiment{
 	Name: "kernel-mean-uci", Usage: "the mean classifier and others on two classes of small sets of UCI",
 	Paper: "Symmetric noise on small sets of UCI (Section 7 of the kernel mean's paper)",
 	About: "Two classes: the first half of a set's classes, by their names, against the others. Labels are turned\n" +
@@ -144,7 +145,7 @@ func (r *run) twoClasses(
 	}
 	curved := trial{train: train, test: test, seed: seed}
 	of := meanWays[0]
-	of.kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
+	of.kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
 	report, err := r.learn(ctx, of, curved)
 	if err != nil {
 		return fmt.Errorf("%s: %w", of.name, err)

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 )
 
 // set is a data set of Section 4.2 of the UMA paper.
 type set struct {
 	name        string
-	train, test string // files below Options.DataDir; test "" where the examples behind first test
+	train, test string // files below options.DataDir; test "" where the examples behind first test
 	options     dataset.Options
 	first       int
 	perClass    int                 // examples of each class that the rough classifier is given, the paper's m
@@ -115,8 +116,8 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 	if err := test.PrepareBy(train.Prepared); err != nil {
 		return nil, nil, err
 	}
-	kernel := host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: s.components}
-	o, note, err := kernel.FindOptions(r.Engine, train.Examples, r.Seed)
+	kernel := fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: s.components}
+	o, note, err := kernel.FindPCA(r.Engine, train.Examples, r.Seed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -177,6 +178,6 @@ func TestIssuesUsage(t *testing.T) {
 		{"an .npy file has no place for the labels", []string{"--data", "d.csv", "--write-clean", "c.npy"}},
 		{"--folds is 200, wanted 2 to 100", []string{"--data", "d.csv", "--folds", "200"}},
 	} {
-		fail(t, exitUsage, c.fragment, append([]string{"issues"}, c.args...)...)
+		fail(t, app.ExitUsage, c.fragment, append([]string{"issues"}, c.args...)...)
 	}
 }

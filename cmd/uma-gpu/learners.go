@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -22,7 +23,7 @@ func learnersCommand() *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: "Each learner has flags of its own, which train and bench take together with --learner NAME.\n\n" +
 			"Example: uma-gpu learners uma",
-		Flags:  []cli.Flag{jsonFlag()},
+		Flags:  []cli.Flag{app.JSONFlag()},
 		Action: listLearners,
 	}
 }
@@ -46,7 +47,7 @@ type parameterReport struct {
 
 func listLearners(c *cli.Context) error {
 	if c.Args().Len() > 1 {
-		return usagef(c, "unexpected argument %q", c.Args().Get(1))
+		return app.Usagef(c, "unexpected argument %q", c.Args().Get(1))
 	}
 	w := c.App.Writer
 	if !c.Args().Present() {
@@ -55,7 +56,7 @@ func listLearners(c *cli.Context) error {
 			all = append(all, reportLearner(d))
 		}
 		if c.Bool("json") {
-			return printJSON(w, all)
+			return app.PrintJSON(w, all)
 		}
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, r := range all {
@@ -65,11 +66,11 @@ func listLearners(c *cli.Context) error {
 	}
 	d, err := catalog.Find(c.Args().First())
 	if err != nil {
-		return usagef(c, "%v", err)
+		return app.Usagef(c, "%v", err)
 	}
 	r := reportLearner(d)
 	if c.Bool("json") {
-		return printJSON(w, r)
+		return app.PrintJSON(w, r)
 	}
 	return r.print(w)
 }
@@ -119,15 +120,14 @@ func usageOf(p learners.Parameter) string {
 			values = append(values, c.Value)
 			choices = append(choices, c.Value+" ("+c.About+")")
 		}
-		if p.Wanted == orList(values) {
-			text += ": " + orList(choices)
+		if p.Wanted == app.OrList(values) {
+			text += ": " + app.OrList(choices)
 		} else { // other values, too
 			text += ": " + p.Wanted + "; " + strings.Join(choices, ", ")
 		}
 	}
 	return text
 }
-
 
 func (r learnerReport) print(w io.Writer) error {
 	rules := []string{string(r.Weights[0]) + " (default)"}
@@ -176,14 +176,6 @@ func without(flags []cli.Flag, name string) []cli.Flag {
 	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
-// visible says whether a flag is the command's own, and not one of a learner.
-func visible(c *cli.Context, name string) bool {
-	return slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool {
-		v, ok := f.(cli.VisibleFlag)
-		return ok && f.Names()[0] == name && v.IsVisible()
-	})
-}
-
 // chooseLearner returns the parameters that the flags of learnerFlags ask for; those that no
 // flag sets are base's, with which a training began, or the defaults if that is nil.
 func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error) {
@@ -191,7 +183,7 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 	if p == nil || c.IsSet("learner") {
 		d, err := catalog.Find(c.String("learner"))
 		if err != nil {
-			return nil, usagef(c, "--learner: %v", err)
+			return nil, app.Usagef(c, "--learner: %v", err)
 		}
 		if p == nil {
 			p = d.New()
@@ -200,17 +192,17 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		}
 	}
 	about := p.Definition()
-	for _, name := range flagNames(learnerFlags()[1:]) {
-		if !c.IsSet(name) || visible(c, name) {
+	for _, name := range app.FlagNames(learnerFlags()[1:]) {
+		if !c.IsSet(name) || app.Visible(c, name) {
 			continue
 		}
 		parameter, ok := parameterOf(p, name)
 		if !ok {
-			return nil, usagef(c, "--%s is a flag of learner %s, not of %s", name, orList(learnersWith(name)), about.Name)
+			return nil, app.Usagef(c, "--%s is a flag of learner %s, not of %s", name, app.OrList(learnersWith(name)), about.Name)
 		}
 		then := parameter.String()
 		if err := setParameter(parameter, fmt.Sprint(c.Value(name))); err != nil {
-			return nil, usagef(c, "--%s is %q, wanted %s", name, c.String(name), parameter.Wanted)
+			return nil, app.Usagef(c, "--%s is %q, wanted %s", name, c.String(name), parameter.Wanted)
 		}
 		if now := parameter.String(); base != nil {
 			if err := asBegun(c, name, now, then); err != nil {
@@ -220,9 +212,9 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 	}
 	var wrong *learners.ParameterError
 	if err := p.Check(); errors.As(err, &wrong) {
-		return nil, usagef(c, "--%s: got %s, want %s", parameterFlag(wrong.Parameter), wrong.Got, wrong.Want)
+		return nil, app.Usagef(c, "--%s: got %s, want %s", parameterFlag(wrong.Parameter), wrong.Got, wrong.Want)
 	} else if err != nil {
-		return nil, usagef(c, "%v", err)
+		return nil, app.Usagef(c, "%v", err)
 	}
 	return p, nil
 }
@@ -230,21 +222,13 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 // setParameter sets a learner's parameter; a whole number may be written like 1e6.
 func setParameter(p learners.Parameter, text string) error {
 	if p.Kind == learners.Whole {
-		n, err := parseCount(text)
+		n, err := app.ParseCount(text)
 		if err != nil {
 			return err
 		}
 		text = strconv.Itoa(n)
 	}
 	return p.Set(text)
-}
-
-// learnerNames are all learners.
-func learnerNames() (names []string) {
-	for _, d := range catalog.All() {
-		names = append(names, d.Name)
-	}
-	return names
 }
 
 // learnersWith names the learners that have a flag.

@@ -209,8 +209,8 @@ func notFinite(example, column int, v float32) error {
 		example, column, v)
 }
 
-// MaxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
-const MaxName = 4 << 16
+// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
+const maxName = 4 << 16
 
 // classNameFault says what is wrong with a class name, "" if nothing is. Names
 // go through CSV, JSON and terminals; what one of them would change or hide is
@@ -219,8 +219,8 @@ func classNameFault(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
-	case len(name) > MaxName:
-		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), MaxName)
+	case len(name) > maxName:
+		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), maxName)
 	case !utf8.ValidString(name):
 		return "is not valid UTF-8"
 	case strings.Trim(name, " \t") != name:

@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
 
 type parquetRow struct {
@@ -205,3 +207,5 @@ func TestReadParquetBad(t *testing.T) {
 		t.Errorf("%d examples, skipped %v", d.N, d.Skipped.At)
 	}
 }
+
+func init() { RegisterParquet(parquetfile.Open) }

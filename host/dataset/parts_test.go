@@ -138,7 +138,7 @@ func TestReadAllTables(t *testing.T) {
 	}
 	// A stream sees the same rows.
 	numbers := []string{"a,b,class\n1,2,x\n3,4,y\n", "5,6,x\n", "a,b,class\n7,8,y\n"}
-	s, err := OpenStreams(t.Context(), "all", writeParts(t, ".csv", numbers...), Options{})
+	s, err := OpenStream(t.Context(), "all", writeParts(t, ".csv", numbers...), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

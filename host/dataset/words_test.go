@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
 
 func withText(text TextOptions) Options {
@@ -193,7 +195,8 @@ func reviewsParquet(t *testing.T) string {
 	}
 	said := func(s string) *string { return &s }
 	var b strings.Builder
-	if err := WriteParquet(&b, []review{{5, said("good good book"), "Oslo", "a"}, {1, said("bad, bad book"), "Rome", "b"},
+	if err := parquetfile.Write(&b, []review{
+		{5, said("good good book"), "Oslo", "a"}, {1, said("bad, bad book"), "Rome", "b"},
 		{4, said("a good film"), "Oslo", "a"}, {2, said("NA"), "Rome", "b"}}); err != nil {
 		t.Fatal(err)
 	}

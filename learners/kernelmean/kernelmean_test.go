@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
@@ -94,11 +95,11 @@ func TestScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gamma = 0.7
-	rbf := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}}
+	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}}
 	for _, noise := range []*confusion.Matrix{right, pairwise} {
 		data, truth := copies(t, 60, 10, noise)
 		near := 1e-6 * max(1, noise.Condition())
-		for _, kernel := range []*host.Kernel{nil, rbf} {
+		for _, kernel := range []*fitting.Options{nil, rbf} {
 			for _, balanced := range []bool{false, true} {
 				name := fmt.Sprintf("noise %v, kernel %v, balanced %v", noise != right, kernel != nil, balanced)
 				m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(),
@@ -138,7 +139,7 @@ func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusi
 	labelled.Y = labels
 	m, err := host.Train(t.Context(), &labelled, noise, host.Options{Engine: simd.New(), Preparation: "none",
 		Learner: weighed(balanced),
-		Kernel:  &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
+		Kernel:  &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestAbsentClass(t *testing.T) {
 		data.Y[i] = min(k, 1)
 	}
 	m, err := host.Train(t.Context(), data, nil, host.Options{Engine: simd.New(), Learner: kernelmean.Defaults(),
-		Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}}})
+		Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +271,7 @@ func TestAtoms(t *testing.T) {
 		}
 		var said []string
 		m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
-			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}},
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}},
 			Watch:  host.Watch{Note: func(format string, a ...any) { said = append(said, fmt.Sprintf(format, a...)) }}})
 		if err != nil {
 			t.Fatal(err)

@@ -345,7 +345,7 @@ func TestWrongProblems(t *testing.T) {
 	x := dataset.Examples{N: 2, D: 1, X: []float32{1, 2}}
 	for want, p := range map[string]*learners.Problem{
 		"3 classes, wanted 2": {X: x, Y: []int32{0, 1}, Q: 2, Noise: three, Engine: cpuref.New()},
-		"found no engine":     {X: x, Y: []int32{0, 1}, Q: 2},
+		"engine: got none":    {X: x, Y: []int32{0, 1}, Q: 2},
 		"without labels":      {X: x, Q: 2, Engine: cpuref.New()},
 		"found 1 classes":     {X: x, Y: []int32{0, 0}, Q: 1, Engine: cpuref.New()},
 	} {

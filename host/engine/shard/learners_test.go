@@ -22,7 +22,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -43,7 +45,7 @@ type way struct {
 }
 
 func ways() []way {
-	rbf := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
+	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
 	gradients := softmax.Defaults()
 	gradients.Iterations, gradients.L2 = 8, softmax.L2(0.01)
 	means := kernelmean.Defaults()
@@ -53,7 +55,7 @@ func ways() []way {
 		{"classmean", host.Options{Learner: classmean.Defaults()}},
 		{"softmax", host.Options{Learner: gradients}},
 		{"kernel PCA and softmax", host.Options{Learner: gradients, Kernel: rbf}},
-		{"kernelmean", host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},
+		{"kernelmean", host.Options{Learner: means, Kernel: &fitting.Options{Function: rbf.Function}}},
 		{"perceptron", host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
 	}
 }
@@ -199,7 +201,7 @@ func TestPartsShare(t *testing.T) {
 				return "", err
 			}
 			o := host.Options{Engine: e, Learner: c.learner, MaxSteps: 5, TemperatureFolds: 2}
-			held, err := host.OutOfFold(t.Context(), d, noise, o, 3)
+			held, err := outoffold.Scores(t.Context(), d, noise, o, 3)
 			if err != nil {
 				return "", err
 			}

@@ -10,11 +10,7 @@ import (
 )
 
 // Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each besides.
-func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
-	defer e.turn()()
-	if err := e.check("plan"); err != nil {
-		return engine.Plan{}, err
-	}
+func (e unchecked) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	c := e.cut(x, step)
 	var err error
 	if y == nil {
@@ -42,11 +38,7 @@ func (e *sharded) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan,
 }
 
 // PlanEvaluator is Plan for LoadEvaluator.
-func (e *sharded) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
-	defer e.turn()()
-	if err := e.check("plan"); err != nil {
-		return engine.Plan{}, err
-	}
+func (e unchecked) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
 	c := e.cut(x, numerics.Block)
 	if _, err := e.judgeEvaluator("plan", x, classes, numerics.FixedPoint{}, c); err != nil {
 		return engine.Plan{}, err

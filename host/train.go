@@ -17,6 +17,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
@@ -56,7 +57,7 @@ type Options struct {
 
 	// Annotations say who gave the examples which label; nil for none. The labels of the data
 	// do not count then, and there is no noise to describe. Only some learners can use them.
-	Annotations *confusion.Annotations
+	Annotations *crowd.Annotations
 
 	// From is a model to begin with: training starts from its weights, and prepares and maps
 	// the features as it does. Nil to start from W = 0.

@@ -72,15 +72,15 @@ type Vote struct {
 
 // Penalty is the L2 penalty on weights: its strength, or that it is searched for.
 type Penalty struct {
-	of    softmax.Penalty
 	given bool
+	value softmax.Penalty
 }
 
 // L2 returns the penalty of the given strength, at least 0.
-func L2(strength float64) Penalty { return Penalty{softmax.L2(strength), true} }
+func L2(strength float64) Penalty { return Penalty{true, softmax.L2(strength)} }
 
 // SearchL2 returns the penalty whose strength is searched for on examples held out.
-func SearchL2() Penalty { return Penalty{softmax.Search, true} }
+func SearchL2() Penalty { return Penalty{true, softmax.Search} }
 
 // Kernel describes a classifier with curved boundaries, in Components kernel principal components.
 type Kernel struct {
@@ -219,7 +219,7 @@ func (o *Options) learner() (learners.Params, error) {
 		return nil, fmt.Errorf("%w: L2: got a learner other than softmax, want its own parameters in Learner", ErrOptions)
 	}
 	changed := *given // which other trainings may read
-	changed.L2 = o.L2.of
+	changed.L2 = o.L2.value
 	return &changed, nil
 }
 

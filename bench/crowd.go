@@ -119,7 +119,7 @@ func (c crowdTable) expand(dir string, d *dataset.Dataset) (*dataset.Dataset, []
 			which, noisy, right = append(which, i), append(noisy, k), append(right, d.Y[i])
 		}
 	}
-	return &dataset.Dataset{Examples: d.Pick(which), Y: noisy, Classes: d.Classes, Path: d.Path}, right, nil
+	return &dataset.Dataset{Examples: d.Pick(which), Y: noisy, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}, right, nil
 }
 
 // readTable returns the records of a gzip file of CSV, at least one.

@@ -101,7 +101,8 @@ func findIssues(
 	if err != nil {
 		return nil, err
 	}
-	estimated, err := outoffold.EstimateNoise(ctx, d, outoffold.NoiseOptions{Options: o, Method: outoffold.JointLikelihood})
+	estimated, err := outoffold.EstimateNoise(ctx, d,
+		outoffold.NoiseOptions{Options: o, Method: outoffold.JointLikelihood})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,8 @@ func findIssues(
 				return nil, err
 			}
 			add("uma-gpu issues, C estimated", flagsOf(found))
-			add("uma-gpu issues, C estimated, as many as cleanlab without C", worst(found, without))
+			add("uma-gpu issues, C estimated, as many as cleanlab without C",
+				worst(found, without))
 			continue
 		}
 		add("cleanlab, model with C", peer)

@@ -60,7 +60,7 @@ func TestColumn(t *testing.T) {
 	write(t, filepath.Join(dir, "x.csv"), pack(t, "1\n2\n3\n4\n"))
 	write(t, filepath.Join(dir, "y.csv"), pack(t, "true,noisy\nb,b\na,b\nb,b\na,a\n"))
 	from := func(column string) part {
-		return part{path: "x.csv", options: dataset.Options{Labels: "y.csv", LabelColumn: column}}
+		return part{path: "x.csv", options: dataset.Options{Labels: "y.csv", Table: dataset.Table{LabelColumn: column}}}
 	}
 	d, err := from("true").read(t.Context(), dir, nil)
 	if err != nil {

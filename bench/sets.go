@@ -39,7 +39,7 @@ const (
 // sets are the cheap ones first.
 var sets = []set{
 	{name: "iris", noises: injected,
-		train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Header: "yes"}}},
+		train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
 	// The first line of scikit-learn's files is none of the table: it has the
 	// table's size and the classes. That of iris is as wide as a header by chance.
 	{name: "wine", noises: injected, train: part{path: "small/sklearn_wine_data.csv.gz", edit: afterLine}},
@@ -47,7 +47,7 @@ var sets = []set{
 		train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
 	// The first column of glass numbers the examples.
 	{name: "glass", noises: injected,
-		train: part{path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}}},
+		train: part{path: "small/glass.data.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
 	{name: "zoo", noises: injected, train: part{path: "small/zoo.csv.gz"}},
 	{name: "vehicle", noises: injected, train: part{path: "small/vehicle.csv.gz"}},
 	{name: "music genre", train: music("gold"), test: music("test"), noises: []noise{
@@ -66,7 +66,7 @@ var sets = []set{
 		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Features: 19767}},
 		test:  part{path: reuters + "test.svm.gz"}},
 	{name: "letter", noises: injected, first: 15000,
-		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{LabelColumn: "first"}}},
+		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
 	{name: "cifar10n", train: cifar10("clean_label"),
 		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person", cifar10("random_label1")),
 			column("vote of three", cifar10("aggre_label"))},
@@ -83,7 +83,7 @@ var sets = []set{
 var quickSets = []set{
 	{name: "digits", first: 300, noises: []noise{right, pairwise(0.4)}, train: part{path: "digits.csv.gz", rows: 600}},
 	{name: "letter", first: 400, noises: []noise{right, pairwise(0.4)},
-		train: part{path: "letter.csv.gz", rows: 800, options: dataset.Options{LabelColumn: "first"}}},
+		train: part{path: "letter.csv.gz", rows: 800, options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
 }
 
 // The annotators of three sets.
@@ -99,7 +99,7 @@ func images(dir, which string, rows int) part {
 }
 
 func music(which string) part {
-	return part{path: genre + which + ".csv.gz", options: dataset.Options{Ignore: []string{"id"}, LabelColumn: "class"}}
+	return part{path: genre + which + ".csv.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
 }
 
 func scenes(which string) part {
@@ -109,12 +109,12 @@ func scenes(which string) part {
 
 func agNews(labels string) part {
 	return part{path: agnews + "train.svm.gz",
-		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz", LabelColumn: labels}}
+		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
 }
 
 func cifar10(labels string) part {
 	return part{path: cifar + "train-feat-idx2-byte.gz",
-		options: dataset.Options{Labels: cifar + "train-labels.csv.gz", LabelColumn: labels}}
+		options: dataset.Options{Labels: cifar + "train-labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
 }
 
 // afterLine drops the first line.
@@ -183,7 +183,7 @@ func gunzip(path string) ([]byte, error) {
 // cut returns examples from..to-1 of d, whose memory they share.
 func cut(d *dataset.Dataset, from, to int) *dataset.Dataset {
 	c := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes, Features: d.Features,
-		Path: d.Path}
+		Found: dataset.Found{Path: d.Path}}
 	c.SHA256 = c.Hash()
 	return c
 }

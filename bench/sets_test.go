@@ -35,7 +35,7 @@ func TestRead(t *testing.T) {
 		return part{path: "table.csv", edit: edit, rows: rows, options: dataset.Options{Storage: "dense"}}
 	}
 	bare := func(labels string, rows int) part {
-		o := dataset.Options{Labels: labels, LabelColumn: "true", Storage: "dense"}
+		o := dataset.Options{Labels: labels, Table: dataset.Table{LabelColumn: "true"}, Storage: "dense"}
 		return part{path: "bare.csv", rows: rows, options: o}
 	}
 	for _, c := range []struct {

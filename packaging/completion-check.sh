@@ -1,6 +1,6 @@
 #!/bin/sh
-# Types into bash, zsh and fish, in a terminal that tmux holds, and looks whether commands, flags and the names of files
-# are completed.
+# Types into bash, zsh and fish, in a terminal of tmux, and checks that they complete commands, flags and
+# file names.
 #
 # usage: completion-check.sh UMA-GPU
 set -eu

@@ -133,7 +133,7 @@ func (r *run) banana(ctx context.Context) error {
 	split := func(seed uint64) duel {
 		order := rand.New(rand.NewPCG(seed, activeStream)).Perm(all.N)
 		part := func(which []int) *dataset.Dataset {
-			return pick(&dataset.Dataset{Examples: all, Classes: head.Classes, Path: head.Path}, which, y)
+			return pick(&dataset.Dataset{Examples: all, Classes: head.Classes, Found: dataset.Found{Path: head.Path}}, which, y)
 		}
 		return duel{train: part(order[:400]), test: part(order[400:]), size: 400, questions: 100, kernel: kernel,
 			steps: "none", centroid: fewSteps}
@@ -211,7 +211,7 @@ func (r *run) measure(
 // duel asks about a pool of d for class topic against the rest.
 func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64, accuracy accuracies) error {
 	which, y := d.pool(topic, seed)
-	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}, Path: d.train.Path}
+	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}, Found: dataset.Found{Path: d.train.Path}}
 	p, err := active.NewPool(ctx, x, host.Options{Engine: r.Engine, Preparation: d.steps, Kernel: d.kernel})
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ type smallSet struct {
 var smallSets = []smallSet{
 	{name: "banana", path: "banana/banana.dat.gz"},
 	{name: "cancer", path: "small/sklearn_breast_cancer.csv.gz", heading: true},
-	{name: "glass", path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}},
+	{name: "glass", path: "small/glass.data.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}},
 	{name: "iris", path: "small/sklearn_iris.csv.gz", heading: true},
 	{name: "letter", path: sets[1].train, options: sets[1].options},
 	{name: "vehicle", path: "small/vehicle.csv.gz"},
@@ -117,7 +117,7 @@ func (s smallSet) read(ctx context.Context, folder string) (_ *dataset.Dataset, 
 
 // halves returns d with two classes, the first half of its own and the others.
 func halves(d *dataset.Dataset) *dataset.Dataset {
-	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}, Path: d.Path}
+	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}, Found: dataset.Found{Path: d.Path}}
 	for _, k := range d.Y {
 		two.Y = append(two.Y, int32(min(1, int(k)/(len(d.Classes)/2))))
 	}

@@ -33,7 +33,7 @@ func atomsCommand() *cli.Command {
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the memory that it would take, and choose nothing"},
-		app.SeedFlag("the choice"))
+		app.SeedFlag(nil, "the choice"))
 	flags = append(append(flags, app.FunctionFlags()...), device.Flags()...)
 	return &cli.Command{
 		Name:  "atoms",
@@ -136,7 +136,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r := atomsReport{Out: c.String("out"), Device: e.Device(), Examples: d.N, Features: d.D, Plan: plan,
-		Data: 4 * int64(d.Stored())}
+		Data: 4 * int64(d.Size())}
 	r.Memory = 2 * memory.Sum(r.Data, r.Data, plan.Total())
 	if c.Bool("dry-run") {
 		return r.print(c)

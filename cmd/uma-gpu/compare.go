@@ -32,7 +32,7 @@ func compareCommand() *cli.Command {
 			Usage: "each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; again and again"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings each"},
 		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
-		app.SeedFlag("all random choices"),
+		app.SeedFlag(nil, "all random choices"),
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "picture",
 			Usage: "also draw accuracies over the numbers of the grid: `FILE`, .svg or .png"}},

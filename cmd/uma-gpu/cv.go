@@ -20,7 +20,7 @@ func cvCommand() *cli.Command {
 	flags = append(flags, foldFlags()...)
 	flags = append(flags, app.TrainKernelFlags()...)
 	flags = append(flags, device.Flags()...)
-	flags = append(flags, []cli.Flag{app.PrintedAxesFlag(), app.JSONFlag(), app.QuietFlag()}...)
+	flags = append(flags, []cli.Flag{app.PrintedAxesFlag(nil), app.JSONFlag(), app.QuietFlag()}...)
 	return &cli.Command{
 		Name:  "cv",
 		Usage: "judge a learner by examples held out in turn, without a right label",

@@ -15,7 +15,7 @@ func evalCommand() *cli.Command {
 	flags = append(flags, app.MatchFlag(),
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
 			Usage: "the labels are noisy by the matrix of this `FILE`, CSV or .npy"}},
-		app.AxesFlag(), app.PrintedAxesFlag())
+		app.AxesFlag(), app.PrintedAxesFlag(nil))
 	flags = append(flags, device.Flags()...)
 	return &cli.Command{
 		Name:  "eval",

@@ -234,7 +234,7 @@ func (q *questions) tell(c *cli.Context) error {
 			return fmt.Errorf("%s: found no labelled example yet, wanted one to write", path)
 		}
 		some := dataset.Dataset{Examples: d.Pick(known), Classes: d.Classes, Features: d.Features,
-			Encoding: d.Encoding, Format: q.rest.Format}
+			Encoding: d.Encoding, Found: dataset.Found{Format: q.rest.Format}}
 		for _, i := range known {
 			some.Y = append(some.Y, labels[i])
 		}

@@ -14,7 +14,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/info"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
@@ -94,7 +97,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
 			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
 			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
-			infoCommand(), splitCommand(), convertCommand(), synthCommand(), kpcaCommand(),
+			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synthCommand(), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), devicesCommand(), versionCommand(),
 			doctorCommand(), completionCommand(), manCommand(),
 		},

@@ -21,7 +21,7 @@ func synthCommand() *cli.Command {
 			&cli.IntFlag{Name: "examples", Usage: "number `N` of examples (required)"},
 			&cli.IntFlag{Name: "features", Value: 64, Usage: "number `D` of features"},
 			&cli.IntFlag{Name: "classes", Value: 12, Usage: "number `Q` of classes"},
-			app.SeedFlag("the examples"),
+			app.SeedFlag(nil, "the examples"),
 			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format (required)"}},
 			app.QuietFlag(),
 		},

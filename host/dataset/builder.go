@@ -272,7 +272,7 @@ func (b *builder) seal() {
 
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
-	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped, scratch: b.scratch}
+	d := &Dataset{Found: Found{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}, scratch: b.scratch}
 	var err error
 	if d.Examples, err = b.examples(); err != nil {
 		d.Close() // of what nobody has: nothing to lose

@@ -120,7 +120,7 @@ func encodedFile(t testing.TB, group parquet.Group, n int, seed uint64, o ...par
 // readEncoded reads such a file, or its text, with one of the columns of texts as
 // label.
 func readEncoded(raw []byte, group parquet.Group, label string, csv bool) (*Dataset, error) {
-	o := Options{LabelColumn: label, Storage: "dense"}
+	o := Options{Table: Table{LabelColumn: label}, Storage: "dense"}
 	for k, field := range parquet.NewSchema("table", group).Fields() {
 		name := field.Name()
 		if csv && name == label {
@@ -268,7 +268,7 @@ func smallGroup(columns parquet.Group, name string) parquet.Group {
 
 // readSmall reads the file of such a group: a column of texts is the label.
 func readSmall(raw []byte, name string) (*Dataset, error) {
-	o := Options{LabelColumn: "label", Storage: "dense"}
+	o := Options{Table: Table{LabelColumn: "label"}, Storage: "dense"}
 	if strings.HasPrefix(name, "text") {
 		o.LabelColumn = name
 	}

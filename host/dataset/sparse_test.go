@@ -90,8 +90,8 @@ func TestPreparationOfSparseEqualsDense(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !prepared.Sparse() || prepared.Stored() != sparse.Stored()+map[bool]int{true: n}[s.Bias] {
-					t.Fatalf("%s: %d values stored of %d", what, prepared.Stored(), sparse.Stored())
+				if !prepared.Sparse() || prepared.Size() != sparse.Size()+map[bool]int{true: n}[s.Bias] {
+					t.Fatalf("%s: %d values stored of %d", what, prepared.Size(), sparse.Size())
 				}
 				sameExamples(t, what, prepared, wanted)
 			}
@@ -249,7 +249,7 @@ func TestStorageIsChosenByDensity(t *testing.T) {
 	}{{0, true}, {9, true}, {10, false}, {80, false}} {
 		text := strings.Repeat(row(c.stored), 50) + strings.Replace(row(c.stored), "a", "b", 1)
 		for _, storage := range []string{"", "auto"} {
-			d, err := readText("f", text, Options{LabelColumn: "first", Storage: storage})
+			d, err := readText("f", text, Options{Table: Table{LabelColumn: "first"}, Storage: storage})
 			if err != nil {
 				t.Fatal(err)
 			}

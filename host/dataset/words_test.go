@@ -17,7 +17,7 @@ import (
 )
 
 func withText(text TextOptions) Options {
-	return Options{Encode: &EncodeOptions{Text: text}}
+	return Options{Table: Table{Encode: &EncodeOptions{Text: text}}}
 }
 
 // table writes texts and labels as a CSV with a header.
@@ -70,7 +70,7 @@ func TestTextIsThatOfScikitLearn(t *testing.T) {
 			}
 		}
 		e := throughJSON(t, d.Encoding)
-		fresh, err := readText("f.csv", table(want.New), Options{Encoding: e, FeatureNames: e.FeatureNames()})
+		fresh, err := readText("f.csv", table(want.New), Options{Table: Table{Encoding: e}, FeatureNames: e.FeatureNames()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestTextBesideOthers(t *testing.T) {
 		{withText(TextOptions{Columns: []string{"said"}, MinExamples: 9}), reviews, "has no word that 9 or more examples have"},
 		{withText(TextOptions{Columns: []string{"told"}}), reviews, `wanted a text "told"`},
 		{withText(TextOptions{Columns: []string{"class"}}), reviews, "asked for as a text, among the columns that are no features"},
-		{Options{Encode: &EncodeOptions{Categories: []string{"2"}, Text: TextOptions{Columns: []string{"said"}}}}, reviews,
+		{Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"2"}, Text: TextOptions{Columns: []string{"said"}}}}}, reviews,
 			"asked for as a category, among the texts"},
 		{withText(TextOptions{Words: 9}), reviews, "asked for 9 words of a term, wanted 0 (as usual) to 5"},
 	} {

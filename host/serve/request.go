@@ -123,7 +123,7 @@ func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string
 	if in.Columns == nil {
 		return x, nil, nil
 	}
-	d := &dataset.Dataset{Path: "columns", Examples: x, Features: in.Columns}
+	d := &dataset.Dataset{Found: dataset.Found{Path: "columns"}, Examples: x, Features: in.Columns}
 	if err := d.MatchFeatures(s.m.Meta.Features.Names); err != nil {
 		return none, nil, faultf(http.StatusBadRequest, "%v", err)
 	}

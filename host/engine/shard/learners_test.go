@@ -178,9 +178,9 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r, LabelColumn: "class", IDColumn: "id",
-			SkipBad: true, Storage: storage, Encode: &dataset.EncodeOptions{Missing: "mean",
-				Text: dataset.TextOptions{Columns: []string{"words"}}}})
+		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r, Table: dataset.Table{LabelColumn: "class", IDColumn: "id", Encode: &dataset.EncodeOptions{Missing: "mean",
+			Text: dataset.TextOptions{Columns: []string{"words"}}}},
+			SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
 	gradients.Iterations = 5
@@ -205,8 +205,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			d.Overwrite = true
-			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1)
+			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1, dataset.InPlace)
 			if err != nil {
 				return "", err
 			}

@@ -3,8 +3,6 @@ package app
 import (
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -17,22 +15,12 @@ const (
 		"texts with other columns beside them by " + dataset.DefaultStepsText + "."
 )
 
-// NormalizeSteps checks the flag --normalize and returns its value.
-func NormalizeSteps(c *cli.Context) (string, error) {
-	steps := c.String("normalize")
+// CheckSteps refuses a value of --normalize that is neither auto nor a list of steps.
+func CheckSteps(steps string) error {
 	if steps != "auto" {
 		if _, err := dataset.ParseSteps(steps); err != nil {
-			return "", Usagef(c, "--normalize: %v", err)
+			return Usage("--normalize: %v", err)
 		}
-	}
-	return steps, nil
-}
-
-// CheckNarrow refuses data that are not narrow if --storage asked for that.
-func CheckNarrow(asked bool, d *dataset.Dataset) error {
-	if asked && d.Narrow == nil {
-		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
-			"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
 	}
 	return nil
 }

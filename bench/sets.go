@@ -91,9 +91,9 @@ var quickSets = []set{
 
 // The annotators of three sets.
 var (
-	genres   = crowd{path: genre + "mturk.csv.gz", item: "id", label: "class", items: genre + "gold.csv.gz"}
-	pictures = crowd{path: labelme + "annotations.csv.gz", item: "task", label: "label"}
-	reviews  = crowd{path: sentiment + "annotations.csv.gz", item: "task", label: "label"}
+	genres   = crowdTable{path: genre + "mturk.csv.gz", item: "id", label: "class", items: genre + "gold.csv.gz"}
+	pictures = crowdTable{path: labelme + "annotations.csv.gz", item: "task", label: "label"}
+	reviews  = crowdTable{path: sentiment + "annotations.csv.gz", item: "task", label: "label"}
 )
 
 func images(dir, which string, rows int) part {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -117,7 +118,7 @@ func (r *run) estimate(s set, noisy, right *dataset.Dataset, of []int) (*confusi
 	for _, i := range of {
 		y, t = append(y, noisy.Y[i]), append(t, right.Y[i])
 	}
-	counts, err := confusion.CountLabels(len(right.Classes), y, t)
+	counts, err := estimate.CountLabels(len(right.Classes), y, t)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (r *run) estimate(s set, noisy, right *dataset.Dataset, of []int) (*confusi
 		return c, nil
 	}
 	r.Note("%s: %v; a prior fills C up", s.name, fault)
-	e, err := confusion.FromCounts(right.Classes, counts, nil)
+	e, err := estimate.FromCounts(right.Classes, counts, nil)
 	if err != nil {
 		return nil, err
 	}

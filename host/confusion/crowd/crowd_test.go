@@ -1,4 +1,4 @@
-package confusion
+package crowd_test
 
 import (
 	"math"
@@ -7,15 +7,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 )
 
 // people are annotators with matrices of their own, and labels that they gave.
-func people(t *testing.T, items, each, annotators, q int, seed uint64) (a *Annotations, of []*Matrix, right []int32) {
+func people(t *testing.T, items, each, annotators, q int, seed uint64) (
+	a *crowd.Annotations, of []*confusion.Matrix, right []int32,
+) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
-	a = &Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
+	a = &crowd.Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
 	for k := range annotators {
-		m, err := Random(a.Classes, 0.1+0.8*rng.Float64(), seed+uint64(k))
+		m, err := confusion.Random(a.Classes, 0.1+0.8*rng.Float64(), seed+uint64(k))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +32,7 @@ func people(t *testing.T, items, each, annotators, q int, seed uint64) (a *Annot
 		who := rng.Perm(annotators)[:each]
 		slices.Sort(who)
 		for _, k := range who {
-			a.By, a.Label = append(a.By, int32(k)), append(a.Label, of[k].draw(i%q, rng.Float64()))
+			a.By, a.Label = append(a.By, int32(k)), append(a.Label, draw(of[k].P, q, i%q, rng.Float64()))
 		}
 		a.Start = append(a.Start, len(a.By))
 	}
@@ -44,7 +50,7 @@ func shareRight(a, b []int32) float64 {
 }
 
 // twinEM is the algorithm in sums of logarithms, of the rates of Dawid and Skene, round by round.
-func twinEM(a *Annotations, rounds int, smoothing float64) (posterior [][]float64) {
+func twinEM(a *crowd.Annotations, rounds int, smoothing float64) (posterior [][]float64) {
 	q := len(a.Classes)
 	for i := range a.N() {
 		p := make([]float64, q)
@@ -96,7 +102,7 @@ func twinEM(a *Annotations, rounds int, smoothing float64) (posterior [][]float6
 func TestCrowdTwin(t *testing.T) {
 	a, _, _ := people(t, 120, 4, 9, 3, 3)
 	for _, rounds := range []int{1, 2, 12} {
-		c, err := FromCrowd(t.Context(), a, 0, CrowdOptions{Rounds: rounds})
+		c, err := crowd.Fit(t.Context(), a, 0, crowd.Options{Rounds: rounds})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,14 +120,14 @@ func TestCrowdTwin(t *testing.T) {
 // as large as the errors.
 func TestCrowdFindsMatrices(t *testing.T) {
 	a, of, right := people(t, 6000, 5, 25, 4, 1)
-	accuracy := map[CrowdMethod]float64{}
-	for _, method := range CrowdMethods {
-		c, err := FromCrowd(t.Context(), a, 1, CrowdOptions{Method: method})
+	accuracy := map[crowd.Method]float64{}
+	for _, method := range crowd.Methods {
+		c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Method: method})
 		if err != nil {
 			t.Fatal(err)
 		}
 		accuracy[method] = shareRight(c.Consensus, right)
-		if method != DawidSkene {
+		if method != crowd.DawidSkene {
 			continue
 		}
 		squares, n, off := 0.0, 0.0, 0.0
@@ -135,31 +141,31 @@ func TestCrowdFindsMatrices(t *testing.T) {
 		if !(off < 0.02) || !(squares/n > 0.5 && squares/n < 1.5) || !c.Settled {
 			t.Errorf("matrices are %v off, mean square of errors over standard errors %v", off, squares/n)
 		}
-		e, err := c.Of(c.Consensus)
+		e, err := estimate.FromCrowd(c, c.Consensus)
 		if err != nil {
 			t.Fatal(err)
 		}
-		truth, err := FromLabels(a.Classes, c.Consensus, right, nil)
+		truth, err := estimate.FromLabels(a.Classes, c.Consensus, right, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if d := meanError(e.P, truth.P); !(d < 0.01) {
 			t.Errorf("the matrix of the consensus is %v off", d)
 		}
-		if votes, err := c.Of(a.Votes(1)); err != nil || !(votes.P[0] < e.P[0]) {
+		if votes, err := estimate.FromCrowd(c, a.Votes(1)); err != nil || !(votes.P[0] < e.P[0]) {
 			t.Errorf("votes are right for %v of class 0, the consensus for %v: %v", votes.P[0], e.P[0], err)
 		}
 	}
-	if !(accuracy[Majority] < accuracy[OneCoin] && accuracy[OneCoin] < accuracy[DawidSkene]) {
+	if !(accuracy[crowd.Majority] < accuracy[crowd.OneCoin] && accuracy[crowd.OneCoin] < accuracy[crowd.DawidSkene]) {
 		t.Errorf("right: %v, wanted Dawid-Skene best and majority worst", accuracy)
 	}
 }
 
 // crowdOfOneMind are examples that two annotators label, who both take most of class 0 for class 1, and of which a
 // chief checks every tenth.
-func crowdOfOneMind(n int) (a *Annotations, right []int32) {
+func crowdOfOneMind(n int) (a *crowd.Annotations, right []int32) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	a = &Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"}, Start: []int{0}}
+	a = &crowd.Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"}, Start: []int{0}}
 	for i := range n {
 		class := int32(i % 2)
 		right = append(right, class)
@@ -181,13 +187,13 @@ func crowdOfOneMind(n int) (a *Annotations, right []int32) {
 // Examples whose class is known have that class, and count for how the others err.
 func TestCrowdKnown(t *testing.T) {
 	a, right := crowdOfOneMind(4000)
-	for _, method := range CrowdMethods {
+	for _, method := range crowd.Methods {
 		shares := map[bool]float64{}
 		for _, known := range []bool{false, true} {
 			if a.Right = nil; known {
 				a.Right = []bool{false, false, true}
 			}
-			c, err := FromCrowd(t.Context(), a, 1, CrowdOptions{Method: method})
+			c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Method: method})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +212,7 @@ func TestCrowdKnown(t *testing.T) {
 			}
 		}
 		// Dawid-Skene finds the chief out; the others believe three people alike.
-		if shares[true] < shares[false] || method != DawidSkene && shares[true] < shares[false]+0.015 {
+		if shares[true] < shares[false] || method != crowd.DawidSkene && shares[true] < shares[false]+0.015 {
 			t.Errorf("%s is right for %.3f, and for %.3f of what nobody has checked", method, shares[true], shares[false])
 		}
 	}
@@ -216,7 +222,7 @@ func TestCrowdKnown(t *testing.T) {
 func TestCrowdPooled(t *testing.T) {
 	a, of, _ := people(t, 150, 4, 40, 4, 5)
 	off := func(pooled float64) float64 {
-		c, err := FromCrowd(t.Context(), a, 1, CrowdOptions{Pooled: pooled})
+		c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Pooled: pooled})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,12 +239,12 @@ func TestCrowdPooled(t *testing.T) {
 
 func TestCrowdSameBits(t *testing.T) {
 	a, _, _ := people(t, 5000, 3, 12, 3, 2)
-	for _, method := range CrowdMethods {
-		o := CrowdOptions{Method: method, Rounds: 4}
+	for _, method := range crowd.Methods {
+		o := crowd.Options{Method: method, Rounds: 4}
 		before := runtime.GOMAXPROCS(1)
-		one, err := FromCrowd(t.Context(), a, 1, o)
+		one, err := crowd.Fit(t.Context(), a, 1, o)
 		runtime.GOMAXPROCS(3)
-		three, err3 := FromCrowd(t.Context(), a, 1, o)
+		three, err3 := crowd.Fit(t.Context(), a, 1, o)
 		runtime.GOMAXPROCS(before)
 		if err != nil || err3 != nil {
 			t.Fatal(err, err3)
@@ -254,7 +260,7 @@ func TestCrowdSameBits(t *testing.T) {
 // New labels, of a new annotator too, take a round or two from what was known before.
 func TestCrowdWarmStart(t *testing.T) {
 	a, _, _ := people(t, 2000, 4, 15, 4, 4)
-	old := &Annotations{Classes: a.Classes, Names: a.Names[:14], Start: make([]int, 1)}
+	old := &crowd.Annotations{Classes: a.Classes, Names: a.Names[:14], Start: make([]int, 1)}
 	for i := range 1900 {
 		by, label := a.Of(i)
 		for k := range by {
@@ -264,16 +270,16 @@ func TestCrowdWarmStart(t *testing.T) {
 		}
 		old.Start = append(old.Start, len(old.By))
 	}
-	known, err := FromCrowd(t.Context(), old, 0, CrowdOptions{})
+	known, err := crowd.Fit(t.Context(), old, 0, crowd.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cold, err := FromCrowd(t.Context(), a, 0, CrowdOptions{})
+	cold, err := crowd.Fit(t.Context(), a, 0, crowd.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := func(o CrowdOptions) float64 {
-		c, err := FromCrowd(t.Context(), a, 0, o)
+	far := func(o crowd.Options) float64 {
+		c, err := crowd.Fit(t.Context(), a, 0, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +289,7 @@ func TestCrowdWarmStart(t *testing.T) {
 		}
 		return sum / float64(a.N()) / 2
 	}
-	warm, fresh := far(CrowdOptions{Rounds: 2, Start: known}), far(CrowdOptions{Rounds: 2})
+	warm, fresh := far(crowd.Options{Rounds: 2, Start: known}), far(crowd.Options{Rounds: 2})
 	if !(warm < 0.02) || !(warm < fresh/5) {
 		t.Errorf("two rounds end %v from the end, %v without a start", warm, fresh)
 	}
@@ -292,7 +298,7 @@ func TestCrowdWarmStart(t *testing.T) {
 // However many labels an example has, no product becomes 0.
 func TestCrowdManyLabels(t *testing.T) {
 	a, _, right := people(t, 40, 600, 600, 2, 6)
-	c, err := FromCrowd(t.Context(), a, 0, CrowdOptions{})
+	c, err := crowd.Fit(t.Context(), a, 0, crowd.Options{})
 	if err != nil || shareRight(c.Consensus, right) < 1 {
 		t.Errorf("right: %v, %v", shareRight(c.Consensus, right), err)
 	}
@@ -305,33 +311,35 @@ func TestCrowdManyLabels(t *testing.T) {
 
 func TestCrowdErrors(t *testing.T) {
 	a, _, _ := people(t, 30, 3, 5, 3, 1)
-	good, err := FromCrowd(t.Context(), a, 0, CrowdOptions{Rounds: 2})
+	good, err := crowd.Fit(t.Context(), a, 0, crowd.Options{Rounds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, o := range map[string]CrowdOptions{
+	for want, o := range map[string]crowd.Options{
 		`found method "best"`:          {Method: "best"},
 		"found -1 rounds":              {Rounds: -1},
 		"smoothing -1":                 {Smoothing: -1},
 		"smoothing NaN":                {Smoothing: math.NaN()},
 		"-2 pooled labels":             {Pooled: -2},
-		"votes need no rounds":         {Method: Majority, Start: good},
-		`found a start of classes "x"`: {Start: &Crowd{Classes: []string{"x"}}},
+		"votes need no rounds":         {Method: crowd.Majority, Start: good},
+		`found a start of classes "x"`: {Start: &crowd.Result{Classes: []string{"x"}}},
 	} {
-		if _, err := FromCrowd(t.Context(), a, 0, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := crowd.Fit(t.Context(), a, 0, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}
-	if _, err := FromCrowd(t.Context(), &Annotations{Classes: abc, Start: []int{0}}, 0, CrowdOptions{}); err == nil {
+	empty := &crowd.Annotations{Classes: abc, Start: []int{0}}
+	if _, err := crowd.Fit(t.Context(), empty, 0, crowd.Options{}); err == nil {
 		t.Error("no example: wanted an error")
 	}
-	if _, err := good.Of([]int32{1}); err == nil || !strings.Contains(err.Error(), "found 1 labels") {
+	if _, err := estimate.FromCrowd(good, []int32{1}); err == nil || !strings.Contains(err.Error(), "found 1 labels") {
 		t.Errorf("one label: %v", err)
 	}
-	if _, err := good.Of(slices.Repeat([]int32{3}, 30)); err == nil || !strings.Contains(err.Error(), "has label 3") {
+	if _, err := estimate.FromCrowd(good, slices.Repeat([]int32{3}, 30)); err == nil ||
+		!strings.Contains(err.Error(), "has label 3") {
 		t.Errorf("label 3: %v", err)
 	}
-	e, err := good.Of(a.Votes(0))
+	e, err := estimate.FromCrowd(good, a.Votes(0))
 	if err != nil || e.Assumes == "" ||
 		!strings.Contains(strings.Join(e.Notes, ";"), "2 rounds were not enough to settle") {
 		t.Errorf("%+v, %v", e, err)

@@ -1,4 +1,4 @@
-package confusion
+package estimate
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
@@ -37,7 +39,7 @@ type CleanOptions struct {
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its progress through ctx, and
 // ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
-	plain, done, err := openText(ctx, path, "the true classes")
+	plain, done, err := labelfile.Open(ctx, path, "the true classes")
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 	if len(t.Right) == 0 {
 		return nil, fmt.Errorf("%s: found a header and no line, wanted an example in each", path)
 	}
-	if err := checkClasses(t.Classes); err != nil {
+	if err := confusion.CheckClasses(t.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", path, err)
 	}
 	return &t.Clean, nil
@@ -75,7 +77,7 @@ var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
 func (t *cleanTable) read(plain io.Reader) error {
 	r := csv.NewReader(smallfile.Lines(plain))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
-	header, line, err := record(t.path, r)
+	header, line, err := labelfile.Record(t.path, r)
 	if err == io.EOF {
 		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,label or noisy,true", t.path)
 	}
@@ -88,7 +90,7 @@ func (t *cleanTable) read(plain io.Reader) error {
 	}
 	fields := len(header)
 	for {
-		row, line, err := record(t.path, r)
+		row, line, err := labelfile.Record(t.path, r)
 		if err == io.EOF {
 			return nil
 		}
@@ -114,12 +116,12 @@ func (t *cleanTable) place(header []string) (items bool, err error) {
 			if item < 0 {
 				item = k
 			}
-		case axisOf(name) == TrueRows:
+		case confusion.AxisOf(name) == confusion.TrueRows:
 			if right >= 0 {
 				return false, fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
 			}
 			right = k
-		case axisOf(name) == TrueColumns:
+		case confusion.AxisOf(name) == confusion.TrueColumns:
 			if noisy < 0 {
 				noisy = k
 			}
@@ -177,7 +179,7 @@ func (t *cleanTable) class(name string) (int32, error) {
 	k, ok := t.classes[name]
 	if !ok {
 		if t.o.Classes != nil || name == "" {
-			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name, quoted(t.o.Classes))
+			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name, labelfile.Quoted(t.o.Classes))
 		}
 		k = int32(len(t.Classes))
 		name = strings.Clone(name)
@@ -188,7 +190,7 @@ func (t *cleanTable) class(name string) (int32, error) {
 
 // Arrange brings the classes into another order, of the same names.
 func (c *Clean) Arrange(classes []string) error {
-	to, err := indices(c.Classes, classes)
+	to, err := labelfile.Indices(c.Classes, classes)
 	if err != nil {
 		return fmt.Errorf("the table of true classes %w", err)
 	}

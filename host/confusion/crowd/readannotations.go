@@ -1,4 +1,4 @@
-package confusion
+package crowd
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
@@ -38,7 +40,7 @@ type AnnotationOptions struct {
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its progress through ctx, and
 // ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
-	plain, done, err := openText(ctx, path, "the annotations")
+	plain, done, err := labelfile.Open(ctx, path, "the annotations")
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ type annotation struct {
 func (t *annotationTable) read(r io.Reader) error {
 	records := csv.NewReader(smallfile.Lines(r))
 	records.FieldsPerRecord, records.ReuseRecord = -1, true // counted here, for a better message
-	header, line, err := record(t.path, records)
+	header, line, err := labelfile.Record(t.path, records)
 	if err == io.EOF {
 		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,worker,label", t.path)
 	}
@@ -89,7 +91,7 @@ func (t *annotationTable) read(r io.Reader) error {
 	}
 	fields := len(header)
 	for {
-		row, line, err := record(t.path, records)
+		row, line, err := labelfile.Record(t.path, records)
 		if err == io.EOF {
 			return nil
 		}
@@ -158,7 +160,7 @@ func (t *annotationTable) add(row []string, line int) error {
 	k, ok := t.classes[label]
 	if !ok {
 		if t.o.Classes != nil || label == "" {
-			return fmt.Errorf("found label %.40q, wanted a class of the data: %s", label, quoted(t.names))
+			return fmt.Errorf("found label %.40q, wanted a class of the data: %s", label, labelfile.Quoted(t.names))
 		}
 		k = int32(len(t.names))
 		name := strings.Clone(label)
@@ -176,7 +178,7 @@ func (t *annotationTable) add(row []string, line int) error {
 // finish sorts what was read and finds labels that are missing or there twice.
 func (t *annotationTable) finish() (*Annotations, error) {
 	a := &Annotations{Classes: t.names, Start: make([]int, 1, len(t.lines)+1)}
-	if err := checkClasses(a.Classes); err != nil {
+	if err := confusion.CheckClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
 	}
 	for name := range t.annotators {
@@ -197,7 +199,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 		k, found := slices.BinarySearch(a.Names, name)
 		if !found {
 			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted one of %s",
-				t.path, name, quoted(a.Names))
+				t.path, name, labelfile.Quoted(a.Names))
 		}
 		a.Right[k] = true
 	}

@@ -1,4 +1,4 @@
-package confusion
+package estimate
 
 import (
 	"slices"

@@ -1,6 +1,11 @@
-package confusion
+package estimate
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+)
 
 // Issue says of an example whether its noisy label is likely to be wrong.
 type Issue struct {
@@ -28,7 +33,7 @@ type Issue struct {
 // its p, and Wrong says that y is another class; same does not count.
 //
 // Products, sums and divisions are of float64 in order, so that their bits are the same everywhere.
-func FindIssues(p []float32, y, same []int32, q int, noise *Matrix) ([]Issue, error) {
+func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([]Issue, error) {
 	if err := checkIssues(p, y, same, q, noise); err != nil {
 		return nil, err
 	}
@@ -55,7 +60,7 @@ func FindIssues(p []float32, y, same []int32, q int, noise *Matrix) ([]Issue, er
 // The annotators err independently of each other and of the features, as far as the true class
 // does not explain it: so says the product.
 func FindCrowdIssues(
-	p []float32, a *Annotations, y, same []int32, by func(i int) []Annotator,
+	p []float32, a *crowd.Annotations, y, same []int32, by func(i int) []confusion.Annotator,
 ) ([]Issue, error) {
 	q := len(a.Classes)
 	if err := a.Check(len(y), q); err != nil {
@@ -173,7 +178,7 @@ func largestOf[T float32 | float64](row []T) int {
 }
 
 // checkIssues judges the arguments.
-func checkIssues(p []float32, y, same []int32, q int, noise *Matrix) error {
+func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) error {
 	n := len(y)
 	if q < 2 || len(p) != n*q {
 		return fmt.Errorf("label issues: found %d probabilities for %d labels, wanted %d for each", len(p), n, q)

@@ -1,4 +1,4 @@
-package confusion
+package crowd
 
 import (
 	"reflect"

@@ -1,4 +1,4 @@
-package confusion
+package crowd
 
 import (
 	"crypto/sha256"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
 // Annotations are the labels that several annotators gave the same examples: each of n
@@ -76,7 +78,7 @@ func (a *Annotations) Check(n, q int) error {
 	case len(a.Start) != n+1 || a.Start[0] != 0 || a.Start[n] != len(a.By) || len(a.By) != len(a.Label):
 		return fmt.Errorf("annotations: found those of %d examples (%d labels), wanted %d", a.N(), len(a.Label), n)
 	case !slices.IsSorted(a.Names) || len(slices.Compact(slices.Clone(a.Names))) != len(a.Names):
-		return fmt.Errorf("annotations: found annotators %s, wanted each once and in order", quoted(a.Names))
+		return fmt.Errorf("annotations: found annotators %s, wanted each once and in order", labelfile.Quoted(a.Names))
 	case a.Right != nil && len(a.Right) != len(a.Names):
 		return fmt.Errorf("annotations: found whether %d annotators are right, wanted it of %d", len(a.Right), len(a.Names))
 	}
@@ -137,7 +139,7 @@ func (a *Annotations) Votes(seed uint64) []int32 {
 
 // Arrange brings the classes into another order, of the same names.
 func (a *Annotations) Arrange(classes []string) error {
-	to, err := indices(a.Classes, classes)
+	to, err := labelfile.Indices(a.Classes, classes)
 	if err == nil && len(classes) != len(a.Classes) {
 		err = fmt.Errorf("has %d classes, wanted %d", len(a.Classes), len(classes))
 	}

@@ -1,13 +1,15 @@
-package confusion
+package estimate
 
 import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 )
 
 // inject returns true labels of q classes, unevenly frequent, and noisy ones.
-func inject(t *testing.T, m *Matrix, n int, seed uint64) (noisy, right []int32) {
+func inject(t *testing.T, m *confusion.Matrix, n int, seed uint64) (noisy, right []int32) {
 	t.Helper()
 	right = make([]int32, n)
 	for i := range right {
@@ -21,17 +23,9 @@ func inject(t *testing.T, m *Matrix, n int, seed uint64) (noisy, right []int32) 
 }
 
 // meanError returns the mean absolute difference of entries.
-func meanError(a, b []float64) float64 {
-	sum := 0.0
-	for k := range a {
-		sum += math.Abs(a[k] - b[k])
-	}
-	return sum / float64(len(a))
-}
-
 // Of many examples the estimate is the shares, and errors are as large as the standard errors say.
 func TestFromLabels(t *testing.T) {
-	truth, err := Random(names(5), 0.6, 1)
+	truth, err := confusion.Random(names(5), 0.6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +40,7 @@ func TestFromLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		normalise(counts, 5)
+		confusion.Normalise(counts, 5)
 		for k, v := range counts {
 			if k%5 < 2 || k%5 == 4 { // squares modulo 5 are 0, 1 and 4
 				if d := math.Abs(e.P[k] - v); !(d < 0.02) {
@@ -95,11 +89,11 @@ func TestFromCountsRareClasses(t *testing.T) {
 
 // A good prior helps few counts, and a bad one does not harm many.
 func TestFromCountsPrior(t *testing.T) {
-	truth, err := Random(names(8), 0.7, 2)
+	truth, err := confusion.Random(names(8), 0.7, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	identity, err := Identity(names(8))
+	identity, err := confusion.Identity(names(8))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +108,7 @@ func TestFromCountsPrior(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for k, prior := range []*Matrix{nil, truth, identity} {
+			for k, prior := range []*confusion.Matrix{nil, truth, identity} {
 				e, err := FromLabels(truth.Classes, noisy, right, prior)
 				if err != nil {
 					t.Fatal(err)

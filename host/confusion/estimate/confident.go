@@ -1,4 +1,4 @@
-package confusion
+package estimate
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -59,7 +60,7 @@ const (
 // labels. The thresholds' sums and all counts are of integers, so that the result is the same however
 // rows are cut into blocks, whatever the number of processors.
 func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) (*Estimate, *Confident, error) {
-	m, err := newMatrix(classes)
+	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +123,9 @@ func (j *Confident) findThresholds(y []int32, q int, rows Rows) error {
 		}
 		lock.Lock()
 		defer lock.Unlock()
-		addAll(sums, own)
+		for k, v := range own {
+			sums[k] += v
+		}
 		if wrong >= 0 && (bad < 0 || wrong < bad) {
 			bad = wrong
 		}
@@ -179,7 +182,9 @@ func (j *Confident) count(y []int32, q int, rows Rows) (agree bool, err error) {
 		}
 		lock.Lock()
 		defer lock.Unlock()
-		addAll(j.Counted, own)
+		for k, v := range own {
+			j.Counted[k] += v
+		}
 		agree = agree && same
 	})
 	if err != nil {
@@ -230,7 +235,7 @@ func (j *Confident) calibrate(q, n int) {
 }
 
 // estimate divides the calibrated joint by its columns' sums.
-func (j *Confident) estimate(m *Matrix) *Estimate {
+func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
 	q := m.Q()
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "confident joint",

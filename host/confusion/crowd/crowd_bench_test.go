@@ -1,4 +1,4 @@
-package confusion
+package crowd
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 // BenchmarkDawidSkene is a round of EM on a million labels of a thousand annotators, ten classes.
 func BenchmarkDawidSkene(b *testing.B) {
 	a := crowdLabels(200_000, 5, 1000, 10, 0.6)
-	m, err := newCrowdEM(a, CrowdOptions{Method: DawidSkene, Smoothing: 0.01})
+	m, err := newEM(a, Options{Method: DawidSkene, Smoothing: 0.01})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,10 +1,12 @@
-package confusion
+package estimate
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 )
 
 // anchorShare is which part of the examples of a class, were all as frequent, are its anchors.
@@ -16,7 +18,7 @@ const anchorShare = 0.02
 // al., Making deep neural networks robust to label noise: a loss correction approach, CVPR 2017,
 // Section 4.1; the mean of several is used, so that none of them decides alone).
 func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
-	m, err := newMatrix(classes)
+	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func Anchors(classes []string, n int, rows Rows) (*Estimate, error) {
 				"it may have no anchor", classes[t], top))
 		}
 	}
-	normalise(e.P, q)
+	confusion.Normalise(e.P, q)
 	return e, e.Check()
 }
 

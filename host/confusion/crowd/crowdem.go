@@ -1,10 +1,11 @@
-package confusion
+package crowd
 
 import (
 	"context"
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -27,9 +28,9 @@ const mostTables = 256 << 20
 
 // crowdEM is a call of FromCrowd. A table has an entry for each annotator, label k and true class
 // t, at [(annotator·Q+k)·Q+t].
-type crowdEM struct {
+type em struct {
 	a         *Annotations
-	o         CrowdOptions
+	o         Options
 	q         int
 	workers   int
 	matrices  []float64 // a table: P(label k | true class t), at least leastRate
@@ -42,8 +43,8 @@ type crowdEM struct {
 	posterior []float32 // n×Q, only of the last count
 }
 
-func newCrowdEM(a *Annotations, o CrowdOptions) (*crowdEM, error) {
-	m := &crowdEM{a: a, o: o, q: len(a.Classes)}
+func newEM(a *Annotations, o Options) (*em, error) {
+	m := &em{a: a, o: o, q: len(a.Classes)}
 	size := len(a.Names) * m.q * m.q
 	if err := checkCrowd(a.N(), m.q, len(a.Names)); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func newCrowdEM(a *Annotations, o CrowdOptions) (*crowdEM, error) {
 }
 
 // begin takes the rates that were found before.
-func (m *crowdEM) begin(s *Crowd) {
+func (m *em) begin(s *Result) {
 	size := m.q * m.q
 	mean, of := make([]float64, size), map[string][]float64{}
 	for _, a := range s.Annotators {
@@ -68,7 +69,7 @@ func (m *crowdEM) begin(s *Crowd) {
 			mean[k] += float64(v * float64(a.Labels))
 		}
 	}
-	normalise(mean, m.q)
+	confusion.Normalise(mean, m.q)
 	for i, name := range m.a.Names {
 		p := of[name]
 		if p == nil {
@@ -81,7 +82,7 @@ func (m *crowdEM) begin(s *Crowd) {
 }
 
 // settle makes rounds until one moves next to nothing.
-func (m *crowdEM) settle(ctx context.Context, o CrowdOptions) (rounds int, settled bool, err error) {
+func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, err error) {
 	_, task := progress.Begin(ctx, progress.Work{
 		Name: "believing annotators", Unit: "round", Total: int64(o.Rounds), AtMost: true})
 	defer task.End()
@@ -111,7 +112,7 @@ func (m *crowdEM) settle(ctx context.Context, o CrowdOptions) (rounds int, settl
 type tables struct{ sums, squares, classes []int64 }
 
 // count finds the posterior of each example by the rates, of votes if there are none, and adds it up.
-func (m *crowdEM) count(last bool) {
+func (m *em) count(last bool) {
 	const block = 1 << 10
 	n := m.a.N()
 	if last {
@@ -148,7 +149,7 @@ func addAll(to, from []int64) {
 }
 
 // examples counts some examples.
-func (m *crowdEM) examples(t *tables, from, to int, last bool) {
+func (m *em) examples(t *tables, from, to int, last bool) {
 	q := m.q
 	p, units := make([]float64, q), make([]int64, q)
 	for i := from; i < to; i++ {
@@ -202,7 +203,7 @@ func shareVotes(p []float64, label []int32) {
 // products of their rates, divided by their sum. They are divided by a power of two now and then,
 // as the sums of logarithms would be by a constant, so that however many labels there are the
 // likeliest class never becomes 0.
-func (m *crowdEM) posteriorOf(p []float64, by, label []int32) {
+func (m *em) posteriorOf(p []float64, by, label []int32) {
 	q := m.q
 	copy(p, m.prior)
 	for k, a := range by {
@@ -233,7 +234,7 @@ func (m *crowdEM) posteriorOf(p []float64, by, label []int32) {
 // oneCoin makes each annotator's sums those of one who is right alike often of all classes, and
 // whose wrong labels are alike frequent: the sum of each column stays, its parts become the
 // annotator's own rates.
-func (m *crowdEM) oneCoin() {
+func (m *em) oneCoin() {
 	q := m.q
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
 		for a := from; a < to; a++ {
@@ -267,7 +268,7 @@ func (m *crowdEM) oneCoin() {
 }
 
 // rates is the M-step.
-func (m *crowdEM) rates() {
+func (m *em) rates() {
 	q, size := m.q, m.q*m.q
 	mean := make([]float64, size)
 	if m.o.Pooled > 0 {
@@ -278,7 +279,7 @@ func (m *crowdEM) rates() {
 		for k, v := range total {
 			mean[k] = float64(v)/posteriorUnit + m.o.Smoothing
 		}
-		normalise(mean, q)
+		confusion.Normalise(mean, q)
 	}
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
 		for a := from; a < to; a++ {
@@ -286,7 +287,7 @@ func (m *crowdEM) rates() {
 			for k, v := range m.sums[a*size : (a+1)*size] {
 				p[k] = float64(v)/posteriorUnit + m.o.Smoothing + float64(m.o.Pooled*mean[k])
 			}
-			normalise(p, q)
+			confusion.Normalise(p, q)
 			for k, v := range p {
 				p[k] = max(v, leastRate)
 			}
@@ -306,9 +307,9 @@ func (m *crowdEM) rates() {
 
 // annotators returns the matrices and their standard errors, for which an example counts by how
 // sure its true class is.
-func (m *crowdEM) annotators() []Annotator {
+func (m *em) annotators() []confusion.Annotator {
 	q, size, counts := m.q, m.q*m.q, m.a.Counts()
-	list := make([]Annotator, len(counts))
+	list := make([]confusion.Annotator, len(counts))
 	for a, name := range m.a.Names {
 		p := slices.Clone(m.matrices[a*size : (a+1)*size])
 		errs := make([]float64, size)
@@ -325,7 +326,7 @@ func (m *crowdEM) annotators() []Annotator {
 				errs[at] = min(1, math.Sqrt(float64(w*(1-w))*blur/(n+1)))
 			}
 		}
-		list[a] = Annotator{Name: name, Labels: counts[a], P: p, Error: errs}
+		list[a] = confusion.Annotator{Name: name, Labels: counts[a], P: p, Error: errs}
 	}
 	return list
 }

@@ -1,16 +1,20 @@
-package confusion
+// Package estimate finds the confusion matrix of labels from what is known of them: some right labels,
+// counts, probabilities of classes, or annotators; and finds the labels that look wrong.
+package estimate
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // Estimate is a confusion matrix that was found in data, mostly with standard errors.
 type Estimate struct {
-	Matrix
+	confusion.Matrix
 	Method  string
 	Assumes string   // what has to be true, a sentence
 	Notes   []string // what the user should know of it, a sentence each
@@ -27,7 +31,7 @@ const spreadBefore = 0.01
 
 // FromLabels estimates C from examples of which both labels are known; it is FromCounts of
 // their numbers. noisy and right are class indices, one of each for every example.
-func FromLabels(classes []string, noisy, right []int32, prior *Matrix) (*Estimate, error) {
+func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix) (*Estimate, error) {
 	counts, err := CountLabels(len(classes), noisy, right)
 	if err != nil {
 		return nil, err
@@ -41,7 +45,7 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 		return nil, fmt.Errorf("confusion estimate: found %d noisy labels and %d right ones, wanted as many",
 			len(noisy), len(right))
 	}
-	if err := checkMemory(q); err != nil {
+	if err := confusion.CheckMemory(q); err != nil {
 		return nil, err
 	}
 	counts := make([]float64, q*q)
@@ -66,8 +70,8 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 // is likeliest given all others; where that says nothing, 1. Standard errors are those of shares of
 // n_t + s examples, but s of at most 20, and as much as the prior, which may be wrong, has moved the
 // entry beyond what chance does.
-func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, error) {
-	m, err := newMatrix(classes)
+func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*Estimate, error) {
+	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +81,7 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 	}
 	if prior != nil && !slices.Equal(prior.Classes, classes) {
 		return nil, fmt.Errorf("confusion estimate: found a prior of classes %s, wanted %s in their order",
-			quoted(prior.Classes), quoted(classes))
+			labelfile.Quoted(prior.Classes), labelfile.Quoted(classes))
 	}
 	before := priorOf(counts, q, prior)
 	s, _ := strength(counts, before, q)
@@ -106,7 +110,7 @@ func FromCounts(classes []string, counts []float64, prior *Matrix) (*Estimate, e
 				"its column is mostly what was believed before", classes[t], n))
 		}
 	}
-	normalise(e.P, q)
+	confusion.Normalise(e.P, q)
 	return e, e.Check()
 }
 
@@ -129,7 +133,7 @@ func checkCounts(counts []float64, q int) error {
 }
 
 // priorOf returns C₀.
-func priorOf(counts []float64, q int, given *Matrix) []float64 {
+func priorOf(counts []float64, q int, given *confusion.Matrix) []float64 {
 	all, right := 0.0, 0.0
 	for k, v := range counts {
 		all += v
@@ -177,22 +181,9 @@ func strength(counts, before []float64, q int) (best, most float64) {
 	return best, most
 }
 
-// normalise divides the columns of a q×q matrix by their sums.
-func normalise(a []float64, q int) {
-	for t := range q {
-		sum := 0.0
-		for p := range q {
-			sum += a[p*q+t]
-		}
-		for p := range q {
-			a[p*q+t] /= sum
-		}
-	}
-}
-
 // NewEstimate returns what a learner has found out, as an estimate of the labels of these classes.
-func NewEstimate(classes []string, l *Learned) (*Estimate, error) {
-	m, err := newMatrix(classes)
+func FromLearned(classes []string, l *confusion.Learned) (*Estimate, error) {
+	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +200,7 @@ func NewEstimate(classes []string, l *Learned) (*Estimate, error) {
 
 // PriorLoss returns the mean of -log P(noisy label | class) of the examples that are counted, each
 // by FromCounts of all others with the prior, at the best strength.
-func PriorLoss(counts []float64, prior *Matrix) float64 {
+func PriorLoss(counts []float64, prior *confusion.Matrix) float64 {
 	n := 0.0
 	for _, v := range counts {
 		n += v

@@ -1,4 +1,4 @@
-package confusion
+package estimate
 
 import (
 	"errors"
@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 )
 
 // scored are noisy labels, and probabilities of noisy labels as a model would know them that is
 // sometimes in doubt of the true class.
-func scored(t testing.TB, m *Matrix, n int, doubt float64, seed uint64) (p []float32, y, right []int32) {
+func scored(t testing.TB, m *confusion.Matrix, n int, doubt float64, seed uint64) (p []float32, y, right []int32) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 11))
 	q := m.Q()
@@ -91,7 +93,7 @@ func twinJoint(p []float32, y []int32, q int) []float64 {
 
 // The joint is that of the rule, whatever the blocks and the number of processors.
 func TestConfidentJointTwin(t *testing.T) {
-	m, err := Random(names(7), 0.5, 3)
+	m, err := confusion.Random(names(7), 0.5, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package confusion
+package estimate
 
 import (
 	"math"
@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 )
 
 // By hand: noise takes a for b and b for c, never c for anything.
 func TestFindIssuesByHand(t *testing.T) {
-	noise := &Matrix{Classes: []string{"a", "b", "c"}, P: []float64{0.5, 0, 0, 0.5, 0.8, 0, 0, 0.2, 1}}
+	noise := &confusion.Matrix{Classes: []string{"a", "b", "c"}, P: []float64{0.5, 0, 0, 0.5, 0.8, 0, 0, 0.2, 1}}
 	p := []float32{
 		0.5, 0.5, 0, // labelled b: 0.25 of a and 0.4 of b
 		0.75, 0.25, 0, // labelled b: 0.375 of a and 0.2 of b
@@ -40,11 +43,12 @@ func TestFindIssuesByHand(t *testing.T) {
 
 // By hand: a model that knows nothing, an annotator who is right for eight of ten and one who takes a for b.
 func TestFindCrowdIssuesByHand(t *testing.T) {
-	good, turned := Annotator{P: []float64{0.8, 0.2, 0.2, 0.8}}, Annotator{P: []float64{0.1, 0.9, 0.9, 0.1}}
-	a := &Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"}, Start: []int{0, 2, 4, 5},
+	good := confusion.Annotator{P: []float64{0.8, 0.2, 0.2, 0.8}}
+	turned := confusion.Annotator{P: []float64{0.1, 0.9, 0.9, 0.1}}
+	a := &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"}, Start: []int{0, 2, 4, 5},
 		By: []int32{0, 1, 0, 1, 0}, Label: []int32{0, 1, 0, 0, 1}}
 	p := []float32{0.5, 0.5, 0.5, 0.5, 0.75, 0.25}
-	by := func(i int) []Annotator { return []Annotator{good, turned} }
+	by := func(i int) []confusion.Annotator { return []confusion.Annotator{good, turned} }
 	got, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, by)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +68,8 @@ func TestFindCrowdIssuesByHand(t *testing.T) {
 		math.Abs(got[0].Quality-(1-one)) > 1e-12 || got[1].Likely != 0 {
 		t.Errorf("found %+v, %v, wanted %v", got, err, one)
 	}
-	if _, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, func(int) []Annotator { return by(0)[:1] }); err == nil ||
+	one := func(int) []confusion.Annotator { return by(0)[:1] }
+	if _, err := FindCrowdIssues(p, a, []int32{1, 0, 1}, nil, one); err == nil ||
 		!strings.Contains(err.Error(), "example 0 (counted from 0) has matrices of 1 annotators, wanted 2 of 2×2") {
 		t.Errorf("one matrix of two annotators: %v", err)
 	}
@@ -78,7 +83,7 @@ func TestFindCrowdIssuesByHand(t *testing.T) {
 func TestFindIssuesOfEqualExamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	const n, q = 400, 4
-	noise, err := Random([]string{"a", "b", "c", "d"}, 0.4, 1)
+	noise, err := confusion.Random([]string{"a", "b", "c", "d"}, 0.4, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +149,7 @@ func TestFindIssuesOfEqualExamples(t *testing.T) {
 }
 
 func TestFindIssuesErrors(t *testing.T) {
-	two, _ := Identity([]string{"a", "b"})
+	two, _ := confusion.Identity([]string{"a", "b"})
 	for _, c := range []struct {
 		p       []float32
 		y, same []int32

@@ -48,6 +48,7 @@ type Options struct {
 	Weights     learners.Rule    // "" for the learner's default
 	Seed        uint64           // of all random choices
 	HoldOut     float64          // share of the examples to keep from the training, in Trained.HeldOut; 0 for none
+	Memory      []dataset.Memory // how the memory of the data may be used, which is read only by default
 	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the
 	// training examples themselves, which promise too much where few were learned almost by
 	// heart; 2 to MostFolds on those of examples held out from that many further trainings,
@@ -113,7 +114,7 @@ type Trained struct {
 
 // Train learns a model from the noisy labels of data. noise describes the noise of the labels; nil means
 // that they are right. Raw data are prepared first, prepared data taken as they are. data is only read,
-// unless its Overwrite is set: then it may lose its examples.
+// unless Options.Memory has dataset.InPlace: then it may lose its examples.
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled later,
 // Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
@@ -183,13 +184,12 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 	case o.Annotations != nil:
 		return nil, nil, errors.New("train: share to hold out: got annotations, want labels to judge by")
 	}
-	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed)
+	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed, o.Memory...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: hold out: %w", err)
 	}
 	fit, held = parts[0], parts[1]
-	fit.KeepNarrow, fit.Overwrite = data.KeepNarrow, true
-	if data.Overwrite { // parts are copies
+	if o.inPlace() { // parts are copies
 		if err := data.Close(); err != nil {
 			return nil, nil, err
 		}
@@ -200,6 +200,9 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 	}
 	return fit, held, nil
 }
+
+// inPlace reports whether the training may write to the data.
+func (o *Options) inPlace() bool { return slices.Contains(o.Memory, dataset.InPlace) }
 
 // open opens the engine, if it is not there yet.
 func (t *training) open() (err error) {
@@ -295,7 +298,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		t.data.Y = a.Votes(o.Seed)
 	}
 	t.problem = &learners.Problem{
-		X: data.Examples, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
+		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
 		Engine: o.Engine, Seed: o.Seed,
 	}
 	if err := t.problem.Check(); err != nil && !(o.Open != nil && errors.Is(err, learners.ErrNoEngine)) {
@@ -354,21 +357,21 @@ func (t *training) base() *model.Model {
 // be kept beside them.
 func (t *training) prepare() error {
 	d := &t.data
-	if t.given.Overwrite {
+	if t.inPlace() {
 		d = t.given
 	}
 	if base := t.base(); base != nil {
 		if err := t.adopt(base, d); err != nil {
 			return err
 		}
-	} else if err := Prepare(d, t.Preparation, t.Kernel != nil); err != nil {
+	} else if err := Prepare(d, t.Preparation, t.Kernel != nil, t.Memory...); err != nil {
 		return err
 	}
 	y, hash := t.data.Y, t.data.SHA256
 	t.data = *d
 	t.data.Y, t.data.SHA256 = y, hash
 	t.model.Meta.Preparation = *d.Prepared
-	t.problem = t.problem.On(d.Examples, y)
+	t.problem = t.problem.On(&t.data, y)
 	t.problem.Annotations = t.Annotations
 	t.problem.Bias = d.Prepared.Steps.Bias
 	return nil
@@ -380,7 +383,7 @@ func (t *training) adopt(base *model.Model, d *dataset.Dataset) error {
 		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, "+
 			"%.40q, in their order", t.data.Classes, base.Meta.Classes)
 	}
-	if err := d.PrepareBy(&base.Meta.Preparation); err != nil {
+	if err := d.PrepareBy(&base.Meta.Preparation, t.Memory...); err != nil {
 		return err
 	}
 	if t.From != nil {
@@ -471,7 +474,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	t.model.Meta.Kernel.Examples = t.behindMeans()
 	t.release()
 	t.data.Examples = z
-	if t.given.Overwrite { // nobody needs the features any more, which may be large
+	if t.inPlace() { // nobody needs the features any more, which may be large
 		t.given.Examples = dataset.Examples{N: t.given.N, D: t.given.D}
 	}
 	t.problem = t.problem.On(z, t.data.Y)

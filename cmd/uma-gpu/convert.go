@@ -75,11 +75,10 @@ func convert(c *cli.Context) error {
 	defer d.Close() // of what was only read: nothing to lose
 	o := app.CopyOptions(out, d)
 	if c.IsSet("normalize") {
-		narrow := d.KeepNarrow
 		if o.Rows, err = host.PrepareRows(d, steps); err != nil {
 			return err
 		}
-		if err := app.CheckNarrow(narrow, d); err != nil {
+		if err := d.CheckNarrow(); err != nil {
 			return err
 		}
 	}

@@ -250,7 +250,8 @@ func (e unchecked) Close() error {
 	return errors.Join(errs...)
 }
 
-func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored()
 	r, err := e.load(x, nil, classes, numerics.FixedPoint{}, scoring)
 	if err != nil {
 		return nil, err
@@ -259,8 +260,9 @@ func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) 
 }
 
 func (e unchecked) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
+	x := rows.Stored()
 	r, err := e.load(x, y, classes, f, sorting)
 	if err != nil {
 		return nil, err
@@ -268,7 +270,8 @@ func (e unchecked) LoadCells(
 	return labelled{r}, nil
 }
 
-func (e unchecked) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored()
 	r, err := e.load(x, nil, classes, f, evaluating)
 	if err != nil {
 		return nil, err
@@ -277,7 +280,7 @@ func (e unchecked) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fix
 }
 
 // load loads examples for a use; y is nil unless they are sorted into cells.
-func (e *gpuEngine) load(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, use use) (
+func (e *gpuEngine) load(x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, use use) (
 	*resident, error) {
 	if err := e.checkMemory(x, classes, use); err != nil {
 		return nil, err

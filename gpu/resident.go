@@ -40,7 +40,7 @@ type resident struct {
 	bounds   *sketch.Bounds // nil if there will be none
 	sketches *sketches      // nil as long as all scores are exact
 
-	x      dataset.Examples // the caller's
+	x      dataset.Stored   // the caller's
 	window int              // of them (dataset.Examples.Window)
 	maps   *buffer[float32] // of narrow examples
 	slots  []*slot          // for tiles that are streamed, else empty
@@ -56,11 +56,11 @@ const (
 )
 
 func newResident(
-	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint, use use,
+	e *gpuEngine, x dataset.Stored, y []int32, classes int, fixed numerics.FixedPoint, use use,
 ) (r *resident, err error) {
-	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x, window: e.window(x)}
+	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x, window: e.window(x.Examples)}
 	if y != nil {
-		r.bounds = sketch.NewBounds(e.build.bounds, x, classes)
+		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, classes)
 	}
 	defer func() {
 		if err != nil {
@@ -103,7 +103,7 @@ func (r *resident) allocate(use use) error {
 			return err
 		}
 		if t.width != 0 {
-			if t.unit, err = upload(q, "lengths", r.x.Narrow.Unit[t.from:t.from+t.rows]); err != nil {
+			if t.unit, err = upload(q, "lengths", r.x.At.Narrow().Unit[t.from:t.from+t.rows]); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (r *resident) allocate(use use) error {
 		return err
 	}
 	if r.tiles[0].width != 0 {
-		if r.maps, err = upload(q, "column maps", r.x.Narrow.Map); err != nil {
+		if r.maps, err = upload(q, "column maps", r.x.At.Narrow().Map); err != nil {
 			return err
 		}
 	}
@@ -289,7 +289,7 @@ func (r *resident) examples(t *tile, x arrays) []any {
 	if t.width == 0 {
 		return []any{x.values}
 	}
-	return []any{x.codes, r.maps, t.unit, r.x.Narrow.Least}
+	return []any{x.codes, r.maps, t.unit, r.x.At.Narrow().Least}
 }
 
 // scoreItems returns how many work-items of score take rows examples, or those of

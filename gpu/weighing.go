@@ -122,7 +122,7 @@ func newWeighing(r *resident) (w *weighing, err error) {
 			w = nil
 		}
 	}()
-	if w.weighingShape, err = r.e.weighingShape(r.x, r.mostRows, r.q); err != nil {
+	if w.weighingShape, err = r.e.weighingShape(r.x.Examples, r.mostRows, r.q); err != nil {
 		return w, err
 	}
 	q := r.e.q

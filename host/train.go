@@ -50,6 +50,7 @@ type Options struct {
 	Weights     learners.Rule    // "" for the learner's default
 	Seed        uint64           // of all random choices
 	HoldOut     float64          // share of the examples to keep from the training, in Trained.HeldOut; 0 for none
+	Memory      []dataset.Memory // how the memory of the data may be used; nil to only read them
 	// TemperatureFolds is the number of further trainings, 2 to judge.MostFolds, whose examples held out
 	// give the temperature of probabilities. 0 takes the training examples: then probabilities are too
 	// confident where few examples were learned almost by heart. It never changes W.
@@ -111,7 +112,7 @@ type Trained struct {
 
 // Train learns a model from the noisy labels of data. noise describes the noise of the labels; nil means
 // that they are right. Raw data are prepared first, prepared data taken as they are. data is only read,
-// unless its Overwrite is set: then it may lose its examples.
+// unless Options.Memory has dataset.InPlace: then it may lose its examples.
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled later,
 // Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
@@ -181,13 +182,12 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 	case o.Annotations != nil:
 		return nil, nil, errors.New("train: share to hold out: got annotations, want labels to judge by")
 	}
-	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed)
+	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed, o.Memory...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: hold out: %w", err)
 	}
 	fit, held = parts[0], parts[1]
-	fit.KeepNarrow, fit.Overwrite = data.KeepNarrow, true
-	if data.Overwrite { // parts are copies
+	if o.inPlace() { // parts are copies
 		if err := data.Close(); err != nil {
 			return nil, nil, err
 		}
@@ -198,6 +198,9 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 	}
 	return fit, held, nil
 }
+
+// inPlace reports whether the training may write to the data.
+func (o *Options) inPlace() bool { return slices.Contains(o.Memory, dataset.InPlace) }
 
 // open opens the engine, if it is not there yet.
 func (t *trainer) open() (err error) {
@@ -293,7 +296,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		t.data.Y = a.Votes(o.Seed)
 	}
 	t.problem = &learners.Problem{
-		X: data.Examples, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
+		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
 		Engine: o.Engine, Seed: o.Seed,
 	}
 	if err := t.problem.Check(); err != nil && !(o.Open != nil && errors.Is(err, learners.ErrNoEngine)) {
@@ -352,21 +355,21 @@ func (t *trainer) base() *model.Model {
 // be kept beside them.
 func (t *trainer) prepare() error {
 	d := &t.data
-	if t.given.Overwrite {
+	if t.inPlace() {
 		d = t.given
 	}
 	if base := t.base(); base != nil {
 		if err := t.adopt(base, d); err != nil {
 			return err
 		}
-	} else if err := Prepare(d, t.Preparation, t.Kernel != nil); err != nil {
+	} else if err := Prepare(d, t.Preparation, t.Kernel != nil, t.Memory...); err != nil {
 		return err
 	}
 	y, hash := t.data.Y, t.data.SHA256
 	t.data = *d
 	t.data.Y, t.data.SHA256 = y, hash
 	t.model.Meta.Preparation = *d.Prepared
-	t.problem = t.problem.On(d.Examples, y)
+	t.problem = t.problem.On(&t.data, y)
 	t.problem.Annotations = t.Annotations
 	t.problem.Bias = d.Prepared.Steps.Bias
 	return nil
@@ -378,7 +381,7 @@ func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume", ErrClasses,
 			t.data.Classes, base.Meta.Classes)
 	}
-	if err := d.PrepareBy(&base.Meta.Preparation); err != nil {
+	if err := d.PrepareBy(&base.Meta.Preparation, t.Memory...); err != nil {
 		return err
 	}
 	if t.From != nil {
@@ -469,7 +472,7 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	t.model.Meta.Kernel.Examples = t.behindMeans()
 	t.release()
 	t.data.Examples = z
-	if t.given.Overwrite { // nobody needs the features any more, which may be large
+	if t.inPlace() { // nobody needs the features any more, which may be large
 		t.given.Examples = dataset.Examples{N: t.given.N, D: t.given.D}
 	}
 	t.problem = t.problem.On(z, t.data.Y)

@@ -61,11 +61,10 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 			r.data.Close() // of what was only read: nothing to lose
 		}
 	}()
-	r.data.Overwrite = true // nobody else has it
-	if err := r.data.PrepareBy(preparation); err != nil {
+	if err := r.data.PrepareBy(preparation, dataset.InPlace); err != nil {
 		return r, err
 	}
-	if err := app.CheckNarrow(options.Storage == "narrow", r.data); err != nil {
+	if err := r.data.CheckNarrow(); err != nil {
 		return r, err
 	}
 	if err := app.Interrupted(c.Context); err != nil {

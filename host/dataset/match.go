@@ -114,7 +114,7 @@ func set(names []string) map[string]bool {
 	return s
 }
 
-// takeColumns returns a copy of e whose column k is column at[k] of e. It has no Narrow. It takes all ranks that
+// takeColumns returns a copy of e whose column k is column at[k] of e. It takes all ranks that
 // share e.
 func (e Examples) takeColumns(at []int) (Examples, error) {
 	first, last := e.Own()

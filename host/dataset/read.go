@@ -168,7 +168,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 			"is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
-	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
+	d.Path, d.Format, d.narrow = s.path, f.name, o.Storage == "narrow"
 	err = d.remark(o.remarks, o)
 	d.judgeIDs()
 	if err == nil {

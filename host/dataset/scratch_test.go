@@ -53,12 +53,11 @@ func TestSpill(t *testing.T) {
 				!reflect.DeepEqual(got.Encoding, want.Encoding) {
 				t.Errorf("%s, %s: other examples than in memory", path, storage)
 			}
-			got.Overwrite = true
 			steps := Steps{L2: true, Bias: true}
 			if err := want.Prepare(steps); err != nil {
 				t.Fatal(err)
 			}
-			if err := got.Prepare(steps); err != nil || !equalExamples(got.Examples, want.Examples) {
+			if err := got.Prepare(steps, InPlace); err != nil || !equalExamples(got.Examples, want.Examples) {
 				t.Errorf("%s, %s: prepared otherwise than in memory: %v", path, storage, err)
 			}
 			want.Close()

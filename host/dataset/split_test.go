@@ -158,8 +158,7 @@ func TestSplitOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := d.X
-	d.Overwrite = true
-	parts, err := SplitCounts(d, []int{20, Rest, 10}, 3)
+	parts, err := SplitCounts(d, []int{20, Rest, 10}, 3, InPlace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,8 +172,7 @@ func TestSplitOver(t *testing.T) {
 	}
 
 	file := stored(t, numbered(rand.New(rand.NewPCG(5, 5)), 70, 30, 21), Options{}) // which has to be closed yet
-	file.Overwrite = true
-	if parts, err = SplitCounts(file, []int{20, Rest, 10}, 3); err != nil {
+	if parts, err = SplitCounts(file, []int{20, Rest, 10}, 3, InPlace); err != nil {
 		t.Fatal(err)
 	}
 	for k, p := range parts {

@@ -14,7 +14,8 @@ import (
 // MaxAbs returns the largest absolute value of x. Of the largest of several data sets,
 // numerics.NewFixedPoint makes one fixed-point format for them all. Errors: ErrShape, and
 // ErrValue for the first value that is not finite.
-func MaxAbs(x dataset.Examples) (float32, error) {
+func MaxAbs(rows dataset.Rows) (float32, error) {
+	x := rows.Stored()
 	if err := x.Check(); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrShape, err)
 	}

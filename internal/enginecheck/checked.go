@@ -84,7 +84,7 @@ func (e *Engine) Close() error {
 }
 
 // planned returns ErrMemory where there is no room for what the engine keeps.
-func (e *Engine) planned(op string, x dataset.Examples, classes int, p engine.Plan, err error) (engine.Plan, error) {
+func (e *Engine) planned(op string, x dataset.Rows, classes int, p engine.Plan, err error) (engine.Plan, error) {
 	if err == nil && e.how.InMemory {
 		err = inMemory(op, x, classes, p)
 	}
@@ -92,7 +92,7 @@ func (e *Engine) planned(op string, x dataset.Examples, classes int, p engine.Pl
 }
 
 // room is planned before a load.
-func (e *Engine) room(op string, x dataset.Examples, y []int32, classes int) error {
+func (e *Engine) room(op string, x dataset.Rows, y []int32, classes int) error {
 	if !e.how.InMemory {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (e *Engine) room(op string, x dataset.Examples, y []int32, classes int) err
 }
 
 // Load implements engine.Engine.
-func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	const op = "load"
 	var s *scorer
 	err := e.Do(op, func() error {
@@ -127,7 +127,7 @@ func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 }
 
 // LoadCells implements engine.Engine.
-func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (e *Engine) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
 	const op = "load cells"
 	var c *cells
 	err := e.Do(op, func() (err error) {
@@ -152,7 +152,7 @@ func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int, f numeric
 }
 
 // LoadEvaluator implements engine.Engine.
-func (e *Engine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e *Engine) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	const op = "load evaluator"
 	var v *evaluator
 	err := e.Do(op, func() (err error) {
@@ -180,7 +180,7 @@ func (e *Engine) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fixed
 }
 
 // Plan implements engine.Engine.
-func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (p engine.Plan, err error) {
+func (e *Engine) Plan(x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
 	const op = "plan"
 	err = e.Do(op, func() (err error) {
 		switch {
@@ -201,7 +201,7 @@ func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (p engine.Plan
 }
 
 // PlanEvaluator implements engine.Engine.
-func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (p engine.Plan, err error) {
+func (e *Engine) PlanEvaluator(x dataset.Rows, classes int) (p engine.Plan, err error) {
 	const op = "plan"
 	err = e.Do(op, func() (err error) {
 		if !e.how.JudgesExamples {
@@ -217,7 +217,7 @@ func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (p engine.Plan, 
 }
 
 // Project implements engine.Engine.
-func (e *Engine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *Engine) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
 	const op = "project"
 	return e.Do(op, func() error {
 		if !e.how.JudgesExamples {

@@ -12,8 +12,9 @@ import (
 // LoadEvaluator checks the arguments of Engine.LoadEvaluator and returns the format of the weighted
 // sums: f, or the format of x if f is zero.
 func LoadEvaluator(
-	op string, x dataset.Examples, classes int, f numerics.FixedPoint,
+	op string, rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
+	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
 	if err != nil {
 		return f, err

@@ -47,12 +47,12 @@ type recordedEngine struct {
 func (e recordedEngine) Device() engine.Device { return e.e.Device() }
 func (e recordedEngine) Close() error          { return e.e.Close() }
 
-func (e recordedEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e recordedEngine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	return e.e.Load(x, classes)
 }
 
 func (e recordedEngine) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	r, err := e.e.LoadCells(x, y, classes, f)
 	if err != nil {
@@ -62,7 +62,7 @@ func (e recordedEngine) LoadCells(
 }
 
 func (e recordedEngine) LoadEvaluator(
-	x dataset.Examples, classes int, f numerics.FixedPoint,
+	x dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	r, err := e.e.LoadEvaluator(x, classes, f)
 	if err != nil {
@@ -71,15 +71,15 @@ func (e recordedEngine) LoadEvaluator(
 	return recordedEvaluator{r, e.note}, nil
 }
 
-func (e recordedEngine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e recordedEngine) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
 	return e.e.PlanEvaluator(x, classes)
 }
 
-func (e recordedEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e recordedEngine) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	return e.e.Plan(x, y, classes)
 }
 
-func (e recordedEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e recordedEngine) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
 	return e.e.Project(dst, x, p)
 }
 
@@ -158,7 +158,7 @@ type watched struct {
 // Start starts the learner on an engine that notes its operations.
 func (w watched) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
 	if w.note != nil {
-		on := p.On(p.X, p.Y)
+		on := p.On(p.Rows(), p.Y)
 		on.Engine = recordedEngine{p.Engine, w.note}
 		p = on
 	}

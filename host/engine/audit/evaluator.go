@@ -131,7 +131,7 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	if err := v.r.WeightedSums(sums, a); err != nil {
 		return err
 	}
-	operations := 2 * v.x.Stored() * (len(a)/max(1, v.x.N) + 2)
+	operations := 2 * v.x.Size() * (len(a)/max(1, v.x.N) + 2)
 	return v.note("weighted sums", v.enough(v.a.budget.audit(all, operations, func() error {
 		if v.other == nil {
 			if err := v.begin(); err != nil {

@@ -46,7 +46,7 @@ func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
 			for k := range a {
 				a[k] = 2*rng.Float32() - 1
 			}
-			terms := x.Stored() * s.q
+			terms := x.Size() * s.q
 			b.Run("evaluate", func(b *testing.B) {
 				benchmarkBest(b, x, 2*terms, func() error { _, err := r.Evaluate(sums, w); return err })
 			})
@@ -71,7 +71,7 @@ func benchmarkBest(b *testing.B, x dataset.Examples, terms int, f func() error) 
 		run()
 		best = min(best, time.Since(start))
 	}
-	s, bytes := best.Seconds(), 4*x.Stored()
+	s, bytes := best.Seconds(), 4*x.Size()
 	if x.Sparse() {
 		bytes *= 2
 	}

@@ -24,16 +24,16 @@ func (k evaluation) check(e engine.Engine) error {
 	x, _, _, rng := k.build()
 	form := x
 	if k.sparse {
-		form = x.Compressed()
+		form = x.Compressed().Stored()
 	}
-	v := newNaive(x, nil, k.q)
+	v := newNaive(x.Examples, nil, k.q)
 	if k.aims == nil {
 		k.aims = everyAim
 	}
 	if k.counts == nil {
 		k.counts = []int{1, 3}
 	}
-	return guarded(form, nil, nil, func(gx dataset.Examples, _ []int32, _ []float32) error {
+	return guarded(form, nil, nil, func(gx dataset.Stored, _ []int32, _ []float32) error {
 		r, err := e.LoadEvaluator(gx, k.q, numerics.FixedPoint{})
 		if err != nil {
 			return err

@@ -81,7 +81,7 @@ func checkLimits(e engine.Engine) error {
 func checkTargets(e engine.Engine) error {
 	k := evaluation{problem: problem{name: "targets", n: 261, d: 3, q: 3, value: normal, weight: normal}}
 	x, _, _, rng := k.build()
-	v, w := newNaive(x, nil, k.q), engine.NewWeights(k.q, k.d)
+	v, w := newNaive(x.Examples, nil, k.q), engine.NewWeights(k.q, k.d)
 	for j := range w.W {
 		w.W[j] = normal(rng)
 	}

@@ -87,12 +87,12 @@ type looped struct {
 	loops loops
 }
 
-func (e looped) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e looped) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	r, err := e.Engine.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{Evaluator: r, loops: e.loops, x: dense(x)}, nil
+	return &evaluator{Evaluator: r, loops: e.loops, x: dense(x.Stored().Examples)}, nil
 }
 
 // dense returns x with all its values.

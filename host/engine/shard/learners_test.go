@@ -205,8 +205,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			d.Overwrite = true
-			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1)
+			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1, dataset.InPlace)
 			if err != nil {
 				return "", err
 			}

@@ -24,7 +24,7 @@ func Measure(engines []engine.Engine, features, classes, stored int, sparse bool
 		if err != nil {
 			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
 		}
-		speed := int(min(max(1, float64(x.Stored())/seconds/1e5), mostShare))
+		speed := int(min(max(1, float64(x.Size())/seconds/1e5), mostShare))
 		fastest[e.Device().ID] = max(fastest[e.Device().ID], speed)
 	}
 	for i, e := range engines {

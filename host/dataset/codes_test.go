@@ -46,32 +46,32 @@ func TestNarrow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x, err := p.ApplyNarrow(e)
+				x, err := p.apply(e, []Memory{WithCodes})
 				if err != nil {
 					t.Fatal(err)
 				}
-				width := c.width
+				width, codes := c.width, x.At.Narrow()
 				if s.Bias && c.low > 1<<8 {
 					width = 0 // 1 is as far from the others as they are from 0
 				}
-				if (x.Narrow != nil) != (width != 0) || x.Narrow != nil && x.Narrow.Width() != width {
-					t.Fatalf("narrow: %v, wanted %d bytes", x.Narrow != nil, width)
+				if (codes != nil) != (width != 0) || codes != nil && codes.Width() != width {
+					t.Fatalf("narrow: %v, wanted %d bytes", codes != nil, width)
 				}
-				if x.Narrow == nil {
+				if codes == nil {
 					return
 				}
 				if err := x.Check(); err != nil {
 					t.Fatal(err)
 				}
-				w := x.Narrow
+				w := codes
 				for i := range x.N {
 					for j, want := range x.Row(i) {
 						at := i*x.D + j
 						var code float32
-						if w.Codes8 != nil {
-							code = float32(w.Codes8[at])
+						if w.Bytes != nil {
+							code = float32(w.Bytes[at])
 						} else {
-							code = float32(w.Codes16[at])
+							code = float32(w.Halves[at])
 						}
 						got := numerics.FMA(code+w.Least, w.Map[j], w.Map[x.D+j]) * w.Unit[i]
 						if math.Float32bits(got) != math.Float32bits(want) {

@@ -51,7 +51,7 @@ type Options struct {
 	Weights     learners.Rule    // "" for the learner's default
 	Seed        uint64           // of all random choices
 	HoldOut     float64          // share of the examples to keep from the training, in Trained.HeldOut; 0 for none
-	Memory      []dataset.Memory // how the memory of the data may be used, which is read only by default
+	Memory      []dataset.Memory // how the memory of the data may be used; nil to only read them
 	// TemperatureFolds is the number of further trainings, 2 to judge.MostFolds, whose examples held out
 	// give the temperature of probabilities. 0 takes the training examples: then probabilities are too
 	// confident where few examples were learned almost by heart. It never changes W.

@@ -271,7 +271,11 @@ func trainAll(
 	if err != nil {
 		return nil, err
 	}
-	weights, preparation, err := host.TrainAll(ctx, without, noise, all)
+	own := slices.Clone(all)
+	for k := range own {
+		own[k].Memory = append(slices.Clone(own[k].Memory), dataset.InPlace) // the part is a copy
+	}
+	weights, preparation, err := host.TrainAll(ctx, without, noise, own)
 	if err != nil {
 		return nil, err
 	}

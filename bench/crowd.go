@@ -119,8 +119,9 @@ func (c crowd) expand(dir string, d *dataset.Dataset) (*dataset.Dataset, []int32
 			which, noisy, right = append(which, i), append(noisy, k), append(right, d.Y[i])
 		}
 	}
-	return &dataset.Dataset{Examples: d.Pick(which), Y: noisy, Classes: d.Classes,
-		Found: dataset.Found{Path: d.Path}}, right, nil
+	each := &dataset.Dataset{Examples: d.Pick(which), Y: noisy, Classes: d.Classes}
+	each.Path = d.Path
+	return each, right, nil
 }
 
 // readTable returns the records of a gzip file of CSV, at least one.

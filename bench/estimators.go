@@ -20,7 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// The sets and the noises of which C is estimated.
+// The sets and the noises whose C is estimated.
 var (
 	estimated       = []string{"optdigits", "reuters9", "letter"}
 	estimatedNoises = []noise{pairwise(0.4), symmetric(0.4), random(0.3), pairwise(0.2), symmetric(0.2)}

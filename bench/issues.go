@@ -20,7 +20,7 @@ var searched = []struct {
 	set         string
 	noise       noise
 	rbf         bool // learns in components of the kernel function rbf
-	first       int  // only so many examples; 0 for all
+	first       int  // number of examples; 0 for all
 	folds       int
 	annotations *crowd // each annotation is an example of its own; nil for noise
 }{

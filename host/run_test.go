@@ -266,8 +266,7 @@ func TestResume(t *testing.T) {
 			bad.Last = bad.Last[:1]
 		}
 		if _, err := host.Run(context.Background(), l, problem(),
-			host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &bad}); err == nil ||
-			!strings.Contains(err.Error(), "does not fit") {
+			host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &bad}); !errors.Is(err, host.ErrResume) {
 			t.Errorf("%s: a damaged snapshot: %v", rule, err)
 		}
 	}
@@ -296,7 +295,7 @@ func TestRunErrors(t *testing.T) {
 		want string
 	}{
 		{host.RunOptions{Weights: "mean"}, `weights "mean" make no sense for learner script; use best, average, last or best-average`},
-		{host.RunOptions{From: []float32{1}}, "1 weights to start from, wanted 2×1"},
+		{host.RunOptions{From: []float32{1}}, "weights to start from: got 1, want 2×1"},
 	} {
 		if _, err := host.Run(context.Background(), &script{}, problem(), c.o); err == nil ||
 			!strings.Contains(err.Error(), c.want) {

@@ -36,25 +36,19 @@ func (r *run) tableRows(ctx context.Context, s set) error {
 		return err
 	}
 	columns := []string{rough, ofLabels, ofConf, ofFull, ofS3VM, umaWay.name, forward.name}
-	runs := map[string][]float64{}
+	var t tally
 	for k := range r.Runs {
 		found, err := r.bootstrapped(ctx, s, train, test, r.Seed+uint64(k))
 		if err != nil {
 			return fmt.Errorf("run %d: %w", k+1, err)
 		}
-		for name, v := range found {
-			runs[name] = append(runs[name], v)
+		for at, name := range columns {
+			t.add(Row{Data: s.name, Learner: name, Level: at, X: float64(at), Measure: ErrorRate,
+				Paper: s.paper[name], Note: s.note}, found[name])
 		}
 		r.Note("%s: run %d of %d, f_y %.3f, uma %.3f", s.name, k+1, r.Runs, found[ofLabels], found[umaWay.name])
 	}
-	for k, name := range columns {
-		row := Row{Data: s.name, Learner: name, Level: k, X: float64(k), Measure: ErrorRate, Paper: s.paper[name],
-			Note: s.note}
-		if err := r.write(row, runs[name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.writeAll(t)
 }
 
 // bootstrapped makes the steps of Section 4.2.1 and returns the test error of each column.

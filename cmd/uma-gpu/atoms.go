@@ -33,7 +33,7 @@ func atomsCommand() *cli.Command {
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the memory that it would take, and choose nothing"},
-		app.SeedFlag("the choice"))
+		app.SeedFlag(nil, "the choice"))
 	flags = append(append(flags, app.FunctionFlags()...), device.Flags()...)
 	return &cli.Command{
 		Name:  "atoms",

@@ -34,7 +34,7 @@ func benchCommand() *cli.Command {
 	flags = append(flags, app.DataFlags("")[1:]...) // --data is not required here
 	flags = append(flags,
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
-		app.SeedFlag("synthetic examples and label noise"),
+		app.SeedFlag(nil, "synthetic examples and label noise"),
 		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`"},
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, and print medians"},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "profile",

@@ -108,7 +108,7 @@ func newCandidate(c *cli.Context, words []string) (t *training, err error) {
 		Name: "uma-gpu", Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
 		Flags: candidateFlags(), ExitErrHandler: func(*cli.Context, error) {}, OnUsageError: app.OnUsageError,
 		Action: func(own *cli.Context) error {
-			if err := app.CheckUsage(own); err != nil {
+			if err := app.CheckDeclared(own); err != nil {
 				return err
 			}
 			t = &training{data: c.String("data"), confusion: own.String("confusion"), notes: app.NewNotes(c)}

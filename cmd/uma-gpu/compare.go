@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -32,7 +33,7 @@ func compareCommand() *cli.Command {
 			Usage: "each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; again and again"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings each"},
 		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
-		app.SeedFlag("all random choices"),
+		app.SeedFlag(nil, "all random choices"),
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "picture",
 			Usage: "also draw accuracies over the numbers of the grid: `FILE`, .svg or .png"}},
@@ -242,8 +243,8 @@ func (r compareReport) print(c *cli.Context) error {
 				mark = "*"
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", estimateText(&one.Accuracy), behind, mark,
-			shareText(one.NoisyLogLoss), one.Flags)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", judgement.EstimateText(&one.Accuracy), behind, mark,
+			judgement.ShareText(one.NoisyLogLoss), one.Flags)
 	}
 	for _, f := range r.Failed {
 		fmt.Fprintf(t, "failed\t\t\t\t%s\n", f.Flags)

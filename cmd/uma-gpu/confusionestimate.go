@@ -38,7 +38,7 @@ func estimateCommand() *cli.Command {
 			Usage: "`K` parts, each judged by models of the others"},
 		&cli.Float64Flag{Name: "pooled", Usage: "as how many `LABELS` the mean annotator counts beside each"},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
-		app.SeedFlag("all random choices"),
+		app.SeedFlag(nil, "all random choices"),
 	}
 	output := []cli.Flag{
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "confusion matrix to write, `FILE`.csv, for train --confusion"}},

@@ -18,7 +18,7 @@ func injectCommand() *cli.Command {
 			"Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv \\\n" +
 			"           --write-confusion C.csv",
 		Flags: append(flags,
-			app.SeedFlag("the corruption and of --random"),
+			app.SeedFlag(nil, "the corruption and of --random"),
 			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "copy to write, `FILE` (required)"}},
 			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-confusion", Usage: "also write the confusion matrix, `FILE`.csv"}},
 			app.QuietFlag()),

@@ -24,7 +24,7 @@ func kpcaCommand() *cli.Command {
 		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
-		app.SeedFlag("landmarks"))
+		app.SeedFlag(nil, "landmarks"))
 	fit = append(append(append(fit, app.KernelFlags()...), device.Flags()...), app.JSONFlag(), app.QuietFlag())
 	transform := append(app.DataFlags("examples"), app.NoLabelsFlag(), app.MatchFlag(),
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},

@@ -44,7 +44,7 @@ func trainCommand() *cli.Command {
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "report",
 			Usage: "also show model and labels as a page, `FILE`.html; see report --help"}},
-		app.PrintedAxesFlag(), app.JSONFlag(), app.QuietFlag(),
+		app.PrintedAxesFlag(nil), app.JSONFlag(), app.QuietFlag(),
 	}
 	var flags []cli.Flag
 	flags = append(flags, append(data, app.MatchFlag())...)
@@ -103,7 +103,7 @@ func learningFlags() []cli.Flag {
 			Usage: "most `STEPS` to make; passes, of online learners"},
 		&cli.StringFlag{Name: "weights", DefaultText: "its own",
 			Usage: "`RULE` for what to keep: best-average, best, average, last"},
-		app.SeedFlag("all random choices"),
+		app.SeedFlag(nil, "all random choices"),
 	)
 }
 

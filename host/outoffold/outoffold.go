@@ -96,7 +96,7 @@ func newHeldOut(data *dataset.Dataset, o host.Options, folds int) (*dataset.Data
 		y = o.Annotations.Votes(o.Seed)
 	}
 	switch {
-	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "":
+	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.HoldOut > 0:
 		return nil, nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted neither: " +
 			"they may have seen all examples")
 	case folds < 2 || folds > judge.MostFolds || folds > data.N:

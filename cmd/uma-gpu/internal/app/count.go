@@ -11,15 +11,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// CountFlag is a flag whose value is a whole number, which may be written like 1e6. mendUsage makes one of every
+// CountFlag is a flag whose value is a whole number, which may be written like 1e6. Mend makes one of every
 // cli.IntFlag.
 type CountFlag struct{ *cli.IntFlag }
 
 // Apply makes the flag one of set.
 func (f CountFlag) Apply(set *flag.FlagSet) error {
+	into := f.Destination
+	if into == nil {
+		into = new(int)
+	}
+	*into = f.Value
 	for _, name := range f.Names() {
-		value := count(f.Value)
-		set.Var(&value, name, f.Usage)
+		set.Var((*count)(into), name, f.Usage)
 	}
 	return nil
 }

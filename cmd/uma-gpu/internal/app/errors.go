@@ -3,8 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -33,40 +31,59 @@ var ErrInterrupted = errors.New("interrupted")
 
 // UsageError is a command line that makes no sense.
 type UsageError struct {
-	message string
-	Command string // whose --help to see, "uma-gpu train"
-	hint    string // a question at the end, "" for none
+	Flag    string   // without dashes, "" if none is to blame
+	Got     string   // the word that was given
+	Allowed []string // the words that there are, nil if nobody can list them
+	Problem string   // "" if flag, word and list say it
+	Command string   // whose --help to see, "uma-gpu train"; Action fills it in
 }
 
 func (e *UsageError) Error() string {
-	text := e.message + "; see " + e.Command + " --help"
-	if e.hint != "" {
-		text += ". " + e.hint
+	text := e.Problem
+	if text == "" {
+		text = fmt.Sprintf("--%s is %q, wanted %s", e.Flag, e.Got, OrList(e.Allowed))
+	}
+	if e.Command != "" {
+		text += "; see " + e.Command + " --help"
+	}
+	if question := didYouMean(e.Got, e.Allowed); question != "" {
+		text += ". " + question
 	}
 	return text
 }
 
-// Usagef returns a usage error of the command that c runs. One that quotes a word and ends with those there are asks
-// which was meant.
-func Usagef(c *cli.Context, format string, args ...any) error {
-	message, hint := fmt.Sprintf(format, args...), ""
-	if m := listsWords.FindStringSubmatch(message); m != nil {
-		hint = didYouMean(m[1], strings.Split(strings.ReplaceAll(m[2], " or ", ", "), ", "))
-	}
-	return &UsageError{message, c.Command.HelpName, hint}
+// Usage returns a usage error with a text of its own.
+func Usage(format string, args ...any) error {
+	return &UsageError{Problem: fmt.Sprintf(format, args...)}
 }
 
-// listsWords finds the word, and the list of those there are.
-var listsWords = regexp.MustCompile(`"([^"]+)"[^"]*\b(?:use|wanted) ([^"]*)$`)
+// NotAllowed returns the usage error of a flag whose value is none of those that there are.
+func NotAllowed(flag, got string, allowed ...string) error {
+	return &UsageError{Flag: flag, Got: got, Allowed: allowed}
+}
+
+// Missing returns the usage error of a flag that is not given.
+func Missing(flag string) error {
+	return &UsageError{Flag: flag, Problem: "--" + flag + " is missing"}
+}
+
+// OfCommand fills the command into a usage error.
+func OfCommand(c *cli.Context, err error) error {
+	if usage := new(UsageError); errors.As(err, &usage) && usage.Command == "" {
+		usage.Command = c.Command.HelpName
+	}
+	return err
+}
 
 // OnUsageError takes the errors of the cli package's flag parser.
 func OnUsageError(c *cli.Context, err error, _ bool) error {
 	message := strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag --", 1)
 	message = strings.Replace(message, "flag needs an argument: -", "a value is missing behind --", 1)
+	usage := &UsageError{Problem: message, Command: c.Command.HelpName}
 	if _, name, unknown := strings.Cut(message, "unknown flag --"); unknown {
-		return &UsageError{message, c.Command.HelpName, didYouMean("--"+name, flagWords(c.Command.Flags))}
+		usage.Got, usage.Allowed = "--"+name, flagWords(c.Command.Flags)
 	}
-	return Usagef(c, "%s", message)
+	return usage
 }
 
 // flagWords are the flags as they are typed.
@@ -81,11 +98,12 @@ func flagWords(flags []cli.Flag) (words []string) {
 
 // NeedCommand is the action of a command that has only subcommands.
 func NeedCommand(c *cli.Context) error {
-	if name := c.Args().First(); name != "" {
-		return &UsageError{fmt.Sprintf("unknown command %q", name), c.Command.HelpName,
-			didYouMean(name, commandNames(c.Command.Subcommands))}
+	name := c.Args().First()
+	if name == "" {
+		return OfCommand(c, Usage("a command is missing"))
 	}
-	return Usagef(c, "a command is missing")
+	return OfCommand(c, &UsageError{Problem: fmt.Sprintf("unknown command %q", name), Got: name,
+		Allowed: commandNames(c.Command.Subcommands)})
 }
 
 // ExitCode returns the exit code that an error stands for.
@@ -112,28 +130,6 @@ func ExitCode(err error) int {
 		}
 	}
 	return ExitFailure
-}
-
-// CheckUsage makes sure that the named flags are given, and no arguments.
-func CheckUsage(c *cli.Context, required ...string) error {
-	if c.Args().Present() {
-		return Usagef(c, "unexpected argument %q", c.Args().First())
-	}
-	for _, name := range required {
-		if c.String(name) == "" {
-			return Usagef(c, "--%s is missing", name)
-		}
-	}
-	return nil
-}
-
-// OneOf returns the value of a flag that has only these values.
-func OneOf(c *cli.Context, name string, allowed ...string) (string, error) {
-	value := c.String(name)
-	if !slices.Contains(allowed, value) {
-		return "", Usagef(c, "--%s is %q, wanted %s", name, value, OrList(allowed))
-	}
-	return value, nil
 }
 
 // OrList joins words like "a, b or c".

@@ -18,134 +18,159 @@ import (
 // Cosine is the kernel function that is kernel.Linear on rows of length 1.
 const Cosine = "cosine"
 
-// FunctionFlags say what --kernel names.
-func FunctionFlags() []cli.Flag {
+// Kernel are the options of a kernel function and of its components.
+type Kernel struct {
+	Kind           string // "" for none
+	Gamma          string // a number, or a word
+	Coef0          float64
+	Degree         int
+	Components     int
+	Variance       float64
+	Landmarks      string // a number, or a word
+	LandmarkChoice string
+	Memory         string
+	Normalize      string // steps for the components, of training alone
+
+	common *Common
+}
+
+// FunctionFlags returns the flags of the parameters of a kernel function.
+func (k *Kernel) FunctionFlags(o *Common) []cli.Flag {
+	k.common = o
 	return []cli.Flag{
-		&cli.StringFlag{Name: "gamma", Value: "median", Usage: "`G` of rbf and poly: a number above 0, or median"},
-		&cli.Float64Flag{Name: "coef0", Value: 1, Usage: "constant `C` of poly"},
-		&cli.IntFlag{Name: "degree", Value: 3, Usage: "`DEGREE` of poly, at least 1"},
+		&cli.StringFlag{Name: "gamma", Value: "median", Destination: &k.Gamma,
+			Usage: "`G` of rbf and poly: a number above 0, or median"},
+		&cli.Float64Flag{Name: "coef0", Value: 1, Destination: &k.Coef0, Usage: "constant `C` of poly"},
+		&cli.IntFlag{Name: "degree", Value: 3, Destination: &k.Degree, Usage: "`DEGREE` of poly, at least 1"},
 	}
 }
 
-// KernelFlags say what kernel PCA to fit.
-func KernelFlags() []cli.Flag {
-	return append(FunctionFlags(),
-		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Usage: "number `D` of components"},
-		&cli.Float64Flag{Name: "variance", Usage: "as many components as have this `SHARE` of the variance"},
-		&cli.StringFlag{Name: "landmarks", Value: "auto", Usage: "number `M` of examples that stand for all; all, or auto"},
-		&cli.StringFlag{Name: "landmark-choice", Value: pca.Uniform,
-			Usage: "`HOW` to choose landmarks: uniform, kmeans++ or farthest"},
-		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit",
+// KindFlag returns the flag --kernel.
+func (k *Kernel) KindFlag(value string) cli.Flag {
+	return Choice(&k.Kind, "kernel", value, "kernel `FUNCTION`: rbf, poly, linear or cosine",
+		kernel.RBF, kernel.Poly, kernel.Linear, Cosine)
+}
+
+// Flags returns the flags of a kernel function and of its components, but for --kernel.
+func (k *Kernel) Flags(o *Common) []cli.Flag {
+	return append(k.FunctionFlags(o),
+		&cli.IntFlag{Name: "components", DefaultText: "500, or all there are", Destination: &k.Components,
+			Usage: "number `D` of components"},
+		&cli.Float64Flag{Name: "variance", Destination: &k.Variance,
+			Usage: "as many components as have this `SHARE` of the variance"},
+		&cli.StringFlag{Name: "landmarks", Value: "auto", Destination: &k.Landmarks,
+			Usage: "number `M` of examples that stand for all; all, or auto"},
+		Choice(&k.LandmarkChoice, "landmark-choice", pca.Uniform,
+			"`HOW` to choose landmarks: uniform, kmeans++ or farthest", pca.Uniform, pca.KMeans, pca.Farthest),
+		&cli.StringFlag{Name: "kernel-memory", Value: "0", DefaultText: "no limit", Destination: &k.Memory,
 			Usage: "`SIZE` of the memory for the fit, such as 2G"})
 }
 
-// TrainKernelFlags are those of train that make it nonlinear.
-func TrainKernelFlags() []cli.Flag {
-	flags := KernelFlags()
-	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median",
+// TrainFlags returns the flags of a training's kernel.
+func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
+	flags := k.Flags(o)
+	flags[0] = &cli.StringFlag{Name: "gamma", Value: "median", Destination: &k.Gamma,
 		Usage: "`G` of rbf and poly: a number above 0, median, search or mean"}
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "kernel", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
-		&cli.StringFlag{Name: "normalize-components", Value: "auto", Usage: "preparation `STEPS` of components"},
+		k.KindFlag(""),
+		&cli.StringFlag{Name: "normalize-components", Value: "auto", Destination: &k.Normalize,
+			Usage: "preparation `STEPS` of components"},
 	}, flags...)
 }
 
-// NewTrainKernel checks the flags of trainKernelFlags; nil for no kernel.
-func NewTrainKernel(c *cli.Context) (*fitting.Options, error) {
-	k, err := NewKernel(c, true)
-	if k == nil || err != nil {
+// TrainKernel returns the kernel of a training, nil for none.
+func (k *Kernel) TrainKernel() (*fitting.Options, error) {
+	found, err := k.Find(true)
+	if found == nil || err != nil {
 		return nil, err
 	}
-	if text := c.String("normalize-components"); text != "auto" {
-		steps, err := dataset.ParseSteps(text)
+	if k.Normalize != "auto" {
+		steps, err := dataset.ParseSteps(k.Normalize)
 		if err != nil {
-			return nil, Usagef(c, "--normalize-components: %v", err)
+			return nil, Usage("--normalize-components: %v", err)
 		}
-		k.Steps = &steps
+		found.Steps = &steps
 	}
-	return k, nil
+	return found, nil
 }
 
-// NewKernel checks the flags of kernelFlags, for the kernel function that --kernel names;
-// nil for none.
-func NewKernel(c *cli.Context, search bool) (*fitting.Options, error) {
-	kind := c.String("kernel")
-	if kind == "" {
-		for _, f := range append([]string{"normalize-components"}, FlagNames(KernelFlags())...) {
-			if c.IsSet(f) {
-				return nil, Usagef(c, "--%s is given without --kernel", f)
+// Find returns the kernel that the flags ask for, nil for none. Gamma may be searched for, if search.
+func (k *Kernel) Find(search bool) (*fitting.Options, error) {
+	if k.Kind == "" {
+		for _, f := range append([]string{"normalize-components"}, FlagNames(new(Kernel).Flags(nil))...) {
+			if k.common.Given(f) {
+				return nil, Usage("--%s is given without --kernel", f)
 			}
 		}
 		return nil, nil
 	}
-	k := &fitting.Options{
-		Components: c.Int("components"), Variance: c.Float64("variance"), Choice: c.String("landmark-choice"),
-	}
-	if err := SetFunction(c, k, search); err != nil {
+	found := &fitting.Options{Components: k.Components, Variance: k.Variance, Choice: k.LandmarkChoice}
+	if err := k.Function(found, search); err != nil {
 		return nil, err
 	}
-	switch text := c.String("landmarks"); text {
+	switch k.Landmarks {
 	case "auto":
 	case "all":
-		k.Landmarks = fitting.AllLandmarks
+		found.Landmarks = fitting.AllLandmarks
 	default:
-		m, err := ParseCount(text)
+		m, err := ParseCount(k.Landmarks)
 		if err != nil || m < 1 {
-			return nil, Usagef(c, "--landmarks is %q, wanted a number of at least 1, all or auto", text)
+			return nil, Usage("--landmarks is %q, wanted a number of at least 1, all or auto", k.Landmarks)
 		}
-		k.Landmarks = m
+		found.Landmarks = m
 	}
-	if c.IsSet("components") && (c.IsSet("variance") || k.Components < 1) {
-		return nil, Usagef(c, "wanted --components of at least 1, or --variance")
+	components, variance := k.common.Given("components"), k.common.Given("variance")
+	if components && (variance || k.Components < 1) {
+		return nil, Usage("wanted --components of at least 1, or --variance")
 	}
-	if v := k.Variance; c.IsSet("variance") && !(v > 0 && v <= 1) {
-		return nil, Usagef(c, "--variance is %v, wanted a share above 0, at most 1", v)
-	}
-	if _, err := OneOf(c, "landmark-choice", pca.Uniform, pca.KMeans, pca.Farthest); err != nil {
-		return nil, err
+	if v := k.Variance; variance && !(v > 0 && v <= 1) {
+		return nil, Usage("--variance is %v, wanted a share above 0, at most 1", v)
 	}
 	var err error
-	if k.Memory, err = ParseBytes(c.String("kernel-memory")); err != nil {
-		return nil, Usagef(c, "--kernel-memory: %v", err)
+	if found.Memory, err = ParseBytes(k.Memory); err != nil {
+		return nil, Usage("--kernel-memory: %v", err)
 	}
-	return k, nil
+	return found, nil
 }
 
-// SetFunction checks the flags of functionFlags, for the kernel function that --kernel names, and sets it.
-func SetFunction(c *cli.Context, k *fitting.Options, search bool) error {
-	kind := c.String("kernel")
-	if _, err := OneOf(c, "kernel", kernel.RBF, kernel.Poly, kernel.Linear, Cosine); err != nil {
-		return err
-	}
-	k.Function.Kind = kind
-	for flag, kinds := range map[string][]string{"gamma": {kernel.RBF, kernel.Poly}, "coef0": {kernel.Poly},
-		"degree": {kernel.Poly}} {
-		if c.IsSet(flag) && !slices.Contains(kinds, kind) {
-			return Usagef(c, "--%s says nothing about --kernel %s, only about %s", flag, kind,
-				strings.Join(kinds, " and "))
+// parameters are the flags of kernel functions, and the functions that have them.
+var parameters = []struct {
+	flag  string
+	kinds []string
+}{{"gamma", []string{kernel.RBF, kernel.Poly}}, {"coef0", []string{kernel.Poly}}, {"degree", []string{kernel.Poly}}}
+
+// Function sets the kernel function in found.
+func (k *Kernel) Function(found *fitting.Options, search bool) error {
+	for _, p := range parameters {
+		if k.common.Given(p.flag) && !slices.Contains(p.kinds, k.Kind) {
+			return Usage("--%s says nothing about --kernel %s, only about %s", p.flag, k.Kind,
+				strings.Join(p.kinds, " and "))
 		}
 	}
-	f := &k.Function
-	if kind == Cosine {
-		f.Kind, k.Cosine = kernel.Linear, true
+	f := &found.Function
+	if f.Kind = k.Kind; k.Kind == Cosine {
+		f.Kind, found.Cosine = kernel.Linear, true
 	}
-	if kind == kernel.Poly {
-		f.Coef0, f.Degree = float32(c.Float64("coef0")), c.Int("degree")
+	if k.Kind == kernel.Poly {
+		f.Coef0, f.Degree = float32(k.Coef0), k.Degree
 	}
 	trial := *f // with some γ, if it is to be found
 	if f.Kind != kernel.Linear {
-		text := c.String("gamma")
-		if g, err := strconv.ParseFloat(text, 32); err == nil {
+		g, err := strconv.ParseFloat(k.Gamma, 32)
+		found.Search, found.Mean = k.Gamma == "search", k.Gamma == "mean"
+		switch {
+		case err == nil:
 			f.Gamma, trial.Gamma = float32(g), float32(g)
-		} else if k.Search, k.Mean = text == "search", text == "mean"; text == "median" || search && (k.Search || k.Mean) {
+		case k.Gamma == "median", search && (found.Search || found.Mean):
 			trial.Gamma = 1
-		} else {
-			return Usagef(c, "--gamma is %q, wanted a number above 0, %s", text,
-				map[bool]string{true: "median, search or mean", false: "or median"}[search])
+		case search:
+			return Usage("--gamma is %q, wanted a number above 0, median, search or mean", k.Gamma)
+		default:
+			return Usage("--gamma is %q, wanted a number above 0, or median", k.Gamma)
 		}
 	}
 	if err := trial.Check(); err != nil {
-		return Usagef(c, "%v", err)
+		return Usage("%v", err)
 	}
 	return nil
 }

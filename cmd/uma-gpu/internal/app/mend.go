@@ -23,36 +23,57 @@ func (o StandardOutput) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Mend gives a command and those below it what the cli package does not
-// hand down, the check of its files, and whole numbers that may be written like 1e6.
-// Before each command that does something runs check, after the flags are checked.
+// Mend gives a command and its subcommands what the cli package does not hand down: the checks of
+// declared flags and of files, and whole numbers that may be written like 1e6. The last check is
+// the caller's.
 func Mend(c *cli.Command, check func(*cli.Context) error) {
 	c.OnUsageError = OnUsageError
+	needed := takeRequired(c.Flags)
 	for k, f := range c.Flags {
 		if whole, ok := f.(*cli.IntFlag); ok {
 			c.Flags[k] = CountFlag{whole}
 		}
 	}
-	if len(c.Subcommands) == 0 {
-		c.HideHelpCommand = true // a word after a command is never a help topic
-		action := c.Action
-		c.Action = func(c *cli.Context) error {
-			if err := checkFiles(c); err != nil {
-				return err
-			}
-			if err := check(c); err != nil {
-				return err
-			}
-			forPeople(c)
-			if m, ok := c.App.ErrWriter.(*Meter); ok {
-				m.Still(c.Bool("quiet"), c.Bool("verbose"))
-			}
-			return action(c)
+	if len(c.Subcommands) > 0 {
+		c.Action = NeedCommand
+		for _, s := range c.Subcommands {
+			Mend(s, check)
 		}
 		return
 	}
-	c.Action = NeedCommand
-	for _, s := range c.Subcommands {
-		Mend(s, check)
+	c.HideHelpCommand = true // a word after a command is never a help topic
+	action := c.Action
+	c.Action = func(c *cli.Context) error {
+		err := checkFlags(c, needed)
+		if err == nil {
+			err = checkFiles(c)
+		}
+		if err == nil {
+			err = check(c)
+		}
+		if err != nil {
+			return OfCommand(c, err)
+		}
+		forPeople(c)
+		if m, ok := c.App.ErrWriter.(*Meter); ok {
+			m.Still(c.Bool("quiet"), c.Bool("verbose"))
+		}
+		return action(c)
 	}
+}
+
+// checkFlags checks what the flags of a command declare, and that nothing stands behind them that the
+// command does not take.
+func checkFlags(c *cli.Context, needed []string) error {
+	if c.Args().Present() && c.Command.ArgsUsage == "" {
+		return Usage("unexpected argument %q", c.Args().First())
+	}
+	for _, f := range c.Command.Flags {
+		if f, ok := f.(checkedFlag); ok {
+			if err := f.check(c); err != nil {
+				return err
+			}
+		}
+	}
+	return checkRequired(c, needed)
 }

@@ -3,8 +3,6 @@ package app
 import (
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -17,15 +15,14 @@ const (
 		"texts with other columns beside them by " + dataset.DefaultStepsText + "."
 )
 
-// NormalizeSteps checks the flag --normalize and returns its value.
-func NormalizeSteps(c *cli.Context) (string, error) {
-	steps := c.String("normalize")
+// CheckSteps refuses a value of --normalize that is neither auto nor a list of steps.
+func CheckSteps(steps string) error {
 	if steps != "auto" {
 		if _, err := dataset.ParseSteps(steps); err != nil {
-			return "", Usagef(c, "--normalize: %v", err)
+			return Usage("--normalize: %v", err)
 		}
 	}
-	return steps, nil
+	return nil
 }
 
 // CheckRaw refuses prepared data where their preparation would not suit what

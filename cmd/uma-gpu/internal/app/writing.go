@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/urfave/cli/v2"
 )
 
 // IDsLeftOut says that a file of a format, "" if its name says it, has no place for the ids of d.
@@ -40,22 +39,21 @@ func CopyOptions(out string, d *dataset.Dataset) dataset.WriteOptions {
 	return o
 }
 
-// CheckFormat refuses an output whose name asks for a format that is only read,
-// or that has no place for the labels.
-func CheckFormat(c *cli.Context, out string) error {
-	asked := dataset.FormatOfName(out)
-	if asked != "" && !slices.Contains(dataset.WriteFormats(), asked) {
-		return Usagef(c, "%s: %s can be read but not written, wanted a name for %s",
-			out, asked, OrList(dataset.WriteFormats()))
+// checkFormat refuses an output whose name asks for a format that is only read, or that has no place
+// for the labels.
+func checkFormat(out string, noLabels bool) error {
+	asked, formats := dataset.FormatOfName(out), dataset.WriteFormats()
+	if asked != "" && !slices.Contains(formats, asked) {
+		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked, OrList(formats))
 	}
-	return CheckLabelled(c, asked)
+	return CheckLabels(asked, noLabels)
 }
 
-// CheckLabelled refuses, before anything is read, a format that has no place for
-// labels if there will be some.
-func CheckLabelled(c *cli.Context, format string) error {
-	if format == "npy" && !c.Bool("no-labels") {
-		return Usagef(c, "an .npy file has no place for the labels; write .npz")
+// CheckLabels refuses, before anything is read, a format that has no place for labels if there will be
+// some.
+func CheckLabels(format string, noLabels bool) error {
+	if format == "npy" && !noLabels {
+		return Usage("an .npy file has no place for the labels; write .npz")
 	}
 	return nil
 }

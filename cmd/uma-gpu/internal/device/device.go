@@ -21,23 +21,41 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 )
 
+// Variable of the environment names the device where --device does not.
 const Variable = "UMA_GPU_DEVICE"
 
-// deviceFlags say where to compute.
-func Flags() []cli.Flag {
+// Options say where to compute.
+type Options struct {
+	Name               string
+	Shares             string
+	MaxAlloc           string
+	MemoryLimit        string
+	NoBounds           bool
+	Audit              string // "" if it was not given
+	AllowNonconforming bool
+
+	common *app.Common
+}
+
+// Flags returns the flags of the device.
+func (o *Options) Flags(common *app.Common) []cli.Flag {
+	o.common = common
 	return []cli.Flag{
-		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{Variable},
+		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{Variable}, Destination: &o.Name,
 			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
-		&cli.StringFlag{Name: "shares", DefaultText: "measured",
+		&cli.StringFlag{Name: "shares", DefaultText: "measured", Destination: &o.Shares,
 			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
-		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit",
+		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit", Destination: &o.MaxAlloc,
 			Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
-		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
+		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is", Destination: &o.MemoryLimit,
 			Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
-		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step; same weights, slower"},
-		&cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
-			Usage: "`LEVEL` of checks by another engine: off, sample, full"},
-		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; the model says so"},
+		&cli.BoolFlag{Name: "no-bounds", Destination: &o.NoBounds,
+			Usage: "score every example in every step; same weights, slower"},
+		app.ChoiceFlag{StringFlag: &cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
+			Destination: &o.Audit, Usage: "`LEVEL` of checks by another engine: off, sample, full"},
+			Allowed: []string{string(audit.Off), string(audit.Sample), string(audit.Full)}},
+		&cli.BoolFlag{Name: "allow-nonconforming", Destination: &o.AllowNonconforming,
+			Usage: "use a device that fails the self-test; the model says so"},
 	}
 }
 
@@ -186,37 +204,40 @@ type Device struct {
 	Data   string    // hash of the data that it will be used for, as far as it is known
 }
 
-// chooseDevice checks the flags of deviceFlags and finds the device, so that a
-// wrong name is told before any file is read.
-func Choose(c *cli.Context) (*Device, error) {
-	maxAlloc, err := app.ParseBytes(c.String("max-alloc"))
+// Choose finds the device, so that a wrong name is told before any file is read.
+func (o *Options) Choose() (*Device, error) {
+	maxAlloc, err := app.ParseBytes(o.MaxAlloc)
 	if err != nil {
-		return nil, app.Usagef(c, "--max-alloc: %v", err)
+		return nil, app.Usage("--max-alloc: %v", err)
 	}
-	limit, err := app.ParseBytes(c.String("memory-limit"))
+	limit, err := app.ParseBytes(o.MemoryLimit)
 	if err != nil {
-		return nil, app.Usagef(c, "--memory-limit: %v", err)
+		return nil, app.Usage("--memory-limit: %v", err)
 	}
-	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
-		AllowNonconforming: c.Bool("allow-nonconforming")}
-	d := &Device{Options: options}
-	if c.IsSet("audit") {
-		level, err := app.OneOf(c, "audit", string(audit.Off), string(audit.Sample), string(audit.Full))
-		if err != nil {
-			return nil, err
-		}
-		d.Audit = audit.Level(level)
-	}
-	name := deviceOfRank(c.String("device"))
-	list := listDevices(app.NewNotes(c))
+	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: o.NoBounds,
+		AllowNonconforming: o.AllowNonconforming}
+	d := &Device{Options: options, Audit: audit.Level(o.Audit)}
+	name := deviceOfRank(o.Name)
+	list := listDevices(o.common.Notes)
 	if names := listedDevices(name, list); names != nil {
-		return d, d.chooseShards(c, names, list)
+		return d, d.chooseShards(o.Shares, names, list)
 	}
-	if c.String("shares") != "" {
-		return nil, app.Usagef(c, "--shares is of several devices, wanted --device with + between them")
+	if o.Shares != "" {
+		return nil, app.Usage("--shares is of several devices, wanted --device with + between them")
 	}
 	d.Selection, err = Select(name, list)
 	return d, err
+}
+
+// Flags is Options.Flags by name, for commands that look flags up.
+func Flags() []cli.Flag { return new(Options).Flags(nil) }
+
+// Choose is Options.Choose, for commands that look flags up.
+func Choose(c *cli.Context) (*Device, error) {
+	o := new(Options)
+	app.Fill(c, o.Flags(app.CommonOf(c)))
+	d, err := o.Choose()
+	return d, app.OfCommand(c, err)
 }
 
 // listDevices returns a lister that warns once of drivers that are left out.

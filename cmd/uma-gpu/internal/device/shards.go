@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -28,7 +26,7 @@ func listedDevices(name string, list lister) []string {
 }
 
 // chooseShards finds the devices of a list, each of which takes a share of the examples.
-func (d *Device) chooseShards(c *cli.Context, names []string, list lister) error {
+func (d *Device) chooseShards(text string, names []string, list lister) error {
 	for _, name := range names {
 		s, err := Select(name, list)
 		if err == nil && s.Auto {
@@ -39,9 +37,9 @@ func (d *Device) chooseShards(c *cli.Context, names []string, list lister) error
 		}
 		d.Parts = append(d.Parts, &Device{Selection: s, Options: d.Options, Audit: d.Audit})
 	}
-	shares, err := parseShares(c.String("shares"), len(names))
+	shares, err := parseShares(text, len(names))
 	if err != nil {
-		return app.Usagef(c, "--shares: %v", err)
+		return app.Usage("--shares: %v", err)
 	}
 	d.shares = shares
 	return nil

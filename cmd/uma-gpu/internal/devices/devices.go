@@ -1,6 +1,8 @@
-package main
+// Package devices is the command that lists and tests devices.
+package devices
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime"
@@ -15,7 +17,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-func devicesCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct{ app.Common }
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list the processor and the OpenCL devices, and test them",
@@ -35,16 +42,16 @@ func devicesCommand() *cli.Command {
 			"processor: sample as often as two hundredths of the time allow, and the last of each training; full\n" +
 			"everything. What differs is an error, and no model is written. cpu is audited by cpu:plain.\n\n" +
 			"Example: uma-gpu devices",
-		Flags:  []cli.Flag{app.JSONFlag()},
-		Action: devices,
+		Flags:  app.Flags(o.JSONFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// passed is the verdict on a device that keeps the contract.
-const passed = "passed"
+// Passed is the verdict on a device that keeps the contract.
+const Passed = "passed"
 
-// deviceEntry is one device of the list.
-type deviceEntry struct {
+// DeviceEntry is one device of the list.
+type DeviceEntry struct {
 	ID           string `json:"id"`
 	Kind         string `json:"kind"`
 	Name         string `json:"name"`
@@ -54,29 +61,24 @@ type deviceEntry struct {
 	*gpu.Info // nil for the processor; its fields stand beside the others
 }
 
-type deviceListing struct {
-	Devices     []deviceEntry `json:"devices"`
+type DeviceListing struct {
+	Devices     []DeviceEntry `json:"devices"`
 	OpenCLError string        `json:"opencl_error,omitempty"`
 	LeftOut     []string      `json:"drivers_left_out,omitempty"` // since they crash
 }
 
-func devices(c *cli.Context) error {
-	if err := app.CheckUsage(c); err != nil {
-		return err
-	}
-	listing := testDevices(app.Notes{W: c.App.ErrWriter})
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, listing)
-	}
-	return printDevices(c.App.Writer, listing.Devices)
+// Run prints the list.
+func Run(_ context.Context, o *Options) error {
+	listing := Test(o.Notes)
+	return o.Print(listing, func(w io.Writer) error { return printDevices(w, listing.Devices) })
 }
 
-// testDevices opens all devices, which runs their self-test.
-func testDevices(n app.Notes) (listing deviceListing) {
+// Test opens all devices, which runs their self-test.
+func Test(n app.Notes) (listing DeviceListing) {
 	for _, p := range device.Processors {
 		cpu := p.New(false)
 		about := cpu.Device()
-		listing.Devices = append(listing.Devices, deviceEntry{
+		listing.Devices = append(listing.Devices, DeviceEntry{
 			ID: about.ID, Kind: about.Kind, Name: about.Name,
 			ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
 		})
@@ -97,7 +99,7 @@ func testDevices(n app.Notes) (listing deviceListing) {
 		if err == nil {
 			err = e.Close()
 		}
-		listing.Devices = append(listing.Devices, deviceEntry{
+		listing.Devices = append(listing.Devices, DeviceEntry{
 			ID: i.ID(), Kind: "opencl", Name: i.Name,
 			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Info: &i,
 		})
@@ -109,10 +111,10 @@ func verdict(err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	return passed
+	return Passed
 }
 
-func printDevices(w io.Writer, all []deviceEntry) error {
+func printDevices(w io.Writer, all []DeviceEntry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
 	for _, d := range all {
@@ -121,7 +123,7 @@ func printDevices(w io.Writer, all []deviceEntry) error {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
+			d.ComputeUnits, BytesText(d.Memory), BytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
 	}
 	return t.Flush()
 }
@@ -145,7 +147,7 @@ func capabilities(fp gpu.FP) string {
 	return strings.Join(names, ", ")
 }
 
-func bytesText(n int64) string {
+func BytesText(n int64) string {
 	if n < 1<<30 {
 		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// weighing is what an evaluator has besides its scores: room for the coefficients of some
+// sumBuffers is what an evaluator has besides its scores: room for the coefficients of some
 // examples, and weighted sums by ranges of blocks (see kernels/weighted.cl).
-type weighing struct {
-	weighingShape
+type sumBuffers struct {
+	sumShape
 	coefs   *buffer[float32] // of the examples of a band
 	losses  *buffer[int64]   // pairs (sum of losses, refused)
 	partial []*buffer[int64] // sums by range, perBuffer classes in each buffer but for the last
@@ -25,8 +25,8 @@ type weighing struct {
 	given int32 // 1 if the targets are given
 }
 
-// weighingShape says how evaluations are cut.
-type weighingShape struct {
+// sumShape says how evaluations are cut.
+type sumShape struct {
 	fused     bool // one kernel does it all
 	band      int  // examples whose residuals are there at a time
 	ranges    int  // of blocks that are summed apart, so that there is work for all
@@ -63,8 +63,8 @@ func (e *gpuEngine) slabs(d int) int {
 	return (d + weightedColumns - 1) / weightedColumns
 }
 
-// weighingShape returns how the examples of tiles of so many rows are cut.
-func (e *gpuEngine) weighingShape(x dataset.Examples, rows, q int) (s weighingShape, err error) {
+// sumShape returns how the examples of tiles of so many rows are cut.
+func (e *gpuEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err error) {
 	s.ranges = e.ranges(x.D, q, x.N)
 	s.perBuffer = q
 	if s.ranges == 1 {
@@ -102,8 +102,8 @@ func (e *gpuEngine) residualItems(rows int) int {
 	return min(rows, 512*e.group)
 }
 
-// bytes is what newWeighing allocates, the bytes of a buffer being given by size.
-func (s weighingShape) bytes(d, q int, size func(elements, width int) int64) int64 {
+// bytes is what newSumBuffers allocates, the bytes of a buffer being given by size.
+func (s sumShape) bytes(d, q int, size func(elements, width int) int64) int64 {
 	sum := size(s.band*q+lanes, 4) + size(2*s.pairs, 8)
 	for low := 0; low < q; low += s.perBuffer {
 		sum += size(s.ranges*min(s.perBuffer, q-low)*d, 8)
@@ -114,15 +114,15 @@ func (s weighingShape) bytes(d, q int, size func(elements, width int) int64) int
 	return sum
 }
 
-func newWeighing(r *resident) (w *weighing, err error) {
-	w = &weighing{}
+func newSumBuffers(r *resident) (w *sumBuffers, err error) {
+	w = &sumBuffers{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.free())
 			w = nil
 		}
 	}()
-	if w.weighingShape, err = r.e.weighingShape(r.x.Examples, r.mostRows, r.q); err != nil {
+	if w.sumShape, err = r.e.sumShape(r.x.Examples, r.mostRows, r.q); err != nil {
 		return w, err
 	}
 	q := r.e.q
@@ -163,7 +163,7 @@ func newWeighing(r *resident) (w *weighing, err error) {
 	return w, err
 }
 
-func (w *weighing) free() error {
+func (w *sumBuffers) free() error {
 	if w == nil {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (e *gpuEngine) clear(sums *buffer[int64]) error {
 
 // begin clears the sums of count classes.
 func (r *resident) beginSums(count int) error {
-	w := r.weighing
+	w := r.sumBuffers
 	for k := range w.partial {
 		if k*w.perBuffer < count {
 			if err := r.e.clear(w.partial[k]); err != nil {
@@ -195,7 +195,7 @@ func (r *resident) beginSums(count int) error {
 // addSums adds the weighted sums of examples from..to-1 of a tile, whose coefficients for count
 // classes, at most Q, are in coefs. to is that of a block or of the tile.
 func (r *resident) addSums(t *tile, x arrays, from, to, count int) (last *cl.Event, err error) {
-	w, e := r.weighing, r.e
+	w, e := r.sumBuffers, r.e
 	for k, partial := range w.partial {
 		low := k * w.perBuffer
 		n := min(w.perBuffer, count-low)
@@ -230,7 +230,7 @@ const weightedClasses = 16
 
 // endSums reads the weighted sums of count classes into sums, and waits for them.
 func (r *resident) endSums(sums []int64, count int) error {
-	w, e := r.weighing, r.e
+	w, e := r.sumBuffers, r.e
 	if w.ranges == 1 {
 		for k, partial := range w.partial {
 			low := k * w.perBuffer

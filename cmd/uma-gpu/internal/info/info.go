@@ -1,7 +1,9 @@
-package main
+// Package info is the command that describes a data set.
+package info
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +17,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-func infoCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Data app.Data
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "info",
 		Usage: "describe a data set: size, density, classes, ranges, constant features, duplicates, hash",
@@ -37,26 +47,24 @@ func infoCommand() *cli.Command {
 			"feature, whose value is its tf-idf; the model keeps the vocabulary. Words that it does not know do not\n" +
 			"count. Data of texts are sparse; other columns beside them are scaled to at most 1.\n\n" +
 			"Example: uma-gpu info --data train.csv",
-		Flags:  append(app.DataFlags("examples to describe"), app.NoLabelsFlag(), app.JSONFlag(), app.QuietFlag()),
-		Action: info,
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"), o.Data.NoLabelsFlag(), o.JSONFlag(),
+			o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-func info(c *cli.Context) error {
-	if err := app.CheckUsage(c, "data"); err != nil {
-		return err
-	}
-	options, err := app.WholeOptions(c)
+// Run prints the description of the data.
+func Run(ctx context.Context, o *Options) error {
+	options, err := o.Data.Options()
 	if err != nil {
 		return err
 	}
-	n := app.NewNotes(c)
-	d, err := app.ReadWhole(c.Context, c.String("data"), options, n)
-	if errors.Is(err, dataset.ErrMissing) && !c.IsSet("missing") && c.String("data") != "-" {
-		n.Say("data: %v", err)
-		n.Say("data: described as read with --missing mean")
+	d, err := o.Data.ReadWhole(ctx, options)
+	if errors.Is(err, dataset.ErrMissing) && !o.Given("missing") && o.Data.Path != "-" {
+		o.Notes.Say("data: %v", err)
+		o.Notes.Say("data: described as read with --missing mean")
 		options.Encode.Missing = "mean"
-		d, err = app.ReadWhole(c.Context, c.String("data"), options, n)
+		d, err = o.Data.ReadWhole(ctx, options)
 	}
 	if err != nil {
 		return err
@@ -67,13 +75,10 @@ func info(c *cli.Context) error {
 		return err
 	}
 	i := dataset.Describe(d)
-	if err := app.Interrupted(c.Context); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, i)
-	}
-	return printInfo(c.App.Writer, i)
+	return o.Print(i, func(w io.Writer) error { return printInfo(w, i) })
 }
 
 func printInfo(w io.Writer, i dataset.Info) error {

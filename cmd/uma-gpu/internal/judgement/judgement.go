@@ -1,4 +1,4 @@
-package main
+package judgement
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
 
-// judgement is how good predictions are, as far as the labels tell: part of what --json prints.
-type judgement struct {
+// Judgement is how good predictions are, as far as the labels tell: part of what --json prints.
+type Judgement struct {
 	metric.Report                           // the labels taken for right
 	*metric.Probabilities                   // nil of predictions without
 	CorrectedLogLoss      *float64          `json:"corrected_log_loss,omitempty"` // with a confusion matrix
@@ -24,9 +24,9 @@ type judgement struct {
 
 // judge compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func judgementOf(
+func JudgementOf(
 	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
-) (j judgement, err error) {
+) (j Judgement, err error) {
 	j.Axes = app.TrueColumns
 	if j.Report, err = metric.Evaluate(labels, predicted, classes); err != nil {
 		return j, err
@@ -69,19 +69,19 @@ func judgementOf(
 	return j, nil
 }
 
-// turn brings the confusion matrices to the axes.
-func (j *judgement) turn(axes string) {
+// Turn brings the confusion matrices to the axes.
+func (j *Judgement) Turn(axes string) {
 	if axes == j.Axes {
 		return
 	}
 	j.Axes = axes
-	j.Report.Confusion = transposed(j.Report.Confusion)
+	j.Report.Confusion = Transposed(j.Report.Confusion)
 	if j.Corrected != nil {
-		j.Corrected.Confusion = transposed(j.Corrected.Confusion)
+		j.Corrected.Confusion = Transposed(j.Corrected.Confusion)
 	}
 }
 
-func transposed[T any](table [][]T) [][]T {
+func Transposed[T any](table [][]T) [][]T {
 	turned := make([][]T, len(table))
 	for i := range turned {
 		for _, row := range table {
@@ -91,23 +91,23 @@ func transposed[T any](table [][]T) [][]T {
 	return turned
 }
 
-// heading says what a printed confusion matrix has at its borders.
-func heading(axes string) string {
+// Heading says what a printed confusion matrix has at its borders.
+func Heading(axes string) string {
 	if axes == app.InTrueRows {
 		return "row = true class, column = predicted"
 	}
 	return "column = true class, row = predicted"
 }
 
-// warn tells the warnings.
-func (j *judgement) warn(n app.Notes) {
+// Warn tells the warnings.
+func (j *Judgement) Warn(n app.Notes) {
 	for _, w := range j.Warnings {
 		n.Warn("%s", w)
 	}
 }
 
-// print prints the judgement for people.
-func (j *judgement) print(w io.Writer) error {
+// Print prints the judgement for people.
+func (j *Judgement) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "examples\t%d\n", j.Examples)
 	fmt.Fprintf(t, "error rate\t%.4f\n", j.ErrorRate)
@@ -115,7 +115,7 @@ func (j *judgement) print(w io.Writer) error {
 	fmt.Fprintf(t, "operator norm\t%.4f\n\n", j.OperatorNorm)
 	fmt.Fprintf(t, "macro F1\t%.4f\n", j.MacroF1)
 	fmt.Fprintf(t, "balanced accuracy\t%.4f\n", j.BalancedAccuracy)
-	fmt.Fprintf(t, "kappa\t%s\n\n", shareText(j.Kappa))
+	fmt.Fprintf(t, "kappa\t%s\n\n", ShareText(j.Kappa))
 	if p := j.Probabilities; p != nil {
 		fmt.Fprintf(t, "log-loss\t%.4f\n", p.LogLoss)
 		fmt.Fprintf(t, "Brier score\t%.4f\n", p.BrierScore)
@@ -129,14 +129,14 @@ func (j *judgement) print(w io.Writer) error {
 	var classes []string
 	for _, p := range j.PerClass {
 		classes = append(classes, p.Class)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", app.Brief(p.Class), p.Examples, shareText(p.Recall), shareText(p.Precision),
-			shareText(p.F1))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", app.Brief(p.Class), p.Examples, ShareText(p.Recall), ShareText(p.Precision),
+			ShareText(p.F1))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if len(classes) <= app.MostClasses {
-		fmt.Fprintf(w, "\nconfusion matrix, examples: %s\n", heading(j.Axes))
+		fmt.Fprintf(w, "\nconfusion matrix, examples: %s\n", Heading(j.Axes))
 		err := app.PrintMatrix(w, "", classes, func(i, k int) string { return strconv.FormatInt(j.Report.Confusion[i][k], 10) })
 		if err != nil {
 			return err
@@ -149,36 +149,36 @@ func (j *judgement) print(w io.Writer) error {
 }
 
 // printCorrected prints what the noisy labels tell of right ones.
-func (j *judgement) printCorrected(w io.Writer, classes []string) error {
+func (j *Judgement) printCorrected(w io.Writer, classes []string) error {
 	c := j.Corrected
 	fmt.Fprintf(w, "\nOn right labels, by the confusion matrix; in brackets 95 %% intervals:\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "corrected accuracy\t%s\n", estimateText(&c.Accuracy))
-	fmt.Fprintf(t, "macro F1\t%s\n", shareText(c.MacroF1))
-	fmt.Fprintf(t, "balanced accuracy\t%s\n", shareText(c.BalancedAccuracy))
-	fmt.Fprintf(t, "kappa\t%s\n\n", shareText(c.Kappa))
+	fmt.Fprintf(t, "corrected accuracy\t%s\n", EstimateText(&c.Accuracy))
+	fmt.Fprintf(t, "macro F1\t%s\n", ShareText(c.MacroF1))
+	fmt.Fprintf(t, "balanced accuracy\t%s\n", ShareText(c.BalancedAccuracy))
+	fmt.Fprintf(t, "kappa\t%s\n\n", ShareText(c.Kappa))
 	fmt.Fprintf(t, "class\tshare\trecall\tprecision\tF1\n")
 	for _, p := range c.PerClass {
-		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", app.Brief(p.Class), p.Share, estimateText(p.Recall), estimateText(p.Precision),
-			shareText(p.F1))
+		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", app.Brief(p.Class), p.Share, EstimateText(p.Recall), EstimateText(p.Precision),
+			ShareText(p.F1))
 	}
 	if err := t.Flush(); err != nil || len(classes) > app.MostClasses {
 		return err
 	}
-	fmt.Fprintf(w, "\nestimated confusion matrix, examples: %s\n", heading(j.Axes))
+	fmt.Fprintf(w, "\nestimated confusion matrix, examples: %s\n", Heading(j.Axes))
 	return app.PrintMatrix(w, "", classes, func(i, k int) string { return fmt.Sprintf("%.1f", c.Confusion[i][k]) })
 }
 
-// estimateText prints an estimate with its interval, for which there may be nothing.
-func estimateText(e *metric.Estimate) string {
+// EstimateText prints an estimate with its interval, for which there may be nothing.
+func EstimateText(e *metric.Estimate) string {
 	if e == nil {
 		return "-"
 	}
 	return fmt.Sprintf("%.4f (%.4f to %.4f)", e.Value, e.Low, e.High)
 }
 
-// shareText prints a share that there may be none of.
-func shareText(share *float64) string {
+// ShareText prints a share that there may be none of.
+func ShareText(share *float64) string {
 	if share == nil {
 		return "-"
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// keeper watches the iterates of a run and keeps what its rule needs of them.
-type keeper struct {
+// choice chooses the weights of a run by a rule: it sees the iterates, and keeps those that the rule needs.
+type choice struct {
 	rule       learners.Rule
 	q, d       int
 	sum        []float64      // Average, BestAverage: Σ of W after each step
@@ -19,52 +19,50 @@ type keeper struct {
 	bestCounts []int64
 }
 
-func newKeeper(rule learners.Rule, w engine.Weights) *keeper {
-	k := &keeper{rule: rule, q: w.Q, d: w.D}
+func newChoice(rule learners.Rule, w engine.Weights) *choice {
+	k := &choice{rule: rule, q: w.Q, d: w.D}
 	if k.averages() {
 		k.sum = make([]float64, w.Q*w.D)
 	}
 	return k
 }
 
-// chooses says whether the rule is one that keeps the weights of least estimated error.
-func (k *keeper) chooses() bool { return k.rule == learners.Best || k.rule == learners.BestAverage }
+// chooses returns whether the rule keeps the weights of least estimated error.
+func (k *choice) chooses() bool { return k.rule == learners.Best || k.rule == learners.BestAverage }
 
-// averages says whether the rule needs the sum of the iterates.
-func (k *keeper) averages() bool { return k.rule == learners.Average || k.rule == learners.BestAverage }
+// averages returns whether the rule needs the sum of the iterates.
+func (k *choice) averages() bool { return k.rule == learners.Average || k.rule == learners.BestAverage }
 
-// judges says whether the average after so many steps is one to choose from: so many that
-// four binary digits and zeros write the number (clause 19), which is 1 to 16, then eight
-// numbers up to each power of two.
-func (k *keeper) judges(steps int) bool {
+// tries returns whether the average after the given steps is one to choose from: four binary digits and
+// zeros write the number (clause 19). These are 1 to 16, then eight numbers up to each power of two.
+func (k *choice) tries(steps int) bool {
 	low := bits.Len(uint(steps)) - 4
 	return k.rule == learners.BestAverage && steps > 0 && (low <= 0 || steps&(1<<low-1) == 0)
 }
 
-// assigned sees the estimated error of an iterate: after no step, of W_0.
-func (k *keeper) assigned(w engine.Weights, steps int, estimated float64, counts []int64) {
+// iterate takes the estimated error of an iterate; of W_0 after no step.
+func (k *choice) iterate(w engine.Weights, steps int, estimated float64, counts []int64) {
 	if k.rule == learners.Best || k.rule == learners.BestAverage && steps == 0 {
-		k.judged(w, estimated, counts)
+		k.offer(w, estimated, counts)
 	}
 }
 
-// converged sees the last iterate of a run whose learner has found nothing left to improve,
-// which averages only come near to.
-func (k *keeper) converged(w engine.Weights, estimated float64, counts []int64) {
+// converged takes the last iterate of a run that has converged: averages only come near to it.
+func (k *choice) converged(w engine.Weights, estimated float64, counts []int64) {
 	if k.rule == learners.BestAverage {
-		k.judged(w, estimated, counts)
+		k.offer(w, estimated, counts)
 	}
 }
 
-// judged sees the estimated error of weights to choose from.
-func (k *keeper) judged(w engine.Weights, estimated float64, counts []int64) {
+// offer takes weights to choose from, and their estimated error.
+func (k *choice) offer(w engine.Weights, estimated float64, counts []int64) {
 	if k.best.W == nil || estimated < k.bestError {
 		k.best, k.bestError, k.bestCounts = w.Clone(), estimated, slices.Clone(counts)
 	}
 }
 
-// stepped sees an iterate that a step has just made.
-func (k *keeper) stepped(w engine.Weights) {
+// add takes an iterate that a step has just made.
+func (k *choice) add(w engine.Weights) {
 	if k.averages() {
 		for i, v := range w.W {
 			k.sum[i] += float64(v)
@@ -72,8 +70,8 @@ func (k *keeper) stepped(w engine.Weights) {
 	}
 }
 
-// average returns the mean of the iterates after each of so many steps.
-func (k *keeper) average(steps int) engine.Weights {
+// average returns the mean of the iterates after the given number of steps.
+func (k *choice) average(steps int) engine.Weights {
 	w := engine.NewWeights(k.q, k.d)
 	for i, s := range k.sum {
 		w.W[i] = float32(s / float64(steps))
@@ -81,8 +79,8 @@ func (k *keeper) average(steps int) engine.Weights {
 	return w
 }
 
-// save enters what k has kept, and what it would keep of a run that ended at w.
-func (k *keeper) save(s *Snapshot, w engine.Weights) {
+// save enters the weights of k in s, and those that it would choose if the run ended at w.
+func (k *choice) save(s *Snapshot, w engine.Weights) {
 	if k.averages() && s.Steps > 0 {
 		s.Sum = slices.Clone(k.sum)
 	}
@@ -98,7 +96,7 @@ func (k *keeper) save(s *Snapshot, w engine.Weights) {
 }
 
 // restore is the opposite of save.
-func (k *keeper) restore(s *Snapshot) error {
+func (k *choice) restore(s *Snapshot) error {
 	if k.chooses() && s.EstimatedError != nil {
 		if len(s.Kept.W) != k.q*k.d || len(s.Counts) != k.q*k.q {
 			return fmt.Errorf("found %d best weights with %d counts, wanted %d×%d and %d×%d",

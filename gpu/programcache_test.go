@@ -18,7 +18,7 @@ func TestShared(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		first := openTest(t, i, Options{}, build{})
 		programs := slices.Clone(first.programs)
-		if first.q.shelf == nil {
+		if first.q.cache == nil {
 			if e := openTest(t, i, Options{}, build{}); e.q.context == first.q.context || e.programs[0] == programs[0] {
 				t.Errorf("%s is not PoCL's processor, and engines of it share", i.ID())
 			}
@@ -61,13 +61,13 @@ func TestShared(t *testing.T) {
 }
 
 // What is used stays; of the rest the last mostUnused.
-func TestShelfForgets(t *testing.T) {
+func TestProgramCacheForgets(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		q := openTest(t, i, Options{}, build{}).q.unlimited()
-		q.shelf = &shelf{}
+		q.cache = &programCache{}
 		of := func(k int) recipe { return recipe{context: q.context, options: fmt.Sprint(k)} }
 		take := func(k int) *cl.Program {
-			p, err := q.shelf.take(of(k), func() (*cl.Program, error) {
+			p, err := q.cache.take(of(k), func() (*cl.Program, error) {
 				return q.context.CreateProgramWithSource([]string{"text"})
 			})
 			if err != nil {
@@ -76,7 +76,7 @@ func TestShelfForgets(t *testing.T) {
 			return p
 		}
 		held := func(k int) bool {
-			return slices.ContainsFunc(q.shelf.programs, func(p *shelved) bool { return p.of == of(k) })
+			return slices.ContainsFunc(q.cache.programs, func(p *cachedProgram) bool { return p.of == of(k) })
 		}
 		used, twice := take(-1), take(-2)
 		if take(-2) != twice {
@@ -89,7 +89,7 @@ func TestShelfForgets(t *testing.T) {
 		}
 		q.release(take(more)) // now the one used last
 		q.release(take(mostUnused + more))
-		if n := len(q.shelf.programs); n != 2+mostUnused {
+		if n := len(q.cache.programs); n != 2+mostUnused {
 			t.Errorf("%d programs are held, wanted 2 in use and %d that are not", n, mostUnused)
 		}
 		for k, want := range map[int]bool{-1: true, -2: true, 0: false, more: true, more + 1: false, more + 2: true} {
@@ -100,12 +100,12 @@ func TestShelfForgets(t *testing.T) {
 		if _, err := q.build([]string{"__kernel nonsense"}, ""); err == nil {
 			t.Error("nonsense was compiled")
 		}
-		if n := len(q.shelf.programs); n != 2+mostUnused {
+		if n := len(q.cache.programs); n != 2+mostUnused {
 			t.Error("what could not be compiled is held")
 		}
 		q.release(used)
 		q.release(twice)
-		for _, p := range q.shelf.programs {
+		for _, p := range q.cache.programs {
 			p.program.Release()
 		}
 	})

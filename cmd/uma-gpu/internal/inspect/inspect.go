@@ -1,7 +1,9 @@
-package main
+// Package inspect is the command that tells what a model goes by.
+package inspect
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +15,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func inspectCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Model app.Model
+	Top   int
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "inspect",
 		Usage: "tell what a model goes by: features with the largest weights, noise, where it comes from",
@@ -23,17 +34,16 @@ func inspectCommand() *cli.Command {
 			"A model with a kernel map has no weights of features, and only the norms are told. Whole matrices of the\n" +
 			"noise, and annotators, are for uma-gpu confusion show.\n\n" +
 			"Example: uma-gpu inspect --model m.npz --top 5",
-		Flags: []cli.Flag{
-			app.ModelFlag(),
-			&cli.IntFlag{Name: "top", Value: 10, Usage: "tell `N` features of each class"},
-			app.JSONFlag(),
-		},
-		Action: inspect,
+		Flags: app.Flags(o.Model.Flag(),
+			app.Range(&cli.IntFlag{Name: "top", Value: 10, Destination: &o.Top,
+				Usage: "tell `N` features of each class"}, 0, math.MaxInt),
+			o.JSONFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// inspection is what inspect --json prints.
-type inspection struct {
+// Inspection is what inspect --json prints.
+type Inspection struct {
 	Model          string           `json:"model"`
 	Features       int              `json:"features"`
 	Kernel         *kernelSummary   `json:"kernel,omitempty"`
@@ -76,30 +86,23 @@ type featureWeight struct {
 type noiseSummary struct {
 	Right     float64        `json:"right"`                      // mean of the diagonal
 	Condition float64        `json:"condition_number,omitempty"` // 0 if not known
-	Largest   []confusedPair `json:"largest"`                    // off the diagonal, the largest first
+	Largest   []ConfusedPair `json:"largest"`                    // off the diagonal, the largest first
 }
 
-// confusedPair is an entry of C.
-type confusedPair struct {
+// ConfusedPair is an entry of C.
+type ConfusedPair struct {
 	True  string  `json:"true"`
 	Noisy string  `json:"noisy"`
 	P     float64 `json:"p"` // P(noisy | true)
 }
 
-func inspect(c *cli.Context) error {
-	if err := app.CheckUsage(c, "model"); err != nil {
-		return err
-	}
-	top := c.Int("top")
-	if top < 0 {
-		return app.Usagef(c, "--top is %d, wanted at least 0", top)
-	}
-	path := c.String("model")
-	m, err := model.Load(path)
+// Run prints what a model goes by.
+func Run(_ context.Context, o *Options) error {
+	m, err := model.Load(o.Model.Path)
 	if err != nil {
 		return err
 	}
-	r := inspection{Model: path, Features: m.Meta.Features.Count, EstimatedError: m.Meta.EstimatedError,
+	r := Inspection{Model: o.Model.Path, Features: m.Meta.Features.Count, EstimatedError: m.Meta.EstimatedError,
 		Provenance: m.Meta.Provenance()}
 	if t := m.Meta.Temperature; t != 0 {
 		r.Temperature = &t
@@ -107,7 +110,7 @@ func inspect(c *cli.Context) error {
 	if k := m.Meta.Kernel; k != nil {
 		r.Kernel = &kernelSummary{k.Function, k.Cosine, k.Landmarks, k.Components, k.Explained}
 	}
-	r.Classes = summarise(m, top)
+	r.Classes = summarise(m, o.Top)
 	if m.Confusion != nil {
 		r.Given = summariseNoise(m.Confusion, m.Meta.Classes)
 		r.Given.Condition = m.Meta.Condition
@@ -115,10 +118,7 @@ func inspect(c *cli.Context) error {
 	if m.Learned != nil {
 		r.Learned, r.Annotators = summariseNoise(m.Learned.Confusion, m.Meta.Classes), len(m.Learned.Annotators)
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
-	return r.print(c.App.Writer)
+	return o.Print(r, r.print)
 }
 
 // summarise tells of each class, and of its first features by the size of their weights.
@@ -163,18 +163,18 @@ const mostPairs = 5
 
 func summariseNoise(p []float64, classes []string) *noiseSummary {
 	q := len(classes)
-	s := &noiseSummary{Largest: []confusedPair{}}
+	s := &noiseSummary{Largest: []ConfusedPair{}}
 	for noisy := range q {
 		for truth := range q {
 			v := p[noisy*q+truth]
 			if noisy == truth {
 				s.Right += v / float64(q)
 			} else if v > 0 {
-				s.Largest = append(s.Largest, confusedPair{classes[truth], classes[noisy], v})
+				s.Largest = append(s.Largest, ConfusedPair{classes[truth], classes[noisy], v})
 			}
 		}
 	}
-	slices.SortStableFunc(s.Largest, func(a, b confusedPair) int { return cmp.Compare(b.P, a.P) })
+	slices.SortStableFunc(s.Largest, func(a, b ConfusedPair) int { return cmp.Compare(b.P, a.P) })
 	s.Largest = slices.Clip(s.Largest[:min(mostPairs, len(s.Largest))])
 	return s
 }

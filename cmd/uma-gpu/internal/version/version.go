@@ -1,7 +1,10 @@
-package main
+// Package version is the command that prints versions.
+package version
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -12,18 +15,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
-func versionCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct{ app.Common }
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the versions of the tool, of Go and of the numerics contract",
 		Description: "Models of the same contract version, data and parameters have equal weights.\n\n" +
 			"Example: uma-gpu version --json",
-		Flags:  []cli.Flag{app.JSONFlag()},
-		Action: printVersion,
+		Flags:  app.Flags(o.JSONFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-type versionReport struct {
+type VersionReport struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"` // of the source, if the build knows it
 	Go       string `json:"go"`
@@ -32,28 +40,28 @@ type versionReport struct {
 	OpenCL   bool   `json:"opencl"` // built in; devices says whether there is any
 }
 
-func printVersion(c *cli.Context) error {
-	if err := app.CheckUsage(c); err != nil {
-		return err
-	}
-	r := versionReport{
+// Run prints the versions.
+func Run(_ context.Context, o *Options) error {
+	r := VersionReport{
 		Version: app.Version, Revision: revision(),
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Contract: contract.Version, OpenCL: gpu.Built,
 	}
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, r)
-	}
+	return o.Print(r, r.print)
+}
+
+// print prints the versions for people.
+func (r VersionReport) print(w io.Writer) error {
 	opencl := "built in"
 	if !r.OpenCL {
 		opencl = "not built in"
 	}
-	fmt.Fprintf(c.App.Writer, "uma-gpu %s\n", r.Version)
+	fmt.Fprintf(w, "uma-gpu %s\n", r.Version)
 	if r.Revision != "" {
-		fmt.Fprintf(c.App.Writer, "revision %s\n", r.Revision)
+		fmt.Fprintf(w, "revision %s\n", r.Revision)
 	}
-	fmt.Fprintf(c.App.Writer, "%s %s\nnumerics contract %d\nOpenCL %s\n", r.Go, r.System, r.Contract, opencl)
-	return nil
+	_, err := fmt.Fprintf(w, "%s %s\nnumerics contract %d\nOpenCL %s\n", r.Go, r.System, r.Contract, opencl)
+	return err
 }
 
 func revision() string {

@@ -38,10 +38,10 @@ func TrainAll(
 				"map, or a learner that steps alone (see Options.Together)", ErrTogether, k+1)
 		}
 	}
-	var trainings []*training
+	var trainings []*trainer
 	for _, o := range all {
 		o.TemperatureFolds, o.Watch = 0, Watch{}
-		t, err := newTraining(data, noise, o)
+		t, err := newTrainer(data, noise, o)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -59,8 +59,8 @@ func TrainAll(
 }
 
 // learnAll is Run for trainings of one problem side by side. It returns the weights that each rule keeps.
-func learnAll(ctx context.Context, trainings []*training) (weights []engine.Weights, err error) {
-	var runs []*run
+func learnAll(ctx context.Context, trainings []*trainer) (weights []engine.Weights, err error) {
+	var runs []*loop
 	loaded, err := trainings[0].problem.Load()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func learnAll(ctx context.Context, trainings []*training) (weights []engine.Weig
 		runs = append(runs, r)
 	}
 	going := slices.Clone(runs)
-	most := func(r *run) int { return trainings[slices.Index(runs, r)].MaxSteps }
+	most := func(r *loop) int { return trainings[slices.Index(runs, r)].MaxSteps }
 	work := progress.Work{Name: fmt.Sprintf("learning in %d ways", len(runs)), Unit: "step", AtMost: true}
 	for _, r := range runs {
 		work.Total = max(work.Total, int64(most(r)))
@@ -90,22 +90,22 @@ func learnAll(ctx context.Context, trainings []*training) (weights []engine.Weig
 	for len(going) > 0 {
 		task.Reach(int64(going[0].steps))
 		for _, r := range going {
-			if r.keep.chooses() {
+			if r.choice.chooses() {
 				counts, estimate, err := r.count(ctx, r.w, learners.AllClasses(r.w.Q))
 				if err != nil {
 					return nil, err
 				}
-				r.keep.assigned(r.w, r.steps, estimate, counts)
+				r.choice.iterate(r.w, r.steps, estimate, counts)
 			}
 		}
-		going = slices.DeleteFunc(going, func(r *run) bool { return r.steps >= most(r) })
+		going = slices.DeleteFunc(going, func(r *loop) bool { return r.steps >= most(r) })
 		if going, err = stepAll(ctx, trainings[0].Learner.Definition().StepAll, going); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range runs {
-		if r.keep.chooses() {
-			r.w = r.keep.best
+		if r.choice.chooses() {
+			r.w = r.choice.best
 		}
 		weights = append(weights, r.w)
 	}
@@ -115,8 +115,8 @@ func learnAll(ctx context.Context, trainings []*training) (weights []engine.Weig
 // stepAll makes a step of each run, and returns those that have not converged.
 func stepAll(
 	ctx context.Context, step func(context.Context, []learners.Learner, []engine.Weights) ([]learners.Step, error),
-	going []*run,
-) (left []*run, err error) {
+	going []*loop,
+) (left []*loop, err error) {
 	if len(going) == 0 {
 		return nil, nil
 	}

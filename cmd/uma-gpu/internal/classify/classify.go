@@ -1,4 +1,4 @@
-package main
+package classify
 
 import (
 	"errors"
@@ -14,20 +14,20 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// classified is a data file with the classes that a model gives to its examples.
-type classified struct {
-	data      *dataset.Dataset // prepared; for the caller to close
-	classes   []string         // the model's
-	predicted []int32          // class of each example
-	scores    []float32        // of each example and class, if they were asked for
-	model     *model.Model
-	device    engine.Device
+// Classified is a data file with the classes that a model gives to its examples.
+type Classified struct {
+	Data      *dataset.Dataset // prepared; for the caller to close
+	Classes   []string         // the model's
+	Predicted []int32          // class of each example
+	Scores    []float32        // of each example and class, if they were asked for
+	Model     *model.Model
+	Device    engine.Device
 }
 
-// classify is what predict, eval and calibrate share: it reads the model and the data of
+// Classify is what predict, eval and calibrate share: it reads the model and the data of
 // the flags, prepares the data as the model says, and predicts. needsScores may ask for the
 // model's scores, or refuse the model. Only predict has --no-labels.
-func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r classified, err error) {
+func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r Classified, err error) {
 	options, err := app.DataOptions(c)
 	if err != nil {
 		return r, err
@@ -53,42 +53,42 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 	if err := device.ShareReading(c.String("data"), &options); err != nil {
 		return r, err
 	}
-	if r.data, err = app.ReadFor(c, options, m.Meta.Features, n); err != nil {
-		return r, adviseNoLabels(c, err)
+	if r.Data, err = app.ReadFor(c, options, m.Meta.Features, n); err != nil {
+		return r, AdviseNoLabels(c, err)
 	}
 	defer func() {
 		if err != nil {
-			r.data.Close() // of what was only read: nothing to lose
+			r.Data.Close() // of what was only read: nothing to lose
 		}
 	}()
-	if err := r.data.PrepareBy(preparation, dataset.InPlace); err != nil {
+	if err := r.Data.PrepareBy(preparation, dataset.InPlace); err != nil {
 		return r, err
 	}
-	if err := r.data.CheckNarrow(); err != nil {
+	if err := r.Data.CheckNarrow(); err != nil {
 		return r, err
 	}
 	if err := app.Interrupted(c.Context); err != nil {
 		return r, err
 	}
-	todo := device.WorkOn(r.data.Examples, m.Q)
+	todo := device.WorkOn(r.Data.Examples, m.Q)
 	if m.Projection != nil {
-		todo = device.WorkOnComponents(r.data.N, m.D, m.Q)
-		todo.Shared = r.data.Share != nil
+		todo = device.WorkOnComponents(r.Data.N, m.D, m.Q)
+		todo.Shared = r.Data.Share != nil
 	}
 	e, err := where.Open(n, todo)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	r.classes, r.model, r.device = m.Meta.Classes, m, e.Device()
-	if err := app.CheckPredicting(r.device, r.data.N, m.Q, scored); err != nil {
-		return r, fmt.Errorf("%s: %w", r.data.Path, err)
+	r.Classes, r.Model, r.Device = m.Meta.Classes, m, e.Device()
+	if err := app.CheckPredicting(r.Device, r.Data.N, m.Q, scored); err != nil {
+		return r, fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
 	if scored {
-		r.scores, err = m.ScoresPrepared(c.Context, e, r.data.Examples)
-		r.predicted = engine.Predicted(r.scores, m.Q)
+		r.Scores, err = m.ScoresPrepared(c.Context, e, r.Data.Examples)
+		r.Predicted = engine.Predicted(r.Scores, m.Q)
 	} else {
-		r.predicted, err = m.PredictPrepared(c.Context, e, r.data.Examples)
+		r.Predicted, err = m.PredictPrepared(c.Context, e, r.Data.Examples)
 	}
 	if err := app.Interrupted(c.Context); err != nil {
 		return r, err
@@ -96,9 +96,9 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 	return r, err
 }
 
-// adviseNoLabels adds to an error of reading data with labels what predict can
+// AdviseNoLabels adds to an error of reading data with labels what predict can
 // do if there are none.
-func adviseNoLabels(c *cli.Context, err error) error {
+func AdviseNoLabels(c *cli.Context, err error) error {
 	if c.Command.Name != "predict" || c.Bool("no-labels") || errors.Is(err, fs.ErrNotExist) ||
 		errors.Is(err, app.ErrInterrupted) {
 		return err

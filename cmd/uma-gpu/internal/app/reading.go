@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,98 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
-
-// QuietFlag silences notes; warnings and errors stay.
-func QuietFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Usage: "say nothing on stderr but warnings and errors"}
-}
-
-func JSONFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print one JSON object instead of text"}
-}
-
-func SeedFlag(of string) cli.Flag {
-	return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of " + of}
-}
-
-// DataFlags say which file to read and how. usage is the text of --data.
-func DataFlags(usage string) []cli.Flag {
-	return append([]cli.Flag{
-		InputFlag{StringFlag: &cli.StringFlag{Name: "data", Usage: usage + ": `FILE`, - for standard input, or parts: " +
-			"'PATTERN*', or FILE,FILE (required)"}},
-		&cli.StringFlag{Name: "format", Value: "auto", Usage: "`FORMAT`: " + OrList(dataFormats)},
-		&cli.StringFlag{Name: "label-column", DefaultText: "last",
-			Usage: "`COLUMN` of the label: a name, a position from 1, first or last"},
-		&cli.StringFlag{Name: "ignore-columns", Usage: "comma `LIST` of columns to leave out, names or positions from 1"},
-		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"},
-			Usage: "`COLUMN` that names the examples, for what is written about them; no feature"},
-		&cli.StringFlag{Name: "header", Value: "auto",
-			Usage: "`ANSWER` to whether a CSV begins with a header: auto, yes or no"},
-		&cli.StringFlag{Name: "separator", Value: "auto",
-			Usage: "`CHARACTER` between the fields of a CSV, or comma, tab, semicolon, blanks"},
-		&cli.StringFlag{Name: "decimal", Value: "point", Usage: "decimal `MARK` of a CSV: point or comma"},
-		InputFlag{StringFlag: &cli.StringFlag{Name: "labels", Usage: "second `FILE` with one label per example: IDX, .npy or text"}},
-		&cli.StringFlag{Name: "x-name", DefaultText: "X, x or the only matrix", Usage: "`NAME` of the features in an .npz"},
-		&cli.StringFlag{Name: "y-name", DefaultText: "y or Y", Usage: "`NAME` of the labels in an .npz"},
-		&cli.BoolFlag{Name: "zero-based", Usage: "indices of a LIBSVM file begin at 0, not at 1"},
-		&cli.StringFlag{Name: "storage", Value: "auto",
-			Usage: "`FORM` of the features in memory: auto, dense, sparse or narrow"},
-		&cli.IntFlag{Name: "max-errors", Value: 1, Usage: "list the first `N` bad examples"},
-		&cli.BoolFlag{Name: "skip-bad", Usage: "pass over bad examples, and say which"},
-		&cli.BoolFlag{Name: "trust-data", Usage: "do not compare a .umab file with its checksums before it is used"},
-	}, columnFlags()...)
-}
-
-// dataFormats are the values of --format.
-var dataFormats = []string{"auto", "csv", "libsvm", "npy", "npz", "idx", "parquet", "arff", "binary"}
-
-// DataOptions checks the flags of dataFlags.
-func DataOptions(c *cli.Context) (dataset.Options, error) {
-	o := dataset.Options{
-		Table:  dataset.Table{LabelColumn: c.String("label-column"), IDColumn: c.String("id-column")},
-		Labels: c.String("labels"),
-		XName:  c.String("x-name"), YName: c.String("y-name"),
-		ZeroBased: c.Bool("zero-based"), MaxErrors: c.Int("max-errors"), SkipBad: c.Bool("skip-bad"),
-		Trust: c.Bool("trust-data"), Stdin: c.App.Reader,
-	}
-	mark, err := OneOf(c, "decimal", "point", ".", "comma", ",")
-	if err != nil {
-		return o, err
-	}
-	o.Separator, o.DecimalComma = c.String("separator"), mark == "comma" || mark == ","
-	if err := o.CheckSeparator(); err != nil {
-		return o, Usagef(c, "--separator: %v", err)
-	}
-	if list := c.String("ignore-columns"); list != "" {
-		o.Ignore = strings.Split(list, ",")
-	}
-	if o.MaxErrors < 1 {
-		return o, Usagef(c, "--max-errors is %d, wanted at least 1", o.MaxErrors)
-	}
-	if err := columnOptions(c, &o); err != nil {
-		return o, err
-	}
-	if o.Format, err = OneOf(c, "format", dataFormats...); err != nil {
-		return o, err
-	}
-	if o.Storage, err = OneOf(c, "storage", "auto", "dense", "sparse", "narrow"); err != nil {
-		return o, err
-	}
-	o.Header, err = OneOf(c, "header", "auto", "yes", "no")
-	return o, err
-}
-
-// AxesFlag says which way round a confusion matrix lies in its file.
-func AxesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "confusion-axes", Value: TrueColumns,
-		Usage: "`AXES` of the file: true-columns (they sum to 1) or true-rows"}
-}
-
-// TrueRows checks the flag of axesFlag.
-func TrueRows(c *cli.Context) (bool, error) {
-	axes, err := OneOf(c, "confusion-axes", TrueColumns, InTrueRows)
-	return axes == InTrueRows, err
-}
 
 // ParseBytes reads a number of bytes with an optional suffix K, M or G, for
 // powers of 1024.
@@ -131,8 +38,6 @@ type Notes struct {
 	W     io.Writer
 	Quiet bool
 }
-
-func NewNotes(c *cli.Context) Notes { return Notes{c.App.ErrWriter, c.Bool("quiet")} }
 
 // Say prints a line, unless quiet.
 func (n Notes) Say(format string, args ...any) {
@@ -263,14 +168,6 @@ func Places(at []int) string {
 	return strings.Join(list, ", ")
 }
 
-// Visible says whether a flag is the command's own, and not one of a learner.
-func Visible(c *cli.Context, name string) bool {
-	return slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool {
-		v, ok := f.(cli.VisibleFlag)
-		return ok && f.Names()[0] == name && v.IsVisible()
-	})
-}
-
 // FlagNames are the first names of flags.
 func FlagNames(flags []cli.Flag) []string {
 	var names []string
@@ -278,18 +175,6 @@ func FlagNames(flags []cli.Flag) []string {
 		names = append(names, f.Names()[0])
 	}
 	return names
-}
-
-// NoLabelsFlag reads data without labels.
-func NoLabelsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-labels", Usage: "all columns are features; LIBSVM's labels are passed over"}
-}
-
-// WholeOptions is dataOptions for commands that take a file as it is.
-func WholeOptions(c *cli.Context) (dataset.Options, error) {
-	o, err := DataOptions(c)
-	o.NoLabels = c.Bool("no-labels")
-	return o, err
 }
 
 // ReadWhole is readData for commands that read every value anyway: it makes sure
@@ -319,14 +204,3 @@ const (
 	TrueColumns = "true-columns"
 	InTrueRows  = "true-rows"
 )
-
-// PrintedAxesFlag says which way round confusion matrices are printed.
-func PrintedAxesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "axes", Value: TrueColumns,
-		Usage: "`AXES` of printed matrices: true-columns or true-rows"}
-}
-
-// PrintedAxes checks the flag of printedAxesFlag.
-func PrintedAxes(c *cli.Context) (axes string, err error) {
-	return OneOf(c, "axes", TrueColumns, InTrueRows)
-}

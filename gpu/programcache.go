@@ -11,7 +11,7 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 )
 
-// shelf holds a context for each processor of PoCL and the programs compiled in it, for all engines of a process,
+// programCache holds a context for each processor of PoCL and the programs compiled in it, for all engines of a process,
 // those that are open together and those that follow each other. PoCL reads a program's text for 45 ms although
 // it has the machine code on disk, and an engine has up to eleven programs.
 //
@@ -19,14 +19,14 @@ import (
 // memory: they belong to one engine and end with it. So do those of other drivers for processors, of which
 // nobody has said that they are slow: Oclgrind's search for uninitialised values believes that all of a buffer
 // is one if another was at its address in the same context.
-type shelf struct {
+type programCache struct {
 	mu       sync.Mutex
 	contexts map[string]*cl.Context // by Info.ID
-	programs []*shelved             // the one given back last at the end
+	programs []*cachedProgram       // the one given back last at the end
 }
 
-// shelved is a program and what it was made of.
-type shelved struct {
+// cachedProgram is a program and what it was made of.
+type cachedProgram struct {
 	of      recipe
 	program *cl.Program
 	users   int
@@ -42,11 +42,11 @@ type recipe struct {
 // mostUnused is how many programs stay that no engine has. They are those of a few engines of different options.
 const mostUnused = 32
 
-// processors is the shelf of the process.
-var processors shelf
+// poclPrograms is the cache of the process.
+var poclPrograms programCache
 
 // context returns the context of a device, which stays until the process ends.
-func (s *shelf) context(id string, device *cl.Device) (*cl.Context, error) {
+func (s *programCache) context(id string, device *cl.Device) (*cl.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.contexts[id]; c != nil {
@@ -65,10 +65,10 @@ func (s *shelf) context(id string, device *cl.Device) (*cl.Context, error) {
 
 // take returns the program of that recipe, which compile makes if there is none. Whoever has it gives it
 // back and does not release it.
-func (s *shelf) take(of recipe, compile func() (*cl.Program, error)) (*cl.Program, error) {
+func (s *programCache) take(of recipe, compile func() (*cl.Program, error)) (*cl.Program, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := slices.IndexFunc(s.programs, func(p *shelved) bool { return p.of == of }); at >= 0 {
+	if at := slices.IndexFunc(s.programs, func(p *cachedProgram) bool { return p.of == of }); at >= 0 {
 		s.programs[at].users++
 		return s.programs[at].program, nil
 	}
@@ -76,15 +76,15 @@ func (s *shelf) take(of recipe, compile func() (*cl.Program, error)) (*cl.Progra
 	if err != nil {
 		return nil, err
 	}
-	s.programs = append(s.programs, &shelved{of, p, 1})
+	s.programs = append(s.programs, &cachedProgram{of, p, 1})
 	return p, nil
 }
 
 // giveBack ends a use that began with take. Of the unused programs those go first whose use ended first.
-func (s *shelf) giveBack(program *cl.Program) {
+func (s *programCache) giveBack(program *cl.Program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := slices.IndexFunc(s.programs, func(p *shelved) bool { return p.program == program })
+	at := slices.IndexFunc(s.programs, func(p *cachedProgram) bool { return p.program == program })
 	p := s.programs[at]
 	p.users--
 	s.programs = append(slices.Delete(s.programs, at, at+1), p)

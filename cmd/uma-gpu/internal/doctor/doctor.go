@@ -1,6 +1,8 @@
-package main
+// Package doctor is the command that finds out what keeps devices from working.
+package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +14,17 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-func doctorCommand() *cli.Command {
+// Options are the options of the command.
+type Options struct{ app.Common }
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find out what keeps devices from working, and say how to mend it",
@@ -25,14 +33,14 @@ func doctorCommand() *cli.Command {
 			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the mend stands\n" +
 			"below. Without OpenCL all commands compute on the processor, so that this is a note.\n\n" +
 			"Example: uma-gpu doctor",
-		Flags: []cli.Flag{app.JSONFlag()},
-		Action: func(c *cli.Context) error {
-			if err := app.CheckUsage(c); err != nil {
-				return err
-			}
-			return diagnose(c, surroundings{root: "/", env: os.Getenv, open: opens}, testDevices)
-		},
+		Flags:  app.Flags(o.JSONFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
+}
+
+// Run looks at this machine and prints what it finds.
+func Run(_ context.Context, o *Options) error {
+	return o.diagnose(surroundings{root: "/", env: os.Getenv, open: opens}, devices.Test)
 }
 
 // The verdicts of findings.
@@ -56,7 +64,7 @@ type doctorReport struct {
 }
 
 // diagnose prints all findings. test lists the devices and says how their self-test went.
-func diagnose(c *cli.Context, s surroundings, test func(app.Notes) deviceListing) error {
+func (o *Options) diagnose(s surroundings, test func(app.Notes) devices.DeviceListing) error {
 	all := []finding{programFinding()}
 	all = append(all, s.drivers()...)
 	all = append(all, s.nodes()...)
@@ -70,12 +78,12 @@ func diagnose(c *cli.Context, s surroundings, test func(app.Notes) deviceListing
 			bad++
 		}
 	}
-	if c.Bool("json") {
-		if err := app.PrintJSON(c.App.Writer, doctorReport{all}); err != nil {
-			return err
-		}
-	} else {
-		printFindings(c.App.Writer, all)
+	err := o.Print(doctorReport{all}, func(w io.Writer) error {
+		printFindings(w, all)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d findings are bad; see their mends", bad, len(all))
@@ -107,10 +115,10 @@ func programFinding() finding {
 }
 
 // deviceFindings says which devices work. The processor has to.
-func deviceFindings(listing deviceListing) (all []finding) {
+func deviceFindings(listing devices.DeviceListing) (all []finding) {
 	for _, d := range listing.Devices {
 		f := finding{"device", findingOK, d.ID + " " + d.Name + ": self-test passed", ""}
-		if d.SelfTest != passed {
+		if d.SelfTest != devices.Passed {
 			f.Verdict, f.Text = findingBad, d.ID+" "+d.Name+": "+d.SelfTest
 			f.Mend = "update or reinstall its driver; until then choose another --device"
 		}
@@ -132,7 +140,7 @@ const little = 512 << 20
 
 func memoryFinding() finding {
 	left, by, advice := memory.Limit()
-	f := finding{"memory", findingOK, fmt.Sprintf("%s may be taken, by %s", bytesText(left), by), ""}
+	f := finding{"memory", findingOK, fmt.Sprintf("%s may be taken, by %s", devices.BytesText(left), by), ""}
 	if left < little {
 		f.Verdict, f.Mend = findingNote, advice
 	}
@@ -140,7 +148,7 @@ func memoryFinding() finding {
 }
 
 // variables tells which of the environment's variables change what the program does.
-func (s surroundings) variables(listing deviceListing) finding {
+func (s surroundings) variables(listing devices.DeviceListing) finding {
 	var set []string
 	for _, name := range []string{device.Variable, "UMA_GPU_OPENCL_LIBRARY", "OCL_ICD_VENDORS",
 		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT", "POCL_MAX_WORK_GROUP_SIZE",

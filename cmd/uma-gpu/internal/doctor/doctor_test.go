@@ -1,7 +1,8 @@
-package main
+package doctor
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -11,24 +12,33 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app/apptest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
 func TestDoctor(t *testing.T) {
-	code, stdout, stderr := command("doctor", "--json")
-	r := decode[doctorReport](t, stdout)
-	devices := slices.DeleteFunc(slices.Clone(r.Findings), func(f finding) bool { return f.About != "device" })
-	if len(devices) < 2 || devices[0].Verdict != findingOK || !strings.HasPrefix(devices[0].Text, "cpu ") {
+	stdout, _, err := apptest.Run(t, New(Run), "--json")
+	r := decode(t, stdout)
+	found := slices.DeleteFunc(slices.Clone(r.Findings), func(f finding) bool { return f.About != "device" })
+	if len(found) < 2 || found[0].Verdict != findingOK || !strings.HasPrefix(found[0].Text, "cpu ") {
 		t.Errorf("found %+v", r.Findings)
 	}
 	bad := slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Verdict == findingBad })
-	if bad != (code == app.ExitFailure) || bad != strings.Contains(stderr, "findings are bad") {
-		t.Errorf("exit code %d, %q of %+v", code, stderr, r.Findings)
+	if bad != (err != nil) {
+		t.Errorf("%v of %+v", err, r.Findings)
 	}
+}
+
+// decode reads a report.
+func decode(t *testing.T, text string) (r doctorReport) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return r
 }
 
 // place makes the files of a root folder; what begins with -> is a link.
@@ -88,17 +98,14 @@ func TestDoctorFindings(t *testing.T) {
 				}
 				return opens(path)
 			}}
-		listing := deviceListing{Devices: []deviceEntry{{ID: "opencl:0.0", Name: "Toy", SelfTest: "step 3 is wrong",
+		listing := devices.DeviceListing{Devices: []devices.DeviceEntry{{ID: "opencl:0.0", Name: "Toy", SelfTest: "step 3 is wrong",
 			Info: &gpu.Info{Name: "Toy"}}}}
 		var out bytes.Buffer
-		program := newApp(&out, io.Discard)
-		program.Commands = []*cli.Command{{Name: "doctor", Flags: []cli.Flag{app.JSONFlag()}, Action: func(c *cli.Context) error {
-			return diagnose(c, s, func(app.Notes) deviceListing { return listing })
-		}}}
-		if err := program.Run([]string{"uma-gpu", "doctor", "--json"}); err == nil {
+		o := &Options{app.Common{Out: &out, JSON: true, Notes: app.Notes{W: io.Discard, Quiet: true}}}
+		if err := o.diagnose(s, func(app.Notes) devices.DeviceListing { return listing }); err == nil {
 			t.Errorf("%s: no error, though a device fails", c.name)
 		}
-		r := decode[doctorReport](t, out.String())
+		r := decode(t, out.String())
 		if !slices.ContainsFunc(r.Findings, func(f finding) bool {
 			return f.About == c.about && f.Verdict == c.verdict && strings.Contains(f.Text, c.text) &&
 				strings.Contains(f.Mend, c.mend)

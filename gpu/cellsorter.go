@@ -4,9 +4,9 @@ package gpu
 
 import "slices"
 
-// sorter groups moves by cell, in time and memory of the moves rather than of
+// cellSorter groups moves by cell, in time and memory of the moves rather than of
 // the Q² cells, of which a step touches few.
-type sorter struct {
+type cellSorter struct {
 	size    []int32 // entries per cell, 0 for those not touched; the last is noCell's
 	touched []int32 // cells with entries
 	cells   []int32 // of each entry
@@ -14,15 +14,15 @@ type sorter struct {
 	spare   []move
 }
 
-func newSorter(q int) sorter { return sorter{size: make([]int32, q*q+1)} }
+func newCellSorter(q int) cellSorter { return cellSorter{size: make([]int32, q*q+1)} }
 
 // reset forgets all entries.
-func (s *sorter) reset() {
+func (s *cellSorter) reset() {
 	s.clear()
 	s.cells, s.entries = s.cells[:0], s.entries[:0]
 }
 
-func (s *sorter) clear() {
+func (s *cellSorter) clear() {
 	for _, c := range s.touched {
 		s.size[c] = 0
 	}
@@ -31,7 +31,7 @@ func (s *sorter) clear() {
 
 // addMove notes that a thing leaves a cell, as entry ^thing, and enters another, as
 // entry thing.
-func (s *sorter) addMove(from, to, thing int32) {
+func (s *cellSorter) addMove(from, to, thing int32) {
 	for _, e := range []struct{ cell, entry int32 }{{from, ^thing}, {to, thing}} {
 		if e.cell != noCell {
 			s.touch(e.cell)
@@ -41,7 +41,7 @@ func (s *sorter) addMove(from, to, thing int32) {
 	}
 }
 
-func (s *sorter) touch(cell int32) {
+func (s *cellSorter) touch(cell int32) {
 	if s.size[cell] == 0 {
 		s.touched = append(s.touched, cell)
 	}
@@ -50,7 +50,7 @@ func (s *sorter) touch(cell int32) {
 
 // sorted returns the entries grouped by cell and the triples (cell, from, to)
 // that delimit the groups, by increasing cell.
-func (s *sorter) sorted() (list, triples []int32) {
+func (s *cellSorter) sorted() (list, triples []int32) {
 	slices.Sort(s.touched)
 	list = make([]int32, len(s.entries))
 	triples = make([]int32, 0, 3*len(s.touched))
@@ -67,12 +67,12 @@ func (s *sorter) sorted() (list, triples []int32) {
 }
 
 // group is a number of moves from one cell to another: list[begin..end-1] of what
-// sorter.group returns.
+// cellSorter.group returns.
 type group struct{ begin, end, from, to int32 }
 
 // group returns the examples of moves, those of equal moves together, and the groups
 // of at most so many rows that they make. It reorders the moves.
-func (s *sorter) group(moves []move, rows int) (list []int32, groups []group) {
+func (s *cellSorter) group(moves []move, rows int) (list []int32, groups []group) {
 	s.spare = slices.Grow(s.spare[:0], len(moves))[:len(moves)]
 	s.by(func(m move) int32 { return m.to }, moves, s.spare)
 	s.by(func(m move) int32 { return m.from }, s.spare, moves)
@@ -90,7 +90,7 @@ func (s *sorter) group(moves []move, rows int) (list []int32, groups []group) {
 }
 
 // by puts moves into sorted, by a cell of theirs, and otherwise in their order.
-func (s *sorter) by(cell func(move) int32, moves, sorted []move) {
+func (s *cellSorter) by(cell func(move) int32, moves, sorted []move) {
 	s.clear()
 	none := int32(len(s.size) - 1)
 	at := func(m move) int32 {

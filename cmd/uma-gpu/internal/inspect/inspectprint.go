@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 )
 
 // print prints the report for people.
-func (r inspection) print(w io.Writer) error {
+func (r Inspection) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	p := r.Provenance
@@ -78,7 +78,7 @@ func (s *noiseSummary) print(w io.Writer, name string) {
 	}
 }
 
-func (r inspection) printClasses(w io.Writer) error {
+func (r Inspection) printClasses(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if r.Kernel != nil {
 		fmt.Fprintf(t, "\nclass\t‖w‖\n")

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// Model are the options of a model, and of how examples become its features.
+type Model struct {
+	Path  string
+	Match string // features by name or position
+}
+
+// Flag returns the flag --model.
+func (m *Model) Flag() cli.Flag {
+	return Required(InputFlag{&cli.StringFlag{Name: "model", Destination: &m.Path,
+		Usage: "model that train wrote: `FILE`.npz (required)"}})
+}
+
+// MatchFlag returns the flag --match-features.
+func (m *Model) MatchFlag() cli.Flag {
+	return Choice(&m.Match, "match-features", "name",
+		"match features with those of the model by `KEY`: name or position", "name", "position")
+}
+
+// Read reads the data for what was fitted to features f: these are chosen by name and brought into
+// order, if there are names and --match-features agrees.
+func (m *Model) Read(
+	ctx context.Context, d *Data, o dataset.Options, f model.Features,
+) (*dataset.Dataset, error) {
+	if err := d.AsModel(&o, f); err != nil {
+		return nil, err
+	}
+	return m.read(ctx, d, o, f)
+}
+
+func (m *Model) read(
+	ctx context.Context, data *Data, o dataset.Options, f model.Features,
+) (*dataset.Dataset, error) {
+	if m.Match == "name" && len(f.Names) > 0 {
+		o.FeatureNames = f.Names
+	}
+	d, err := data.Read(ctx, o)
+	if err == nil && o.FeatureNames == nil && d.Features != nil {
+		data.common.Notes.Say("data: %s: the features are matched by position, whatever their names", d.Path)
+	}
+	return d, err
+}

@@ -1,0 +1,153 @@
+// Package convert is the command that writes a data set in another format.
+package convert
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
+)
+
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Data      app.Data
+	Out       string
+	To        string // format
+	Encoding  string // model whose features to make
+	Normalize string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "convert",
+		Usage: "write a data set in another format",
+		Description: "The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and " +
+			"whether it is packed\n" +
+			"(.gz, .zst); --to forces the format. A table keeps the label where it was. An .npz has the arrays X\n" +
+			"and y, or if most values are 0 those of scipy.sparse.save_npz and y; an .npy has no place for labels\n" +
+			"and takes --no-labels. The copy has the content hash that info prints of the original.\n\n" +
+			"A binary file (.umab) is mapped into memory instead of read: of any size it opens at once, the\n" +
+			"processor computes on it in place, and it need not fit in memory. --normalize prepares the features\n" +
+			"once and for all: train then takes them as they are, and the model still predicts from raw data.\n\n" +
+			"Data of any size are converted in the memory of some hundred megabytes: what is beyond that lies in files\n" +
+			"without names in $TMPDIR or /var/tmp, which takes up to twice the features there.\n\n" +
+			"Of a table with words or missing values the features are written that train makes of it (info\n" +
+			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
+			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
+			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.NoLabelsFlag(),
+			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
+			app.Input(&o.Encoding, "encoding", "make features of columns as those of the model `FILE`.npz"),
+			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(dataset.WriteFormats()),
+				append([]string{"auto"}, dataset.WriteFormats()...)...),
+			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
+				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"},
+			o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Run writes the copy of the data.
+func Run(ctx context.Context, o *Options) error {
+	options, err := o.Data.Options()
+	if err != nil {
+		return err
+	}
+	to, err := o.targetFormat()
+	if err != nil {
+		return err
+	}
+	if err := app.CheckSteps(o.Normalize); err != nil {
+		return err
+	}
+	if o.Given("normalize") && to != "binary" {
+		return app.Usage("--normalize is given with an output in format %s, wanted binary (.umab): "+
+			"no other can say that the examples are prepared", to)
+	}
+	if err := o.encodedAs(&options); err != nil {
+		return err
+	}
+	options.Spill = true
+	d, err := o.Data.ReadWhole(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // of what was only read: nothing to lose
+	layout := app.CopyOptions(o.Out, d)
+	if o.Given("normalize") {
+		if layout.Rows, err = host.PrepareRows(d, o.Normalize); err != nil {
+			return err
+		}
+		if err := d.CheckNarrow(); err != nil {
+			return err
+		}
+	}
+	if err := app.Interrupted(ctx); err != nil {
+		return err
+	}
+	layout.Format = to
+	if err := app.WriteData(ctx, o.Out, d, layout); err != nil {
+		return err
+	}
+	o.tell(d, to)
+	return nil
+}
+
+// tell notes what was written, and what the format has no place for.
+func (o *Options) tell(d *dataset.Dataset, to string) {
+	size, prepared := "", ""
+	if about, err := os.Stat(o.Out); err == nil {
+		size = ", " + app.BytesText(about.Size())
+	}
+	if d.Prepared != nil {
+		prepared = ", prepared by " + d.Prepared.Steps.String()
+	}
+	o.Notes.Say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(), app.ClassesOf(d),
+		o.Out, app.PackedText(o.Out)+to, size, prepared)
+	if d.Features != nil && to != "csv" && to != "binary" {
+		o.Notes.Say("the names of the features are left out; %s has no place for them", to)
+	}
+	o.Notes.IDsLeftOut(d, o.Out, to)
+}
+
+// encodedAs has a table read as the model of --encoding does.
+func (o *Options) encodedAs(options *dataset.Options) error {
+	if o.Encoding == "" {
+		return nil
+	}
+	m, err := model.Load(o.Encoding)
+	if err != nil {
+		return err
+	}
+	if m.Meta.Features.Encoding == nil {
+		return fmt.Errorf("model file %s: found features that are columns of numbers, wanted a model of a table "+
+			"with words or missing values", o.Encoding)
+	}
+	if err := o.Data.AsModel(options, m.Meta.Features); err != nil {
+		return err
+	}
+	options.FeatureNames = m.Meta.Features.Names
+	return nil
+}
+
+// targetFormat returns the format that --to or the name of --out asks for.
+func (o *Options) targetFormat() (string, error) {
+	if o.To != "auto" {
+		return o.To, app.CheckLabels(o.To, o.Data.NoLabels)
+	}
+	to := dataset.FormatOfName(o.Out)
+	if to == "" {
+		return "", app.Usage("the name %s does not tell a format; say --to %s", o.Out,
+			app.OrList(dataset.WriteFormats()))
+	}
+	return to, o.Data.CheckOutput(o.Out)
+}

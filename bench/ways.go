@@ -18,7 +18,7 @@ type way struct {
 	blind bool   // is not told C
 }
 
-// ways are those that are compared. One more is a line here.
+// ways lists the compared ways. A new way adds a line here.
 var ways = []way{
 	{name: "softmax", flags: "--learner softmax"},
 	{name: "softmax em", flags: "--learner softmax --correction em"},

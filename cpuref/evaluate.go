@@ -31,7 +31,7 @@ func (cpu) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) 
 
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
-func (r *evaluator) Aim(t engine.Targets) error {
+func (r *evaluator) SetTargets(t engine.Targets) error {
 	r.targets = t
 	return nil
 }

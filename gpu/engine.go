@@ -67,7 +67,7 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err)
 	}
-	if err := e.judge(); err != nil {
+	if err := e.conforms(); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
 			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than "+
 				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
@@ -81,8 +81,8 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	return e, nil
 }
 
-// judge runs the probe and the self-test.
-func (e *gpuEngine) judge() error {
+// conforms runs the probe and the self-test.
+func (e *gpuEngine) conforms() error {
 	if err := e.probe(); err != nil {
 		return err
 	}
@@ -148,8 +148,8 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // when it fails.
 func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
-		e.q.shelf = &processors
-		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
+		e.q.cache = &poclPrograms
+		e.q.context, err = e.q.cache.context(e.info.ID(), e.q.device)
 	} else {
 		e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device})
 	}
@@ -243,7 +243,7 @@ func (e unchecked) Close() error {
 	if !e.q.lost {
 		e.q.staging.free()
 	}
-	if e.q.context != nil && e.q.shelf == nil {
+	if e.q.context != nil && e.q.cache == nil {
 		e.q.context.Release()
 	}
 	e.programs, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}

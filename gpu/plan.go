@@ -74,7 +74,7 @@ func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, 
 		p.Scratch += size(2*d, 4)
 	}
 	if use == evaluating {
-		shape, err := e.weighingShape(x.Examples, rows, q)
+		shape, err := e.sumShape(x.Examples, rows, q)
 		if err != nil {
 			return p, err
 		}

@@ -34,11 +34,11 @@ type resident struct {
 	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
-	fixed    numerics.FixedPoint
-	cells    *cells         // nil without labels
-	weighing *weighing      // nil but for evaluators
-	bounds   *sketch.Bounds // nil if there will be none
-	sketches *sketches      // nil as long as all scores are exact
+	fixed      numerics.FixedPoint
+	cells      *cells         // nil without labels
+	sumBuffers *sumBuffers    // nil but for evaluators
+	bounds     *sketch.Bounds // nil if there will be none
+	sketches   *sketches      // nil as long as all scores are exact
 
 	x      dataset.Stored   // the caller's
 	window int              // of them (dataset.Examples.Window)
@@ -78,7 +78,7 @@ func newResident(
 		return r, err
 	}
 	if use == evaluating {
-		if r.weighing, err = newWeighing(r); err != nil {
+		if r.sumBuffers, err = newSumBuffers(r); err != nil {
 			return r, err
 		}
 	}
@@ -149,7 +149,7 @@ func (r *resident) free() error {
 		errs = append(errs, s.free())
 	}
 	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(),
-		r.weighing.free(), r.sketches.free())
+		r.sumBuffers.free(), r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -323,7 +323,7 @@ func (e *gpuEngine) crowd() int {
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.bounds.Settle(keeper{r}); err != nil {
+	if err := r.bounds.Settle(rescorer{r}); err != nil {
 		return err
 	}
 	var blocks []float32
@@ -356,7 +356,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 func scoreAt(i, c, q int) int { return (i/lanes*q+c)*lanes + i%lanes }
 
 func (r *resident) Predict(dst []int32) error {
-	if err := r.bounds.Settle(keeper{r}); err != nil {
+	if err := r.bounds.Settle(rescorer{r}); err != nil {
 		return err
 	}
 	for _, t := range r.tiles {

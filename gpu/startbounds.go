@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
-// Sketch implements sketch.Keeper.
-func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
+// Sketch implements sketch.Rescorer.
+func (k rescorer) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
 	r := k.r
 	r.sketches = &sketches{basis: basis, depth: (basis.K + 3) / 4 * 4}
 	tiles, err := r.sketchAll(span)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -56,15 +57,18 @@ func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix
 	}
 	t.phase(Loaded)
 	result := Result{W: w, Stop: MaxSteps, Inverse: t.inverse}
-	for d := &t.data; d != nil; {
+	for d := &t.data; ; {
 		if err := run.Learn(d.Examples, d.Y); err != nil {
 			return nil, err
 		}
-		if d, err = s.Next(); err == nil && d != nil {
+		if d, err = s.Next(); err == nil {
 			err = d.PrepareBy(t.data.Prepared)
 		}
 		if ctx.Err() != nil {
 			result.Stop = Interrupted
+			break
+		}
+		if err == io.EOF {
 			break
 		}
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
@@ -58,7 +59,7 @@ type Options struct {
 
 	// Annotations are labels by several annotators, in place of the labels of the data and of noise; nil for
 	// none. Only some learners can use them.
-	Annotations *confusion.Annotations
+	Annotations *crowd.Annotations
 
 	// From is a model to begin with: its weights, preparation and kernel map; nil to begin with W = 0.
 	From *model.Model

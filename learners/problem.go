@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -32,7 +33,7 @@ type Problem struct {
 
 	// Annotations say who gave which label, of which Y are the votes; nil if nobody knows.
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
-	Annotations *confusion.Annotations
+	Annotations *crowd.Annotations
 
 	// Loaded, if not nil, is what Load lends: these examples, loaded by whoever closes them. So several
 	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.

@@ -149,16 +149,16 @@ func TestJudgeByAnnotators(t *testing.T) {
 
 	stdout, stderr = succeed(t, append([]string{"cv"}, args...)...)
 	cv := decode[cvReport](t, stdout)
-	if a := cv.judgement.Corrected; !cv.MeasuresCorrected || a == nil || a.Accuracy.Value < 0.8 ||
+	if a := cv.Judgement.Corrected; !cv.MeasuresCorrected || a == nil || a.Accuracy.Value < 0.8 ||
 		!strings.Contains(stderr, "judged by the consensus of the annotators (dawid-skene)") {
 		t.Errorf("found %+v\n%s", cv, stderr)
 	}
 	compared := append([]string{"compare", "--try", "--learner {softmax|classmean}"}, args...)
 	stdout, _ = succeed(t, compared...)
 	c := decode[compareReport](t, stdout)
-	if len(c.Tried) != 2 || c.JudgedBy != table || c.Tried[0].Accuracy != cv.judgement.Corrected.Accuracy ||
+	if len(c.Tried) != 2 || c.JudgedBy != table || c.Tried[0].Accuracy != cv.Judgement.Corrected.Accuracy ||
 		*c.Tried[0].NoisyLogLoss != *cv.CorrectedLogLoss {
-		t.Errorf("found %+v, of cv %+v", c, cv.judgement.Corrected.Accuracy)
+		t.Errorf("found %+v, of cv %+v", c, cv.Judgement.Corrected.Accuracy)
 	}
 	text, _ := succeed(t, "compare", "--data", data, "--annotators", table, "--folds", "2", "--try",
 		"--learner classmean")

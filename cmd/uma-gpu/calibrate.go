@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -51,28 +52,28 @@ func calibrate(c *cli.Context) error {
 		return err
 	}
 	out := c.String("out")
-	r, err := classify(c, func(*model.Model) (bool, error) { return true, nil })
+	r, err := classify.Classify(c, func(*model.Model) (bool, error) { return true, nil })
 	if err != nil {
 		return err
 	}
-	defer r.data.Close() // of what was only read: nothing to lose
-	noise, err := noiseOf(r.classes)
+	defer r.Data.Close() // of what was only read: nothing to lose
+	noise, err := noiseOf(r.Classes)
 	if err != nil {
 		return err
 	}
 	if noise == nil {
 		app.NewNotes(c).Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
-	report := calibrateReport{Model: out, Examples: r.data.N}
-	if before := r.model.Meta.Temperature; before > 0 {
+	report := calibrateReport{Model: out, Examples: r.Data.N}
+	if before := r.Model.Meta.Temperature; before > 0 {
 		report.Before = &before
 	}
-	report.Temperature, err = confusion.Temperature(c.Context, r.scores, r.data.Y, len(r.classes), noise)
+	report.Temperature, err = confusion.Temperature(c.Context, r.Scores, r.Data.Y, len(r.Classes), noise)
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.data.Path, err)
+		return fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
-	r.model.Meta.Temperature, r.model.Meta.TemperatureFolds = report.Temperature, 0
-	if err := r.model.Save(out); err != nil {
+	r.Model.Meta.Temperature, r.Model.Meta.TemperatureFolds = report.Temperature, 0
+	if err := r.Model.Save(out); err != nil {
 		return err
 	}
 	if c.Bool("json") {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -287,7 +289,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	stdout, _ := succeed(t, "version", "--json")
-	v := decode[versionReport](t, stdout)
+	v := decode[version.VersionReport](t, stdout)
 	if v.Version != app.Version || v.Contract != 1 || !strings.HasPrefix(v.Go, "go1.") || !strings.Contains(v.System, "/") {
 		t.Errorf("found %+v", v)
 	}
@@ -301,11 +303,11 @@ func TestVersion(t *testing.T) {
 
 func TestDevicesListsTheProcessor(t *testing.T) {
 	stdout, stderr := succeed(t, "devices", "--json")
-	l := decode[deviceListing](t, stdout)
-	if plain := l.Devices[1]; plain.ID != "cpu:plain" || plain.Kind != "cpu" || plain.SelfTest != passed {
+	l := decode[devices.DeviceListing](t, stdout)
+	if plain := l.Devices[1]; plain.ID != "cpu:plain" || plain.Kind != "cpu" || plain.SelfTest != devices.Passed {
 		t.Errorf("found %+v", plain)
 	}
-	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != passed || cpu.ComputeUnits < 1 {
+	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != devices.Passed || cpu.ComputeUnits < 1 {
 		t.Errorf("found %+v first", cpu)
 	}
 	// Either there are OpenCL devices, or it says why not.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -242,8 +243,8 @@ func (r compareReport) print(c *cli.Context) error {
 				mark = "*"
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", estimateText(&one.Accuracy), behind, mark,
-			shareText(one.NoisyLogLoss), one.Flags)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", judgement.EstimateText(&one.Accuracy), behind, mark,
+			judgement.ShareText(one.NoisyLogLoss), one.Flags)
 	}
 	for _, f := range r.Failed {
 		fmt.Fprintf(t, "failed\t\t\t\t%s\n", f.Flags)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -45,9 +46,9 @@ func TestCompare(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "cv", "--data", noisy, "--confusion", matrix, "--folds", "3", "--seed", "4", "--max-steps",
 		"40", "--json")
-	if c := decode[cvReport](t, stdout); c.judgement.Corrected.Accuracy != soft.Accuracy ||
+	if c := decode[cvReport](t, stdout); c.Judgement.Corrected.Accuracy != soft.Accuracy ||
 		*c.CorrectedLogLoss != *soft.NoisyLogLoss {
-		t.Errorf("found %+v, of cv %+v", soft, c.judgement.Corrected.Accuracy)
+		t.Errorf("found %+v, of cv %+v", soft, c.Judgement.Corrected.Accuracy)
 	}
 
 	before := runtime.GOMAXPROCS(3)
@@ -55,7 +56,7 @@ func TestCompare(t *testing.T) {
 	runtime.GOMAXPROCS(before)
 	rows := strings.Split(text, "\n")
 	for k, one := range r.Tried {
-		if !strings.HasPrefix(rows[k+1], estimateText(&one.Accuracy)+"  ") || !strings.HasSuffix(rows[k+1], "  "+one.Flags) {
+		if !strings.HasPrefix(rows[k+1], judgement.EstimateText(&one.Accuracy)+"  ") || !strings.HasSuffix(rows[k+1], "  "+one.Flags) {
 			t.Errorf("found %q, wanted %+v", rows[k+1], one)
 		}
 	}

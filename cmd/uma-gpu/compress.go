@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -134,7 +135,7 @@ func dataToCompare(c *cli.Context, m *model.Model, n app.Notes) (*dataset.Datase
 	}
 	d, err := app.ReadFor(c, options, m.Meta.Features, n)
 	if err != nil {
-		return nil, adviseNoLabels(c, err)
+		return nil, classify.AdviseNoLabels(c, err)
 	}
 	if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
 		d.Close() // of what was only read: nothing to lose

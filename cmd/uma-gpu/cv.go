@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -40,11 +41,11 @@ func cvCommand() *cli.Command {
 
 // cvReport is what cv --json prints.
 type cvReport struct {
-	Learner           string     `json:"learner"`
-	Folds             int        `json:"folds"`
-	MeasuresCorrected bool       `json:"measures_corrected"`
-	Measures          []averaged `json:"measures"`
-	judgement                    // of all examples, each by the model that has not seen it
+	Learner             string     `json:"learner"`
+	Folds               int        `json:"folds"`
+	MeasuresCorrected   bool       `json:"measures_corrected"`
+	Measures            []averaged `json:"measures"`
+	judgement.Judgement            // of all examples, each by the model that has not seen it
 
 	Classes []string      `json:"classes"`
 	Device  engine.Device `json:"device"`
@@ -73,11 +74,11 @@ func crossValidate(c *cli.Context) error {
 	}
 	report := cvReport{Learner: o.Learner.Definition().Name, Folds: c.Int("folds"), Classes: o.data.Classes,
 		MeasuresCorrected: o.noise != nil, Device: o.device}
-	if report.judgement, report.Measures, err = o.judge(p, report.Folds); err != nil {
+	if report.Judgement, report.Measures, err = o.judge(p, report.Folds); err != nil {
 		return err
 	}
-	report.warn(o.notes)
-	report.turn(o.axes)
+	report.Warn(o.notes)
+	report.Turn(o.axes)
 	if c.Bool("json") {
 		return app.PrintJSON(c.App.Writer, report)
 	}
@@ -96,7 +97,7 @@ func crossValidate(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nAll examples, each by the training that has not seen it:\n\n")
-	return report.print(w)
+	return report.Print(w)
 }
 
 // measureNames are those of measures for people.
@@ -104,9 +105,9 @@ var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_"
 
 // judge judges all examples, and each fold of them, by predictions and probabilities p; nil for
 // none of these.
-func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []averaged, err error) {
+func (o *outOfFold) judge(p []float32, folds int) (all judgement.Judgement, list []averaged, err error) {
 	labels, predicted, q := o.data.Y, engine.Predicted(o.held.Scores, o.held.Q), o.held.Q
-	if all, err = judgementOf(labels, predicted, p, o.data.Classes, o.noise); err != nil {
+	if all, err = judgement.JudgementOf(labels, predicted, p, o.data.Classes, o.noise); err != nil {
 		return all, nil, err
 	}
 	parts := map[string][]float64{}
@@ -125,11 +126,11 @@ func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []average
 		if len(of) == 0 {
 			continue
 		}
-		j, err := judgementOf(of, said, some, o.data.Classes, o.noise)
+		j, err := judgement.JudgementOf(of, said, some, o.data.Classes, o.noise)
 		if err != nil {
 			return all, nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}
-		for name, v := range j.measures() {
+		for name, v := range measures(&j) {
 			if v != nil {
 				parts[name] = append(parts[name], *v)
 			}
@@ -144,7 +145,7 @@ func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []average
 }
 
 // measures are those of which a mean is worth telling; nil of one that there is not.
-func (j *judgement) measures() map[string]*float64 {
+func measures(j *judgement.Judgement) map[string]*float64 {
 	m := map[string]*float64{}
 	if j.CorrectedLogLoss != nil {
 		m["log_loss"] = j.CorrectedLogLoss

@@ -53,7 +53,7 @@ func TestCrossValidate(t *testing.T) {
 		t.Errorf("found %+v", a)
 	}
 	// The parts are of one size, so that the mean of their accuracies is that of all.
-	if c := r.judgement.Corrected.Accuracy; math.Abs(c.Value-a.Mean) > 0.01 || c.High-c.Low > 0.2 || c.Value < 0.75 {
+	if c := r.Judgement.Corrected.Accuracy; math.Abs(c.Value-a.Mean) > 0.01 || c.High-c.Low > 0.2 || c.Value < 0.75 {
 		t.Errorf("accuracy %+v, mean of the parts %v", c, a.Mean)
 	}
 
@@ -123,7 +123,7 @@ func TestTrainValidates(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"), "--confusion", matrix,
 		"--json")
-	if judged := decode[evalReport](t, stdout).judgement; !reflect.DeepEqual(judged, *r.Validation) {
+	if judged := decode[evalReport](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
 	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2", "--max-steps", "5",

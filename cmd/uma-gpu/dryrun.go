@@ -26,7 +26,7 @@ type planReport struct {
 	Storage  string        `json:"storage"`
 	Plan     engine.Plan   `json:"plan"`
 	Memory   hostMemory    `json:"memory"`
-	Estimate estimate      `json:"estimate"`
+	Estimate passEstimate  `json:"estimate"`
 	Seconds  trainSeconds  `json:"seconds"` // that the dry run took; nothing is uploaded or trained
 }
 

@@ -4,7 +4,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -41,7 +43,7 @@ func evalCommand() *cli.Command {
 
 // evalReport is what eval --json prints.
 type evalReport struct {
-	judgement
+	judgement.Judgement
 	Classes []string      `json:"classes"`
 	Model   string        `json:"model"`
 	Device  engine.Device `json:"device"`
@@ -60,7 +62,7 @@ func eval(c *cli.Context) error {
 		return err
 	}
 	n := app.NewNotes(c)
-	r, err := classify(c, func(m *model.Model) (bool, error) {
+	r, err := classify.Classify(c, func(m *model.Model) (bool, error) {
 		if m.Meta.Temperature == 0 {
 			n.Say("no log-loss, Brier score and calibration error: model file %s: %v", c.String("model"),
 				adviseCalibrate(model.ErrNoTemperature))
@@ -70,26 +72,26 @@ func eval(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer r.data.Close() // of what was only read: nothing to lose
-	noise, err := noiseOf(r.classes)
+	defer r.Data.Close() // of what was only read: nothing to lose
+	noise, err := noiseOf(r.Classes)
 	if err != nil {
 		return err
 	}
-	if r.scores != nil {
-		if err := r.model.ToProbabilities(r.scores); err != nil {
+	if r.Scores != nil {
+		if err := r.Model.ToProbabilities(r.Scores); err != nil {
 			return err
 		}
 	}
-	report := evalReport{Classes: r.classes, Model: c.String("model"), Device: r.device}
-	if report.judgement, err = judgementOf(r.data.Y, r.predicted, r.scores, r.classes, noise); err != nil {
+	report := evalReport{Classes: r.Classes, Model: c.String("model"), Device: r.Device}
+	if report.Judgement, err = judgement.JudgementOf(r.Data.Y, r.Predicted, r.Scores, r.Classes, noise); err != nil {
 		return err
 	}
-	report.warn(n)
-	report.turn(axes)
+	report.Warn(n)
+	report.Turn(axes)
 	if c.Bool("json") {
 		return app.PrintJSON(c.App.Writer, report)
 	}
-	return report.print(c.App.Writer)
+	return report.Print(c.App.Writer)
 }
 
 // noiseFlags checks the flags --confusion and --confusion-axes, and returns what reads the

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -20,7 +21,7 @@ import (
 // judgeHeld judges a model by examples that it has not seen.
 func (t *training) judgeHeld(
 	ctx context.Context, m *model.Model, held *dataset.Dataset, noise *confusion.Matrix,
-) (*judgement, error) {
+) (*judgement.Judgement, error) {
 	of := m.Scores
 	if held.Prepared != nil {
 		of = m.ScoresPrepared
@@ -35,7 +36,7 @@ func (t *training) judgeHeld(
 	} else if err := m.ToProbabilities(scores); err != nil {
 		return nil, err
 	}
-	j, err := judgementOf(held.Y, predicted, scores, m.Meta.Classes, noise)
+	j, err := judgement.JudgementOf(held.Y, predicted, scores, m.Meta.Classes, noise)
 	return &j, err
 }
 

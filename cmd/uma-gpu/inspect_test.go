@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -22,7 +23,7 @@ func TestInspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _ := succeed(t, "inspect", "--model", at("m.npz"), "--json")
-	r := decode[inspection](t, out)
+	r := decode[inspect.Inspection](t, out)
 	p := m.Meta.Preparation
 	for k, c := range r.Classes {
 		w := m.W[k*3 : k*3+3]
@@ -43,7 +44,7 @@ func TestInspect(t *testing.T) {
 	}
 	g := r.Given
 	if math.Abs(g.Right-0.85) > 1e-12 || g.Condition != m.Meta.Condition || len(g.Largest) != 2 ||
-		g.Largest[0] != (confusedPair{"dog", "cat", 0.2}) || r.Learned != nil {
+		g.Largest[0] != (inspect.ConfusedPair{True: "dog", Noisy: "cat", P: 0.2}) || r.Learned != nil {
 		t.Errorf("found %+v", g)
 	}
 	if r.Provenance.Seed != 7 || r.Provenance.DataSHA256 != m.Meta.DataSHA256 || r.Provenance.Learner != "softmax" {
@@ -68,7 +69,7 @@ func TestInspectKernel(t *testing.T) {
 	data, at := write(t, dir, "pets.csv", pets), filepath.Join(dir, "k.npz")
 	succeed(t, "train", "--data", data, "--model", at, "--kernel", "rbf", "--components", "2")
 	out, _ := succeed(t, "inspect", "--model", at, "--json")
-	r := decode[inspection](t, out)
+	r := decode[inspect.Inspection](t, out)
 	if r.Kernel.Function.Kind != "rbf" || r.Kernel.Components != 2 || r.Classes[1].Top != nil || r.Classes[1].Norm == 0 {
 		t.Errorf("found %s", out)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 )
 
 // By noisy labels alone eval --confusion tells the accuracy on the same examples with right
@@ -66,8 +67,8 @@ func TestEvalCorrects(t *testing.T) {
 
 	// scikit-learn's orientation.
 	turned, _ := eval("held.csv", "--confusion", file("C.csv"), "--axes", "true-rows")
-	if !reflect.DeepEqual(transposed(turned.Report.Confusion), noisy.Report.Confusion) ||
-		!reflect.DeepEqual(transposed(turned.Corrected.Confusion), c.Confusion) || turned.Axes != "true-rows" ||
+	if !reflect.DeepEqual(judgement.Transposed(turned.Report.Confusion), noisy.Report.Confusion) ||
+		!reflect.DeepEqual(judgement.Transposed(turned.Corrected.Confusion), c.Confusion) || turned.Axes != "true-rows" ||
 		reflect.DeepEqual(turned.Report.Confusion, noisy.Report.Confusion) {
 		t.Errorf("found %v, before %v", turned.Report.Confusion, noisy.Report.Confusion)
 	}

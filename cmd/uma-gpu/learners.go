@@ -198,7 +198,8 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 		}
 		parameter, ok := parameterOf(p, name)
 		if !ok {
-			return nil, app.Usagef(c, "--%s is a flag of learner %s, not of %s", name, app.OrList(learnersWith(name)), about.Name)
+			return nil, app.Usagef(c, "--%s is a flag of learner %s, not of %s", name,
+				app.OrList(learnersWith(name)), about.Name)
 		}
 		then := parameter.String()
 		if err := setParameter(parameter, fmt.Sprint(c.Value(name))); err != nil {
@@ -229,14 +230,6 @@ func setParameter(p learners.Parameter, text string) error {
 		text = strconv.Itoa(n)
 	}
 	return p.Set(text)
-}
-
-// learnerNames are all learners.
-func learnerNames() (names []string) {
-	for _, d := range catalog.All() {
-		names = append(names, d.Name)
-	}
-	return names
 }
 
 // learnersWith names the learners that have a flag.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -123,7 +124,7 @@ func TestPredictAndEvalOnAllDevices(t *testing.T) {
 func TestDevicesListsOpenCL(t *testing.T) {
 	infos := openCL(t)
 	stdout, _ := succeed(t, "devices", "--json")
-	l := decode[deviceListing](t, stdout)
+	l := decode[devices.DeviceListing](t, stdout)
 	if len(l.Devices) != len(device.Processors)+len(infos) || l.OpenCLError != "" {
 		t.Fatalf("found %+v", l)
 	}
@@ -131,7 +132,7 @@ func TestDevicesListsOpenCL(t *testing.T) {
 		d := l.Devices[len(device.Processors)+k]
 		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name || d.Driver != i.Driver ||
 			d.PlatformName != i.PlatformName || d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc ||
-			d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != passed {
+			d.ComputeUnits != i.ComputeUnits || d.FP != i.FP || d.SelfTest != devices.Passed {
 			t.Errorf("found %+v %+v, want %+v", d, d.Info, i)
 		}
 	}

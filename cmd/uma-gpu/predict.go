@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -44,7 +45,7 @@ func predict(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := classify(c, func(m *model.Model) (bool, error) {
+	r, err := classify.Classify(c, func(m *model.Model) (bool, error) {
 		if as.what == probabilities && m.Meta.Temperature == 0 {
 			return false, fmt.Errorf("model file %s: %w", c.String("model"), adviseCalibrate(model.ErrNoTemperature))
 		}
@@ -53,11 +54,11 @@ func predict(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer r.data.Close() // of what was only read: nothing to lose
-	write := r.writeNames
+	defer r.Data.Close() // of what was only read: nothing to lose
+	write := func(w io.Writer) error { return writeNames(r, w) }
 	if as.what != "" {
 		if as.what == probabilities {
-			if err := r.model.ToProbabilities(r.scores); err != nil {
+			if err := r.Model.ToProbabilities(r.Scores); err != nil {
 				return err
 			}
 		}
@@ -71,25 +72,25 @@ func predict(c *cli.Context) error {
 
 // writeNames writes one class name per line, or a table if examples have ids. A name has no line break: the
 // reader of the training data refuses control characters.
-func (r classified) writeNames(w io.Writer) error {
-	if r.data.IDs != nil {
-		return r.writeNamed(w)
+func writeNames(r classify.Classified, w io.Writer) error {
+	if r.Data.IDs != nil {
+		return writeNamed(r, w)
 	}
-	for _, class := range r.predicted {
-		if _, err := fmt.Fprintln(w, r.classes[class]); err != nil {
+	for _, class := range r.Predicted {
+		if _, err := fmt.Fprintln(w, r.Classes[class]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r classified) writeNamed(out io.Writer) error {
+func writeNamed(r classify.Classified, out io.Writer) error {
 	w := csv.NewWriter(out)
 	if err := w.Write([]string{"id", "class"}); err != nil {
 		return err
 	}
-	for i, class := range r.predicted {
-		if err := w.Write([]string{r.data.IDs[i], r.classes[class]}); err != nil {
+	for i, class := range r.Predicted {
+		if err := w.Write([]string{r.Data.IDs[i], r.Classes[class]}); err != nil {
 			return err
 		}
 	}

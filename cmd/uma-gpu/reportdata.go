@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -101,7 +102,7 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 	if err != nil {
 		return err
 	}
-	j, err := judgementOf(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
+	j, err := judgement.JudgementOf(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/doctor"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/info"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
@@ -95,11 +100,11 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspectCommand(),
+			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspect.New(inspect.Run),
 			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
-			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synthCommand(), kpcaCommand(),
-			kernelmeanCommand(), compressCommand(), benchCommand(), devicesCommand(), versionCommand(),
-			doctorCommand(), completionCommand(), manCommand(),
+			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run), kpcaCommand(),
+			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run), version.New(version.Run),
+			doctor.New(doctor.Run), completionCommand(), manCommand(),
 		},
 	}
 	program.OnUsageError = app.OnUsageError

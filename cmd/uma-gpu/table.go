@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -84,13 +85,13 @@ func tableOf(c *cli.Context) (t table, err error) {
 }
 
 // write writes the numbers of r.scores.
-func (t table) write(w io.Writer, r classified) error {
+func (t table) write(w io.Writer, r classify.Classified) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var err error
 	switch t.format {
 	case "npy":
-		if _, err = b.Write(npyfile.Header("<f4", len(r.predicted), len(r.classes))); err == nil {
-			err = npyfile.Write(b, r.scores)
+		if _, err = b.Write(npyfile.Header("<f4", len(r.Predicted), len(r.Classes))); err == nil {
+			err = npyfile.Write(b, r.Scores)
 		}
 	case "jsonl":
 		err = t.writeLines(b, r)
@@ -104,20 +105,20 @@ func (t table) write(w io.Writer, r classified) error {
 }
 
 // writeCSV writes a table whose numbers read back as they are.
-func writeCSV(b *bufio.Writer, r classified) error {
+func writeCSV(b *bufio.Writer, r classify.Classified) error {
 	w := csv.NewWriter(b)
-	fields := append([]string{"example"}, r.classes...)
-	if r.data.IDs != nil {
+	fields := append([]string{"example"}, r.Classes...)
+	if r.Data.IDs != nil {
 		fields[0] = "id"
 	}
 	if err := w.Write(fields); err != nil {
 		return err
 	}
-	for i := range r.predicted {
-		if fields[0] = strconv.Itoa(i + 1); r.data.IDs != nil {
-			fields[0] = r.data.IDs[i]
+	for i := range r.Predicted {
+		if fields[0] = strconv.Itoa(i + 1); r.Data.IDs != nil {
+			fields[0] = r.Data.IDs[i]
 		}
-		for k, v := range r.row(i) {
+		for k, v := range row(r, i) {
 			fields[k+1] = strconv.FormatFloat(float64(v), 'g', -1, 32)
 		}
 		if err := w.Write(fields); err != nil {
@@ -129,24 +130,24 @@ func writeCSV(b *bufio.Writer, r classified) error {
 }
 
 // writeLines writes objects such as {"example":1,"class":"a","probabilities":{"a":0.75,"b":0.25}}.
-func (t table) writeLines(b *bufio.Writer, r classified) error {
+func (t table) writeLines(b *bufio.Writer, r classify.Classified) error {
 	what := "scores"
 	if t.what == probabilities {
 		what = "probabilities"
 	}
-	names := make([][]byte, len(r.classes))
-	for k, name := range r.classes {
+	names := make([][]byte, len(r.Classes))
+	for k, name := range r.Classes {
 		names[k] = jsonText(name)
 	}
 	var line []byte
-	for i, class := range r.predicted {
+	for i, class := range r.Predicted {
 		line = strconv.AppendInt(append(line[:0], `{"example":`...), int64(i+1), 10)
-		if r.data.IDs != nil {
-			line = append(append(line, `,"id":`...), jsonText(r.data.IDs[i])...)
+		if r.Data.IDs != nil {
+			line = append(append(line, `,"id":`...), jsonText(r.Data.IDs[i])...)
 		}
 		line = append(append(line, `,"class":`...), names[class]...)
 		line = append(append(append(line, `,"`...), what...), '"', ':')
-		for k, v := range r.row(i) {
+		for k, v := range row(r, i) {
 			separator := byte(',')
 			if k == 0 {
 				separator = '{'
@@ -175,7 +176,7 @@ func jsonText(text string) []byte {
 }
 
 // row returns the numbers of example i.
-func (r classified) row(i int) []float32 {
-	q := len(r.classes)
-	return r.scores[i*q : (i+1)*q]
+func row(r classify.Classified, i int) []float32 {
+	q := len(r.Classes)
+	return r.Scores[i*q : (i+1)*q]
 }

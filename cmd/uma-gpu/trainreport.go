@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
@@ -25,17 +26,17 @@ type trainReport struct {
 	// Passes are what online learners told of each pass, by the names that --verbose prints.
 	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
-	EstimatedConfusion [][]float64      `json:"estimated_confusion"`
-	Classes            []string         `json:"classes"`
-	Examples           int              `json:"examples"`
-	Features           int              `json:"features"`
-	Condition          float64          `json:"condition_number"`
-	Device             engine.Device    `json:"device"`
-	Model              string           `json:"model"`
-	Seconds            trainSeconds     `json:"seconds"`
-	Axes               string           `json:"axes"`   // of the matrices
-	Doubts             []learners.Doubt `json:"doubts"` // what was warned of; none is an empty list
-	Validation         *judgement       `json:"validation,omitempty"`
+	EstimatedConfusion [][]float64          `json:"estimated_confusion"`
+	Classes            []string             `json:"classes"`
+	Examples           int                  `json:"examples"`
+	Features           int                  `json:"features"`
+	Condition          float64              `json:"condition_number"`
+	Device             engine.Device        `json:"device"`
+	Model              string               `json:"model"`
+	Seconds            trainSeconds         `json:"seconds"`
+	Axes               string               `json:"axes"`   // of the matrices
+	Doubts             []learners.Doubt     `json:"doubts"` // what was warned of; none is an empty list
+	Validation         *judgement.Judgement `json:"validation,omitempty"`
 	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Traffic is between ranks, if there are several.
@@ -55,11 +56,11 @@ func passReport(r host.Report) map[string]any {
 func (r trainReport) print(c *cli.Context, axes string) error {
 	w := c.App.Writer
 	if r.Axes = axes; axes == app.InTrueRows {
-		r.EstimatedConfusion = transposed(r.EstimatedConfusion)
+		r.EstimatedConfusion = judgement.Transposed(r.EstimatedConfusion)
 	}
 	if r.Validation != nil {
-		r.Validation.warn(app.NewNotes(c))
-		r.Validation.turn(axes)
+		r.Validation.Warn(app.NewNotes(c))
+		r.Validation.Turn(axes)
 	}
 	if c.Bool("json") {
 		return app.PrintJSON(w, r)
@@ -89,7 +90,7 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 		return err
 	}
 	if len(r.Classes) <= app.MostClasses {
-		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s\n", heading(axes))
+		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s\n", judgement.Heading(axes))
 		err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
 			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
 		})
@@ -101,5 +102,5 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\nOn the examples held out, which were not learned from:\n\n")
-	return r.Validation.print(w)
+	return r.Validation.Print(w)
 }

@@ -63,7 +63,7 @@ func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, e
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
 
-func (v *evaluator) Aim(t engine.Targets) error {
+func (v *evaluator) SetTargets(t engine.Targets) error {
 	v.targets = t
 	return nil
 }

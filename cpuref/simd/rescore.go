@@ -98,7 +98,7 @@ func (r *resident) pack(w engine.Weights) {
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.bounds.Settle(keeper{r}); err != nil {
+	if err := r.bounds.Settle(rescorer{r}); err != nil {
 		return err
 	}
 	for i := from; i < to; i++ {

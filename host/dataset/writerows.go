@@ -21,7 +21,7 @@ const rowsBlock = 1 << 20
 // checkShape refuses to write made rows of d at path.
 func (d *Dataset) checkShape(path string, f format) error {
 	if d.X != nil || d.Sparse() || d.N < 1 || d.D < 1 || f.name != "binary" {
-		return fmt.Errorf("%s: asked to write made rows of %d×%d examples, of which %d values are there, as %s, wanted a "+
+		return fmt.Errorf("%s: asked to write made rows of %d×%d examples with %d values in memory as %s, wanted a "+
 			"binary file (.umab) of dense examples that are made alone", path, d.N, d.D, d.Size(), f.name)
 	}
 	if memory.Product(d.N, d.D, 4) > math.MaxInt64/2 {
@@ -52,7 +52,7 @@ func (d *Dataset) eachBlock(ctx context.Context, rows rowsOf, f func(first int, 
 	return nil
 }
 
-// hashMade is hash of made rows, each value of which has to be finite.
+// hashMade is hash of made rows. Each value must be finite.
 func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 	sums, h := d.blockSums(), newHasher()
 	raw := bytesOf(sums)
@@ -86,7 +86,7 @@ func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 }
 
 // Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width() columns, and
-// without a copy of all of them. The errors are those of Apply.
+// without a copy of all of them. Errors are as of Apply.
 func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, error) {
 	if err := p.checkFor(e); err != nil {
 		return nil, err

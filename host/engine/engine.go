@@ -44,7 +44,7 @@ type Engine interface {
 	// that cannot hold the examples.
 	LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (Cells, error)
 
-	// LoadEvaluator is Load for examples whose scores are compared with targets; Aim sets
+	// LoadEvaluator is Load for examples whose scores are compared with targets; SetTargets sets
 	// these. f is the fixed-point format of the weighted sums, as for LoadCells. Errors:
 	// those of Load; ErrShape also for a format that cannot hold the examples, ErrValue for
 	// values above 2^118 in size.
@@ -101,7 +101,7 @@ type Scorer interface {
 // Cells is a Scorer whose examples have noisy labels: besides scores it keeps the cells of
 // the last assignment and their class sums, Q·Q·d integers. What Scorer says of goroutines
 // and errors is true of all its methods. Class sums of several data sets with the same
-// fixed-point format may be added; UpdateVector and Norms take them.
+// fixed-point format may be added; UpdateVector takes them.
 type Cells interface {
 	Scorer
 
@@ -136,14 +136,14 @@ type Evaluator interface {
 	// losses is numerics.LossFormat of the same number of examples.
 	FixedPoint() numerics.FixedPoint
 
-	// Aim sets the targets of all examples; the engine may keep references to t's slices
-	// until the next Aim or Close. Errors: ErrShape, ErrValue.
-	Aim(t Targets) error
+	// SetTargets sets the targets of all examples; the engine may keep references to t's slices
+	// until the next SetTargets or Close. Errors: ErrShape, ErrValue.
+	SetTargets(t Targets) error
 
 	// Evaluate computes the scores of all classes from w, the residuals and losses of the
 	// examples, and writes the weighted sums of the residuals, Q×d row-major in fixed
 	// point, to sums (clauses 1, 14, 15 and 16). Scores returns the scores afterwards.
-	// ErrShape also before the first Aim.
+	// ErrShape also before the first SetTargets.
 	Evaluate(sums []int64, w Weights) (Evaluation, error)
 
 	// WeightedSums writes Σ a[i][r]·x_i, R×d row-major in fixed point, to sums (clause 14).

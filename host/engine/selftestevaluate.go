@@ -35,7 +35,7 @@ func askEvaluations(
 	var found Evaluation
 	evaluate := func(w Weights, t Targets) func() error {
 		return func() (err error) {
-			if err := r.Aim(t); err != nil {
+			if err := r.SetTargets(t); err != nil {
 				return err
 			}
 			found, err = r.Evaluate(sums, w)

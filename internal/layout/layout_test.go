@@ -19,7 +19,7 @@ var rules = []struct {
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
 	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"}, "joins a format to package dataset, for programs that want its libraries"},
 	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
-	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
+	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"}, "a leaf, with its rooms"},
 	{"host/judge/metric", nil, "a leaf"},
 	{"host/judge", []string{"host/confusion", "host/dataset", "host/engine", "host/model", "learners"}, "judges what others have learned, and trains nothing"},
 	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},

@@ -159,11 +159,11 @@ type probedEvaluator struct {
 
 func (v *probedEvaluator) FixedPoint() numerics.FixedPoint { return v.v.FixedPoint() }
 
-func (v *probedEvaluator) Aim(t engine.Targets) error {
+func (v *probedEvaluator) SetTargets(t engine.Targets) error {
 	if err := v.p.next(); err != nil {
 		return err
 	}
-	return v.v.Aim(t)
+	return v.v.SetTargets(t)
 }
 
 func (v *probedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {

@@ -53,7 +53,7 @@ func TestCleanNeedsNoise(t *testing.T) {
 // A crowd's votes can be cleaned too.
 func TestCleanVotes(t *testing.T) {
 	p := digits(t, 800, nil)
-	crowd(t, p, kinds(t, p.Q), 0.4)
+	annotate(t, p, kinds(t, p.Q), 0.4)
 	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight} {
 		got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Clean = clean }).W, 1300)
 		if got > 0.18 {

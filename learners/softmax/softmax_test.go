@@ -23,7 +23,8 @@ import (
 // readDigits reads the project's digits.
 func readDigits(t *testing.T) *dataset.Dataset {
 	t.Helper()
-	data, err := dataset.Read(t.Context(), "../../testdata/digits.csv.gz", dataset.Options{Table: dataset.Table{LabelColumn: "last"}})
+	data, err := dataset.Read(t.Context(), "../../testdata/digits.csv.gz",
+		dataset.Options{Table: dataset.Table{LabelColumn: "last"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 	case evaluations:
 		r, err := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
 		if err == nil {
-			err = r.Aim(engine.Targets{Values: []float32{0, -1, -2, 0}, Row: y})
+			err = r.SetTargets(engine.Targets{Values: []float32{0, -1, -2, 0}, Row: y})
 		}
 		if b.what = what; err == nil {
 			_, err = r.Evaluate(make([]int64, 4), w)

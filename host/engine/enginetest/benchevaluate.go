@@ -36,7 +36,7 @@ func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
 				b.Fatal(err)
 			}
 			defer r.Close()
-			if err := r.Aim(drawLabels(rng, s.n, s.q)); err != nil {
+			if err := r.SetTargets(drawLabels(rng, s.n, s.q)); err != nil {
 				b.Fatal(err)
 			}
 			w, a, sums := engine.NewWeights(s.q, s.d), make([]float32, s.n*s.q), make([]int64, s.q*s.d)

@@ -75,7 +75,7 @@ type evaluating struct {
 // targets evaluates w, then other weights, which stay in w.
 func (at evaluating) targets(a aim, w engine.Weights) error {
 	return fenced(a.draw(at.rng, at.k.n, at.k.q), func(t engine.Targets) error {
-		if err := at.r.Aim(t); err != nil {
+		if err := at.r.SetTargets(t); err != nil {
 			return err
 		}
 		for step := range 2 {

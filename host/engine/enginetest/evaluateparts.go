@@ -60,7 +60,7 @@ func (k parts) checkEvaluation(e engine.Engine) (err error) {
 		if r.FixedPoint() != f {
 			return fmt.Errorf("fixed point %+v, want %+v", r.FixedPoint(), f)
 		}
-		if err := r.Aim(engine.Targets{
+		if err := r.SetTargets(engine.Targets{
 			Values: t.Values[part[0]*k.q : part[1]*k.q], Weight: t.Weight[part[0]:part[1]],
 		}); err != nil {
 			return err

@@ -153,14 +153,10 @@ func (k parts) vectors(loaded []engine.Cells, v *naive, f numerics.FixedPoint, i
 		}
 		for i, r := range loaded {
 			from := make([]float32, k.q)
-			engine.Norms(from, sums[i], inv, f)
-			what := fmt.Sprintf("norms of region %d of part %d", p, i)
-			if err := sameFloats(what, norms[i][p*k.q:(p+1)*k.q], from); err != nil {
-				return err
-			}
 			z, has := make([]float32, k.d), make([]float32, k.d)
 			for c := range k.q {
 				engine.UpdateVector(z, sums[i], inv[c*k.q:(c+1)*k.q], f)
+				from[c] = numerics.Dot(z, z)
 				if err := r.UpdateVectors(has, []engine.Pair{{P: p, Q: c}}, inv); err != nil {
 					return err
 				}
@@ -172,6 +168,10 @@ func (k parts) vectors(loaded []engine.Cells, v *naive, f numerics.FixedPoint, i
 						return err
 					}
 				}
+			}
+			what := fmt.Sprintf("norms of region %d of part %d", p, i)
+			if err := sameFloats(what, norms[i][p*k.q:(p+1)*k.q], from); err != nil {
+				return err
 			}
 		}
 	}

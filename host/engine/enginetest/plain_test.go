@@ -117,8 +117,8 @@ type evaluator struct {
 	t engine.Targets
 }
 
-func (r *evaluator) Aim(t engine.Targets) error {
-	err := r.Evaluator.Aim(t)
+func (r *evaluator) SetTargets(t engine.Targets) error {
+	err := r.Evaluator.SetTargets(t)
 	if err == nil {
 		r.t = r.targets(r.t, t)
 	}

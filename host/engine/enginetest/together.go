@@ -218,7 +218,7 @@ func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights, inv
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	if err := v.Aim(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
+	if err := v.SetTargets(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
 		return err
 	}
 	classes := make([]int, w.Q)

@@ -178,8 +178,9 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r, Table: dataset.Table{LabelColumn: "class", IDColumn: "id", Encode: &dataset.EncodeOptions{Missing: "mean",
-			Text: dataset.TextOptions{Columns: []string{"words"}}}},
+		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r,
+			Table: dataset.Table{LabelColumn: "class", IDColumn: "id", Encode: &dataset.EncodeOptions{Missing: "mean",
+				Text: dataset.TextOptions{Columns: []string{"words"}}}},
 			SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()

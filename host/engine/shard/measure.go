@@ -71,7 +71,7 @@ func evaluationSeconds(e engine.Engine, x dataset.Examples, classes int) (_ floa
 	for i := range labels {
 		labels[i] = int32(i % classes)
 	}
-	if err := r.Aim(engine.Targets{Values: make([]float32, classes*classes), Row: labels}); err != nil {
+	if err := r.SetTargets(engine.Targets{Values: make([]float32, classes*classes), Row: labels}); err != nil {
 		return 0, err
 	}
 	w, sums := engine.NewWeights(classes, x.D), make([]int64, classes*x.D)

@@ -99,7 +99,7 @@ type sharded struct {
 
 func newSharded(engines []engine.Engine, j joined) *sharded {
 	e := &sharded{joined: j, engines: engines}
-	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, JudgesExamples: true})
+	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, ChecksExamples: true})
 	return e
 }
 

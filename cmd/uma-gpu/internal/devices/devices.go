@@ -1,0 +1,155 @@
+// Package devices is the command that lists and tests devices.
+package devices
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// Options are the options of the command.
+type Options struct{ app.Common }
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "devices",
+		Usage: "list the processor and the OpenCL devices, and test them",
+		Description: "Every device is opened and runs the self-test: known answers, all bits compared. " +
+			"A device that does\n" +
+			"not pass is refused by the other commands, unless they are told --allow-nonconforming; its weights\n" +
+			"may differ from those of other devices.\n\n" +
+			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or auto:\n" +
+			"for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the\n" +
+			"processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.\n\n" +
+			"Several devices, such as cpu+opencl:0.0, compute together: each takes a share of the examples, by speeds\n" +
+			"that are measured, or by --shares, such as 1,8. The weights are the same.\n\n" +
+			"More examples than --max-alloc holds are cut in tiles. Those that do not fit in --memory-limit stay\n" +
+			"in host memory and are streamed, or used in place. Both are of each device, bytes, or K, M and G of them,\n" +
+			"powers of 1024. --no-bounds changes no weight.\n\n" +
+			"--audit finds bits that a device, its memory or its driver got wrong, by computing once more on the\n" +
+			"processor: sample as often as two hundredths of the time allow, and the last of each training; full\n" +
+			"everything. What differs is an error, and no model is written. cpu is audited by cpu:plain.\n\n" +
+			"Example: uma-gpu devices",
+		Flags:  app.Flags(o.JSONFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Passed is the verdict on a device that keeps the contract.
+const Passed = "passed"
+
+// DeviceEntry is one device of the list.
+type DeviceEntry struct {
+	ID           string `json:"id"`
+	Kind         string `json:"kind"`
+	Name         string `json:"name"`
+	ComputeUnits int    `json:"compute_units"`
+	SelfTest     string `json:"self_test"` // passed, or what went wrong
+
+	*gpu.Info // nil for the processor; its fields stand beside the others
+}
+
+type DeviceListing struct {
+	Devices     []DeviceEntry `json:"devices"`
+	OpenCLError string        `json:"opencl_error,omitempty"`
+	LeftOut     []string      `json:"drivers_left_out,omitempty"` // since they crash
+}
+
+// Run prints the list.
+func Run(_ context.Context, o *Options) error {
+	listing := Test(o.Notes)
+	return o.Print(listing, func(w io.Writer) error { return printDevices(w, listing.Devices) })
+}
+
+// Test opens all devices, which runs their self-test.
+func Test(n app.Notes) (listing DeviceListing) {
+	for _, p := range device.Processors {
+		cpu := p.New(false)
+		about := cpu.Device()
+		listing.Devices = append(listing.Devices, DeviceEntry{
+			ID: about.ID, Kind: about.Kind, Name: about.Name,
+			ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
+		})
+	}
+	infos, listErr := gpu.Devices()
+	if listErr != nil {
+		listing.OpenCLError = listErr.Error()
+		n.Say("OpenCL: %v", listErr)
+	}
+	for _, broken := range gpu.LeftOut() {
+		listing.LeftOut = append(listing.LeftOut, broken.Error())
+		if listErr == nil { // or it says so
+			n.Warn("%v", broken)
+		}
+	}
+	for _, i := range infos {
+		e, err := gpu.Open(i, gpu.Options{})
+		if err == nil {
+			err = e.Close()
+		}
+		listing.Devices = append(listing.Devices, DeviceEntry{
+			ID: i.ID(), Kind: "opencl", Name: i.Name,
+			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Info: &i,
+		})
+	}
+	return listing
+}
+
+func verdict(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return Passed
+}
+
+func printDevices(w io.Writer, all []DeviceEntry) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
+	for _, d := range all {
+		if d.Info == nil {
+			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
+			d.ComputeUnits, BytesText(d.Memory), BytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
+	}
+	return t.Flush()
+}
+
+// capabilities names what a device promises of its float32 arithmetic.
+func capabilities(fp gpu.FP) string {
+	var names []string
+	for _, f := range []struct {
+		has  bool
+		name string
+	}{
+		{fp.Denormals, "denormals"}, {fp.InfNaN, "inf/nan"}, {fp.RoundToNearest, "nearest"}, {fp.FMA, "fast fma"},
+	} {
+		if f.has {
+			names = append(names, f.name)
+		}
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func BytesText(n int64) string {
+	if n < 1<<30 {
+		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}

@@ -1,0 +1,89 @@
+// Package synth is the command that writes synthetic data.
+package synth
+
+import (
+	"context"
+	"math"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/synth"
+)
+
+// Options are the options of the command.
+type Options struct {
+	app.Common
+	Examples int
+	Features int
+	Classes  int
+	Seed     uint64
+	Out      string
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
+	return &cli.Command{
+		Name:  "synth",
+		Usage: "write a synthetic data set of any size, the same on every machine",
+		Description: "Draws class centres on a sphere and round noise about them, " +
+			"so that a linear classifier is the best\n" +
+			"one. Classes are named 0, 1, ...; values have three decimals. More examples of the same seed begin\n" +
+			"with the same ones. A binary file (.umab) need not fit in memory.\n\n" +
+			"Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz",
+		Flags: app.Flags(
+			app.Required(app.Range(&cli.IntFlag{Name: "examples", Destination: &o.Examples,
+				Usage: "number `N` of examples (required)"}, 1, math.MaxInt)),
+			app.Range(&cli.IntFlag{Name: "features", Value: 64, Destination: &o.Features,
+				Usage: "number `D` of features"}, 1, math.MaxInt),
+			app.Range(&cli.IntFlag{Name: "classes", Value: 12, Destination: &o.Classes,
+				Usage: "number `Q` of classes"}, 2, math.MaxInt),
+			app.SeedFlag(&o.Seed, "the examples"),
+			app.Required(app.Output(&o.Out, "out",
+				"`FILE` to write, label last; its name says the format (required)")),
+			o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
+	}
+}
+
+// Run writes the data.
+func Run(ctx context.Context, o *Options) error {
+	if err := new(app.Data).CheckOutput(o.Out); err != nil {
+		return err
+	}
+	set := &dataset.Dataset{Examples: dataset.Examples{N: o.Examples, D: o.Features}}
+	layout := dataset.WriteOptions{}
+	var err error
+	if dataset.FormatOfName(o.Out) == "binary" {
+		err = o.rowByRow(ctx, set, &layout)
+	} else {
+		set.X, set.Y, err = synth.GenerateContext(ctx, o.Examples, o.Features, o.Classes, o.Seed)
+	}
+	if stopped := app.Interrupted(ctx); stopped != nil {
+		err = stopped
+	}
+	if err != nil {
+		return err
+	}
+	if set.Classes, err = app.ClassNames(o.Classes); err != nil {
+		return err
+	}
+	if err := app.WriteData(ctx, o.Out, set, layout); err != nil {
+		return err
+	}
+	o.Notes.Say("%d examples × %d features, %d classes, written to %s", o.Examples, o.Features, o.Classes, o.Out)
+	return nil
+}
+
+// rowByRow labels the examples of set, and has them made while they are written.
+func (o *Options) rowByRow(ctx context.Context, set *dataset.Dataset, layout *dataset.WriteOptions) error {
+	s, err := synth.New(set.N, set.D, o.Classes, o.Seed)
+	if err != nil {
+		return err
+	}
+	layout.Rows = s.Rows
+	set.Y, err = s.Labels(ctx)
+	return err
+}

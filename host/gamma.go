@@ -18,7 +18,7 @@ func (t *training) longestMean(ctx context.Context, f kernel.Function) (kernel.F
 		functions = append(functions, one)
 	}
 	p := t.problem
-	lengths, within, err := means.Lengths(ctx, t.Engine, p.X, p.Y, p.Q, t.inverse.V, functions, t.Seed)
+	lengths, within, err := means.Lengths(ctx, t.Engine, p.Rows(), p.Y, p.Q, t.inverse.V, functions, t.Seed)
 	if err != nil {
 		return f, err
 	}

@@ -72,9 +72,9 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, 
 	if err != nil {
 		return err
 	}
-	x := held.Examples
+	x := held.Stored()
 	if held.Prepared == nil {
-		if x, err = m.Meta.Preparation.Apply(x); err != nil {
+		if x, err = m.Meta.Preparation.ApplyTo(x); err != nil {
 			return err
 		}
 	}

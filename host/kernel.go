@@ -86,7 +86,8 @@ func (k *Kernel) Options(n, d int, seed uint64) pca.Options {
 
 // Plan says what the fit to examples x takes, on this rank if ranks share them; it looks at their number alone.
 // Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
-func (k *Kernel) Plan(x dataset.Examples) (pca.Plan, error) {
+func (k *Kernel) Plan(rows dataset.Rows) (pca.Plan, error) {
+	x := rows.Stored()
 	p, err := pca.NewPlan(x, k.Options(x.N, x.D, 0))
 	if err != nil {
 		return p, err
@@ -111,11 +112,12 @@ func (k *Kernel) MostComponents(n, d int) int {
 // Search or Mean is set. note tells the user that γ; it is "" if γ was given, or is only where
 // these begin. Errors: those of Plan and pca.MedianGamma.
 func (k *Kernel) FindOptions(
-	e engine.Engine, x dataset.Examples, seed uint64,
+	e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
+	x := rows.Stored()
 	o = k.Options(x.N, x.D, seed)
 	_, err = k.Plan(x)
-	if err := x.Share.Agree(err); err != nil {
+	if err := x.Agree(err); err != nil {
 		return o, "", err
 	}
 	o.Function, note, err = k.findFunction(e, x, seed)
@@ -123,7 +125,7 @@ func (k *Kernel) FindOptions(
 }
 
 // findFunction returns the kernel function, with γ as FindOptions finds it, and its note.
-func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (kernel.Function, string, error) {
+func (k *Kernel) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (kernel.Function, string, error) {
 	f := k.Function
 	if !k.findsGamma() {
 		return f, "", nil
@@ -137,12 +139,12 @@ func (k *Kernel) findFunction(e engine.Engine, x dataset.Examples, seed uint64) 
 
 // fitKernel fits the kernel map to the prepared data, and returns it with what it makes of
 // them.
-func (t *training) fitKernel(ctx context.Context) (*featuremap.Map, dataset.Examples, error) {
+func (t *training) fitKernel(ctx context.Context) (*featuremap.Map, dataset.Stored, error) {
 	if own, ok := t.Learner.(learners.Mapper); ok {
 		return t.fitOwnMap(ctx, own)
 	}
-	none := dataset.Examples{}
-	x := t.data.Examples
+	none := dataset.Stored{}
+	x := t.data.Stored()
 	o, note, err := t.Kernel.FindOptions(t.Engine, x, t.Seed)
 	if err != nil {
 		return nil, none, err

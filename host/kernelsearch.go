@@ -39,7 +39,7 @@ type KernelTrial struct {
 // and returns them and the place of the best, the first of those with the least estimated
 // error. A cancelled ctx ends it with ctx's error.
 func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []KernelTrial, best int, err error) {
-	x, y := p.X, p.Y
+	x, y := p.Rows(), p.Y
 	fit, rest := holdOut(y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
@@ -87,20 +87,20 @@ func (s KernelSearch) Find(ctx context.Context, p *learners.Problem) (trials []K
 				s.OnTrial(trial)
 			}
 		}
-		fitted.x.Release()
-		held.x.Release()
+		fitted.x.Close()
+		held.x.Close()
 	}
 	return trials, best, nil
 }
 
 // labelled is some of the examples with their noisy labels.
 type labelled struct {
-	x dataset.Examples
+	x dataset.Stored
 	y []int32
 }
 
-func pick(x dataset.Examples, y []int32, which []int) labelled {
-	some := labelled{x.Pick(which), make([]int32, len(which))}
+func pick(x dataset.Stored, y []int32, which []int) labelled {
+	some := labelled{x.Pick(which).Stored(), make([]int32, len(which))}
 	for k, i := range which {
 		some.y[k] = y[i]
 	}
@@ -108,7 +108,7 @@ func pick(x dataset.Examples, y []int32, which []int) labelled {
 }
 
 // keep is pick of so many that ranks which share the examples share these, too, until release is called.
-func keep(x dataset.Examples, y []int32, which []int) (some labelled, release func(), err error) {
+func keep(x dataset.Stored, y []int32, which []int) (some labelled, release func(), err error) {
 	kept, release, err := x.Keep(which)
 	some = labelled{kept, make([]int32, len(which))}
 	for k, i := range which {
@@ -143,16 +143,16 @@ func (s KernelSearch) try(
 	if err != nil {
 		return 0, err
 	}
-	x, err := preparation.Apply(train.x)
+	x, err := preparation.ApplyTo(train.x)
 	if err != nil {
 		return 0, err
 	}
-	defer x.Release()
-	held, err := preparation.Apply(test.x)
+	defer x.Close()
+	held, err := preparation.ApplyTo(test.x)
 	if err != nil {
 		return 0, err
 	}
-	defer held.Release()
+	defer held.Close()
 	on := p.On(x, train.y)
 	on.Bias, on.OwnMap = steps.Bias, hasOwnMap(s.Learner)
 	result, err := Run(ctx, s.Learner, on, RunOptions{MaxSteps: s.MaxSteps, Weights: s.Weights})

@@ -161,9 +161,10 @@ func (h *HeldOut) part(
 			fit = append(fit, i)
 		}
 	}
-	some, release, err := keep(data.Examples, data.Y, fit)
+	some, release, err := keep(data.Stored(), data.Y, fit)
 	without := *data
-	without.Examples, without.Y, without.SHA256 = some.x, some.y, ""
+	without.Put(some.x)
+	without.Y, without.SHA256 = some.y, ""
 	return &without, fit, rest, release, err
 }
 
@@ -185,7 +186,7 @@ func (h *HeldOut) train(
 		return nil, err
 	}
 	size := max(1, temperatureBlock/max(1, data.D))
-	if data.Share != nil {
+	if data.Stored().At.Shared() != nil {
 		size = len(rest) // of which each rank has some
 	}
 	for block := range slices.Chunk(rest, max(1, size)) {
@@ -200,7 +201,7 @@ func (h *HeldOut) train(
 func (h *HeldOut) score(
 	ctx context.Context, data *dataset.Dataset, e engine.Engine, m *model.Model, which []int,
 ) error {
-	x, release, err := data.Keep(which)
+	x, release, err := data.Stored().Keep(which)
 	defer release()
 	if err != nil {
 		return err

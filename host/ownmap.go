@@ -40,9 +40,9 @@ func (o *Options) checkOwnMap() error {
 }
 
 // fitOwnMap is fitKernel for a learner with a kernel map of its own, of which nothing is prepared.
-func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*featuremap.Map, dataset.Examples, error) {
-	none := dataset.Examples{}
-	f, note, err := t.Kernel.findFunction(t.Engine, t.data.Examples, t.Seed)
+func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*featuremap.Map, dataset.Stored, error) {
+	none := dataset.Stored{}
+	f, note, err := t.Kernel.findFunction(t.Engine, &t.data, t.Seed)
 	if err != nil {
 		return nil, none, err
 	}
@@ -66,7 +66,7 @@ func (t *training) fitOwnMap(ctx context.Context, l learners.Mapper) (*featurema
 	if err != nil {
 		return nil, none, err
 	}
-	return featuremap.New(ctx, t.Engine, basis, t.data.Examples, dataset.Steps{})
+	return featuremap.New(ctx, t.Engine, basis, &t.data, dataset.Steps{})
 }
 
 // behindMeans returns how many examples each number of a learner's own map is the mean of; nil of kernel PCA.
@@ -91,19 +91,17 @@ func fitBasis(
 ) (*pca.Basis, error) {
 	own, ok := l.(learners.Mapper)
 	if !ok {
-		return pca.Fit(ctx, p.Engine, p.X, o)
+		return pca.Fit(ctx, p.Engine, p.Rows(), o)
 	}
 	if note == nil {
 		note = func(string, ...any) {}
 	}
 	b := &pca.Basis{Cosine: o.Cosine}
-	x, err := b.Prepare(p.X)
+	x, release, err := b.Prepare(p.Rows())
 	if err != nil {
 		return nil, err
 	}
-	if x.Share != p.X.Share {
-		defer x.Release()
-	}
+	defer release()
 	if b.Projection, err = own.FitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (t *training) ownScores(w engine.Weights) (scores []float32, y []int32, err
 // scores returns the scores of some of the examples, and their labels.
 func (t *training) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
 	for block := range slices.Chunk(which, max(1, temperatureBlock/w.D)) {
-		some := pick(t.problem.X, t.problem.Y, block)
+		some := pick(t.problem.Rows(), t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.x)
 		if err != nil {
 			return nil, nil, err
@@ -108,7 +108,7 @@ func (t *training) foldScores(
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some, release, err := keep(t.problem.X, t.problem.Y, fit)
+		some, release, err := keep(t.problem.Rows(), t.problem.Y, fit)
 		defer release() // of what ranks share; the collector takes the rest before
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)

@@ -130,8 +130,8 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, 
 
 // release gives back examples that were prepared or mapped here, not those given, where ranks share them.
 func (t *training) release(given *dataset.Dataset) {
-	if t.data.Share != given.Share {
-		t.data.Release()
+	if t.data.Stored().At.Shared() != given.Stored().At.Shared() {
+		t.data.Stored().Close()
 	}
 }
 
@@ -339,7 +339,7 @@ func (t *training) checkSame(base *model.Model) error {
 
 // onRanks says what hides that data are the same: their earlier hash is made by one process (dataset.Dataset.Is).
 func (t *training) onRanks() string {
-	if t.data.Share == nil {
+	if t.data.Stored().At.Shared() == nil {
 		return ""
 	}
 	return " (of this version; what an earlier one began goes on in one process)"
@@ -348,7 +348,7 @@ func (t *training) onRanks() string {
 // mapFeatures maps the prepared features, if there is a kernel function. given are the data of the caller.
 func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err error) {
 	var k *featuremap.Map
-	z := t.data.Examples
+	z := t.data.Stored()
 	if base := t.base(); base != nil {
 		if k = base.Map(); k == nil {
 			return nil
@@ -368,7 +368,7 @@ func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err
 	t.model.SetMap(k)
 	t.model.Meta.Kernel.Examples = t.behindMeans()
 	t.release(given)
-	t.data.Examples = z // for the collector, if the caller lets the others go too
+	t.data.Put(z) // for the collector, if the caller lets the others go too
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
 	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, hasOwnMap(t.Learner)

@@ -64,8 +64,8 @@ func (t *training) divide() ([]int64, error) {
 		if len(half) == 0 {
 			continue
 		}
-		means, offset := meansOf(pick(t.problem.X, t.problem.Y, halves[1-k]), q)
-		to := pick(t.problem.X, t.problem.Y, half)
+		means, offset := meansOf(pick(t.problem.Rows(), t.problem.Y, halves[1-k]), q)
+		to := pick(t.problem.Rows(), t.problem.Y, half)
 		scores, err := engine.Scores(t.Engine, means, to.x)
 		if err != nil {
 			return nil, err

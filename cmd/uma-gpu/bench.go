@@ -86,7 +86,7 @@ func bench(c *cli.Context) (err error) {
 	if b.profile != "" {
 		b.device.options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = b.device.open(b.notes, workOn(s.X.Examples, r.Data.Classes)); err != nil {
+	if s.Engine, err = b.device.open(b.notes, workOn(s.X, r.Data.Classes)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()

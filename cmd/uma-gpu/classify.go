@@ -100,10 +100,10 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 	if err := interrupted(c.Context); err != nil {
 		return r, err
 	}
-	todo := workOn(r.data.Examples, m.Q)
+	todo := workOn(r.data, m.Q)
 	if m.Projection != nil {
 		todo = workOnComponents(r.data.N, m.D, m.Q)
-		todo.shared = r.data.Share != nil
+		todo.shared = r.data.Stored().At.Shared() != nil
 	}
 	e, err := where.open(n, todo)
 	if err != nil {
@@ -115,10 +115,10 @@ func classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r c
 		return r, fmt.Errorf("%s: %w", r.data.Path, err)
 	}
 	if scored {
-		r.scores, err = m.ScoresPrepared(c.Context, e, r.data.Examples)
+		r.scores, err = m.ScoresPrepared(c.Context, e, r.data)
 		r.predicted = engine.Predicted(r.scores, m.Q)
 	} else {
-		r.predicted, err = m.PredictPrepared(c.Context, e, r.data.Examples)
+		r.predicted, err = m.PredictPrepared(c.Context, e, r.data)
 	}
 	if err := interrupted(c.Context); err != nil {
 		return r, err

@@ -153,7 +153,7 @@ func compare(c *cli.Context) (err error) {
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
-	e, err := where.open(n, workOn(d.Examples, len(d.Classes)))
+	e, err := where.open(n, workOn(d, len(d.Classes)))
 	if err != nil {
 		return err
 	}

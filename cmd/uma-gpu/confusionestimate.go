@@ -396,7 +396,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 		return nil, nil, err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	engine, err := device.open(e.notes, workOn(d.Examples, len(d.Classes)))
+	engine, err := device.open(e.notes, workOn(d, len(d.Classes)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -279,8 +279,9 @@ type work struct {
 }
 
 // workOn returns the work on prepared examples of so many classes.
-func workOn(x dataset.Examples, classes int) work {
-	return work{x.Sparse(), x.D, classes, x.Size(), x.Share != nil}
+func workOn(rows dataset.Rows, classes int) work {
+	x := rows.Stored()
+	return work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
 }
 
 // workOnComponents returns the work on as many components of n examples.
@@ -299,8 +300,9 @@ func (w work) processorSuffices() bool { return w.values < processorValues }
 
 // wantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others:
 // where these are a file larger than memory there is no room.
-func (d *device) wantsNarrow(x dataset.Examples) bool {
-	if x.Window() > 0 {
+func (d *device) wantsNarrow(rows dataset.Rows) bool {
+	x := rows.Stored()
+	if x.Pages().Window() > 0 {
 		return false
 	}
 	if slices.ContainsFunc(d.parts, func(p *device) bool { return p.wantsNarrow(x) }) {

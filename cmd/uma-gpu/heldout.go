@@ -27,7 +27,7 @@ func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err 
 	if err := d.Close(); err != nil { // parts are copies
 		return nil, nil, err
 	}
-	d.Examples = dataset.Examples{}
+	d.Put(dataset.Examples{})
 	t.notes.say("validate: %d examples to learn from, %d to judge by", parts[0].N, parts[1].N)
 	return parts[0], parts[1], nil
 }
@@ -40,7 +40,7 @@ func (t *training) judgeHeld(
 	if held.Prepared != nil {
 		of = m.ScoresPrepared
 	}
-	scores, err := of(ctx, t.Engine, held.Examples)
+	scores, err := of(ctx, t.Engine, held)
 	if err != nil {
 		return nil, fmt.Errorf("examples held out: %w", err)
 	}

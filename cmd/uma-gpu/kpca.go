@@ -98,7 +98,7 @@ func kpcaFit(c *cli.Context) (err error) {
 	if err := prepare(steps, true, d, nil); err != nil {
 		return err
 	}
-	if _, err := k.Plan(d.Examples); err != nil {
+	if _, err := k.Plan(d); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
 	}
 	e, err := where.open(n, workOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
@@ -106,7 +106,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, note, err := k.FindOptions(e, d.Examples, c.Uint64("seed"))
+	found, note, err := k.FindOptions(e, d, c.Uint64("seed"))
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
 	}
@@ -114,7 +114,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		n.say("kernel: %s", note)
 	}
 	start := time.Now()
-	basis, err := pca.Fit(c.Context, e, d.Examples, found)
+	basis, err := pca.Fit(c.Context, e, d, found)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
@@ -200,14 +200,14 @@ func kpcaTransform(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	z, err := b.Map().Apply(c.Context, e, d.Examples)
+	z, err := b.Map().Apply(c.Context, e, d)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
 	}
-	components := &dataset.Dataset{Examples: z, Y: d.Y, Classes: d.Classes}
+	components := &dataset.Dataset{Examples: z.Examples, Y: d.Y, Classes: d.Classes}
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}

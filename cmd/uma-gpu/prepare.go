@@ -42,7 +42,7 @@ func prepare(steps string, kernel bool, d *dataset.Dataset, where *device, how .
 
 // memoryFor adds to how that codes are kept, if they pay on the device where.
 func memoryFor(where *device, d *dataset.Dataset, how []dataset.Memory) []dataset.Memory {
-	if where != nil && where.wantsNarrow(d.Examples) {
+	if where != nil && where.wantsNarrow(d) {
 		how = append(how, dataset.WithCodes)
 	}
 	return how

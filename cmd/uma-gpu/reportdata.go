@@ -208,7 +208,7 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 // predict has the model judge all examples.
 func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 	d, m := o.data, g.model
-	where := workOn(d.Examples, m.Q)
+	where := workOn(d, m.Q)
 	if m.Projection != nil {
 		where = workOnComponents(d.N, m.D, m.Q)
 	}
@@ -228,7 +228,7 @@ func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 		scored = m.ScoresPrepared
 	}
 	o.held = &host.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
-	o.held.Scores, err = scored(c.Context, e, d.Examples)
+	o.held.Scores, err = scored(c.Context, e, d)
 	if err := interrupted(c.Context); err != nil {
 		return err
 	}

@@ -206,7 +206,7 @@ func train(c *cli.Context) (err error) {
 	}
 	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {
 		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
-			d.Examples = dataset.Examples{N: d.N, D: d.D}
+			d.Put(dataset.Examples{N: d.N, D: d.D})
 		}
 	}}
 	trained, err := host.Train(ctx, d, noise, t.Options)
@@ -487,7 +487,7 @@ func (t *training) prepare(d *dataset.Dataset) error {
 		return err
 	}
 	if t.Kernel != nil && !t.ownMap() {
-		if _, err := t.Kernel.Plan(d.Examples); err != nil {
+		if _, err := t.Kernel.Plan(d); err != nil {
 			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
 		}
 	}
@@ -517,10 +517,10 @@ func (t *training) work(d *dataset.Dataset) work {
 	case t.Kernel != nil:
 		components = t.Kernel.MostComponents(d.N, d.D)
 	default:
-		return workOn(d.Examples, q)
+		return workOn(d, q)
 	}
 	w := workOnComponents(d.N, components, q)
-	w.shared = d.Share != nil
+	w.shared = d.Stored().At.Shared() != nil
 	return w
 }
 

@@ -82,7 +82,7 @@ func tune(c *cli.Context) error {
 		return err
 	}
 	i, classes := b.device.try[0], r.Data.Classes
-	r.Shape = workOn(s.X.Examples, classes).shape()
+	r.Shape = workOn(s.X, classes).shape()
 	key, err := tuned.NewKey(i, r.Shape)
 	if err != nil {
 		return err

@@ -104,7 +104,7 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes)
 	if err := d.PrepareBy(&g.model.Meta.Preparation); err != nil {
 		return err
 	}
-	work := workOn(d.Examples, g.model.Q)
+	work := workOn(d, g.model.Q)
 	if g.model.Projection != nil {
 		work = workOnComponents(d.N, g.model.D, g.model.Q)
 	}
@@ -115,19 +115,17 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes)
 	e = audit.Engine(e, cpuref.New(), audit.Full)
 	defer func() { err = errors.Join(err, e.Close()) }()
 	v.Device = e.Device()
-	if _, err := g.model.PredictPrepared(c.Context, e, d.Examples); err != nil {
+	if _, err := g.model.PredictPrepared(c.Context, e, d); err != nil {
 		return err
 	}
-	if _, err := g.model.ScoresPrepared(c.Context, e, d.Examples); err != nil {
+	if _, err := g.model.ScoresPrepared(c.Context, e, d); err != nil {
 		return err
 	}
 	x := d.Stored()
 	if k := g.model.Map(); k != nil {
-		z, err := k.Apply(c.Context, e, x.Examples)
-		if err != nil {
+		if x, err = k.Apply(c.Context, e, x); err != nil {
 			return err
 		}
-		x = z.Stored()
 	}
 	if err := interrupted(c.Context); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // builder collects the examples of one file, from whichever reader. A reader
@@ -36,17 +37,17 @@ type builder struct {
 
 	promised int // rows that the file is certain to have, 0 if that is not known
 	segments []segment
-	scratch  *scratch // of segments that are not in memory; nil if all are
-	here     int      // the first segment that may be in memory
-	stored   int      // values in segments whose bits are not those of +0
+	scratch  *store.Scratch // of segments that are not in memory; nil if all are
+	here     int            // the first segment that may be in memory
+	stored   int            // values in segments whose bits are not those of +0
 
 	before int   // examples of the parts before this one, accepted and rejected ones
 	passed int64 // bytes of these parts
 
-	share *Share    // what this rank reads of the file, nil if all of it
-	own   int       // stored values of this rank's examples, once ranks have met
-	torn  bool      // records may be cut elsewhere than ranks have found, behind a quote that does not belong there
-	sum   *partSums // of what ranks read together, nil if it has none
+	share *store.Ranks // what this rank reads of the file, nil if all of it
+	own   int          // stored values of this rank's examples, once ranks have met
+	torn  bool         // records may be cut elsewhere than ranks have found, behind a quote that does not belong there
+	sum   *partSums    // of what ranks read together, nil if it has none
 
 	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
 	settled bool           // a block was given away, whose width, storage and classes the next ones have
@@ -273,15 +274,17 @@ func (b *builder) seal() {
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
 	d := &Dataset{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped, scratch: b.scratch}
-	var err error
-	if d.Examples, err = b.examples(); err != nil {
+	x, err := b.examples()
+	d.Put(x)
+	if err != nil {
 		d.Close() // of what nobody has: nothing to lose
 		return nil, err
 	}
-	b.scratch.end()
-	if d.Examples, err = d.evened(); err != nil {
+	b.scratch.End()
+	if x, err = x.evened(); err != nil {
 		return nil, err
 	}
+	d.Put(x)
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}

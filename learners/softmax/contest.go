@@ -142,11 +142,11 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	p := c.params
 	p.Correction, p.Clean = candidates[number].Correction, candidates[number].Clean
 	if lambda, _ := p.penalty(); lambda < 0 {
-		lambda = softLambda * meanSquared(c.problem.X, c.problem.Bias) / float64(len(fit))
+		lambda = softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit))
 		p.L2 = strconv.FormatFloat(lambda, 'g', -1, 64)
 	}
 	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
-	fitted, release, err := c.problem.X.Keep(fit)
+	fitted, release, err := c.problem.Rows().Keep(fit)
 	defer release()
 	if err != nil {
 		return 0, err
@@ -154,7 +154,7 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	if err := learn(ctx, &p, c.problem.On(fitted, y), v); err != nil {
 		return 0, err
 	}
-	judged, release, err := c.problem.X.Keep(rest)
+	judged, release, err := c.problem.Rows().Keep(rest)
 	defer release()
 	if err != nil {
 		return 0, err

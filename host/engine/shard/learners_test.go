@@ -191,7 +191,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Share == nil {
+			if r != nil && d.Stored().At.Shared() == nil {
 				return "", errors.New("all ranks have all examples")
 			}
 			noise, err := confusion.Pairwise(d.Classes, 0.1)
@@ -207,7 +207,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Share == nil {
+			if r != nil && d.Stored().At.Shared() == nil {
 				return "", errors.New("nobody can give back what ranks share")
 			}
 			if err := d.Close(); err != nil {
@@ -309,7 +309,7 @@ func TestLearnersShare(t *testing.T) {
 					o := o
 					o.Ranks = r
 					d, err := dataset.Read(t.Context(), path, o)
-					if err == nil && d.Share == nil {
+					if err == nil && d.Stored().At.Shared() == nil {
 						err = errors.New("all ranks have all examples")
 					}
 					return d, err

@@ -18,7 +18,7 @@ func (e *sharded) Project(dst []float32, rows dataset.Rows, p engine.Projection)
 		return err
 	}
 	c, width := e.cut(x, step), p.Width()
-	sound := x.N > 0 && (x.Share != nil || x.Check() == nil) && width > 0
+	sound := x.N > 0 && (x.At.Shared() != nil || x.Check() == nil) && width > 0
 	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
 		if err := enginecheck.Project(dst, x, p); err != nil {
 			return err

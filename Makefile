@@ -1,80 +1,30 @@
-# make          prints this list
-# make completion types into bash, zsh and fish, in tmux, and looks what they complete
-# make run      sets up, builds, and shows learning from wrong labels
-# make test     sets up, then runs all tests, on OpenCL and on the plain engine
-# make build    builds build/uma-gpu
-# make install  puts program, manual pages and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
-# make deb      a Debian package of it, in build/
-# make deb-check installs the package in a new Debian, uses it there and removes it; as root
-# make tuner    the tests that search for a tuning, which make test leaves out
-# make small    the suite on devices with little memory and small work groups
-# make mutants each broken kernel has to fail the conformance suite
-# make every    every learner on every engine, and float32 made of integers: make test leaves most out
-# make shards   the whole suite, and every learner, on several engines and ranks as one, cut anyhow
-# make mpi      tests on three ranks of Open MPI, or with MPI=mpich of MPICH, on this machine; mpi-short and mpi-kills too
-# make mpi-short some of it, as every change is
-# make mpi-kills KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
-# make slurm    trains on a Slurm that it starts on this machine, on two ranks; as root
-# make container the image of packaging/container, by podman, on systems made by debootstrap; as root
-# make mpijob   has Kubeflow's MPI operator judge packaging/kubernetes/mpijob.yaml
-# make kills    KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
-# make hostile  every damaged file, every command with one bad file or in bad surroundings; make test tries a part
-# make faults   OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
-# make stream   ROWS (10000000) examples through a pipe, in the memory of a tenth of them
-# make beyond   trains from a file of SIZE (2000) megabytes in a fifth of that memory, and how fast it is read; as root
-# make metamorphic RUNS (300) trainings with options that must not change a byte of the model
-# make lint     gofmt, vet, staticcheck
-# make portable builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
-# make race     the tests under the race detector
-# make oclgrind the kernels in an interpreter that finds races, bad accesses, uninitialised reads
-# make rusticl  conformance on a second OpenCL driver, Mesa's
-# make rusticl-all the same in every form, and training, for many minutes
-# make bench    benchmarks of the engines
-# make bench-peers uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
-# make bench-gpu tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
-# make bench-gpu-build what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
-# make same-bits the same weights in every way of bench/same-bits.sh, on Arm and on Mesa's driver too; DATA as for weights
-# make fuzz     each fuzz target for FUZZTIME (1m)
-# make fuzz-short each fuzz target for 1s, as every change is
-# make learners every learner on every noise and set of docs/learners.md, which it writes; DATA as for weights
-# make online    the tables of docs/online.md on wrong labels and on classes of different sizes; DATA as for weights
-# make svm       the table of docs/svm.md: objective and time beside LIBLINEAR; DATA as for weights
-# make bpm       the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC; DATA as for weights
-# make exports   what ONNX Runtime (from npm) and LIBLINEAR predict by exported models; DATA as for weights
-# make docs     every command of README and docs/, by a shell, and what they show as output; DATA as for weights, or without
-# make site     README, docs/, the pages of commands and the API as a web site, build/site/index.html
-# make pictures the pictures of docs/ that show a page of uma-gpu report, by headless Chromium
-# make page     a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
-# make serve     throughput and times of uma-gpu serve by hey, and requests lost at its end; DATA as for weights
-# make confusion estimates of C: crowds against known answers, speed, and the tables of docs/confusion.md; DATA as for weights
-# make reproduce-quick the toy experiments of the papers and, with DATA as for weights, its table on two small sets
-# make weights  the experiment of docs/weights.md; DATA is the folder of its data sets
-# make clean    removes build/
+# make prints the targets. DATA is the folder of the data sets that docs/learners.md names.
+help:
+	@sed -n 's/^\([a-z-]*\):.* ## /\1: /p' Makefile
+
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 
 SHELL := /bin/sh
 export CGO_ENABLED := 1
 # OpenCL 1.2 is all that is used; the headers would ask.
 export CGO_CFLAGS := -O2 -DCL_TARGET_OPENCL_VERSION=120
 FUZZTIME ?= 1m
-DATA ?=
-SMALL ?=
 KILLS ?= 100
-comma := ,
 RUNS ?= 300
 ROWS ?= 10000000
 SEED ?= 0
-MODULE := github.com/uma-gpu/uma-gpu
+comma := ,
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help deps build install uninstall deb deb-check completion run test small mutants tuner every shards mpi mpi-short mpi-kills slurm container mpijob kills faults stream metamorphic lint portable race oclgrind mesa rusticl rusticl-all bench bench-peers bench-gpu bench-gpu-build same-bits fuzz fuzz-short learners online svm bpm exports docs site pictures serve page confusion reproduce-quick weights clean hostile
-
-help:
-	@sed -n 's/^# \(make.*\)/\1/p' Makefile
-
 deps:
+	@mkdir -p build
 	@.ci/install-deps
 
-build: deps
+# The targets that need data sets.
+data:
+	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make $(MAKECMDGOALS) DATA=DIR"; exit 1; }
+
+build: deps ## builds build/uma-gpu
 	go build -o build/uma-gpu ./cmd/uma-gpu
 
 # What is built is not built again: sudo make install needs no Go.
@@ -84,7 +34,7 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 build/uma-gpu:
 	$(MAKE) build
 
-install: build/uma-gpu
+install: build/uma-gpu ## puts program, manual pages and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/vendor-completions $(SHARE)/fish/vendor_completions.d
 	install -m 755 build/uma-gpu $(DESTDIR)$(PREFIX)/bin/uma-gpu
@@ -99,63 +49,42 @@ uninstall:
 		$(SHARE)/bash-completion/completions/uma-gpu $(SHARE)/zsh/vendor-completions/_uma-gpu \
 		$(SHARE)/fish/vendor_completions.d/uma-gpu.fish
 
-deb: build
+deb: build ## a Debian package of it, in build/
 	@.ci/install-deps dpkg-dev
 	rm -rf build/deb
 	$(MAKE) install DESTDIR=build/deb PREFIX=/usr
 	strip build/deb/usr/bin/uma-gpu
 	packaging/deb.sh build/deb build
 
-deb-check: deb
+deb-check: deb ## installs the package in a new Debian, uses it there and removes it; as root
 	@.ci/install-deps debootstrap
 	packaging/deb-check.sh build/uma-gpu_*.deb build/chroot
 
-completion: build
+completion: build ## types into bash, zsh and fish, in tmux, and looks what they complete
 	@.ci/install-deps zsh fish tmux
 	packaging/completion-check.sh build/uma-gpu
 
-run: build
+run: build ## sets up, builds, and shows learning from wrong labels
 	@sh testdata/demo.sh build/uma-gpu
 
-# The tuner is frozen until a GPU shows a gain by it. Its tests that search, which take two minutes
-# to compile kernels, are for `make tuner` alone; its other tests run with all.
-TUNER := ^TestTune(Rejects|Finds|OnOpenCL)?$$
-
-# A mutant is a program to compile, and there are more than 150: three minutes with an empty cache.
-MUTANTS := ^TestMutantsAreCaught$$
-
-# float32 made of integers is the largest kernel there is to compile; make rusticl has it on a device that needs it.
-OF_INTEGERS := ^TestConformance$$/./^of_integers
-
 # go test vets each package unless told not to: lint does, and more of it.
-test: deps
+test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 	@.ci/install-deps python3-numpy
-	go test -vet=off -timeout 20m -skip '$(TUNER)|$(MUTANTS)/^opencl|$(OF_INTEGERS)' ./...
-
-# What follows judges gpu/ and the engines' contract alone, and is run when those change: each command notes in
-# gpu/testdata/judged.txt what it has judged, and TestJudged is red until the three have passed.
-JUDGED = go test -vet=off -count=1 -run '^TestJudged$$' ./gpu -judged $@
+	go test -vet=off -timeout 20m ./...
 
 # Devices with little memory and small work groups.
-small: deps
+small: deps ## the suite on devices with little memory and small work groups
 	POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 go test -vet=off -run 'Conformance/.*/(as_opened|as_on_a_GPU|tiles)|MoreThanFits|Twin|Devices' ./gpu ./host ./cmd/uma-gpu
-	$(JUDGED)
 
-mutants: deps
-	go test -timeout 20m -run '$(MUTANTS)' ./gpu
-	$(JUDGED)
+# A mutant is a program to compile, and there are 170: three minutes with an empty cache of kernels.
+mutants: deps ## all broken kernels have to fail the conformance suite, of which make test tries a sample
+	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$' ./gpu -all
 
-# Change gpu/tun*.go, gpu/trial*.go or a macro of the kernels: run these.
-tuner: deps
-	go test -run '$(TUNER)' ./gpu ./cmd/uma-gpu
-
-# Change a kernel, a case of the conformance suite or the mutants: run these.
-# Change a learner, or how float32 is made of integers: run these.
-every: deps
-	go test -vet=off -run '$(OF_INTEGERS)' ./gpu -every
+# Change a learner: run these.
+every: deps ## every learner on every engine: make test leaves most out
 	go test -vet=off -run '^TestEveryLearner$$' ./learners/catalog -every
 
-shards: deps
+shards: deps ## the whole suite, and every learner, on several engines and ranks as one, cut anyhow
 	go test -vet=off -count=1 -timeout 1h ./host/engine/shard -args -all
 
 # Debian's two MPI lie side by side: a build names the one it takes (pkg-config), and is started by its own mpirun.
@@ -164,17 +93,15 @@ MPI_TAGS := mpi$(if $(filter mpich,$(MPI)),$(comma)mpich)
 # Looked for by the shell, when what a recipe needs has been installed.
 MPIRUN = $$(command -v mpirun.$(MPI) || echo mpirun) $(if $(filter openmpi,$(MPI)),--oversubscribe --allow-run-as-root)
 MPI_PACKAGES := $(if $(filter mpich,$(MPI)),mpich libmpich-dev,openmpi-bin libopenmpi-dev)
-mpi: deps
+mpi: deps ## tests on three ranks of Open MPI, or with MPI=mpich of MPICH, on this machine; mpi-short and mpi-kills too
 	@.ci/install-deps $(MPI_PACKAGES)
-	@mkdir -p build
 	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./host/ranks/mpi
 	$(MPIRUN) -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags $(MPI_TAGS) -run '^TestRank' ./cmd/uma-gpu
 
 # What every change is tested by, in fifteen seconds.
-mpi-short: deps
+mpi-short: deps ## some of it, as every change is
 	@.ci/install-deps $(MPI_PACKAGES)
-	@mkdir -p build
 	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./host/ranks/mpi
 	$(MPIRUN) -n 3 build/mpi.test
 	go build -tags $(MPI_TAGS) -o build/uma-gpu-mpi ./cmd/uma-gpu
@@ -187,51 +114,51 @@ mpi-short: deps
 	go build -o build/uma-gpu ./cmd/uma-gpu # without the tag nothing of MPI is linked
 	! ldd build/uma-gpu | grep libmpi
 
-slurm: deps
+slurm: deps ## trains on a Slurm that it starts on this machine, on two ranks; as root
 	@.ci/install-deps openmpi-bin libopenmpi-dev slurmctld slurmd slurm-client munge
 	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
 	packaging/slurm/check.sh build/uma-gpu-mpi
 
-mpijob:
+mpijob: ## has Kubeflow's MPI operator judge packaging/kubernetes/mpijob.yaml
 	cd packaging/kubernetes/check && go run . ../mpijob.yaml
 
-container:
+container: ## the image of packaging/container, by podman, on systems made by debootstrap; as root
 	@.ci/install-deps podman buildah debootstrap
 	packaging/container/check.sh
 
-mpi-kills: deps
+mpi-kills: deps ## KILLS (100) kills of random ranks, and trainings that go on on other numbers of ranks
 	@.ci/install-deps $(MPI_PACKAGES)
 	go test -vet=off -count=1 -v -timeout 2h -tags $(MPI_TAGS) -run '^TestRanksKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED)
 
 # Random, by a seed that is printed and given again with SEED; of LEARNERS alone if given.
-kills: deps
+kills: deps ## KILLS (100) kills of trainings on each device, which go on from their checkpoints, of all LEARNERS
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestKills$$' ./cmd/uma-gpu -kills $(KILLS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
-hostile: deps
+hostile: deps ## every damaged file, every command with one bad file or in bad surroundings; make test tries a part
 	go test -vet=off -count=1 -v -timeout 1h -run '^TestHostile' ./cmd/uma-gpu -hostile 3
 
 # Half an hour: each OpenCL call of short runs fails, once and for good; then bits turn, and what --audit sees of it;
 # and eight processes at a time find an empty folder of compiled kernels.
-faults: deps
+faults: deps ## OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
 	go test -vet=off -count=1 -v -timeout 1h -run '^TestEightProcesses$$' ./gpu -rounds 20
 	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestTurnedBits$$' ./cmd/uma-gpu -faults 0 -flips 200
 
-stream: deps
+stream: deps ## ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
 
 # Control groups of version 1 or 2; a file that is there already, prepared.umab or plain.umab in build/beyond or BEYOND=FOLDER, is used.
-beyond: build
+beyond: build ## trains from a file of SIZE (2000) megabytes in a fifth of that memory, and how fast it is read; as root
 	@.ci/install-deps unzip
 	go test -vet=off -c -o build/gpu.test ./gpu
 	sh bench/beyond.sh build/uma-gpu build/gpu.test $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)
 
-metamorphic: deps
+metamorphic: deps ## RUNS (300) trainings with options that must not change a byte of the model
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 
 # Without cgo, and for newer processors, where Go fuses multiplications and additions: all is compiled once for both.
 NO_CGO := CGO_ENABLED=0 GOAMD64=v3
 
-lint:
+lint: ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
@@ -240,9 +167,9 @@ lint:
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.
-WITHOUT_CGO := Device|OpenCL|Tun|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
+WITHOUT_CGO := Device|OpenCL|Auto|DryRun|Usage|Help|Version|Bench|Train$$|TrainSameBytes|Predict$$|Eval$$|Demo|Issues$$|Compare$$
 FILES := Read|Write|Parquet|NPZ|Binary|Damage|Context|Flipped
-portable:
+portable: ## builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 	$(NO_CGO) go build ./...
 	$(NO_CGO) go test -vet=off -short ./bench/... ./gpu/...
 	$(NO_CGO) go test -vet=off -short -run '$(WITHOUT_CGO)' ./cmd/...
@@ -259,179 +186,101 @@ portable:
 RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma|svm)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
 RACED := $(addprefix ./,host host/confusion host/dataset host/engine/audit host/kernel/... host/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
-race: deps
+race: deps ## the tests under the race detector
 	go test -vet=off -race -short ./internal/parallel ./internal/sketch ./internal/timing ./internal/memory ./internal/atomicfile
-	go test -vet=off -race -short -run '$(RACES)' -skip '$(TUNER)' $(RACED)
-	go test -vet=off -race -short -run '$(RACES_GPU)' -skip '$(TUNER)|$(MUTANTS)|$(OF_INTEGERS)' ./gpu
+	go test -vet=off -race -short -run '$(RACES)' $(RACED)
+	go test -vet=off -race -short -run '$(RACES_GPU)' ./gpu
 
-# oclgrind exits with 0 whatever it finds, and looks for bad accesses always. Its search for uninitialised values
-# knows no freeze instruction, which the optimiser makes.
-oclgrind: deps
+oclgrind: deps ## the kernels in an interpreter that finds races, bad accesses, uninitialised reads
 	@.ci/install-deps oclgrind
-	@mkdir -p build
-	go test -c -o build/gpu.test ./gpu
-	@rm -f build/oclgrind.*; run() { \
-		echo "oclgrind $$*"; name=build/oclgrind.$$(echo "$${1:-plain}" | tr -d -); \
-		(cd gpu && oclgrind $$* --log ../$$name.log ../build/gpu.test -test.run TestTiny -test.v) >$$name.out 2>&1 && \
-			[ ! -s $$name.log ] || { echo "oclgrind $$*"; tail -n 40 $$name.out; head -n 40 $$name.log; return 1; }; \
-	}; \
-	run --uninitialized --build-options -cl-opt-disable & last=$$!; \
-	run --data-races || { wait $$last; exit 1; }; \
-	wait $$last
-	$(JUDGED)
+	.ci/oclgrind
 
-# Mesa's rusticl, on llvmpipe, has no fma that keeps subnormal numbers, ends loops that it finds long, and is
-# seen only where RUSTICL_ENABLE says so; here it is the only driver. The forms for CPUs, which no
-# device gets whose float32 is made of integers, would take it minutes to compile.
-RUSTICL := RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=$(or $(OCL_ICD_VENDORS),/etc/OpenCL/vendors)/rusticl.icd
-mesa: deps
-	@.ci/install-deps mesa-opencl-icd
-
-rusticl: mesa
-	$(RUSTICL) go test -vet=off -run '^TestProbe$$|^TestConformance$$/./as_opened' ./gpu
-	$(RUSTICL) go test -vet=off -run '^TestIntegersAreSlow$$' ./cmd/uma-gpu
-
-rusticl-all: mesa
-	$(RUSTICL) go test -vet=off -timeout 1h -run '^TestProbe$$|^TestConformance$$|InLittleMemory|MoreThanFits|FromScratch|Together' \
-		-skip '/./(as_on_a_CPU|tuned|of_integers,_as_on_a_CPU)$$' ./gpu
-	$(RUSTICL) go test -vet=off -run 'OnAllDevices|OpenCL|TestIntegersAreSlow' ./cmd/uma-gpu
-
-bench: deps
+bench: deps ## benchmarks of the engines
 	go test -run '^$$' -bench . ./gpu ./cpuref/...
 
 # Debian's Python, which has Debian's numpy. Interrupted, it goes on from build/peers/results.json.
 FASHION := /usr/share/datasets/fashion-mnist
-bench-peers: build
+bench-peers: build ## uma-gpu beside numpy, scikit-learn and liblinear; writes docs/performance.md
 	@.ci/install-deps python3-numpy python3-sklearn python3-threadpoolctl libopenblas0-pthread liblinear-tools dataset-fashion-mnist
 	/usr/bin/python3 bench/peers/measure.py build/uma-gpu $(FASHION) build/peers
 	/usr/bin/python3 bench/peers/page.py build/peers/results.json > build/peers/performance.md
 	mv build/peers/performance.md docs/performance.md
 	mv build/peers/results.json build/peers/last.json
 
-# All that a machine with a GPU needs but its driver and python3; see bench/gpu/run.sh. Compiled as for make test and
-# make build, so that nothing is compiled twice. Fashion-MNIST is taken along where it is installed, and from DATA
-# optdigits and letter.
 CARRY := build/bench-gpu
-bench-gpu-build: deps
-	@rm -rf $(CARRY) && mkdir -p $(CARRY)/data
-	go build -ldflags '-s -w' -o $(CARRY)/uma-gpu ./cmd/uma-gpu
-	go test -c -ldflags '-s -w' -o $(CARRY)/gpu.test ./gpu
-	go test -c -ldflags '-s -w' -o $(CARRY)/simd.test ./cpuref/simd
-	@cp bench/gpu/* bench/same-bits.sh bench/peers/torch_step.py bench/peers/prepare.py $(CARRY)
-	@cp "$$(PATH=$$PATH:/sbin ldconfig -p | sed -n 's/.*libOpenCL\.so\.1 .*=> //p' | head -n 1)" $(CARRY)/libOpenCL.so.1
-	@cp testdata/digits.csv.gz $(CARRY)/data
-	@[ -n "$(SMALL)" ] || for f in $(FASHION)/*; do [ ! -e "$$f" ] || cp "$$f" $(CARRY)/data; done
-	@[ -z "$(DATA)" ] || for f in optdigits/optdigits.tra.gz letter/letter-recognition.data.gz; do \
-		mkdir -p $(CARRY)/data/$${f%/*} && cp "$(DATA)/$$f" $(CARRY)/data/$$f || exit 1; \
-	done
-	@[ -n "$(SMALL)" ] || tar -C build -czf $(CARRY).tar.gz bench-gpu
+bench-gpu-build: deps ## what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
+	SMALL=$(SMALL) bench/gpu/build.sh $(CARRY) $(FASHION) "$(DATA)"
 
-bench-gpu: bench-gpu-build
+bench-gpu: bench-gpu-build ## tests and measures a GPU; writes docs/gpu.md. SMALL=1: small sizes on any OpenCL device, to build/
 	SMALL=$(SMALL) $(CARRY)/run.sh build/bench-gpu-results
 	@[ -n "$(SMALL)" ] || cp build/bench-gpu-results/gpu.md docs/gpu.md
 
 # Without DATA, on the digits that are in the repository.
-same-bits: build mesa
+same-bits: build ## the same weights in every way of bench/same-bits.sh, on Arm too
 	@.ci/install-deps qemu-user
 	CGO_ENABLED=0 GOARCH=arm64 go build -o build/uma-gpu-arm64 ./cmd/uma-gpu
 	ARM64=build/uma-gpu-arm64 sh bench/same-bits.sh build/uma-gpu $(or $(DATA),testdata digits)
 
-# One binary a package. Coverage is watched in our code alone: go test -fuzz would
-# compile the library anew, for 50 s. An interrupt ends a target, as ctrl-C does:
-# Go's own limit of time now and then fails a target that found nothing
-# (go.dev/issue/75804, mended in Go 1.27).
-# The fuzzer alone gets the interrupt, and ends its workers: one that ended before it
-# would look as if it had crashed.
-fuzz fuzz-short: deps
-	@count=0; \
-	for d in $$(grep -rl --include='*_test.go' '^func Fuzz' host cpuref gpu learners internal cmd | xargs -n 1 dirname | sort -u); do \
-		at=$(CURDIR)/build/$@/$$d; rm -rf $$at; mkdir -p $$at; \
-		go test -c -gcflags '$(MODULE)/...=-d=libfuzzer' -o $$at/fuzzer ./$$d || exit 1; \
-		for f in $$(cd $$d && $$at/fuzzer -test.list '^Fuzz'); do \
-			echo "$$d $$f"; count=$$((count + 1)); \
-			(cd $$d && timeout --foreground --preserve-status --signal INT --kill-after 1m $(FUZZTIME) \
-				$$at/fuzzer -test.run '^$$' -test.fuzz "^$$f$$" $(FUZZFLAGS) -test.fuzzcachedir $$at/found) || exit 1; \
-		done; \
-	done; \
-	[ $$count -gt 0 ] || { echo "found no fuzz target"; exit 1; }
+fuzz: deps ## each fuzz target for FUZZTIME (1m)
+	.ci/fuzz build/$@ $(FUZZTIME)
 
-# Nothing is made smaller, so that a short run takes the same time each time.
-fuzz-short: FUZZTIME = 1s
-fuzz-short: FUZZFLAGS = -test.fuzzminimizetime 0s
+# Nothing is minimised, so that a short run always takes the same time.
+fuzz-short: deps ## each fuzz target for 1s, as every change is
+	.ci/fuzz build/$@ 1s -test.fuzzminimizetime 0s
 
 # What build/learners.jsonl has is not measured again: an interrupted run goes on.
-learners: deps
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make learners DATA=DIR"; exit 1; }
-	@mkdir -p build
-	go run ./bench/learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
+learners: deps data ## every learner on every noise and set of docs/learners.md, which it writes
+	go run ./bench learners -data "$(DATA)" -results build/learners.jsonl -page docs/learners.md
 
-online: build
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make online DATA=DIR"; exit 1; }
+online: build data ## the tables of docs/online.md on wrong labels and on classes of different sizes
 	python3 bench/online.py build/uma-gpu "$(DATA)" noise
 	python3 bench/online.py build/uma-gpu "$(DATA)" imbalance
 
-svm: build
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make svm DATA=DIR"; exit 1; }
+svm: build data ## the table of docs/svm.md: objective and time beside LIBLINEAR
 	/usr/bin/python3 bench/peers/svm.py build/uma-gpu "$(DATA)"
 
 # What build/bpm.jsonl has is not measured again: an interrupted run goes on.
-bpm: build
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make bpm DATA=DIR"; exit 1; }
+bpm: build data ## the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC
 	@.ci/install-deps python3-sklearn
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 bench/bpm.py build/uma-gpu "$(DATA)" build/bpm.jsonl
 
 # The runtime's own scripts would fetch what GPUs need.
-exports: build
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make exports DATA=DIR"; exit 1; }
+exports: build data ## what ONNX Runtime (from npm) and LIBLINEAR predict by exported models
 	@.ci/install-deps python3-onnx liblinear-tools nodejs npm
 	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
 	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
 
-# Static pages, that need no server; a link that leads nowhere is an error.
-site: build
-	go run ./internal/site build/uma-gpu build/site
-
-pictures: build
+pictures: build ## the pictures of docs/ that show a page of uma-gpu report, by headless Chromium
 	@.ci/install-deps chromium python3-pil
 	bench/pictures.sh build/uma-gpu testdata/digits.csv.gz docs
 
 # What is not run, and why, is in cmd/uma-gpu/docsrun_test.go, and said.
-docs: deps
+docs: deps ## every command of README and docs/, by a shell, and what they show as output, with DATA or without
 	@.ci/install-deps python3-numpy curl $(if $(DATA),python3-sklearn)
 	go test -vet=off -count=1 -v -timeout 1h -run '^TestDocs' ./cmd/uma-gpu -docs -docs-data '$(if $(DATA),$(abspath $(DATA)))'
 
 # The page of uma-gpu report in headless Chromium; screenshots go to build/page.
-page: build
+page: build ## a page of uma-gpu report in headless Chromium: it must be sound; screenshots in build/page
 	@.ci/install-deps chromium
 	bench/page.sh build/uma-gpu testdata/digits.csv.gz build/page
 
-serve: build
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make serve DATA=DIR"; exit 1; }
+serve: build data ## throughput and times of uma-gpu serve by hey, and requests lost at its end
 	@.ci/install-deps hey
-	go build -o build/serve ./bench/serve
-	sh bench/serve/serve.sh build/uma-gpu build/serve "$(DATA)"
+	go build -o build/bench ./bench
+	sh bench/serve.sh build/uma-gpu build/bench "$(DATA)"
 
-confusion: deps
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make confusion DATA=DIR"; exit 1; }
-	@mkdir -p build
-	go build -o build/confusion ./bench/confusion
-	build/confusion -data "$(DATA)" crowds
-	build/confusion speed
-	build/confusion -data "$(DATA)" estimators >build/confusion.jsonl
-	build/confusion table <build/confusion.jsonl
+confusion: deps data ## estimates of C: crowds against known answers and the tables of docs/confusion.md
+	go run ./bench crowds -data "$(DATA)"
+	go run ./bench estimators -data "$(DATA)" -results build/confusion.jsonl
 
-# Four minutes on two cores; see uma-gpu reproduce --help for all of it.
-reproduce-quick: build
-	build/uma-gpu reproduce fig1a --quiet --out build/fig1a.jsonl
-	build/uma-gpu reproduce fig1b --quiet --out build/fig1b.jsonl
-	build/uma-gpu reproduce copa --quiet --out build/copa.jsonl
-	@[ -z "$(DATA)" ] || build/uma-gpu reproduce table1 --data-dir "$(DATA)" --sets digits,reuters --runs 3 \
-		--quiet --out build/table1.jsonl
+# Four minutes on two cores; go run ./bench/papers lists all experiments.
+reproduce-quick: deps ## the toy experiments of the papers and, with DATA, its table on two small sets
+	for e in fig1a fig1b copa; do go run ./bench/papers $$e -quiet -out build/$$e.jsonl || exit 1; done
+	@[ -z "$(DATA)" ] || go run ./bench/papers table1 -data-dir "$(DATA)" -sets digits,reuters -runs 3 \
+		-quiet -out build/table1.jsonl
 
-weights: deps
-	@mkdir -p build
-	@[ -n "$(DATA)" ] || { echo "say where the data sets lie: make weights DATA=DIR"; exit 1; }
-	go run ./bench/weights -data "$(DATA)" -device cpu -seeds 3 -log build/weights.log
+weights: deps data ## the experiment of docs/weights.md
+	go run ./bench weights -data "$(DATA)" -results build/weights.jsonl -page docs/weights-table.md
 
-clean:
+clean: ## removes build/
 	rm -rf build

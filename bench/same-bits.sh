@@ -2,8 +2,7 @@
 # Trains the same models in many ways and compares the weights: by logistic regression and by UMA, on plain Go
 # and on OpenCL, with memory limited so that the examples are cut in tiles, with small work groups, on one
 # processor and on all, from CSV and from LIBSVM, with examples in memory as float32, as stored values alone and
-# as bytes; on Mesa's OpenCL where it is installed (mesa-opencl-icd), whose float32 is made of integers; and on
-# an emulated Arm processor where ARM64 says which program to run there.
+# as bytes; and on an emulated Arm processor where ARM64 says which program to run there.
 #
 # usage: same-bits.sh UMA-GPU DATA [SET...]
 #   DATA holds optdigits/optdigits.tra.gz and letter/letter-recognition.data.gz, or
@@ -20,8 +19,6 @@ data=$(realpath "$2")
 shift 2
 [ $# -gt 0 ] || set -- optdigits letter synthetic
 device=${DEVICE:-opencl}
-mesa=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}/rusticl.icd
-[ -z "${DEVICE:-}" ] || mesa=
 arm64=${ARM64:+$(realpath "$ARM64")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -77,12 +74,6 @@ train_learner() {
 		one "opencl, allocations of 72 KiB" "$program" $on_opencl $csv --max-alloc 72K "$@"
 		one "opencl, small memory and work groups" env POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 \
 			"$program" $on_opencl $csv --max-alloc 1M "$@"
-		if [ -e "$mesa" ] && [ "$name" != synthetic ]; then # which takes it minutes
-			one "opencl, by Mesa" env RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$mesa" \
-				"$program" train --device opencl --data $csv "$@"
-			one "opencl, by Mesa, sparse, allocations of 72 KiB" env RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS="$mesa" \
-				"$program" train --device opencl --data $sparse --max-alloc 72K
-		fi
 		[ -z "$arm64" ] || one "cpu, Arm" qemu-aarch64 "$arm64" $on_cpu $csv "$@"
 	}
 	[ "$(sort -u sums | wc -l)" = 1 ] || { echo "$name, $learner: the weights differ" >&2; exit 1; }

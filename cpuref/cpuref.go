@@ -9,7 +9,6 @@ package cpuref
 import (
 	"fmt"
 	"runtime"
-	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -19,109 +18,55 @@ import (
 )
 
 // New returns the engine. It never fails.
-func New() engine.Engine { return &cpu{} }
+func New() engine.Engine { return enginecheck.New(cpu{}, enginecheck.How{InMemory: true}) }
 
-type cpu struct{ closed atomic.Bool }
+// cpu is the engine behind the checks.
+type cpu struct{}
 
-func (*cpu) Device() engine.Device {
+func (cpu) Device() engine.Device {
 	return engine.Device{
 		Kind: "cpu", ID: "cpu:plain", Conforming: true,
 		Name: fmt.Sprintf("Go on %s/%s, plain loops", runtime.GOOS, runtime.GOARCH),
 	}
 }
 
-func (e *cpu) Close() error {
-	e.closed.Store(true)
-	return nil
-}
-
-func (e *cpu) check(op string) error {
-	if e.closed.Load() {
-		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
-	}
-	return nil
-}
+func (cpu) Close() error { return nil }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (e *cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+func (cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	x := rows.Stored().Examples
-	if err := e.check("plan"); err != nil {
-		return engine.Plan{}, err
-	}
-	var err error
-	if y == nil {
-		err = enginecheck.Load(rows, classes)
-	} else {
-		_, err = enginecheck.LoadCells(rows, y, classes, numerics.FixedPoint{})
-	}
-	if err != nil {
-		return engine.Plan{}, err
-	}
-	return plan("plan", x, classes, y != nil)
-}
-
-// PlanEvaluator: that of Load, and residuals and sums besides.
-func (e *cpu) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
-	x := rows.Stored().Examples
-	if err := e.check("plan"); err != nil {
-		return engine.Plan{}, err
-	}
-	if _, err := enginecheck.LoadEvaluator(rows, classes, numerics.FixedPoint{}); err != nil {
-		return engine.Plan{}, err
-	}
-	p, err := plan("plan", x, classes, false)
-	p.Scratch = evaluatorScratch(x, classes)
-	if err == nil {
-		err = enginecheck.Memory("plan", x, classes, p)
-	}
-	return p, err
-}
-
-// plan returns ErrMemory where there is no room.
-func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
 	n, q := int64(x.N), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
 		Scores: 4 * n * q}
-	if labelled {
+	if y != nil {
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 16*n + 16*q*q
 	}
-	return p, enginecheck.Memory(op, x, classes, p)
+	return p, nil
 }
 
-func (e *cpu) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+// PlanEvaluator: that of Load, and residuals and sums besides.
+func (e cpu) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
 	x := rows.Stored().Examples
-	if err := e.check("load"); err != nil {
-		return nil, err
-	}
-	if err := enginecheck.Load(rows, classes); err != nil {
-		return nil, err
-	}
-	if _, err := plan("load", x, classes, false); err != nil {
-		return nil, err
-	}
-	r := e.load(x, classes)
+	p, err := e.Plan(x, nil, classes)
+	p.Scratch = memory.Sum(memory.Product(4, x.N, classes), memory.Product(8, x.N), memory.Product(4, classes, x.D))
+	return p, err
+}
+
+func (cpu) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored().Examples
+	r := load(x, classes)
 	return &r, nil
 }
 
-func (e *cpu) load(x dataset.Examples, classes int) resident {
-	return resident{e: e, x: x, q: classes, scores: make([]float32, x.N*classes)}
+func load(x dataset.Examples, classes int) resident {
+	return resident{x: x, q: classes, scores: make([]float32, x.N*classes)}
 }
 
-func (e *cpu) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (cpu) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
 	x := rows.Stored().Examples
-	if err := e.check("load cells"); err != nil {
-		return nil, err
-	}
-	f, err := enginecheck.LoadCells(rows, y, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := plan("load cells", x, classes, true); err != nil {
-		return nil, err
-	}
 	r := &cells{
-		resident: e.load(x, classes), y: y, fixed: f,
+		resident: load(x, classes), y: y, fixed: f,
 		pred: make([]int32, x.N), region: make([]int32, x.N), next: make([]next, x.N),
 		sums:    make([]int64, classes*classes*x.D),
 		regions: make([]int64, classes*classes), predicted: make([]int64, classes*classes),
@@ -137,11 +82,9 @@ const outside = -1
 
 // resident holds the caller's examples and their scores.
 type resident struct {
-	e      *cpu
 	x      dataset.Examples
 	q      int
 	scores []float32 // n×Q, row i = example i
-	closed bool
 }
 
 // cells is a resident with what is derived from labels.
@@ -161,19 +104,4 @@ type cells struct {
 func (r *resident) Shape() (n, d, q int)         { return r.x.N, r.x.D, r.q }
 func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
 
-func (r *resident) Close() error {
-	*r = resident{closed: true}
-	return nil
-}
-
-func (r *cells) Close() error {
-	*r = cells{}
-	return r.resident.Close()
-}
-
-func (r *resident) check(op string) error {
-	if r.closed {
-		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
-	}
-	return r.e.check(op)
-}
+func (r *resident) Close() error { return nil }

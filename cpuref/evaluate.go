@@ -6,8 +6,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -16,7 +14,6 @@ type evaluator struct {
 	resident
 	fixed     numerics.FixedPoint
 	targets   engine.Targets
-	aimed     bool
 	residuals []float32 // n×Q
 	losses    []int64   // of each example, in fixed point; refused for one that is
 }
@@ -24,55 +21,23 @@ type evaluator struct {
 // refused marks the loss of an example that does not count.
 const refused = math.MinInt64
 
-func (e *cpu) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (cpu) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	x := rows.Stored().Examples
-	if err := e.check("load evaluator"); err != nil {
-		return nil, err
-	}
-	f, err := enginecheck.LoadEvaluator(rows, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := e.PlanEvaluator(x, classes); err != nil {
-		return nil, err
-	}
 	return &evaluator{
-		resident: e.load(x, classes), fixed: f,
+		resident: load(x, classes), fixed: f,
 		residuals: make([]float32, x.N*classes), losses: make([]int64, x.N),
 	}, nil
 }
 
-// evaluatorScratch is what an evaluator takes besides scores.
-func evaluatorScratch(x dataset.Examples, classes int) int64 {
-	return memory.Sum(memory.Product(4, x.N, classes), memory.Product(8, x.N), memory.Product(4, classes, x.D))
-}
-
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
-func (r *evaluator) Close() error {
-	*r = evaluator{}
-	return r.resident.Close()
-}
-
 func (r *evaluator) Aim(t engine.Targets) error {
-	if err := r.check("aim"); err != nil {
-		return err
-	}
-	if err := enginecheck.Aim(t, r.x.N, r.q); err != nil {
-		return err
-	}
-	r.targets, r.aimed = t, true
+	r.targets = t
 	return nil
 }
 
 // Evaluate: clauses 1, 15, 16 and 14.
 func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	if err := r.check("evaluate"); err != nil {
-		return engine.Evaluation{}, err
-	}
-	if err := enginecheck.Evaluate(sums, w, r.x.D, r.q, r.aimed); err != nil {
-		return engine.Evaluation{}, err
-	}
 	format := numerics.LossFormat(r.fixed.N).Scale()
 	parallel.Ranges(r.x.N, 64, func(from, to int) {
 		t := make([]float32, r.q)
@@ -142,14 +107,7 @@ func (r *evaluator) residual(a, t, scores []float32, i int) (loss float32) {
 }
 
 func (r *evaluator) WeightedSums(sums []int64, a []float32) error {
-	if err := r.check("weighted sums"); err != nil {
-		return err
-	}
-	n, err := enginecheck.WeightedSums(sums, a, r.x.N, r.x.D)
-	if err != nil {
-		return err
-	}
-	r.weightedSums(sums, a, n)
+	r.weightedSums(sums, a, len(a)/r.x.N)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -13,14 +12,8 @@ import (
 const projectTile = 64
 
 // Project: clause 13.
-func (e *cpu) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+func (cpu) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
 	x := rows.Stored().Examples
-	if err := e.check("project"); err != nil {
-		return err
-	}
-	if err := enginecheck.Project(dst, rows, p); err != nil {
-		return err
-	}
 	m, buffer := p.Landmarks, make([]float32, x.D)
 	yy := make([]float32, m.N)
 	for l := range yy {

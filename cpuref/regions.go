@@ -7,18 +7,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Rescore: clause 1.
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
-	if err := r.check("rescore"); err != nil {
-		return err
-	}
-	if err := enginecheck.Rescore(w, classes, r.x.D, r.q); err != nil {
-		return err
-	}
 	parallel.Ranges(r.x.N, 64, func(from, to int) {
 		for i := from; i < to; i++ {
 			for _, c := range classes {
@@ -39,23 +32,11 @@ func dot(x dataset.Examples, i int, w []float32) float32 {
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.check("scores"); err != nil {
-		return err
-	}
-	if err := enginecheck.Scores(dst, from, to, r.x.N, r.q); err != nil {
-		return err
-	}
 	copy(dst, r.scores[from*r.q:])
 	return nil
 }
 
 func (r *resident) Predict(dst []int32) error {
-	if err := r.check("predict"); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("predict", "dst", len(dst), r.x.N); err != nil {
-		return err
-	}
 	parallel.Ranges(r.x.N, 1024, func(from, to int) {
 		for i := from; i < to; i++ {
 			dst[i], _ = predict(r.scores[i*r.q : (i+1)*r.q])
@@ -81,9 +62,6 @@ func predict(scores []float32) (class int32, margin float32) {
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose region changed; integer sums do not care in what order.
 func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.check("assign"); err != nil {
-		return engine.Assignment{}, err
-	}
 	parallel.Ranges(r.x.N, 1024, func(from, to int) {
 		for i := from; i < to; i++ {
 			pred, margin := predict(r.scores[i*r.q : (i+1)*r.q])
@@ -158,15 +136,6 @@ func (r *cells) moveSums(moves []move, from, to int) {
 }
 
 func (r *cells) ClassSums(dst []int64, p int) error {
-	if err := r.check("class sums"); err != nil {
-		return err
-	}
-	if err := enginecheck.Class("class sums", p, r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("class sums", "dst", len(dst), r.q*r.x.D); err != nil {
-		return err
-	}
 	copy(dst, r.sums[p*r.q*r.x.D:])
 	return nil
 }

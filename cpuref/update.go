@@ -5,18 +5,11 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // UpdateVectors: clause 6.
 func (r *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	if err := r.check("update vectors"); err != nil {
-		return err
-	}
-	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
-		return err
-	}
 	for i, z := range pairs {
 		r.updateVector(dst[i*r.x.D:(i+1)*r.x.D], z.P, z.Q, inv)
 	}
@@ -30,15 +23,6 @@ func (r *cells) updateVector(dst []float32, p, q int, inv []float32) {
 
 // Norms: clause 6, every pair.
 func (r *cells) Norms(dst, inv []float32) error {
-	if err := r.check("norms"); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("norms", "dst", len(dst), r.q*r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("norms", "inv", len(inv), r.q*r.q); err != nil {
-		return err
-	}
 	empty := make([]bool, r.q) // regions without an example, whose update vectors are zero
 	for p := range empty {
 		empty[p] = slices.Max(r.regions[p*r.q:(p+1)*r.q]) == 0

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 // CopyBandwidth measures how fast the device copies within its own memory, in bytes per
@@ -15,18 +13,21 @@ import (
 // memory for it is freed before it returns. Errors: engine.ErrMemory, engine.ErrClosed.
 //
 // It is no method of engine.Engine: package timing asks for it.
-func (g *gpuEngine) CopyBandwidth() (bytesPerSecond float64, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.programs == nil {
-		return 0, fmt.Errorf("copy bandwidth: %w", engine.ErrClosed)
-	}
+func (e *gpuEngine) CopyBandwidth() (bytesPerSecond float64, err error) {
+	err = e.Do("copy bandwidth", func() error {
+		bytesPerSecond, err = e.copyBandwidth()
+		return err
+	})
+	return bytesPerSecond, err
+}
+
+func (e *gpuEngine) copyBandwidth() (bytesPerSecond float64, err error) {
 	const most = 256 << 20
-	size := max(leastBuffer, min(most, g.maxAlloc, (g.q.memory-g.q.inUse)/4)/4*4)
+	size := max(leastBuffer, min(most, e.maxAlloc, (e.q.memory-e.q.inUse)/4)/4*4)
 	var buffers [2]*buffer[float32]
 	defer func() { err = errors.Join(err, buffers[0].free(), buffers[1].free()) }()
 	for k := range buffers {
-		if buffers[k], err = alloc[float32](g.q, "bandwidth test", int(size/4)); err != nil {
+		if buffers[k], err = alloc[float32](e.q, "bandwidth test", int(size/4)); err != nil {
 			return 0, err
 		}
 		// An operating system gives a page of memory when it is first written to. Writing to both
@@ -41,11 +42,11 @@ func (g *gpuEngine) CopyBandwidth() (bytesPerSecond float64, err error) {
 	for range rounds {
 		start := time.Now()
 		for range copies {
-			if err := done(g.q.queue.EnqueueCopyBuffer(buffers[0].mem, buffers[1].mem, 0, 0, int(size), nil)); err != nil {
+			if err := done(e.q.queue.EnqueueCopyBuffer(buffers[0].mem, buffers[1].mem, 0, 0, int(size), nil)); err != nil {
 				return 0, fmt.Errorf("copy %d bytes on the device: %w", size, err)
 			}
 		}
-		if err := g.q.queue.Finish(); err != nil {
+		if err := e.q.queue.Finish(); err != nil {
 			return 0, fmt.Errorf("copy %d bytes on the device: %w", size, err)
 		}
 		best = min(best, time.Since(start))

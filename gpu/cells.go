@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // cells is what a labelled data set has besides its scores: the class sums on
@@ -135,28 +134,24 @@ func (c *cells) region(p int) (b *buffer[int64], at int) {
 }
 
 func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.enter("assign"); err != nil {
-		return engine.Assignment{}, err
-	}
-	defer r.e.mu.Unlock()
 	if err := r.bounds.Begin(keeper{r.resident}); err != nil {
-		return engine.Assignment{}, r.fail("assign", err)
+		return engine.Assignment{}, err
 	}
 	if r.bounds.InUse() {
 		if err := r.prepareBounded(); err != nil {
-			return engine.Assignment{}, r.fail("assign", err)
+			return engine.Assignment{}, err
 		}
 	}
 	moved := 0
 	for _, t := range r.tiles {
 		moves, err := r.findMoves(t, alpha)
 		if err != nil {
-			return engine.Assignment{}, r.fail("assign", err)
+			return engine.Assignment{}, err
 		}
 		r.count(t, moves)
 		moved += len(r.cells.moves)
 		if err := r.moveSums(t); err != nil {
-			return engine.Assignment{}, r.fail("assign", err)
+			return engine.Assignment{}, err
 		}
 	}
 	return engine.Assignment{
@@ -224,19 +219,9 @@ func (t *tile) checkMoves(moves []int32, q int, buffer string) error {
 }
 
 func (r labelled) ClassSums(dst []int64, p int) error {
-	if err := r.enter("class sums"); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.Class("class sums", p, r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("class sums", "dst", len(dst), r.q*r.d); err != nil {
-		return err
-	}
 	b, at := r.cells.region(p)
 	if err := b.read(dst, at*r.q*r.d); err != nil {
-		return r.fail("class sums", err)
+		return err
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ var (
 	ErrNoDevice   = errors.New("no OpenCL device")
 )
 
+// ErrNonconforming says that a device does not compute by the numerics contract.
+var ErrNonconforming = errors.New("the device does not compute by the numerics contract")
+
 // Info describes one OpenCL device as its driver does.
 type Info struct {
 	Platform     int    `json:"platform"` // index P of opencl:P.D
@@ -75,14 +78,11 @@ type Options struct {
 	// memory. Examples that do not fit are streamed from host memory. A device that
 	// shares the host's memory uses dense examples where they are, which takes none.
 	MemoryLimit int64
-	// AllowNonconforming accepts a device that fails the self-test. Its weights
-	// may differ from everybody else's; Device().Conforming says so.
+	// AllowNonconforming accepts a device that fails the probe or the self-test. Its
+	// weights may differ from those of other devices; Device().Conforming says so.
 	AllowNonconforming bool
 	// NoBounds scores every example in every step. The weights are the same.
 	NoBounds bool
-	// Tuning is how kernels divide their work; the results are the same. The zero
-	// value is the default.
-	Tuning Tuning
 	// Trace, if not nil, is called for each kernel and transfer with its name and
 	// when it ran. The engine then waits for one before it starts the next.
 	Trace func(name string, start, end time.Time)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/jgillich/go-opencl/cl"
 
@@ -28,12 +27,12 @@ const normClasses = 4
 // pocl is the platform whose compiler is known to fetch ahead when told.
 const pocl = "Portable Computing Language"
 
-// gpuEngine is one opened device with its compiled kernels.
+// gpuEngine is one opened device with its compiled kernels. Operations take turns, since kernels hold
+// their arguments.
 type gpuEngine struct {
-	mu         sync.Mutex // held by every operation: kernels hold their arguments, one launch at a time
+	*enginecheck.Engine
 	info       Info
 	conforming bool
-	software   string // why float32 is made of integers; "" for the device's own operations
 	q          *queue
 	programs   []*cl.Program // nil when closed
 	cpu        bool          // kernels are built for a processor, else for a GPU
@@ -42,7 +41,7 @@ type gpuEngine struct {
 	maxAlloc   int64
 	build      build
 	options    string // of the compiler
-	tuning     Tuning // complete
+	group      int    // work-items in a work-group of most kernels
 
 	dense                                          [3]denseKernels // by width
 	scoreSparse, predict, assign, bound            *compiled
@@ -53,35 +52,45 @@ type gpuEngine struct {
 	product, productSparse, squares, squaresSparse *compiled
 }
 
+// unchecked is a gpuEngine behind the checks.
+type unchecked struct{ *gpuEngine }
+
 // Open opens a device that Devices listed, compiles the kernels for it and runs
-// the self-test (clause 12). A device that fails it is refused, unless the
-// options allow it. One whose own float32 operations fail a probe gets kernels that compute
-// by integers, in the form for GPUs; they are many times slower, and Device().Software says why.
+// a probe of its float32 operations and the self-test (clause 12). A device that fails one of them
+// is refused with ErrNonconforming, unless the options allow it.
 func Open(i Info, o Options) (engine.Engine, error) {
 	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
 	}
-	b := build{sources: sources}
-	if o.AllowNonconforming {
-		b.arithmetic = own
-	}
-	e, err := open(i, o, b)
+	e, err := open(i, o, build{sources: sources})
 	if err != nil {
 		return nil, fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err)
 	}
-	if err := engine.SelfTest(e); err != nil {
+	if err := e.judge(); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
 			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than "+
 				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
 		}
 		if !o.AllowNonconforming {
-			return nil, errors.Join(fmt.Errorf("%s (%s) does not compute by the contract and is refused "+
-				"(--allow-nonconforming overrides): %w", i.ID(), i.Name, err), e.Close())
+			return nil, errors.Join(fmt.Errorf("open %s (%s): %w (take another device or a newer driver, "+
+				"or allow a device that does not conform)", i.ID(), i.Name, err), e.Close())
 		}
 		e.conforming = false
 	}
 	return e, nil
+}
+
+// judge runs the probe and the self-test.
+func (e *gpuEngine) judge() error {
+	if err := e.probe(); err != nil {
+		return err
+	}
+	err := engine.SelfTest(e)
+	if err == nil || errors.Is(err, engine.ErrMemory) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNonconforming, err)
 }
 
 // selfTestMemory is enough for the self-test, of MaxAlloc and MemoryLimit.
@@ -100,8 +109,6 @@ type build struct {
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	bounds  sketch.When
-
-	arithmetic arithmetic
 }
 
 func open(i Info, o Options, b build) (*gpuEngine, error) {
@@ -119,6 +126,7 @@ func open(i Info, o Options, b build) (*gpuEngine, error) {
 
 func (d device) open(o Options, b build) (*gpuEngine, error) {
 	e := &gpuEngine{info: d.info, conforming: true, maxAlloc: d.info.MaxAlloc, build: b}
+	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
 	e.shares = d.info.SharesMemory && !b.copies
 	if o.NoBounds {
 		e.build.bounds = sketch.Never
@@ -129,11 +137,8 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 	if o.MemoryLimit > 0 {
 		d.info.Memory = min(d.info.Memory, o.MemoryLimit)
 	}
-	if err := o.Tuning.Check(); err != nil {
-		return nil, err
-	}
 	e.q = &queue{device: d.cl, memory: d.info.Memory, guard: b.guard, trace: o.Trace}
-	if err := e.start(o.Tuning); err != nil {
+	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
@@ -141,7 +146,7 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 
 // start makes the queue and compiles the kernels. Close frees what it made, also
 // when it fails.
-func (e *gpuEngine) start(t Tuning) (err error) {
+func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
 		e.q.shelf = &processors
 		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
@@ -163,15 +168,10 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
 	}
-	if err = e.choose(e.build.arithmetic); err != nil {
-		return err
-	}
-	// Sixteen columns side by side, each an fma of a hundred instructions, take a compiler minutes.
-	processor := e.info.processor() && e.software == ""
-	e.cpu = e.build.style == "cpu" || e.build.style == "" && processor
-	e.tuning = t.or(defaultTuning(e.cpu)).within(most)
+	e.cpu = e.build.style == "cpu" || e.build.style == "" && e.info.processor()
+	e.group = workGroup(e.cpu, most)
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
-	e.options = compilerOptions(e.cpu, e.software != "", e.q.loops != nil)
+	e.options = compilerOptions(e.cpu)
 	if e.cpu && e.info.PlatformName == pocl {
 		e.options += " -DFETCHES"
 	}
@@ -180,10 +180,9 @@ func (e *gpuEngine) start(t Tuning) (err error) {
 }
 
 // compilerOptions are those of all kernels, but for NARROW.
-func compilerOptions(cpu, software, loops bool) string {
+func compilerOptions(cpu bool) string {
 	number := map[bool]int{true: 1}
-	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d -DSOFTWARE=%d -DLOOPS=%d",
-		number[cpu], lanes, numerics.Chunk, number[software], number[loops])
+	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number[cpu], lanes, numerics.Chunk)
 }
 
 // compile compiles those of the programs that are not compiled yet.
@@ -216,19 +215,17 @@ func (e *gpuEngine) compile(programs []program) error {
 	return nil
 }
 
-func (e *gpuEngine) Device() engine.Device {
+func (e unchecked) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
-		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming, Software: e.software,
+		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming,
 	}
 }
 
-func (e *gpuEngine) Close() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e unchecked) Close() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	for _, p := range e.allPrograms() {
-		for _, k := range p.kernels(e) {
+		for _, k := range p.kernels(e.gpuEngine) {
 			if *k.to != nil {
 				(*k.to).cl.Release()
 				*k.to = nil
@@ -243,7 +240,6 @@ func (e *gpuEngine) Close() error {
 			q.Release()
 		}
 	}
-	errs = append(errs, e.q.loops.free())
 	if !e.q.lost {
 		e.q.staging.free()
 	}
@@ -254,57 +250,53 @@ func (e *gpuEngine) Close() error {
 	return errors.Join(errs...)
 }
 
-func (e *gpuEngine) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 	x := rows.Stored()
-	if err := enginecheck.Load(x, classes); err != nil {
-		return nil, err
-	}
-	r, err := e.load("load", x, nil, classes, numerics.FixedPoint{}, scoring)
+	r, err := e.load(x, nil, classes, numerics.FixedPoint{}, scoring)
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func (e *gpuEngine) LoadCells(
+func (e unchecked) LoadCells(
 	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	x := rows.Stored()
-	f, err := enginecheck.LoadCells(x, y, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.load("load cells", x, y, classes, f, sorting)
+	r, err := e.load(x, y, classes, f, sorting)
 	if err != nil {
 		return nil, err
 	}
 	return labelled{r}, nil
 }
 
-// load is Load, LoadCells or LoadEvaluator; y is nil unless examples are sorted into cells.
-func (e *gpuEngine) load(op string, x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, use use) (
-	*resident, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.programs == nil {
-		return nil, fmt.Errorf("%s: %w", op, engine.ErrClosed)
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored()
+	r, err := e.load(x, nil, classes, f, evaluating)
+	if err != nil {
+		return nil, err
 	}
-	if err := e.checkMemory(op, x, classes, use); err != nil {
+	return evaluator{r}, nil
+}
+
+// load loads examples for a use; y is nil unless they are sorted into cells.
+func (e *gpuEngine) load(x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, use use) (
+	*resident, error) {
+	if err := e.checkMemory(x, classes, use); err != nil {
 		return nil, err
 	}
 	if err := e.compile(e.loadPrograms(x, use)); err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, err
 	}
 	r, err := newResident(e, x, y, classes, f, use)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %d examples of %d features on %s: %w", op, x.N, x.D, e.info.ID(), err)
+		return nil, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
 	return r, nil
 }
 
 // Work implements engine.Counting.
-func (e *gpuEngine) Work() engine.Work {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.q.work
+func (e *gpuEngine) Work() (w engine.Work) {
+	e.Locked(func() { w = e.q.work })
+	return w
 }

@@ -9,28 +9,13 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
 // evaluator is a resident with targets, which alone has the methods for them.
 type evaluator struct{ *resident }
-
-func (e *gpuEngine) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
-	x := rows.Stored()
-	f, err := enginecheck.LoadEvaluator(x, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.load("load evaluator", x, nil, classes, f, evaluating)
-	if err != nil {
-		return nil, err
-	}
-	return evaluator{r}, nil
-}
 
 func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
@@ -38,22 +23,14 @@ func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 const aimRows = 1 << 14
 
 func (r evaluator) Aim(targets engine.Targets) error {
-	const op = "aim"
-	if err := r.enter(op); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.Aim(targets, r.n, r.q); err != nil {
-		return err
-	}
 	for _, t := range r.tiles {
 		for from := 0; from < t.stride; from += aimRows {
 			if err := r.aim(t, targets, from, min(from+aimRows, t.stride)); err != nil {
-				return r.fail(op, err)
+				return err
 			}
 		}
 	}
-	r.weighing.aimed, r.weighing.given = true, 0
+	r.weighing.given = 0
 	if targets.Given {
 		r.weighing.given = 1
 	}
@@ -82,22 +59,6 @@ func (r *resident) aim(t *tile, targets engine.Targets, from, to int) error {
 
 // Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
 func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	const op = "evaluate"
-	if err := r.enter(op); err != nil {
-		return engine.Evaluation{}, err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.Evaluate(sums, w, r.d, r.q, r.weighing.aimed); err != nil {
-		return engine.Evaluation{}, err
-	}
-	e, err := r.evaluate(sums, w)
-	if err != nil {
-		return engine.Evaluation{}, r.fail(op, err)
-	}
-	return e, nil
-}
-
-func (r *resident) evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
 	losses := r.weighing.losses
 	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
@@ -213,19 +174,11 @@ func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) 
 }
 
 func (r evaluator) WeightedSums(sums []int64, a []float32) error {
-	const op = "weighted sums"
-	if err := r.enter(op); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	count, err := enginecheck.WeightedSums(sums, a, r.n, r.d)
-	if err != nil {
-		return err
-	}
+	count := len(a) / r.n
 	for low := 0; low < count; low += r.q {
 		n := min(r.q, count-low)
 		if err := r.weightedSums(sums[low*r.d:(low+n)*r.d], a, count, low, n); err != nil {
-			return r.fail(op, err)
+			return err
 		}
 	}
 	return nil

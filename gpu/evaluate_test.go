@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // evaluation is a data set with what is asked of it.
@@ -133,9 +134,9 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 					plan, planned := e.PlanEvaluator(form, v.q)
 					got, err := v.ask(e, form, func(r engine.Evaluator) {
 						if used := plan.Examples - plan.Aside + plan.Scores + plan.Scratch; used != e.q.inUse ||
-							plan.Tiles != len(r.(evaluator).tiles) {
+							plan.Tiles != len(enginecheck.Inner(r).(evaluator).tiles) {
 							t.Errorf("%s, %+v, %+v: plan %+v makes %d bytes, %d are in use in %d tiles", i.ID(), b.style, o, plan,
-								used, e.q.inUse, len(r.(evaluator).tiles))
+								used, e.q.inUse, len(enginecheck.Inner(r).(evaluator).tiles))
 						}
 					})
 					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style, b.copies,

@@ -14,8 +14,7 @@ import (
 )
 
 // program is some kernel files that are compiled together. There are several, so that
-// a driver that remembers what it compiled has less to compile when a file, or a macro
-// of the tuning, changes.
+// a driver that remembers what it compiled has less to compile when a file changes.
 type program struct {
 	files   []string
 	narrow  int                     // macro NARROW
@@ -31,6 +30,35 @@ type kernelUse struct {
 	local int
 }
 
+// How kernels divide their work: what was fastest on the devices that were measured.
+const (
+	scoreRows       = 8   // examples that a work-item scores at a time on a CPU; one on a GPU
+	scoreWidth      = 32  // columns that a work-group that scores reads at once on a GPU
+	sumRows         = 64  // examples of a group, at most, that move from one cell to another
+	weightedColumns = 256 // columns of weighted sums that a work-item takes on a CPU; one on a GPU
+)
+
+// sumColumns returns how many columns of a class sum a work-item moves.
+func (e *gpuEngine) sumColumns() int {
+	if e.cpu {
+		return 128
+	}
+	return 1
+}
+
+// workGroup returns how many work-items a work-group has, a power of two, on a device that
+// allows most.
+func workGroup(cpu bool, most int) int {
+	size := 64
+	if cpu {
+		size = 8
+	}
+	for size > max(most, 1) {
+		size /= 2
+	}
+	return size
+}
+
 // fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
 var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
 
@@ -38,9 +66,9 @@ var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weigh
 // driver may take 50 ms for a program that it remembers: all others wait until they are wanted.
 var programs = []program{
 	{[]string{"region.cl", "update.cl", "bound.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.tuning.Group},
-			{&e.bound, "bound", e.tuning.Group}, {&e.assignListed, "assign_listed", 64},
-			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.tuning.Group}}
+		return []kernelUse{{&e.predict, "predict", 64}, {&e.assign, "assign", e.group},
+			{&e.bound, "bound", e.group}, {&e.assignListed, "assign_listed", 64},
+			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", e.group}}
 	}},
 	{[]string{"add.cl"}, 0, sumMacros, func(e *gpuEngine) []kernelUse {
 		return []kernelUse{{&e.addGroups, "add_groups", e.wideGroup()}, {&e.clearSums, "clear_sums", 64}}
@@ -51,7 +79,7 @@ var programs = []program{
 var sparsePrograms = []program{
 	{[]string{"sparse.cl"}, 0, noMacros, func(e *gpuEngine) []kernelUse {
 		// One work-group moves a cell; a CPU runs a work-group on one core anyway.
-		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse", e.tuning.Group}}
+		return []kernelUse{{&e.scoreSparse, "score_sparse", 64}, {&e.moveSumsSparse, "move_sums_sparse", e.group}}
 	}},
 }
 
@@ -61,21 +89,21 @@ var projectPrograms = []program{
 }
 
 func projectKernels(e *gpuEngine) []kernelUse {
-	return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.tuning.Group},
-		{&e.productSparse, "product_sparse", e.tuning.Group}, {&e.squaresSparse, "squares_sparse", e.tuning.Group}}
+	return []kernelUse{{&e.product, "product", e.wideGroup()}, {&e.squares, "squares", e.group},
+		{&e.productSparse, "product_sparse", e.group}, {&e.squaresSparse, "squares_sparse", e.group}}
 }
 
 // evaluatorPrograms are those that evaluators need besides, of whatever examples.
 var evaluatorPrograms = []program{
 	{[]string{"vector.cl", "residual.cl"}, 0, residualMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.residuals, "residuals", e.tuning.Group}}
+		return []kernelUse{{&e.residuals, "residuals", e.group}}
 	}},
 }
 
 // sparseEvaluatorPrograms are those that evaluators of sparse examples need besides these.
 var sparseEvaluatorPrograms = []program{
 	{[]string{"vector.cl", "weightedsparse.cl", "scoresparse.cl"}, 0, weightedMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.tuning.Group},
+		return []kernelUse{{&e.weightedSparse, "weighted_sparse", e.group},
 			{&e.scoreSparseWide, "score_sparse_wide", 64}}
 	}},
 }
@@ -90,7 +118,7 @@ func (e *gpuEngine) weightedPrograms(width int) []program {
 		}}}
 	}
 	return []program{{[]string{"vector.cl", "weighted.cl"}, width, weightedMacros, func(e *gpuEngine) []kernelUse {
-		return []kernelUse{{&e.dense[width].weighted, "weighted", e.tuning.Group}}
+		return []kernelUse{{&e.dense[width].weighted, "weighted", e.group}}
 	}}}
 }
 
@@ -106,7 +134,7 @@ func densePrograms(width int) []program {
 	return []program{
 		{[]string{"score.cl"}, width, scoreMacros, func(e *gpuEngine) []kernelUse {
 			k := &e.dense[width]
-			return []kernelUse{{&k.scoreFew, "score_4", e.tuning.ScoreGroup}, {&k.scoreMany, "score_16", e.tuning.ScoreGroup}}
+			return []kernelUse{{&k.scoreFew, "score_4", e.group}, {&k.scoreMany, "score_16", e.group}}
 		}},
 		{[]string{"sums.cl"}, width, sumMacros, func(e *gpuEngine) []kernelUse {
 			return []kernelUse{{&e.dense[width].sumGroups, "sum_groups", e.wideGroup()}}
@@ -142,18 +170,17 @@ func (e *gpuEngine) wideGroup() int {
 	if e.cpu {
 		return 1
 	}
-	return e.tuning.Group
+	return e.group
 }
 
 func noMacros(*gpuEngine) string { return "" }
 
 func scoreMacros(e *gpuEngine) string {
-	t := e.tuning
-	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", t.ScoreGroup, t.ScoreRows, min(t.ScoreWidth, t.ScoreGroup))
+	return fmt.Sprintf(" -DGROUP=%d -DROWS=%d -DWIDTH=%d", e.group, scoreRows, min(scoreWidth, e.group))
 }
 
 func projectMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.vector, e.tuning.Group)
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", e.vector, e.group)
 }
 
 func residualMacros(e *gpuEngine) string {
@@ -161,19 +188,19 @@ func residualMacros(e *gpuEngine) string {
 	if e.cpu {
 		width = e.vector
 	}
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", width, e.tuning.Group)
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", width, e.group)
 }
 
 func weightedMacros(e *gpuEngine) string {
-	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.tuning.Group,
-		e.tuning.WeightedColumns, numerics.Block)
+	return fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", e.vector, e.group, weightedColumns,
+		numerics.Block)
 }
 
 func evaluateMacros(e *gpuEngine) string {
-	return weightedMacros(e) + fmt.Sprintf(" -DROWS=%d -DFEW=%d -DMANY=%d", e.tuning.ScoreRows, few, many)
+	return weightedMacros(e) + fmt.Sprintf(" -DROWS=%d -DFEW=%d -DMANY=%d", scoreRows, few, many)
 }
 
-func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.tuning.SumColumns) }
+func sumMacros(e *gpuEngine) string { return fmt.Sprintf(" -DCOLUMNS=%d", e.sumColumns()) }
 
 // The classes that a work-item of kernels score_4 and score_16 computes at once.
 const few, many = 4, 16

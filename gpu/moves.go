@@ -83,7 +83,7 @@ func (r *resident) moveSums(t *tile) error {
 	if t.sparse != nil {
 		return r.moveSparse(t)
 	}
-	list, groups := r.cells.sorter.group(r.cells.moves, r.e.tuning.SumRows)
+	list, groups := r.cells.sorter.group(r.cells.moves, sumRows)
 	if err := r.cells.list.write(0, list); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) (*c
 
 // sumItems returns how many work-items take the d columns of a sum.
 func (e *gpuEngine) sumItems(d int) int {
-	return (d + e.tuning.SumColumns - 1) / e.tuning.SumColumns
+	return (d + e.sumColumns() - 1) / e.sumColumns()
 }
 
 // addGroups adds the sums of groups to the class sums.

@@ -3,6 +3,10 @@
 package gpu
 
 import (
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -47,9 +52,10 @@ func mutate(t *testing.T, file, from, to string) []string {
 func (e *gpuEngine) broken(t *testing.T, sources []string) *gpuEngine {
 	t.Helper()
 	b := &gpuEngine{
-		info: e.info, q: e.q, software: e.software, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
-		build: e.build, options: e.options, tuning: e.tuning,
+		info: e.info, q: e.q, cpu: e.cpu, shares: e.shares, vector: e.vector, maxAlloc: e.maxAlloc,
+		build: e.build, options: e.options, group: e.group,
 	}
+	b.Engine = enginecheck.New(unchecked{b}, enginecheck.How{Turns: true})
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
 	groups := [][]program{programs, sparsePrograms, projectPrograms, evaluatorPrograms, sparseEvaluatorPrograms}
@@ -104,11 +110,47 @@ func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 	return o, b, cases
 }
 
+var allMutants = flag.Bool("all", false, "try all mutants of the kernels, not a sample")
+
+// sample returns eight mutants of different kernel files or forms. The text of the kernels chooses
+// them, so that a change brings others.
+func sample(t *testing.T) []mutant {
+	t.Helper()
+	sources, err := kernels.Sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := fnv.New64a()
+	for _, text := range sources {
+		h.Write([]byte(text))
+	}
+	rng := rand.New(rand.NewPCG(h.Sum64(), 0))
+	chosen := map[string]bool{}
+	var some []mutant
+	for _, k := range rng.Perm(len(mutants)) {
+		m := mutants[k]
+		form := fmt.Sprint(m.file, strings.HasPrefix(m.name, "GPU: "))
+		if !chosen[form] && len(some) < 8 {
+			chosen[form] = true
+			some = append(some, m)
+		}
+	}
+	return some
+}
+
+// TestMutantsAreCaught: each mutant fails a case of the conformance suite.
 func TestMutantsAreCaught(t *testing.T) {
 	for name := range catchers {
 		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.name == name }) {
 			t.Errorf("there is a catcher of %q, but no such mutant", name)
 		}
+	}
+	for _, m := range mutants {
+		mutate(t, m.file, m.from, m.to) // its text is still there
+	}
+	some := mutants
+	if !*allMutants {
+		some = sample(t)
 	}
 	eachDevice(t, func(i Info) {
 		type form struct {
@@ -118,7 +160,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			ranges   int
 		}
 		whole := map[form]*gpuEngine{}
-		for _, m := range mutants {
+		for _, m := range some {
 			o, b, cases := formOf(m.name)
 			f := form{o.MaxAlloc, b.style, b.bounds, b.ranges}
 			if whole[f] == nil {
@@ -146,13 +188,13 @@ func TestMutantsAreCaught(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, m := range []struct{ file, from, to, want string }{
-			{"score.cl", "FMA((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
+			{"score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)", "(vec_t)(VALUE(k)) * v + acc##k", "self-test: score differs from the known answer at index "},
 			{"contract.cl", "(v + big) - big", "trunc(v)", "self-test: class sums differs from the known answer at index "},
-			{"update.cl", "acc0 = FMA(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
-			{"vector.cl", "p = FMA(p, r, VECTOR(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
+			{"update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)", "acc0 = part[0][k] * part[0][k] + acc0", "self-test: norms differs from the known answer at index "},
+			{"vector.cl", "p = fma(p, r, VECTOR(1.0f));\n\tconst", "p = p * r + (vec_t)(1.0f);\n\tconst", "self-test: kernel values differs from the known answer at index "},
 			{"kernelvalue.cl", "int k = 1; k < degree", "int k = 2; k < degree", "self-test: project differs from the known answer at index "},
 		} {
-			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu", arithmetic: own})
+			e := openTest(t, i, Options{}, build{sources: mutate(t, m.file, m.from, m.to), style: "cpu"})
 			if err := engine.SelfTest(e); err == nil || !strings.HasPrefix(err.Error(), m.want) {
 				t.Errorf("%s broken: %v, want %s…", m.file, err, m.want)
 			}

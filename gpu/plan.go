@@ -7,47 +7,39 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // Plan goes through the sizes that load allocates; a test keeps the two together.
-func (e *gpuEngine) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+func (e unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	x := rows.Stored()
-	use, err := scoring, error(nil)
 	if y == nil {
-		err = enginecheck.Load(x, classes)
-	} else {
-		use = sorting
-		_, err = enginecheck.LoadCells(x, y, classes, numerics.FixedPoint{})
+		return e.plan(x, classes, scoring)
 	}
-	if err != nil {
-		return engine.Plan{}, err
-	}
-	return e.plan(x, classes, use)
+	return e.plan(x, classes, sorting)
 }
 
-func (e *gpuEngine) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
 	x := rows.Stored()
-	if _, err := enginecheck.LoadEvaluator(x, classes, numerics.FixedPoint{}); err != nil {
-		return engine.Plan{}, err
-	}
 	return e.plan(x, classes, evaluating)
 }
 
+// plan is Plan for a use.
 func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.programs == nil {
-		return engine.Plan{}, fmt.Errorf("plan: %w", engine.ErrClosed)
+	p, err := e.sizes(x, classes, use)
+	if err != nil {
+		return p, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
-	if err := e.checkMemory("plan", x, classes, use); err != nil {
+	return p, nil
+}
+
+func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, error) {
+	if err := e.checkMemory(x, classes, use); err != nil {
 		return engine.Plan{}, err
 	}
 	tiles, err := e.cut(x, classes, use)
 	if err != nil {
-		return engine.Plan{}, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
+		return engine.Plan{}, err
 	}
 	p := engine.Plan{Tiles: len(tiles), Limit: e.q.memory, InPlace: e.shares}
 	size := func(elements, width int) int64 { return max(int64(elements)*int64(width), leastBuffer) }
@@ -75,7 +67,7 @@ func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, e
 	}
 	batch, packed, err := e.weightBatch(x.Sparse(), d, q, use)
 	if err != nil {
-		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
+		return p, err
 	}
 	p.Scratch += size(packed*d, 4) + size(batch, 4) + size(head+3*rows, 4)
 	if tiles[0].width != 0 {
@@ -84,7 +76,7 @@ func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, e
 	if use == evaluating {
 		shape, err := e.weighingShape(x.Examples, rows, q)
 		if err != nil {
-			return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
+			return p, err
 		}
 		p.Scratch += shape.bytes(d, q, size)
 	}
@@ -97,7 +89,7 @@ func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, e
 		vectors := min(vectorsAtOnce(d, q), int(e.maxAlloc/(4*int64(d))))
 		room, err := e.moveRoom(x.Sparse(), d, rows)
 		if err != nil {
-			return p, fmt.Errorf("plan for %d examples of %d features on %s: %w", x.N, d, e.info.ID(), err)
+			return p, err
 		}
 		if room.groups > 0 {
 			p.Scratch += size(room.groups*d, 8) + 2*size(2*room.groups, 4)
@@ -131,8 +123,7 @@ func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, e
 		}
 	}
 	if used > e.q.memory {
-		return p, fmt.Errorf("plan for %d examples of %d features on %s: %w: %d bytes are needed besides the examples, "+
-			"%d are allowed", x.N, x.D, e.info.ID(), engine.ErrMemory, used, e.q.memory)
+		return p, fmt.Errorf("%w: %d bytes are needed besides the examples, %d are allowed", engine.ErrMemory, used, e.q.memory)
 	}
 	return p, nil
 }
@@ -149,7 +140,7 @@ func (e *gpuEngine) aside(t *tile, d int, used int64) bool {
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *gpuEngine) checkMemory(op string, x dataset.Stored, classes int, use use) error {
+func (e *gpuEngine) checkMemory(x dataset.Stored, classes int, use use) error {
 	q, host := classes, memory.Product(4, x.N, classes)
 	if use == evaluating { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, classes)
@@ -160,14 +151,14 @@ func (e *gpuEngine) checkMemory(op string, x dataset.Stored, classes int, use us
 	if use == sorting {
 		sums, free := memory.Product(8, q, q, x.D), max(0, e.q.memory-e.q.inUse)
 		if sums > free {
-			return fmt.Errorf("%s: class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d of %d are free",
-				op, q, q, x.D, e.info.ID(), engine.ErrMemory, sums, free, e.q.memory)
+			return fmt.Errorf("class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d of %d are free",
+				q, q, x.D, e.info.ID(), engine.ErrMemory, sums, free, e.q.memory)
 		}
 		if e.info.SharesMemory {
 			host += sums
 		}
 		host += memory.Sum(memory.Product(2*8+3*4, q, q), memory.Product(4, q, x.D)) // tables of cells, weights
 	}
-	return memory.Check(host, fmt.Sprintf("%s: what %d examples of %d features and %d classes take besides themselves",
-		op, x.N, x.D, q))
+	return memory.Check(host, fmt.Sprintf("what %d examples of %d features and %d classes take besides themselves",
+		x.N, x.D, q))
 }

@@ -10,60 +10,26 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// arithmetic says what float32 operations kernels are made of. The results are the same.
-type arithmetic int
-
-const (
-	probed     arithmetic = iota // the device's own, or integers if those fail the probe
-	own                          // the device's own
-	ofIntegers                   // integers, many times slower
-)
-
-// choose finds out which of them it is to be, and whether loops are to be watched.
-func (e *gpuEngine) choose(a arithmetic) error {
+// probe returns an error if the device's float32 operations are not those of the contract, or if
+// its driver ends loops early. It names what is wrong; the self-test would show wrong results only.
+func (e *gpuEngine) probe() error {
 	questions := hardQuestions()
-	answers, rounds, err := e.probe(e.build.sources, false, questions)
+	answers, rounds, err := e.ask(questions)
 	if err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	switch a {
-	case probed:
-		e.software = wrongAnswer(questions, answers)
-	case ofIntegers:
-		e.software = "float32 of integers was asked for"
+	if rounds != probeRounds {
+		return fmt.Errorf("%w: its driver ends loops early: got %d rounds, want %d", ErrNonconforming, rounds, probeRounds)
 	}
-	if rounds == probeRounds {
-		return nil
-	}
-	e.q.loops, err = upload(e.q.unlimited(), "state of loops", []int32{0, 2})
-	return err
-}
-
-// unlimited is the queue for what counts against no limit and is neither guarded, traced nor
-// watched.
-func (q *queue) unlimited() *queue {
-	return &queue{context: q.context, shelf: q.shelf, queue: q.queue, device: q.device, memory: math.MaxInt64}
-}
-
-// errLoops says that results are not what the kernels say. It is found when they are read, and
-// lasts, since nobody knows which are affected.
-var errLoops = errors.New("the driver has ended a kernel's loops before their time, without a word " +
-	"(llvmpipe gives those of a work-item 65535 rounds together); use fewer features, classes or examples, " +
-	"or another device")
-
-// checkLoops returns errLoops if loops are watched and one was ended.
-func (q *queue) checkLoops() error {
-	if q.loops == nil {
-		return nil
-	}
-	var state [1]int32
-	if err := q.loops.read(state[:], 0); err != nil {
-		return err
-	}
-	if state[0] != 0 {
-		return errLoops
+	if wrong := wrongAnswer(questions, answers); wrong != "" {
+		return fmt.Errorf("%w: its float32 is not exact: %s", ErrNonconforming, wrong)
 	}
 	return nil
+}
+
+// unlimited returns a queue without a memory limit, guards and trace.
+func (q *queue) unlimited() *queue {
+	return &queue{context: q.context, shelf: q.shelf, queue: q.queue, device: q.device, memory: math.MaxInt64}
 }
 
 // question is what a work-item of kernel probe is asked.
@@ -76,7 +42,7 @@ type question struct {
 // probeAnswers is the number of answers to a question (ANSWERS in kernels/probe.cl).
 const probeAnswers = 12
 
-// probeRounds is more than a driver that ends loops is known to allow.
+// probeRounds is more than drivers that end loops are known to allow: 65535 by llvmpipe.
 const probeRounds = 1 << 17
 
 // answers are what a device that keeps the contract answers.
@@ -116,7 +82,7 @@ func (q question) describe(answer int, got, want int32) string {
 	}
 	name := [probeAnswers]string{"fma", "sum", "difference", "product", "negative", "less", "at least", "NaN",
 		"larger", "float of integer", "lower half of the fixed point", "upper half of the fixed point"}[answer]
-	return fmt.Sprintf("%s%s is %s, not %s", name, of, number(got), number(want))
+	return fmt.Sprintf("%s%s: got %s, want %s", name, of, number(got), number(want))
 }
 
 // wrongAnswer describes the first answer that is not right, "" if all are. All NaN are one.
@@ -176,13 +142,12 @@ func hardQuestions() []question {
 	}
 }
 
-// probe asks a device questions, in the form of operations that kernels would have, and returns
-// probeAnswers answers to each. rounds are those, of probeRounds, that a loop did.
-func (e *gpuEngine) probe(sources []string, software bool, questions []question) (
-	answers []int32, rounds int32, err error) {
+// ask returns the device's probeAnswers answers to each question, and how many of probeRounds
+// rounds a loop ran.
+func (e *gpuEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
 	p := program{files: []string{"probe.cl"}}
-	program, err := q.build(p.text(sources), compilerOptions(true, software, false)+" -DNARROW=0", "probe")
+	program, err := q.build(p.text(e.build.sources), compilerOptions(true)+" -DNARROW=0", "probe")
 	if err != nil {
 		return nil, 0, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -33,18 +32,10 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e *gpuEngine) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
 	x := rows.Stored()
-	if err := enginecheck.Project(dst, x, p); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.programs == nil {
-		return fmt.Errorf("project: %w", engine.ErrClosed)
-	}
 	if err := e.compile(projectPrograms); err != nil {
-		return fmt.Errorf("project: %w", err)
+		return err
 	}
 	pinner := new(runtime.Pinner)
 	if !x.Sparse() {
@@ -57,13 +48,13 @@ func (e *gpuEngine) Project(dst []float32, rows dataset.Rows, p engine.Projectio
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e, dst: dst, x: x.Examples, p: p}
+	j := &projection{e: e.gpuEngine, dst: dst, x: x.Examples, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)
 	}
 	if err = errors.Join(err, e.q.settle(), j.free()); err != nil {
-		return fmt.Errorf("project %d examples of %d features by %d landmarks on %d axes on %s: %w",
+		return fmt.Errorf("%d examples of %d features by %d landmarks on %d axes on %s: %w",
 			x.N, x.D, p.Landmarks.N, p.Axes.Q, e.info.ID(), err)
 	}
 	return nil

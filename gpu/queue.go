@@ -31,8 +31,7 @@ type queue struct {
 	memory    int64 // of the device
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
-	loops     *buffer[int32] // where kernels say that loops were ended (kernels/contract.cl); nil if not watched
-	lost      bool           // the device does not answer, and may still use the host's memory
+	lost      bool // the device does not answer, and may still use the host's memory
 
 	work  engine.Work
 	trace func(name string, start, end time.Time) // of Options; nil for none
@@ -207,9 +206,6 @@ func (b *buffer[T]) read(v []T, at int) error {
 		return done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil))
 	})
 	b.q.staging.reset()
-	if err == nil {
-		err = b.q.checkLoops()
-	}
 	if err != nil {
 		return fmt.Errorf("read from %s: %w", b.name, err)
 	}
@@ -282,9 +278,6 @@ func (k *compiled) launch(width, height int, args ...any) error {
 
 // enqueue is launch for callers that want the event, which they release.
 func (k *compiled) enqueue(width, height int, args ...any) (*cl.Event, error) {
-	if k.q.loops != nil {
-		args = append(args, k.q.loops)
-	}
 	if len(args) != k.args {
 		return nil, fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
 	}

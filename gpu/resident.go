@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
@@ -45,8 +44,6 @@ type resident struct {
 	window int              // of them (store.Pages.Window)
 	maps   *buffer[float32] // of narrow examples
 	slots  []*slot          // for tiles that are streamed, else empty
-	failed error            // of the operation after which scores and cells may not belong together
-	closed bool
 }
 
 // use is what a resident is for.
@@ -185,12 +182,6 @@ func (e *gpuEngine) weightBatch(sparse bool, d, q int, use use) (batch, packed i
 }
 
 func (r *resident) Close() error {
-	r.e.mu.Lock()
-	defer r.e.mu.Unlock()
-	if r.closed {
-		return nil
-	}
-	r.closed = true
 	if r.e.programs == nil {
 		r.unpin()
 		return nil // the engine went first and took the memory with it
@@ -198,44 +189,13 @@ func (r *resident) Close() error {
 	return r.free()
 }
 
-// enter locks the engine for one operation; the caller unlocks r.e.mu.
-func (r *resident) enter(op string) error {
-	r.e.mu.Lock()
-	if r.closed || r.e.programs == nil {
-		r.e.mu.Unlock()
-		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
-	}
-	if r.failed != nil {
-		r.e.mu.Unlock()
-		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, r.failed)
-	}
-	return nil
-}
-
-// fail returns the error of an operation and ends the use of the resident: what the
-// device did and did not do is not known.
-func (r *resident) fail(op string, err error) error {
-	r.failed = fmt.Errorf("%s: %w", op, err)
-	return r.failed
-}
-
 func (r *resident) Shape() (n, d, q int) { return r.n, r.d, r.q }
 
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
-	if err := r.enter("rescore"); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.Rescore(w, classes, r.d, r.q); err != nil {
-		return err
-	}
 	if r.bounds.Take(w, classes) {
 		return nil
 	}
-	if err := r.rescore(w, classes); err != nil {
-		return r.fail("rescore", err)
-	}
-	return nil
+	return r.rescore(w, classes)
 }
 
 // rescore computes the scores of some classes for all examples.
@@ -336,7 +296,7 @@ func (r *resident) examples(t *tile, x arrays) []any {
 // them that are listed.
 func (e *gpuEngine) scoreItems(rows int, listed int32) int {
 	if e.cpu {
-		rows = (rows + e.tuning.ScoreRows - 1) / e.tuning.ScoreRows
+		rows = (rows + scoreRows - 1) / scoreRows
 	}
 	if listed == 0 {
 		return rows
@@ -363,15 +323,8 @@ func (e *gpuEngine) crowd() int {
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.enter("scores"); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.Scores(dst, from, to, r.n, r.q); err != nil {
-		return err
-	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {
-		return r.fail("scores", err)
+		return err
 	}
 	var blocks []float32
 	for _, t := range r.tiles {
@@ -385,7 +338,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		}
 		blocks = slices.Grow(blocks[:0], (last-first+lanes)*r.q)[:(last-first+lanes-1)/lanes*lanes*r.q]
 		if err := t.scores.read(blocks, first*r.q); err != nil {
-			return r.fail("scores", err)
+			return err
 		}
 		for row := first; row < last; row++ {
 			if i := t.example(row); i >= from && i < to {
@@ -403,29 +356,22 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 func scoreAt(i, c, q int) int { return (i/lanes*q+c)*lanes + i%lanes }
 
 func (r *resident) Predict(dst []int32) error {
-	if err := r.enter("predict"); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.Len("predict", "dst", len(dst), r.n); err != nil {
-		return err
-	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {
-		return r.fail("predict", err)
+		return err
 	}
 	for _, t := range r.tiles {
 		err := r.e.predict.launch(t.rows, 1, t.scores, r.ints, int32(t.rows), int32(r.q))
 		if err != nil {
-			return r.fail("predict", err)
+			return err
 		}
 		part := dst[t.from : t.from+t.rows]
 		if err := r.ints.read(part, 0); err != nil {
-			return r.fail("predict", err)
+			return err
 		}
 		for k, class := range part {
 			if class < 0 || int(class) >= r.q {
-				return r.fail("predict", fmt.Errorf("kernel predict wrote class %d of example %d to buffer %q, wanted 0 to %d; "+
-					"the device is at fault", class, t.example(k), r.ints.name, r.q-1))
+				return fmt.Errorf("kernel predict wrote class %d of example %d to buffer %q, wanted 0 to %d; "+
+					"the device is at fault", class, t.example(k), r.ints.name, r.q-1)
 			}
 		}
 		if t.sparse != nil {

@@ -3,7 +3,6 @@
 package gpu
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -26,8 +25,3 @@ func LeftOut() []error { return nil }
 
 // Open returns ErrNotBuilt.
 func Open(Info, Options) (engine.Engine, error) { return nil, errNotBuilt }
-
-// Tune returns ErrNotBuilt.
-func Tune(context.Context, Info, Options, Problem) (TuneReport, error) {
-	return TuneReport{}, errNotBuilt
-}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // chunks returns the number of chunks of d columns (clause 1).
@@ -18,14 +17,6 @@ func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 func vectorsAtOnce(d, q int) int { return min(q*q, max(16, q, 1<<20/d)) }
 
 func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	const op = "update vectors"
-	if err := r.enter(op); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.d, r.q); err != nil {
-		return err
-	}
 	for len(pairs) > 0 {
 		// As many as there is room for, of regions whose sums share a buffer.
 		n, first := 0, pairs[0].P/r.cells.perBuffer
@@ -33,7 +24,7 @@ func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float3
 			n++
 		}
 		if err := r.updateVectors(dst[:n*r.d], pairs[:n], inv); err != nil {
-			return r.fail(op, err)
+			return err
 		}
 		dst, pairs = dst[n*r.d:], pairs[n:]
 	}
@@ -63,24 +54,6 @@ func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float
 	return c.z.read(dst, 0)
 }
 
-func (r labelled) Norms(dst, inv []float32) error {
-	const op = "norms"
-	if err := r.enter(op); err != nil {
-		return err
-	}
-	defer r.e.mu.Unlock()
-	if err := enginecheck.Len(op, "dst", len(dst), r.q*r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len(op, "inv", len(inv), r.q*r.q); err != nil {
-		return err
-	}
-	if err := r.norms(dst, inv); err != nil {
-		return r.fail(op, err)
-	}
-	return nil
-}
-
 // useInverse brings an inverse to the device, unless it is there.
 func (c *cells) useInverse(inv []float32) error {
 	if slices.Equal(inv, c.inverse) {
@@ -97,9 +70,9 @@ func (c *cells) useInverse(inv []float32) error {
 	return nil
 }
 
-// norms computes those of the regions that changed since the last call; a step
-// moves examples of few regions.
-func (r *resident) norms(dst, inv []float32) error {
+// Norms computes the norms of the regions that changed since the last call; a step moves examples of
+// few regions.
+func (r labelled) Norms(dst, inv []float32) error {
 	c := r.cells
 	if err := c.useInverse(inv); err != nil {
 		return err

@@ -22,7 +22,6 @@ type weighing struct {
 	terms   *buffer[int32]   // of the total, as kernel add_groups wants them
 	triples *buffer[int32]
 
-	aimed bool
 	given int32 // 1 if the targets are given
 }
 
@@ -61,7 +60,7 @@ func (e *gpuEngine) ranges(d, q, rows int) int {
 
 // slabs returns how many work-items of weighted take the d columns of a block on a CPU.
 func (e *gpuEngine) slabs(d int) int {
-	return (d + e.tuning.WeightedColumns - 1) / e.tuning.WeightedColumns
+	return (d + weightedColumns - 1) / weightedColumns
 }
 
 // weighingShape returns how the examples of tiles of so many rows are cut.
@@ -83,9 +82,9 @@ func (e *gpuEngine) weighingShape(x dataset.Examples, rows, q int) (s weighingSh
 		s.fused = e.cpu && !e.build.apart && s.perBuffer == q && min(s.ranges*numerics.Block, rows) <= s.band &&
 			(s.ranges >= min(2*e.info.ComputeUnits, blocks) || e.build.ranges > 0)
 	}
-	s.pairs = (e.residualItems(s.band) + e.tuning.Group - 1) / e.tuning.Group
+	s.pairs = (e.residualItems(s.band) + e.group - 1) / e.group
 	if e.cpu {
-		s.pairs = max(s.pairs*e.tuning.Group, s.ranges)
+		s.pairs = max(s.pairs*e.group, s.ranges)
 	}
 	if _, err = fit("the coefficients of a block", s.band*q+lanes, 4, e.maxAlloc); err != nil {
 		return s, err
@@ -100,7 +99,7 @@ func (e *gpuEngine) residualItems(rows int) int {
 	if e.cpu {
 		return min((rows+e.vector-1)/e.vector, 256)
 	}
-	return min(rows, 512*e.tuning.Group)
+	return min(rows, 512*e.group)
 }
 
 // bytes is what newWeighing allocates, the bytes of a buffer being given by size.

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -29,7 +30,7 @@ func TestDoubts(t *testing.T) {
 	data, right, _ := noisyDigits() // 40 % pairwise
 	pairwise := func(rate float64) *confusion.Matrix { return must(confusion.Pairwise(data.Classes, rate)) }
 	logistic, pairs := softmax.Defaults(), uma.Defaults()
-	logistic.L2 = "0.001"
+	logistic.L2 = softmax.L2(0.001)
 	for _, c := range []struct {
 		name    string
 		noise   *confusion.Matrix
@@ -47,14 +48,14 @@ func TestDoubts(t *testing.T) {
 		o := host.Options{Engine: simd.New(), Learner: c.learner, MaxSteps: 300}
 		o.Watch.Note = func(format string, args ...any) {
 			if strings.HasPrefix(format, "warning: ") {
-				said = append(said, args[0].(host.Doubt).String())
+				said = append(said, args[0].(learners.Doubt).String())
 			}
 		}
 		m := must(host.Train(context.Background(), data, c.noise, o))
 		var lines []string
 		for _, d := range m.Doubts {
 			lines = append(lines, d.String())
-			if d.Code == "" || d.Text == "" || d.Advice == "" || !strings.HasPrefix(d.String(), d.Text+"; ") {
+			if d.Code == "" || d.Finding == "" || d.Advice == "" || !strings.HasPrefix(d.String(), d.Finding+"; ") {
 				t.Errorf("%s: found the doubt %+v", c.name, d)
 			}
 		}
@@ -77,8 +78,8 @@ func TestDoubts(t *testing.T) {
 func TestDoubtsNameClassesNeverPredicted(t *testing.T) {
 	data, _, _ := noisyDigits()
 	m := must(host.Train(context.Background(), data, nil, host.Options{Engine: simd.New(), MaxSteps: host.NoSteps}))
-	if len(m.Doubts) != 1 || m.Doubts[0].Code != host.ClassNotPredicted ||
-		!strings.Contains(m.Doubts[0].Text, `no example is predicted as "1", "2", "3", 6 other classes`) {
+	if len(m.Doubts) != 1 || m.Doubts[0].Code != judge.ClassNotPredicted ||
+		!strings.Contains(m.Doubts[0].Finding, `no example is predicted as "1", "2", "3", 6 other classes`) {
 		t.Errorf("%q", m.Doubts)
 	}
 }
@@ -91,21 +92,21 @@ func TestDoubtsOfTheEnd(t *testing.T) {
 	p.Doubt = 1000
 	o := host.Options{Engine: simd.New(), Learner: p}
 	m := must(host.Train(context.Background(), data, noise, o))
-	codes := map[host.DoubtCode]host.Doubt{}
+	codes := map[learners.DoubtCode]learners.Doubt{}
 	for _, d := range m.Doubts {
 		codes[d.Code] = d
 	}
-	if d := codes[host.ConvergedAtOnce]; m.Meta.Stop != string(host.Converged) || m.Meta.Steps > 1 ||
-		!strings.Contains(d.Text, "nothing left to learn after step 0") || !strings.Contains(d.Advice, "too much noise") {
+	if d := codes[judge.ConvergedAtOnce]; m.Meta.Stop != string(host.Converged) || m.Meta.Steps > 1 ||
+		!strings.Contains(d.Finding, "nothing left to learn after step 0") || !strings.Contains(d.Advice, "too much noise") {
 		t.Errorf("%s after %d steps: %+v", m.Meta.Stop, m.Meta.Steps, m.Doubts)
 	}
-	if d := codes[host.LearnerEndsInDoubt]; !strings.HasPrefix(d.Text, "uma: found no mistake left to correct") ||
-		!strings.HasPrefix(d.Advice, "try a smaller --alpha") {
+	if d := codes[learners.EndsInDoubt]; !strings.HasPrefix(d.Finding, "uma: found no mistake left to correct") ||
+		!strings.HasPrefix(d.Advice, "try a smaller alpha") {
 		t.Errorf("found %+v", m.Doubts)
 	}
 	o.From = m.Model
 	for _, d := range must(host.Train(context.Background(), data, noise, o)).Doubts {
-		if d.Code == host.ConvergedAtOnce {
+		if d.Code == judge.ConvergedAtOnce {
 			t.Errorf("a training that began with another one's weights: %+v", d)
 		}
 	}

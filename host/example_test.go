@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -74,7 +75,7 @@ func ExampleTrain() {
 func ExampleTrain_kernel() {
 	ctx, e := context.Background(), simd.New()
 	data, noise, right := noisyDigits()
-	kernel := &host.Kernel{
+	kernel := &fitting.Options{
 		Function:   kernel.Function{Kind: kernel.RBF}, // of a Gamma that suits the data
 		Components: 100,
 		Landmarks:  400, // examples that stand for all

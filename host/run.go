@@ -50,9 +50,9 @@ type Result struct {
 	W              engine.Weights
 	Steps          int
 	Stop           Stop
-	Note           string  // what is odd about the end, for the user; mostly empty
-	EstimatedError float64 // of W on the training examples, without a clean label (clause 10)
-	Counts         []int64 // Q×Q, examples by W's prediction (row) and noisy label
+	Doubts         []learners.Doubt // the learner's own, of the end; mostly none
+	EstimatedError float64          // of W on the training examples, without a clean label (clause 10)
+	Counts         []int64          // Q×Q, examples by W's prediction (row) and noisy label
 	// Noise is what the learner found out of the noise, nil if nothing. EstimatedError is
 	// then by that, unless its matrix has no inverse.
 	Noise   *confusion.Learned
@@ -129,12 +129,12 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 		}
 		if step.Done {
-			res.Stop, res.Note = Converged, step.Note
+			res.Stop, res.Doubts = Converged, step.Doubts
 			r.keep.converged(r.w, res.EstimatedError, res.Counts)
 			break
 		}
 		r.steps++
-		res.Note = step.Note
+		res.Doubts = step.Doubts
 		r.keep.stepped(r.w)
 		changed = step.Changed
 		if o.OnStep != nil {

@@ -3,7 +3,6 @@ package host_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"reflect"
@@ -41,8 +40,8 @@ func (s *script) Definition() *learners.Definition {
 	}
 	return &d
 }
-func (s *script) Flags(*flag.FlagSet) {}
-func (s *script) Check() error        { return nil }
+func (s *script) Parameters() []learners.Parameter { return nil }
+func (s *script) Check() error                     { return nil }
 func (s *script) Start(_ context.Context, p *learners.Problem) (learners.Learner, error) {
 	r, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
 	return &scriptRun{script: s, r: r}, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -26,13 +27,13 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 		o.MaxSteps = NoSteps
 	}
 	if k := meta.Kernel; k != nil {
-		o.Kernel = &Kernel{Function: k.Function, Cosine: k.Cosine}
-		if !hasOwnMap(params) {
+		o.Kernel = &fitting.Options{Function: k.Function, Cosine: k.Cosine}
+		if !fitting.HasOwnMap(params) {
 			steps := k.Preparation.Steps
 			o.Kernel.Steps = &steps
 			o.Kernel.Components = min(k.Components, n)
 			if o.Kernel.Landmarks = k.Landmarks; k.Landmarks >= n {
-				o.Kernel.Landmarks = AllLandmarks
+				o.Kernel.Landmarks = fitting.AllLandmarks
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -33,10 +34,10 @@ func TestSettingsRepeatTheTraining(t *testing.T) {
 	for name, o := range map[string]host.Options{
 		"softmax":    {},
 		"uma":        {Learner: uma.Defaults(), MaxSteps: 30, Seed: 3, Preparation: "bias,l2"},
-		"components": {Kernel: &host.Kernel{Function: rbf, Components: 40, Landmarks: 200}, Seed: 2},
-		"all": {Kernel: &host.Kernel{Function: rbf, Components: 30, Landmarks: host.AllLandmarks},
+		"components": {Kernel: &fitting.Options{Function: rbf, Components: 40, Landmarks: 200}, Seed: 2},
+		"all": {Kernel: &fitting.Options{Function: rbf, Components: 30, Landmarks: fitting.AllLandmarks},
 			MaxSteps: host.NoSteps},
-		"kernelmean": {Learner: kernelmean.Defaults(), Kernel: &host.Kernel{Function: rbf}},
+		"kernelmean": {Learner: kernelmean.Defaults(), Kernel: &fitting.Options{Function: rbf}},
 	} {
 		o.Engine = simd.New()
 		first, err := host.Train(ctx, data, noise, o)

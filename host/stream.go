@@ -44,6 +44,9 @@ func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix
 		return nil, err
 	}
 	t.phase(Prepared)
+	if err := t.open(); err != nil {
+		return nil, err
+	}
 	w := engine.NewWeights(t.problem.Q, t.problem.X.D)
 	if o.From != nil {
 		copy(w.W, o.From.W)

@@ -3,30 +3,25 @@ package host
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
-
-// MostFolds is the largest Options.TemperatureFolds.
-const MostFolds = 100
 
 // How much of the training examples their own temperature is fitted to: more tells nothing
 // more, and takes longer than some trainings.
 const (
 	temperatureScores = 1 << 16 // examples × classes
 	temperatureLeast  = 1000    // examples, whatever the number of classes
-	temperatureBlock  = 1 << 22 // values of the examples that are copied at a time
 )
 
 // checkFolds judges Options.TemperatureFolds.
 func checkFolds(k int) error {
-	if k != 0 && (k < 2 || k > MostFolds) {
-		return fmt.Errorf("found %d folds for the temperature, wanted 2 to %d, or 0 for none", k, MostFolds)
+	if k != 0 && (k < 2 || k > judge.MostFolds) {
+		return fmt.Errorf("found %d folds for the temperature, wanted 2 to %d, or 0 for none", k, judge.MostFolds)
 	}
 	return nil
 }
@@ -71,13 +66,13 @@ func (t *training) ownScores(w engine.Weights) (scores []float32, y []int32, err
 
 // scores returns the scores of some of the examples, and their labels.
 func (t *training) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
-	for block := range slices.Chunk(which, max(1, temperatureBlock/w.D)) {
-		some := pick(t.problem.Rows(), t.problem.Y, block)
-		s, err := engine.Scores(t.Engine, w, some.x)
+	for block := range slices.Chunk(which, max(1, judge.BlockValues/w.D)) {
+		some := judge.Pick(t.problem.Rows(), t.problem.Y, block)
+		s, err := engine.Scores(t.Engine, w, some.X)
 		if err != nil {
 			return nil, nil, err
 		}
-		scores, y = append(scores, s...), append(y, some.y...)
+		scores, y = append(scores, s...), append(y, some.Y...)
 	}
 	return scores, y, nil
 }
@@ -88,32 +83,26 @@ func (t *training) scores(w engine.Weights, which []int) (scores []float32, y []
 func (t *training) foldScores(
 	ctx context.Context, w engine.Weights, folds int,
 ) (scores []float32, y []int32, err error) {
-	of := foldsOf(t.problem.Y, t.problem.Q, folds, t.Seed)
+	of := judge.Folds(t.problem.Y, t.problem.Q, folds, t.Seed)
 	o := RunOptions{MaxSteps: t.MaxSteps, Weights: t.Weights}
 	if t.From != nil {
 		o.From = t.From.W
 	}
-	ctx, task := progress.Begin(ctx, foldWork(folds))
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: "learning without each fold", Unit: "fold", Total: int64(folds)})
 	defer task.End()
 	for f := range folds {
 		task.Reach(int64(f))
-		var fit, rest []int
-		for i, k := range of {
-			if k == f {
-				rest = append(rest, i)
-			} else {
-				fit = append(fit, i)
-			}
-		}
+		fit, rest := judge.Divide(of, f)
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some, release, err := keep(t.problem.Rows(), t.problem.Y, fit)
+		some, release, err := judge.Keep(t.problem.Rows(), t.problem.Y, fit)
 		defer release() // of what ranks share; the collector takes the rest before
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}
-		run, err := Run(ctx, t.Learner, t.problem.On(some.x, some.y), o)
+		run, err := Run(ctx, t.Learner, t.problem.On(some.X, some.Y), o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}
@@ -121,8 +110,8 @@ func (t *training) foldScores(
 			return nil, nil, err
 		}
 		unit := 1.0
-		if l := deviation(run.W); l > 0 {
-			unit = deviation(w) / l
+		if l := judge.Deviation(run.W); l > 0 {
+			unit = judge.Deviation(w) / l
 		}
 		s, labels, err := t.scores(run.W, rest)
 		if err != nil {
@@ -135,38 +124,4 @@ func (t *training) foldScores(
 		t.note("temperature: fold %d of %d, %d steps", f+1, folds, run.Steps)
 	}
 	return scores, y, nil
-}
-
-// foldsOf returns the fold of each example, 0..folds-1: at random, but each noisy label's
-// examples are shared out evenly.
-func foldsOf(y []int32, q, folds int, seed uint64) []int {
-	rng := rand.New(rand.NewPCG(seed, 0x666f6c64)) // "fold"
-	next, of := make([]int, q), make([]int, len(y))
-	for k := range next {
-		next[k] = rng.IntN(folds)
-	}
-	for _, i := range rng.Perm(len(y)) {
-		k := y[i]
-		of[i] = next[k] % folds
-		next[k]++
-	}
-	return of
-}
-
-// deviation returns how far the weight vectors of w are from their mean: the root of the sum
-// of the squared distances, to which differences of scores are in proportion.
-func deviation(w engine.Weights) float64 {
-	sum := 0.0
-	for j := range w.D {
-		mean := 0.0
-		for r := range w.Q {
-			mean += float64(w.W[r*w.D+j])
-		}
-		mean /= float64(w.Q)
-		for r := range w.Q {
-			v := float64(w.W[r*w.D+j]) - mean
-			sum += float64(v * v)
-		}
-	}
-	return math.Sqrt(sum)
 }

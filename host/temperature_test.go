@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
 
@@ -89,7 +90,7 @@ func TestTemperatureFolds(t *testing.T) {
 	if resumed.Meta.Temperature != folds.Meta.Temperature {
 		t.Errorf("temperature %v, wanted %v", resumed.Meta.Temperature, folds.Meta.Temperature)
 	}
-	for _, bad := range []int{-1, 1, host.MostFolds + 1} {
+	for _, bad := range []int{-1, 1, judge.MostFolds + 1} {
 		o := host.Options{Engine: simd.New(), TemperatureFolds: bad}
 		if _, err := host.Train(context.Background(), data, noise, o); err == nil ||
 			!strings.Contains(err.Error(), "folds for the temperature, wanted 2 to 100") {

@@ -13,8 +13,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Together says whether OutOfFoldAll trains with these options side by side with others: if the
-// learner has a StepAll, the features are not mapped, and of the weights of all steps only one is kept.
+// ErrTogether marks options that TrainAll does not take.
+var ErrTogether = errors.New("trainings cannot be made side by side")
+
+// Together returns whether TrainAll takes these options: the learner has a StepAll, the features are not
+// mapped, and the rule keeps the weights of one step.
 func (o *Options) Together() bool {
 	if o.Learner == nil || o.Learner.Definition().StepAll == nil || o.Kernel != nil || o.Annotations != nil {
 		return false
@@ -23,109 +26,41 @@ func (o *Options) Together() bool {
 	return err == nil && (rule == learners.Last || rule == learners.Best)
 }
 
-// OutOfFoldAll is OutOfFold for several ways to train that may differ in Learner, MaxSteps and Weights
-// alone, all of which are Together: the results have the same bits. Examples are prepared once for all
-// ways, and a step of the learners reads them once. It takes the memory of the weights of all
-// ways, several times. The error of any way ends it.
-func OutOfFoldAll(
-	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, ways []Options, folds int,
-) ([]*HeldOut, error) {
-	if len(ways) == 0 {
-		return nil, nil
-	}
-	for k := range ways {
-		if o := &ways[k]; !o.Together() || o.Seed != ways[0].Seed || o.Preparation != ways[0].Preparation {
-			return nil, fmt.Errorf("out of fold: found a way to train, number %d, that cannot be made together with the "+
-				"first, wanted a learner that steps with others, no kernel, and the same preparation and seed", k+1)
+// TrainAll returns the weights that Train would learn by each of several options, all of them Together,
+// and the preparation of the examples. The options may differ in Learner, MaxSteps and Weights alone.
+// data is prepared once, and a step of the learners reads it once. The first error ends it.
+func TrainAll(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []Options,
+) ([]engine.Weights, *dataset.Preparation, error) {
+	for k := range all {
+		if o := &all[k]; !o.Together() || o.Seed != all[0].Seed || o.Preparation != all[0].Preparation {
+			return nil, nil, fmt.Errorf("%w: options %d: got another preparation or seed than the first, a kernel "+
+				"map, or a learner that steps alone (see Options.Together)", ErrTogether, k+1)
 		}
-	}
-	all, spreads := make([]*HeldOut, len(ways)), make([][]float64, len(ways))
-	labelled := data
-	for k, o := range ways {
-		var err error
-		if labelled, all[k], err = newHeldOut(data, o, folds); err != nil {
-			return nil, err
-		}
-	}
-	note := ways[0].Watch.Note
-	fitting := ctx
-	ctx, task := progress.Begin(ctx, foldWork(folds))
-	defer task.End()
-	for f := range folds {
-		runs, err := holdOutAll(ctx, labelled, noise, ways, all, f)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
-		}
-		for k, r := range runs {
-			spreads[k] = append(spreads[k], deviation(r.w))
-		}
-		if note != nil {
-			note("fold %d of %d: %d trainings side by side", f+1, folds, len(ways))
-		}
-		task.Add(1)
-	}
-	task.End()
-	for k, h := range all {
-		h.finish(fitting, spreads[k], labelled.Y, noise, note)
-	}
-	return all, nil
-}
-
-// holdOutAll learns in all ways without fold f and scores it.
-func holdOutAll(
-	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, ways []Options, all []*HeldOut, f int,
-) (runs []*run, err error) {
-	part, _, rest, release, err := all[0].part(data, f)
-	defer release()
-	if err != nil {
-		return nil, err
 	}
 	var trainings []*training
-	for _, o := range ways {
+	for _, o := range all {
 		o.TemperatureFolds, o.Watch = 0, Watch{}
-		t, err := newTraining(part, noise, o)
+		t, err := newTraining(data, noise, o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := t.prepare(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		part = &t.data // prepared, for the next
+		data = &t.data // prepared, for the next
 		trainings = append(trainings, t)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if runs, err = learnAll(ctx, trainings); err != nil {
-		return nil, err
-	}
-	for block := range slices.Chunk(rest, max(1, temperatureBlock/max(1, data.D))) {
-		x := data.Examples.Pick(block)
-		if data.Prepared == nil {
-			if x, err = part.Prepared.Apply(x); err != nil {
-				return nil, err
-			}
-		}
-		for k, r := range runs {
-			s, err := engine.Scores(ways[k].Engine, r.w, x)
-			if err != nil {
-				return nil, err
-			}
-			q := all[k].Q
-			for b, i := range block {
-				copy(all[k].Scores[i*q:], s[b*q:(b+1)*q])
-			}
-		}
-	}
-	return runs, nil
+	weights, err := learnAll(ctx, trainings)
+	return weights, data.Prepared, err
 }
 
-// learnAll is Run for trainings of one problem side by side. The w of a run that it returns is the
-// weights that its rule keeps.
-func learnAll(ctx context.Context, trainings []*training) (runs []*run, err error) {
+// learnAll is Run for trainings of one problem side by side. It returns the weights that each rule keeps.
+func learnAll(ctx context.Context, trainings []*training) (weights []engine.Weights, err error) {
+	var runs []*run
 	loaded, err := trainings[0].problem.Load()
 	if err != nil {
 		return nil, err
@@ -140,7 +75,7 @@ func learnAll(ctx context.Context, trainings []*training) (runs []*run, err erro
 		t.problem.Loaded = loaded
 		r, err := start(ctx, t.Learner, t.problem, RunOptions{Weights: t.Weights})
 		if err != nil {
-			return runs, err
+			return nil, err
 		}
 		runs = append(runs, r)
 	}
@@ -158,22 +93,23 @@ func learnAll(ctx context.Context, trainings []*training) (runs []*run, err erro
 			if r.keep.chooses() {
 				counts, estimate, err := r.count(ctx, r.w, learners.AllClasses(r.w.Q))
 				if err != nil {
-					return runs, err
+					return nil, err
 				}
 				r.keep.assigned(r.w, r.steps, estimate, counts)
 			}
 		}
 		going = slices.DeleteFunc(going, func(r *run) bool { return r.steps >= most(r) })
 		if going, err = stepAll(ctx, trainings[0].Learner.Definition().StepAll, going); err != nil {
-			return runs, err
+			return nil, err
 		}
 	}
 	for _, r := range runs {
 		if r.keep.chooses() {
 			r.w = r.keep.best
 		}
+		weights = append(weights, r.w)
 	}
-	return runs, nil
+	return weights, nil
 }
 
 // stepAll makes a step of each run, and returns those that have not converged.

@@ -10,9 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +20,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -36,14 +37,18 @@ const NoSteps = -1
 
 // Options of Train. Engine is required; the other fields may keep their zero values.
 type Options struct {
-	Engine      engine.Engine   // on which to compute: simd.New(), or what gpu.Open returns
-	Learner     learners.Params // uma.Defaults(), for instance; nil for the first of package catalog
-	Preparation string          // steps as dataset.ParseSteps takes them; "" for those of Prepare
-	Kernel      *Kernel         // to be nonlinear in the features; nil to be linear
-	MaxSteps    int             // 0 for the learner's default, NoSteps for none
-	Weights     learners.Rule   // "" for the learner's default
-	Seed        uint64          // of all random choices
-	InPlace     bool            // prepared features may be written over those of the data, which nobody needs any more
+	Engine engine.Engine // on which to compute: simd.New(), or what gpu.Open returns
+	// Open returns the engine, in place of Engine, when the examples are prepared and their size is known.
+	// The caller closes the engine.
+	Open        func(Work) (engine.Engine, error)
+	Learner     learners.Params  // uma.Defaults(), for instance; nil for the first of package catalog
+	Preparation string           // steps as dataset.ParseSteps takes them; "" for those of Prepare
+	Kernel      *fitting.Options // to be nonlinear in the features; nil to be linear
+	MaxSteps    int              // 0 for the learner's default, NoSteps for none
+	Weights     learners.Rule    // "" for the learner's default
+	Seed        uint64           // of all random choices
+	HoldOut     float64          // share of the examples to keep from the training, in Trained.HeldOut; 0 for none
+	Memory      []dataset.Memory // how the memory of the data may be used, which is read only by default
 	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the
 	// training examples themselves, which promise too much where few were learned almost by
 	// heart; 2 to MostFolds on those of examples held out from that many further trainings,
@@ -89,48 +94,150 @@ const (
 	Learned               // the weights are learned
 )
 
+// Work is what a learner reads: the size of it decides which engine suits.
+type Work struct {
+	Data       *dataset.Dataset // prepared, and not mapped; not to be changed
+	Components int              // columns that the kernel map makes of them; 0 without a map
+	Classes    int
+	Condition  float64 // number of the confusion matrix, 1 or more
+}
+
 // Trained is a model, and the run that its weights come from.
 type Trained struct {
 	*model.Model
-	Run Result
-	// Doubts are what the examples speak against: the confusion matrix, or the result. Watch.Note has
-	// been told them.
-	Doubts []Doubt
+	Run   Result
+	Given *confusion.Inverse // C⁻¹ of the given matrix; Run.Inverse is that of a learned one, if there is one
+	// Doubts speak against the confusion matrix or the result. Watch.Note has been told them.
+	Doubts  []learners.Doubt
+	HeldOut *dataset.Dataset // the share Options.HoldOut of the data, not prepared by this training; nil for none
 }
 
-// Train learns from the noisy labels of data a model that can be saved and predicts.
-// noise describes what is wrong with the labels; nil means that they are right. Raw data
-// are prepared first, prepared ones taken as they are; data itself is only read, unless Options.InPlace is set.
+// Train learns a model from the noisy labels of data. noise describes the noise of the labels; nil means
+// that they are right. Raw data are prepared first, prepared data taken as they are. data is only read,
+// unless Options.Memory has dataset.InPlace: then it may lose its examples.
 //
-// If ctx is cancelled before the learning begins, Train returns ctx's error. If it is
-// cancelled later, Train finishes the step under way and returns the model so far: its
-// Meta.Stop is "interrupted", and Options.Resume goes on from it.
+// If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled later,
+// Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
+// Options.Resume goes on from it.
 func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Trained, error) {
-	t, err := newTraining(data, noise, o)
+	t, err := begin(ctx, data, noise, o)
 	if err != nil {
 		return nil, err
 	}
-	defer t.release(data)
-	if err := t.prepare(); err != nil {
-		return nil, err
-	}
-	// What no model can hold is refused now, rather than when it is to be written.
-	if err := t.model.Meta.Check(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	t.phase(Prepared)
-	if err := t.mapFeatures(ctx, data); err != nil {
+	defer t.release()
+	if err := t.mapFeatures(ctx); err != nil {
 		return nil, err
 	}
 	return t.learn(ctx)
 }
 
+// Plan returns the work that Train would do. It prepares the data and opens the engine, as Train does, and
+// learns nothing.
+func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*Work, error) {
+	t, err := begin(ctx, data, noise, o)
+	if err != nil {
+		return nil, err
+	}
+	w := t.work()
+	return &w, nil
+}
+
+// begin holds out, prepares the data and opens the engine.
+func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*training, error) {
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	fit, held, err := o.holdOut(data)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTraining(fit, noise, o)
+	if err != nil {
+		return nil, err
+	}
+	t.held = held
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	// What no model can hold is refused now, rather than when it is to be written.
+	if err = t.model.Meta.Check(); err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		t.phase(Prepared)
+		err = t.open()
+	}
+	if err != nil {
+		t.release()
+		return nil, err
+	}
+	return t, nil
+}
+
+// holdOut divides the data into those to learn from and those held out, nil for none.
+func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, err error) {
+	switch share := o.HoldOut; {
+	case share == 0:
+		return data, nil, nil
+	case !(share > 0 && share < 1):
+		return nil, nil, fmt.Errorf("train: share to hold out: got %v, want above 0 and below 1", share)
+	case o.Annotations != nil:
+		return nil, nil, errors.New("train: share to hold out: got annotations, want labels to judge by")
+	}
+	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed, o.Memory...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("train: hold out: %w", err)
+	}
+	fit, held = parts[0], parts[1]
+	if o.inPlace() { // parts are copies
+		if err := data.Close(); err != nil {
+			return nil, nil, err
+		}
+		data.Put(dataset.Examples{})
+	}
+	if o.Watch.Note != nil {
+		o.Watch.Note("validate: %d examples to learn from, %d to judge by", fit.N, held.N)
+	}
+	return fit, held, nil
+}
+
+// inPlace reports whether the training may write to the data.
+func (o *Options) inPlace() bool { return slices.Contains(o.Memory, dataset.InPlace) }
+
+// open opens the engine, if it is not there yet.
+func (t *training) open() (err error) {
+	if t.Options.Open != nil {
+		if t.Kernel != nil && !fitting.HasOwnMap(t.Learner) { // what cannot be fitted needs no engine
+			if _, err := t.Kernel.Plan(&t.data); err != nil {
+				return err
+			}
+		}
+		if t.Engine, err = t.Options.Open(t.work()); err != nil {
+			return err
+		}
+	}
+	t.problem.Engine = t.Engine
+	return nil
+}
+
+// work returns what the learner will read.
+func (t *training) work() Work {
+	w := Work{Data: &t.data, Classes: len(t.data.Classes), Condition: t.inverse.Condition}
+	switch base := t.base(); {
+	case base != nil && base.Projection != nil:
+		w.Components = base.D
+	case t.Kernel == nil:
+	case fitting.HasOwnMap(t.Learner):
+		w.Components = w.Classes
+	default:
+		w.Components = t.Kernel.MostComponents(t.data.N, t.data.D)
+	}
+	return w
+}
+
 // release gives back examples that were prepared or mapped here, not those given, where ranks share them.
-func (t *training) release(given *dataset.Dataset) {
-	if t.data.Stored().At.Shared() != given.Stored().At.Shared() {
+func (t *training) release() {
+	if t.data.Stored().At.Shared() != t.given.Stored().At.Shared() {
 		t.data.Stored().Close()
 	}
 }
@@ -138,10 +245,11 @@ func (t *training) release(given *dataset.Dataset) {
 // training is a call of Train.
 type training struct {
 	Options
-	data    dataset.Dataset // a copy, whose fields change
-	problem *learners.Problem
-	inverse *confusion.Inverse
-	model   model.Model // as far as it is known
+	given, held *dataset.Dataset // the caller's data to learn from, and those held out
+	data        dataset.Dataset  // a copy, whose fields change
+	problem     *learners.Problem
+	inverse     *confusion.Inverse
+	model       model.Model // as far as it is known
 }
 
 // newTraining judges the options and begins the model's metadata.
@@ -178,7 +286,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		base.Meta.TrainedOn(data)
 		o.Resume = &base
 	}
-	t := &training{Options: o, data: *data}
+	t := &training{Options: o, given: data, data: *data}
 	if a := o.Annotations; a != nil {
 		if err := a.Check(data.N, len(data.Classes)); err != nil {
 			return nil, fmt.Errorf("train: %w", err)
@@ -193,7 +301,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
 		Engine: o.Engine, Seed: o.Seed,
 	}
-	if err := t.problem.Check(); err != nil {
+	if err := t.problem.Check(); err != nil && !(o.Open != nil && errors.Is(err, learners.ErrNoEngine)) {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	if noise != nil && !slices.Equal(noise.Classes, data.Classes) {
@@ -207,10 +315,10 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and changes none%s",
 			about.Name, insteadOf(about.New()))
 	}
-	if t.data.SHA256 == "" && t.data.Prepared == nil {
+	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 {
 		t.data.SHA256 = t.data.Hash()
 	}
-	parameters, err := json.Marshal(o.Learner)
+	parameters, err := learners.Marshal(o.Learner)
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters of learner %s: %w", about.Name, err)
 	}
@@ -234,9 +342,6 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 			t.model.Meta.Inverse = noise.Inversion.String()
 		}
 	}
-	d := o.Engine.Device()
-	t.model.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
-		Conforming: d.Conforming}
 	return t, nil
 }
 
@@ -248,38 +353,37 @@ func (t *training) base() *model.Model {
 	return t.From
 }
 
-// prepare makes the data those that a learner, or a kernel map, sees.
+// prepare prepares the data: the caller's own, if they may be overwritten, so that raw values need not
+// be kept beside them.
 func (t *training) prepare() error {
-	base := t.base()
-	if base == nil {
-		if err := Prepare(&t.data, t.Preparation, t.Kernel != nil, t.memory()...); err != nil {
+	d := &t.data
+	if t.inPlace() {
+		d = t.given
+	}
+	if base := t.base(); base != nil {
+		if err := t.adopt(base, d); err != nil {
 			return err
 		}
-	} else if err := t.adopt(base); err != nil {
+	} else if err := Prepare(d, t.Preparation, t.Kernel != nil, t.Memory...); err != nil {
 		return err
 	}
-	t.model.Meta.Preparation = *t.data.Prepared
-	t.problem = t.problem.On(&t.data, t.data.Y)
+	y, hash := t.data.Y, t.data.SHA256
+	t.data = *d
+	t.data.Y, t.data.SHA256 = y, hash
+	t.model.Meta.Preparation = *d.Prepared
+	t.problem = t.problem.On(&t.data, y)
 	t.problem.Annotations = t.Annotations
-	t.problem.Bias = t.data.Prepared.Steps.Bias
+	t.problem.Bias = d.Prepared.Steps.Bias
 	return nil
 }
 
-// memory says how the memory of the data may be used.
-func (t *training) memory() []dataset.Memory {
-	if t.InPlace {
-		return []dataset.Memory{dataset.InPlace}
-	}
-	return nil
-}
-
-// adopt prepares the data as base was, to begin with its weights or to go on with it.
-func (t *training) adopt(base *model.Model) error {
+// adopt prepares d as the data of base were, to begin with its weights or to go on with it.
+func (t *training) adopt(base *model.Model, d *dataset.Dataset) error {
 	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
 		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, "+
 			"%.40q, in their order", t.data.Classes, base.Meta.Classes)
 	}
-	if err := t.data.PrepareBy(&base.Meta.Preparation, t.memory()...); err != nil {
+	if err := d.PrepareBy(&base.Meta.Preparation, t.Memory...); err != nil {
 		return err
 	}
 	if t.From != nil {
@@ -300,7 +404,7 @@ func (t *training) checkSame(base *model.Model) error {
 	is, was := &t.model, base
 	then := string(was.Meta.Parameters)
 	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil { // with what an older file leaves out
-		if text, err := json.Marshal(p); err == nil {
+		if text, err := learners.Marshal(p); err == nil {
 			then = string(text)
 		}
 	}
@@ -345,8 +449,8 @@ func (t *training) onRanks() string {
 	return " (of this version; what an earlier one began goes on in one process)"
 }
 
-// mapFeatures maps the prepared features, if there is a kernel function. given are the data of the caller.
-func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err error) {
+// mapFeatures maps the prepared features, if there is a kernel function.
+func (t *training) mapFeatures(ctx context.Context) (err error) {
 	var k *featuremap.Map
 	z := t.data.Stored()
 	if base := t.base(); base != nil {
@@ -355,7 +459,8 @@ func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err
 		}
 		z, err = k.Apply(ctx, t.Engine, z)
 	} else if t.Kernel != nil {
-		k, z, err = t.fitKernel(ctx)
+		k, z, err = t.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.Learner, MaxSteps: t.MaxSteps,
+			Learn: t.trial, Note: t.note})
 	} else {
 		return nil
 	}
@@ -367,11 +472,14 @@ func (t *training) mapFeatures(ctx context.Context, given *dataset.Dataset) (err
 	}
 	t.model.SetMap(k)
 	t.model.Meta.Kernel.Examples = t.behindMeans()
-	t.release(given)
-	t.data.Put(z) // for the collector, if the caller lets the others go too
+	t.release()
+	t.data.Put(z)
+	if t.inPlace() { // nobody needs the features any more, which may be large
+		t.given.Put(dataset.Examples{N: t.given.N, D: t.given.D})
+	}
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations
-	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, hasOwnMap(t.Learner)
+	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, fitting.HasOwnMap(t.Learner)
 	t.phase(Mapped)
 	return nil
 }
@@ -405,24 +513,29 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
-	found, err := t.doubts(ctx, &result)
+	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes, D: result.W.D,
+		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError, Steps: result.Steps,
+		AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
 	if err != nil {
 		return nil, err
 	}
 	for _, doubt := range found {
-		if doubt.Code == LearnerEndsInDoubt {
-			t.note("%s", result.Note)
-			continue
+		if slices.Contains(result.Doubts, doubt) { // the learner's own
+			t.note("%s", doubt)
+		} else {
+			t.note("warning: %s", doubt)
 		}
-		t.note("warning: %s", doubt)
 	}
 	t.phase(Learned)
-	return &Trained{m, result, found}, nil
+	return &Trained{m, result, t.inverse, found, t.held}, nil
 }
 
 // with returns the model with weights w and what belongs to them.
 func (t *training) with(w engine.Weights, estimate *float64, steps int, stop string) *model.Model {
 	m := t.model
+	d := t.Engine.Device()
+	m.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
+		Conforming: d.Conforming}
 	m.D, m.W = w.D, w.W
 	m.Meta.EstimatedError, m.Meta.Steps, m.Meta.Stop = estimate, steps, stop
 	return &m
@@ -442,12 +555,10 @@ func (t *training) note(format string, args ...any) {
 
 // insteadOf says what the user of a learner that takes labels to be right can do about wrong ones.
 func insteadOf(p learners.Params) string {
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	p.Flags(fs)
-	if fs.Lookup("correction") != nil {
-		return ", unless its steps are corrected (--correction steps)"
+	if _, ok := learners.Lookup(p, "correction"); ok {
+		return ", unless its correction is steps"
 	}
-	return "; learn from what uma-gpu issues --write-clean makes of the data, or with another learner, such as softmax"
+	return "; learn from labels that are made clean, or with another learner, such as softmax"
 }
 
 // learnedOf is what a model keeps of n. It shares n's numbers.
@@ -467,4 +578,54 @@ func sixDigits(v float64) float64 {
 		return v
 	}
 	return rounded
+}
+
+// trial returns the weights that a trial of the search for γ learns.
+func (t *training) trial(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
+	result, err := Run(ctx, t.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.Weights})
+	return result.W, err
+}
+
+// endedAtOnce returns whether a training that might have made more steps has converged after one at most.
+func (t *training) endedAtOnce(r *Result) bool {
+	const oneStep = 2 // the most steps of learners that need only one
+	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil && t.Learner.Definition().MaxSteps > oneStep
+}
+
+// checkOwnMap says what of the options means nothing to a learner with a kernel map of its own.
+func (o *Options) checkOwnMap() error {
+	if !fitting.HasOwnMap(o.Learner) {
+		return nil
+	}
+	found := ""
+	switch k := o.Kernel; {
+	case o.From != nil && o.From.Projection != nil:
+		found = "a model with a kernel map to begin with"
+	case k == nil:
+	case k.Components != 0 || k.Variance != 0:
+		found = "a number of components"
+	case k.Landmarks != 0 || k.Choice != "" && k.Choice != pca.Uniform:
+		found = "landmarks"
+	case k.Steps != nil:
+		found = "a preparation of components"
+	}
+	if found == "" {
+		return nil
+	}
+	return fmt.Errorf("found %s, wanted none: learner %s has a kernel map of its own", found, o.Learner.Definition().Name)
+}
+
+// behindMeans returns how many examples each number of a learner's own map is the mean of; nil of kernel PCA.
+func (t *training) behindMeans() []int64 {
+	if base := t.base(); base != nil {
+		return base.Meta.Kernel.Examples
+	}
+	if !fitting.HasOwnMap(t.Learner) {
+		return nil
+	}
+	counts := make([]int64, t.problem.Q)
+	for _, k := range t.problem.Y {
+		counts[k]++
+	}
+	return counts
 }

@@ -83,7 +83,7 @@ func TestResumeOldParameters(t *testing.T) {
 // TestNote: a learner that ends with much left wrong says so.
 func TestNote(t *testing.T) {
 	data, noise, _ := noisyDigits()
-	for alpha, want := range map[float32]string{0: "", 0.5: "are wrong; try a smaller --alpha"} {
+	for alpha, want := range map[float32]string{0: "", 0.5: "are wrong; try a smaller alpha"} {
 		var notes string
 		o := host.Options{Engine: simd.New(), MaxSteps: 5, Learner: &uma.Params{Step: uma.StepPair,
 			Select: uma.SelectError, Alpha: alpha, AlphaUnit: uma.UnitScore}}

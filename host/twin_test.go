@@ -65,7 +65,7 @@ func TestTwin(t *testing.T) {
 		name := fmt.Sprintf("%s %s %s %s %s alpha %v", c.file, c.steps, c.step, c.sel, c.weights, c.alpha)
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			data, err := dataset.Read(t.Context(), "../testdata/"+c.file, dataset.Options{LabelColumn: c.label})
+			data, err := dataset.Read(t.Context(), "../testdata/"+c.file, dataset.Options{Table: dataset.Table{LabelColumn: c.label}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func trainFile(
 			t.Fatal(err)
 		}
 	}
-	data, err := dataset.Read(t.Context(), path, dataset.Options{LabelColumn: label})
+	data, err := dataset.Read(t.Context(), path, dataset.Options{Table: dataset.Table{LabelColumn: label}})
 	must(err)
 	s, err := dataset.ParseSteps(steps)
 	must(err)

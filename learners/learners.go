@@ -6,7 +6,7 @@ package learners
 
 import (
 	"context"
-	"flag"
+	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -64,10 +64,39 @@ type Compressor interface {
 
 // Step is what Learner.Step did.
 type Step struct {
-	Done    bool    // there was nothing left to improve; w is as before, the rest but Note is empty
-	Note    string  // what the user should know of a run that ends here, and behind "; " what to do; mostly empty
+	Done    bool    // there was nothing left to improve; w is as before, the rest but Doubts is empty
+	Doubts  []Doubt // of a run that ends here; mostly none
 	Changed []int   // classes whose weights changed, each once
 	Fields  []Field // what the step was about, for whoever watches
+}
+
+// Doubt is a finding about a result that its user should know, mostly one against it.
+type Doubt struct {
+	Code    DoubtCode `json:"code"`
+	Finding string    `json:"text"`
+	Advice  string    `json:"advice"` // what to do about it; may be empty
+}
+
+// String returns the finding and the advice.
+func (d Doubt) String() string {
+	if d.Advice == "" {
+		return d.Finding
+	}
+	return d.Finding + "; " + d.Advice
+}
+
+// DoubtCode says for programs what a doubt is about. Codes do not change; new ones may come.
+type DoubtCode string
+
+// The codes that learners give.
+const (
+	EndsInDoubt      DoubtCode = "learner-ends-in-doubt" // the last step left something undone
+	CorrectionChosen DoubtCode = "correction-chosen"     // which correction did best; no fault
+)
+
+// EndInDoubt returns the doubt of a learner that leaves something undone.
+func EndInDoubt(advice, format string, args ...any) []Doubt {
+	return []Doubt{{EndsInDoubt, fmt.Sprintf(format, args...), advice}}
 }
 
 // Field is one thing to tell of a step.
@@ -76,17 +105,17 @@ type Field struct {
 	Value any // a float64, an int, or an engine.Pair of classes (predicted, true)
 }
 
-// Params are the parameters of a learner: a pointer to a struct whose JSON goes into the
-// model file, and comes back from there.
+// Params are the parameters of a learner: a pointer to a struct. Marshal returns the JSON
+// that a model file keeps, and Definition.Parse reads it.
 type Params interface {
 	// Definition returns the catalog's entry of the learner that these parameters are of.
 	Definition() *Definition
 
-	// Flags defines a flag for each parameter, whose value is the default and into which
-	// the flag is parsed. Names are those of the JSON, with dashes for underscores.
-	Flags(*flag.FlagSet)
+	// Parameters declares each parameter, bound to its field, in the order of the JSON.
+	Parameters() []Parameter
 
-	// Check says which parameter is out of its range, and what was wanted.
+	// Check returns a *ParameterError if a value is not allowed, by itself (CheckEach) or
+	// with another.
 	Check() error
 
 	// Start loads the problem's examples on its engine and begins a run. Later changes
@@ -146,6 +175,15 @@ const (
 	BestAverage Rule = "best-average"
 )
 
+// Loading is the method of an engine by which a run loads its examples.
+type Loading int
+
+const (
+	LoadsCells     Loading = iota // Engine.LoadCells
+	LoadsEvaluator                // Engine.LoadEvaluator
+	LoadsScorer                   // Engine.Load: the learner asks for scores and predictions alone
+)
+
 // Definition is what there is to know of a learner before any data.
 type Definition struct {
 	Name     string        // of flags and model files: lower-case letters, and digits behind them
@@ -156,13 +194,8 @@ type Definition struct {
 	Weights  []Rule        // that make sense, the default first
 	New      func() Params // the defaults
 
-	// Evaluates says that runs load the examples with Engine.LoadEvaluator; else they do with
-	// Engine.LoadCells, unless Scores is set. It tells what memory a run takes.
-	Evaluates bool
-
-	// Scores says that runs load the examples with Engine.Load, and ask the engine for scores and
-	// predictions alone: steps are made on the host.
-	Scores bool
+	Loads  Loading // by which a run loads its examples; it tells how much memory the run takes
+	Passes bool    // a step is a pass over the examples: reports list what each found
 
 	// Shared says that it, and its FitMap, look at no example but those of their rank, and those that Examples.Pick
 	// gives: several ranks may have a part of them each.

@@ -1,10 +1,8 @@
 package learners
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 
@@ -55,8 +53,6 @@ type inversion struct {
 // to judge, which reads them anyway.
 func (p *Problem) Check() error {
 	switch {
-	case p.Engine == nil:
-		return fmt.Errorf("problem: found no engine, wanted one, such as simd.New or gpu.Open return")
 	case p.Q < 2:
 		return fmt.Errorf("problem: found %d classes, wanted at least 2", p.Q)
 	case p.Y == nil:
@@ -66,10 +62,18 @@ func (p *Problem) Check() error {
 	case p.Noise != nil && p.Annotations != nil:
 		return fmt.Errorf("problem: found a confusion matrix of all labels and annotations, wanted one of them")
 	case p.Annotations != nil:
-		return p.Annotations.Check(p.X.N, p.Q)
+		if err := p.Annotations.Check(p.X.N, p.Q); err != nil {
+			return err
+		}
+	}
+	if p.Engine == nil {
+		return ErrNoEngine
 	}
 	return nil
 }
+
+// ErrNoEngine is the error of a problem without an engine, and with nothing else wrong.
+var ErrNoEngine = errors.New("problem: engine: got none, want one (such as of simd.New or gpu.Open)")
 
 // Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is
 // no noise. Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
@@ -174,40 +178,13 @@ func AllClasses(q int) []int {
 	return all
 }
 
-// Parse returns the learner's parameters that text holds as JSON, which a model file has.
-// Fields that text lacks have their defaults; unknown ones are an error.
-func (d *Definition) Parse(text []byte) (Params, error) {
-	p := d.New()
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(p); err != nil {
-		return nil, fmt.Errorf("parameters of learner %s: %w", d.Name, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("parameters of learner %s: found more text after the object, wanted none", d.Name)
-	}
-	return p, p.Check()
-}
-
 // Rule returns the rule that text names, the learner's default if it is empty.
 func (d *Definition) Rule(text string) (Rule, error) {
 	if text == "" {
 		return d.Weights[0], nil
 	}
 	if !slices.Contains(d.Weights, Rule(text)) {
-		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, d.rules())
+		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, orList(d.Weights))
 	}
 	return Rule(text), nil
-}
-
-func (d *Definition) rules() string {
-	text := string(d.Weights[0])
-	for i, r := range d.Weights[1:] {
-		if i == len(d.Weights)-2 {
-			text += " or " + string(r)
-		} else {
-			text += ", " + string(r)
-		}
-	}
-	return text
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Types into bash, zsh and fish, in a terminal that tmux holds, and looks whether commands, flags, their values and the
-# names of files are completed.
+# Types into bash, zsh and fish, in a terminal of tmux, and checks that they complete commands, flags and
+# file names.
 #
 # usage: completion-check.sh UMA-GPU
 set -eu
@@ -52,13 +52,9 @@ for shell in bash zsh fish; do
 	typed $shell 'uma-gpu confusion est' Tab 'uma-gpu confusion estimate '
 	typed $shell 'uma-gpu train --mod' Tab 'uma-gpu train --model '
 	typed $shell 'uma-gpu train --data nu' Tab 'uma-gpu train --data numbers.csv'
-	typed $shell 'uma-gpu train --data=nu' Tab 'uma-gpu train --data=numbers.csv'
-	typed $shell 'uma-gpu train --learner softm' Tab 'uma-gpu train --learner softmax '
-	typed $shell 'uma-gpu train --device cpu:' Tab 'uma-gpu train --device cpu:plain'
-	typed $shell 'uma-gpu predict --to ' 'Tab Tab' 'jsonl'
 	typed $shell 'uma-gpu tr' 'Tab Tab' 'uma-gpu train '
 	$terminal kill-server
 	sleep 0.5
-	[ $failed = 0 ] && echo "$shell completes commands, flags, values and files"
+	[ $failed = 0 ] && echo "$shell completes commands, flags and files"
 done
 exit $failed

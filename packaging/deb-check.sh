@@ -30,8 +30,8 @@ inside sh -ec '
 	uma-gpu predict --model cpu.npz --data d.csv --out cpu.txt
 	uma-gpu predict --model opencl.npz --data d.csv --out opencl.txt
 	cmp cpu.txt opencl.txt
-	bash -c ". /usr/share/bash-completion/completions/uma-gpu; COMP_LINE=\"uma-gpu trai\" COMP_POINT=12
-		compopt() { :; }; _uma_gpu uma-gpu; [ \"\${COMPREPLY[*]}\" = train ]"
+	bash -c ". /usr/share/bash-completion/completions/uma-gpu; COMP_WORDS=(uma-gpu trai) COMP_CWORD=1
+		_uma_gpu; [ \"\${COMPREPLY[*]}\" = train ]"
 	gzip -t /usr/share/man/man1/uma-gpu-train.1.gz
 	apt-get -qy purge uma-gpu
 	while read -r path; do

@@ -197,16 +197,6 @@ class Page:
                              number(found[name] / found["resident"])])
         return table(["what", "memory allowed", "ms", "times all there is"], rows, 2)
 
-    def tuner(self):
-        r = self.printed("tuner")
-        count = lambda verdict: sum(c["verdict"] == verdict for c in r["candidates"])
-        text = self.data("tuner") + f"Of {len(r['candidates'])} candidates {count('faster')} were faster than the best " \
-            f"until then, {count('REJECTED')} differed in a bit, {count('failed')} did not run. "
-        changed = [f"{k} {r['default'][k]} → {v}" for k, v in r["best"].items() if v != r["default"].get(k)]
-        if not changed:
-            return text + "The default stayed the best."
-        return text + f"Steps take {number(r['ratio'])} of the default's time with {', '.join(changed)}."
-
     def section(self, head, needs, text, about=""):
         """A section; needs are the parts without which it only says why there is none."""
         lacking = [n for n in needs if not self.good(n)]
@@ -229,8 +219,7 @@ class Page:
                          lambda: self.compared("evaluations"), EVALUATIONS),
             self.section("Projection on kernel principal components", ["projections, opencl", "projections, cpu"],
                          lambda: self.compared("projections"), PROJECTIONS),
-            self.section("More than memory holds", [], self.memory, MEMORY),
-            self.section("The tuner", ["tuner"], self.tuner)])
+            self.section("More than memory holds", [], self.memory, MEMORY)])
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ benchmark() {
 
 images=data/train-images-idx3-ubyte.gz
 if [ -n "$small" ]; then
-	conformance='tuned$' sets=digits often=2x
+	conformance='from_a_file,_streamed$' sets=digits often=2x
 	data="--synthetic 4000,64,10 --repeat 1" steps=10
 	sizes='(n=3823|n=15000|n=5664)' product='n=16000/d=17/m=4000/axes=0'
 else
@@ -118,11 +118,10 @@ benchmark "evaluations, cpu" 60 simd.test "Evaluate/././$sizes/././evaluate" $of
 benchmark "projections, opencl" 40 gpu.test "Project/^$device\$/./$product" $often
 benchmark "projections, cpu" 40 simd.test "Project/././$product" $often
 benchmark streamed 30 gpu.test "Streamed/^$device\$" 3x
-# Small, these would take most of the time; the conformance suite has tiles, and `make tuner` the tuner.
+# Small, these would take most of the time; the conformance suite has tiles.
 # shellcheck disable=SC2086 # lists of words
 [ -n "$small" ] || {
 	part "large" 60 "$uma" bench --json --quiet --device "$device" $large $logistic
 	part "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --memory-limit $allowed
-	part tuner 120 "$uma" tune --json --quiet --dry-run --device "$device" --repeat 3
 }
 python3 "$here/page.py" "$results" >"$out/gpu.md"

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
@@ -29,7 +30,7 @@ const (
 		"so many.\n"
 )
 
-var activeBench = &Definition{
+var activeBench = &experiment{
 	Name: "active-benchmark", Usage: "area under the curve of accuracy, by a public benchmark's protocol",
 	Paper: benchPaper,
 	About: benchAbout + "Banana is theirs; ringnorm and twonorm (Breiman 1998) and checkerboard (4 by 4) are drawn,\n" +
@@ -37,7 +38,7 @@ var activeBench = &Definition{
 	Axis: "questions", Sets: []string{"banana", "ringnorm", "twonorm", "checkerboard"}, run: runActiveBench,
 }
 
-var activeBenchPacked = &Definition{
+var activeBenchPacked = &experiment{
 	Name: "active-benchmark-packed", Usage: "the same on eight more of its sets",
 	Paper: benchPaper,
 	About: benchAbout + "The sets are benchmark/NAME.csv below the folder of the data, which bench/rframe.py makes of\n" +
@@ -126,7 +127,7 @@ func (r *run) benchRun(
 	order := rand.New(rand.NewPCG(seed, activeStream)).Perm(d.N)
 	cut := d.N * 6 / 10
 	train, test := pick(d, order[:cut], d.Y), pick(d, order[cut:], d.Y)
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1 / float32(d.D)},
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1 / float32(d.D)},
 		Components: min(200, cut-1), Landmarks: min(500, cut)}
 	pool, err := active.NewPool(ctx, train,
 		host.Options{Engine: r.Engine, Preparation: "standardize", Kernel: kernel, Seed: seed})

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func TestActiveBench(t *testing.T) {
 			t.Errorf("%s: %d examples of %d features, %d numbers, %d of class 1", name, d.N, d.D, len(d.X), ones)
 		}
 	}
-	r := &run{Options: Options{Engine: open(t, simd.New())}}
+	r := &run{options: options{Engine: open(t, simd.New())}}
 	curves, err := r.benchRun(t.Context(), drawBench("twonorm", 900, 1), 1, 12)
 	if err != nil {
 		t.Fatal(err)

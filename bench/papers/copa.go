@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/online"
 )
 
-var copa = &Definition{
+var copa = &experiment{
 	Name: "copa", Usage: "COPA and the perceptron on classes of 90, 5 and 5 % (Section 4 of the COPA paper)",
 	Paper: "Ralaivola (2012), Section 4",
 	About: "Three Gaussians in the plane, 2500 examples to learn from in 5 passes and 2500 to test on; the average\n" +

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"math"
@@ -43,8 +43,8 @@ func TestNormal(t *testing.T) {
 // COPA's confusion has at most half the norm of the perceptron's, at an accuracy near it.
 func TestCopa(t *testing.T) {
 	found, notes := map[string]Row{}, 0
-	o := Options{Engine: open(t, simd.New()), Runs: 10, Seed: 1, Note: func(string, ...any) { notes++ }}
-	err := Run(t.Context(), copa, o, func(row Row) error {
+	o := options{Engine: open(t, simd.New()), Runs: 10, Seed: 1, Note: func(string, ...any) { notes++ }}
+	err := perform(t.Context(), copa, o, func(row Row) error {
 		found[row.Learner+" "+row.Measure] = row
 		return nil
 	})

@@ -1,7 +1,4 @@
-// Package papers repeats the experiments of papers: an experiment draws and reads data, has
-// host.Train learn from them, and returns rows of numbers beside those of the paper. It prints
-// nothing and draws no picture.
-package papers
+package main
 
 import (
 	"context"
@@ -12,8 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// Definition is an experiment.
-type Definition struct {
+// experiment is an experiment.
+type experiment struct {
 	Name  string   // as a user types it
 	Usage string   // what it shows, in a line
 	About string   // how it is done, and where that is not what the paper did
@@ -23,18 +20,18 @@ type Definition struct {
 	run   func(context.Context, *run) error
 }
 
-// All are the experiments. One more is a line here.
-var All = []*Definition{
+// experiments lists all experiments. A new one adds a line here.
+var experiments = []*experiment{
 	figure1a, figure1b, table1, figure3, figure4, figure5, copa, kernelMean, kernelMeanAtoms,
 	kernelMeanNoise, kernelMeanUCI, figure512, figure63, figure64, figure75, figure75Drawn, activeBench,
 	activeBenchPacked,
 }
 
-// Options of Run. Engine is required.
-type Options struct {
+// options of Run. Engine is required.
+type options struct {
 	Engine  engine.Engine
 	DataDir string   // folder with a folder for each data set
-	Sets    []string // of Definition.Sets; nil for all
+	Sets    []string // of experiment.Sets; nil for all
 	Runs    int      // how often all is repeated with other random numbers, at least 2
 	Seed    uint64   // of the first run; the next ones have the numbers after it
 	// Note is told what goes on; nil for nobody.
@@ -71,14 +68,14 @@ const (
 
 // run is an experiment under way.
 type run struct {
-	Options
+	options
 	name string
 	emit func(Row) error
 }
 
-// Run makes an experiment and hands each row to emit as soon as it is known. A cancelled ctx
+// perform makes an experiment and hands each row to emit as soon as it is known. A cancelled ctx
 // ends it with ctx's error, an error of emit with that.
-func Run(ctx context.Context, d *Definition, o Options, emit func(Row) error) error {
+func perform(ctx context.Context, d *experiment, o options, emit func(Row) error) error {
 	if o.Engine == nil {
 		return fmt.Errorf("%s: found no engine, wanted one, such as simd.New or gpu.Open return", d.Name)
 	}

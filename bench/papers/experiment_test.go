@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -64,14 +64,14 @@ func TestLevels(t *testing.T) {
 
 // TestToy: both engines give the same rows, told C helps, and the rows have the paper's numbers.
 func TestToy(t *testing.T) {
-	all, err := (&run{Options: Options{Runs: 2, Seed: 1}}).toys()
+	all, err := (&run{options: options{Runs: 2, Seed: 1}}).toys()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var texts []string
 	for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
 		var rows []Row
-		r := &run{Options{Engine: open(t, e), Runs: 2, Seed: 1}, "toy", func(row Row) error {
+		r := &run{options{Engine: open(t, e), Runs: 2, Seed: 1}, "toy", func(row Row) error {
 			rows = append(rows, row)
 			return nil
 		}}
@@ -99,7 +99,7 @@ func TestTable(t *testing.T) {
 	s := set{name: "small", train: "digits.csv.gz", first: 1000, perClass: 5, components: 60,
 		paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)}
 	found := map[string]Row{}
-	r := &run{Options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
+	r := &run{options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
 		Note: func(string, ...any) {}}, "table1", func(row Row) error {
 		found[row.Learner] = row
 		return nil
@@ -121,7 +121,7 @@ func TestTable(t *testing.T) {
 func smallRun(t *testing.T, rows *[]Row) (*run, set) {
 	s := set{name: "small", train: "digits.csv.gz", first: 1000, perClass: 5, components: 60,
 		paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)}
-	return &run{Options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
+	return &run{options{Engine: open(t, simd.New()), DataDir: "../../testdata", Runs: 2, Seed: 1,
 		Note: func(string, ...any) {}}, "small", func(row Row) error {
 		*rows = append(*rows, row)
 		return nil
@@ -229,27 +229,27 @@ func TestDraw(t *testing.T) {
 func TestRun(t *testing.T) {
 	e := open(t, simd.New())
 	for _, c := range []struct {
-		d    *Definition
-		o    Options
+		d    *experiment
+		o    options
 		said string
 	}{
-		{figure1a, Options{Runs: 2}, "found no engine"},
-		{figure1a, Options{Engine: e, Runs: 1}, "at least 2"},
-		{figure1a, Options{Engine: e, Runs: 2, Sets: []string{"digits"}}, `found the data set "digits"`},
-		{table1, Options{Engine: e, Runs: 2, DataDir: filepath.Join(t.TempDir(), "none")}, "no such data file"},
+		{figure1a, options{Runs: 2}, "found no engine"},
+		{figure1a, options{Engine: e, Runs: 1}, "at least 2"},
+		{figure1a, options{Engine: e, Runs: 2, Sets: []string{"digits"}}, `found the data set "digits"`},
+		{table1, options{Engine: e, Runs: 2, DataDir: filepath.Join(t.TempDir(), "none")}, "no such data file"},
 	} {
-		err := Run(t.Context(), c.d, c.o, func(Row) error { return nil })
+		err := perform(t.Context(), c.d, c.o, func(Row) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), c.said) || !strings.HasPrefix(err.Error(), c.d.Name+": ") {
 			t.Errorf("%s %+v: %v, wanted %q", c.d.Name, c.o, err, c.said)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Run(ctx, figure1b, Options{Engine: e, Runs: 2}, nil); !errors.Is(err, context.Canceled) {
+	if err := perform(ctx, figure1b, options{Engine: e, Runs: 2}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	full := errors.New("full")
-	err := Run(t.Context(), figure1b, Options{Engine: e, Runs: 2}, func(Row) error { return full })
+	err := perform(t.Context(), figure1b, options{Engine: e, Runs: 2}, func(Row) error { return full })
 	if !errors.Is(err, full) {
 		t.Errorf("an error of emit became %v", err)
 	}

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import "context"
 
@@ -14,12 +14,12 @@ const toyAbout = "A toy of 10 classes, 1000 points of the unit circle (margin 0.
 	"each curve the paper's text tells the ends. UMA is the learner as it is by default, and the paper's\n" +
 	"Algorithm 2 to the letter: one pair of classes a step, 5000 steps, the last weights."
 
-var figure1a = &Definition{
+var figure1a = &experiment{
 	Name: "fig1a", Usage: "UMA and perceptrons at 20 levels of noise (figure 1a of the UMA paper)",
 	Paper: "Louche & Ralaivola (2015), Figure 1a", About: toyAbout, Axis: "‖C − diag(C)‖_F", run: runFigure1a,
 }
 
-var figure1b = &Definition{
+var figure1b = &experiment{
 	Name: "fig1b", Usage: "UMA told a C that is not quite that of the noise (figure 1b of the UMA paper)",
 	Paper: "Louche & Ralaivola (2015), Figure 1b", About: toyAbout, Axis: "approximation factor", run: runFigure1b,
 }

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 const sizesAbout = "As table1, with as many examples that tell C as the axis says; of 5 %% the paper's text has\n" +
 	"numbers, and its figures are not read off. %s"
 
-var figure3 = &Definition{
+var figure3 = &experiment{
 	Name: "fig3", Usage: "UMA and a perceptron by the size of the labelled sample (figure 3)",
 	Paper: "Louche & Ralaivola (2015), Figure 3", Axis: "examples with right labels", Sets: []string{"reuters"},
 	About: fmt.Sprintf(sizesAbout, "The rough classifier is shown 70 examples a class."),
@@ -27,7 +27,7 @@ var figure3 = &Definition{
 	},
 }
 
-var figure4 = &Definition{
+var figure4 = &experiment{
 	Name: "fig4", Usage: "UMA and a semi-supervised SVM by the size of that sample (figure 4)",
 	Paper: "Louche & Ralaivola (2015), Figure 4", Axis: "examples with right labels", Sets: setNames(),
 	About: fmt.Sprintf(sizesAbout, "The paper made 15 runs. The SVM takes hours on letter."),

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-var figure5 = &Definition{
+var figure5 = &experiment{
 	Name: "fig5", Usage: "three choices of the pair to correct, step by step (figure 5)",
 	Paper: "Louche & Ralaivola (2015), Figure 5", Axis: "steps", Sets: []string{"reuters"},
 	About: "The paper's Algorithm 2 (a pair of classes a step, the last weights) on the labels of table1, with pairs\n" +

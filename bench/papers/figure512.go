@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 )
 
-var figure512 = &Definition{
+var figure512 = &experiment{
 	Name: "fig5.12", Usage: "estimates of a version space's centroid (after figure 5.12 of Louche's thesis)",
 	Paper: thesis + "Figure 5.12",
 	About: "Cones of 30 random half-spaces in 3 dimensions, whose centroid has a formula: its direction is\n" +

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"math"
@@ -35,7 +35,7 @@ func TestConeCentroid(t *testing.T) {
 // TestFigure512: chains come as near as they have steps for, and the centre of the largest ball is far off.
 func TestFigure512(t *testing.T) {
 	found := map[string]map[int]float64{}
-	err := Run(t.Context(), figure512, Options{Engine: open(t, simd.New()), Runs: 10, Seed: 1}, func(row Row) error {
+	err := perform(t.Context(), figure512, options{Engine: open(t, simd.New()), Runs: 10, Seed: 1}, func(row Row) error {
 		if found[row.Learner] == nil {
 			found[row.Learner] = map[int]float64{}
 		}

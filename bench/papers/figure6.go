@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 		"nearer to it than the margin.\n"
 )
 
-var figure63 = &Definition{
+var figure63 = &experiment{
 	Name: "fig6.3", Usage: "cutting planes that three oracles ask for (figure 6.3 of Louche's thesis)",
 	Paper: thesis + "Figure 6.3",
 	About: figure6About + "The margin is 0.1. Of each oracle the share of runs with so many planes or more, and\n" +
@@ -29,7 +29,7 @@ var figure63 = &Definition{
 	Axis: "planes", run: runFigure63,
 }
 
-var figure64 = &Definition{
+var figure64 = &experiment{
 	Name: "fig6.4", Usage: "cutting planes and updates by the margin (figure 6.4 of Louche's thesis)",
 	Paper: thesis + "Figure 6.4",
 	About: figure6About + "Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of\n" +

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"testing"
@@ -11,9 +11,9 @@ import (
 func TestFigure6(t *testing.T) {
 	e := open(t, simd.New())
 	found := map[string]map[string]map[int]float64{}
-	for _, d := range []*Definition{figure63, figure64} {
+	for _, d := range []*experiment{figure63, figure64} {
 		found[d.Name] = map[string]map[int]float64{}
-		err := Run(t.Context(), d, Options{Engine: e, Runs: 10, Seed: 1}, func(row Row) error {
+		err := perform(t.Context(), d, options{Engine: e, Runs: 10, Seed: 1}, func(row Row) error {
 			name := row.Learner + " " + row.Measure
 			if found[d.Name][name] == nil {
 				found[d.Name][name] = map[int]float64{}

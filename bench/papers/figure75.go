@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -24,7 +25,7 @@ const figure75About = "Two classes, a pool of which two examples are labelled at
 	"random-bpm with the centroid. Rows are the accuracy on the test examples after so many questions, and at\n" +
 	"the end that of the largest ball of the whole pool's labels."
 
-var figure75 = &Definition{
+var figure75 = &experiment{
 	Name: "fig7.5", Usage: "active learning by largest ball and centroid (figure 7.5 of Louche's thesis)",
 	Paper: thesis + "Figure 7.5",
 	About: figure75About + "\n\n" +
@@ -34,7 +35,7 @@ var figure75 = &Definition{
 	Axis: "questions", Sets: []string{"reuters", "newsgroups", "banana"}, run: runFigure75,
 }
 
-var figure75Drawn = &Definition{
+var figure75Drawn = &experiment{
 	Name: "fig7.5-drawn", Usage: "the same on documents that are drawn, which needs no data",
 	Paper: thesis + "Figure 7.5",
 	About: figure75About + "\n\n" +
@@ -72,7 +73,7 @@ type duel struct {
 	size        int // of the pool
 	questions   int
 	centroid    versionspace.Options // how centroids are sampled
-	kernel      *host.Kernel
+	kernel      *fitting.Options
 	steps       string
 }
 
@@ -127,12 +128,12 @@ func (r *run) banana(ctx context.Context) error {
 		return err
 	}
 	y := append(slices.Clone(head.Y), tail.Y...)
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 2}, Components: 399,
-		Landmarks: host.AllLandmarks}
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 2}, Components: 399,
+		Landmarks: fitting.AllLandmarks}
 	split := func(seed uint64) duel {
 		order := rand.New(rand.NewPCG(seed, activeStream)).Perm(all.N)
 		part := func(which []int) *dataset.Dataset {
-			return pick(&dataset.Dataset{Examples: all, Classes: head.Classes, Path: head.Path}, which, y)
+			return pick(&dataset.Dataset{Examples: all, Classes: head.Classes, Found: dataset.Found{Path: head.Path}}, which, y)
 		}
 		return duel{train: part(order[:400]), test: part(order[400:]), size: 400, questions: 100, kernel: kernel,
 			steps: "none", centroid: fewSteps}
@@ -210,7 +211,7 @@ func (r *run) measure(
 // duel asks about a pool of d for class topic against the rest.
 func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64, accuracy accuracies) error {
 	which, y := d.pool(topic, seed)
-	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}, Path: d.train.Path}
+	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}, Found: dataset.Found{Path: d.train.Path}}
 	p, err := active.NewPool(ctx, x, host.Options{Engine: r.Engine, Preparation: d.steps, Kernel: d.kernel})
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestFigure75(t *testing.T) {
 	e := open(t, simd.New())
 	train, test := drawDocuments(400, 1, 1), drawDocuments(300, 1, 2)
 	found := map[string]map[int]float64{}
-	r := &run{Options: Options{Engine: e, Runs: 2, Seed: 1, Note: func(string, ...any) {}}, name: "fig7.5-drawn"}
+	r := &run{options: options{Engine: e, Runs: 2, Seed: 1, Note: func(string, ...any) {}}, name: "fig7.5-drawn"}
 	r.emit = func(row Row) error {
 		if found[row.Learner] == nil {
 			found[row.Learner] = map[int]float64{}

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
 
 const meanPaper = "van Rooyen et al., Sparse Robust Classification via the Kernel Mean, "
 
-var kernelMean = &Definition{
+var kernelMean = &experiment{
 	Name: "kernel-mean", Usage: "the mean classifier where labels are wrong by chance (table 1 of its paper)",
 	Paper: meanPaper + "Table 1",
 	About: "The three points of Long and Servedio, (1,0), (g,5g) and twice as often (g,-g), with signs drawn at\n" +

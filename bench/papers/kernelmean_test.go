@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"math"
@@ -45,8 +45,8 @@ func TestKernelMean(t *testing.T) {
 		}
 		return nil
 	}
-	for _, d := range []*Definition{kernelMean, kernelMeanAtoms} {
-		if err := Run(t.Context(), d, Options{Engine: e, Runs: 2, Seed: 1}, emit); err != nil {
+	for _, d := range []*experiment{kernelMean, kernelMeanAtoms} {
+		if err := perform(t.Context(), d, options{Engine: e, Runs: 2, Seed: 1}, emit); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestTwoClasses(t *testing.T) {
 			d.X = append(d.X, side+float32(rng.NormFloat64()))
 		}
 	}
-	r := &run{Options: Options{Engine: simd.New()}}
+	r := &run{options: options{Engine: simd.New()}}
 	found := map[string][]float64{}
 	if err := r.twoClasses(t.Context(), halves(d), 0.3, 1, found); err != nil {
 		t.Fatal(err)

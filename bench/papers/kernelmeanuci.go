@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"bufio"
@@ -15,11 +15,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
-var kernelMeanUCI = &Definition{
+var kernelMeanUCI = &experiment{
 	Name: "kernel-mean-uci", Usage: "the mean classifier and others on two classes of small sets of UCI",
 	Paper: "Symmetric noise on small sets of UCI (Section 7 of the kernel mean's paper)",
 	About: "Two classes: the first half of a set's classes, by their names, against the others. Labels are turned\n" +
@@ -40,7 +41,7 @@ type smallSet struct {
 var smallSets = []smallSet{
 	{name: "banana", path: "banana/banana.dat.gz"},
 	{name: "cancer", path: "small/sklearn_breast_cancer.csv.gz", heading: true},
-	{name: "glass", path: "small/glass.data.gz", options: dataset.Options{Ignore: []string{"1"}}},
+	{name: "glass", path: "small/glass.data.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}},
 	{name: "iris", path: "small/sklearn_iris.csv.gz", heading: true},
 	{name: "letter", path: sets[1].train, options: sets[1].options},
 	{name: "vehicle", path: "small/vehicle.csv.gz"},
@@ -116,7 +117,7 @@ func (s smallSet) read(ctx context.Context, folder string) (_ *dataset.Dataset, 
 
 // halves returns d with two classes, the first half of its own and the others.
 func halves(d *dataset.Dataset) *dataset.Dataset {
-	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}, Path: d.Path}
+	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}, Found: dataset.Found{Path: d.Path}}
 	for _, k := range d.Y {
 		two.Y = append(two.Y, int32(min(1, int(k)/(len(d.Classes)/2))))
 	}
@@ -144,7 +145,7 @@ func (r *run) twoClasses(
 	}
 	curved := trial{train: train, test: test, seed: seed}
 	of := meanWays[0]
-	of.kernel = &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
+	of.kernel = &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
 	report, err := r.learn(ctx, of, curved)
 	if err != nil {
 		return fmt.Errorf("%s: %w", of.name, err)

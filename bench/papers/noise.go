@@ -1,18 +1,18 @@
-package papers
+package main
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
 
-var kernelMeanNoise = &Definition{
+var kernelMeanNoise = &experiment{
 	Name: "kernel-mean-noise", Usage: "the kernel mean and others on real data with symmetric noise",
 	Paper: "Symmetric noise (Lemma 10 of the kernel mean's paper)",
 	About: "Labels that are wrong by chance, all wrong ones alike, up to where they say nothing: of Q classes that\n" +
@@ -119,7 +119,7 @@ func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64, foun
 		d := *t.train
 		d.Y, t.train, t.seed = labels, &d, seed
 	}
-	kernel := host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
+	kernel := fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Search: true}
 	for k, w := range slices.Concat(meanWays, componentWays) {
 		t := other
 		if k < len(meanWays) {
@@ -135,7 +135,7 @@ func (r *run) noiseRun(ctx context.Context, mean, other trial, seed uint64, foun
 		}
 		found[w.name] = append(found[w.name], report.ErrorRate)
 		if k == 0 {
-			kernel = host.Kernel{Function: trained.Meta.Kernel.Function}
+			kernel = fitting.Options{Function: trained.Meta.Kernel.Function}
 		}
 	}
 	return kernel.Function.Gamma, nil

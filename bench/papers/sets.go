@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 )
 
 // set is a data set of Section 4.2 of the UMA paper.
 type set struct {
 	name        string
-	train, test string // files below Options.DataDir; test "" where the examples behind first test
+	train, test string // files below options.DataDir; test "" where the examples behind first test
 	options     dataset.Options
 	first       int
 	perClass    int                 // examples of each class that the rough classifier is given, the paper's m
@@ -42,7 +43,7 @@ var sets = []set{
 	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz", perClass: 10,
 		components: 640, paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)},
 	{name: "letter", train: "letter/letter-recognition.data.gz", first: 15000, perClass: 50,
-		options: dataset.Options{LabelColumn: "first"}, components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
+		options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}, components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
 	// The file alone does not tell how many features there are.
 	{name: "reuters", train: "reuters21578/reuters9.train.svm.gz", test: "reuters21578/reuters9.test.svm.gz",
 		perClass: 20, options: dataset.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22, 0.21),
@@ -104,7 +105,7 @@ func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Datase
 }
 
 func part(d *dataset.Dataset, from, to int) *dataset.Dataset {
-	return &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes, Path: d.Path}
+	return &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
 }
 
 // mapped puts components of length 1 in the place of the features.
@@ -115,8 +116,8 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 	if err := test.PrepareBy(train.Prepared); err != nil {
 		return nil, nil, err
 	}
-	kernel := host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: s.components}
-	o, note, err := kernel.FindOptions(r.Engine, train.Examples, r.Seed)
+	kernel := fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: s.components}
+	o, note, err := kernel.FindPCA(r.Engine, train.Examples, r.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +135,7 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 }
 
 func components(d *dataset.Dataset, z dataset.Rows) *dataset.Dataset {
-	return &dataset.Dataset{Examples: z.Stored().Examples, Y: d.Y, Classes: d.Classes, Path: d.Path}
+	return &dataset.Dataset{Examples: z.Stored().Examples, Y: d.Y, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
 }
 
 // preparation is what a learner still has to do to what read returns.
@@ -176,7 +177,7 @@ func draw(d *dataset.Dataset, perClass int, share float64, seed uint64) labelled
 
 // pick returns some examples of d with labels of their own.
 func pick(d *dataset.Dataset, which []int, labels []int32) *dataset.Dataset {
-	p := &dataset.Dataset{Examples: d.Pick(which), Classes: d.Classes, Path: d.Path}
+	p := &dataset.Dataset{Examples: d.Pick(which), Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
 	for _, i := range which {
 		p.Y = append(p.Y, labels[i])
 	}

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
-	"github.com/uma-gpu/uma-gpu/host/metric"
 )
 
-var kernelMeanAtoms = &Definition{
+var kernelMeanAtoms = &experiment{
 	Name: "kernel-mean-atoms", Usage: "few atoms for all points of 16 spots (figures 1 and 2 of its paper)",
 	Paper: meanPaper + "Figures 1 and 2",
 	About: "960 points in 16 spots of the plane, whose two classes alternate; a Gaussian kernel function. Some of\n" +

@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-var table1 = &Definition{
+var table1 = &experiment{
 	Name: "table1", Usage: "learners on labels of a rough classifier (table 1 of the UMA paper)",
 	Paper: "Louche & Ralaivola (2015), Table 1",
 	About: "A rough classifier, Algorithm 2 with C = I, of 10, 50 and 20 examples a class labels all examples;\n" +

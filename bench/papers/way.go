@@ -1,4 +1,4 @@
-package papers
+package main
 
 import (
 	"context"
@@ -7,7 +7,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -18,10 +19,10 @@ import (
 type way struct {
 	name   string
 	params func() learners.Params
-	blind  bool          // is not told C
-	kernel *host.Kernel  // nil to be linear in what there is
-	rule   learners.Rule // "" for the learner's default
-	steps  int           // at most; 0 for the learner's default
+	blind  bool             // is not told C
+	kernel *fitting.Options // nil to be linear in what there is
+	rule   learners.Rule    // "" for the learner's default
+	steps  int              // at most; 0 for the learner's default
 	note   string
 }
 

@@ -3,7 +3,7 @@
 
 DATA holds the files of the data set: optdigits.tra.gz and optdigits.tes.gz, or
 letter-recognition.data.gz (16,000 examples to fit). They are prepared as
-`uma-gpu train` prepares dense data (standardize,bias,l2). bench/kpca must have
+`uma-gpu train` prepares dense data (standardize,bias,l2). bench must have
 been built: --program says where it is.
 
 Prints one JSON object a line: seconds to fit, and to project training and test
@@ -48,7 +48,7 @@ def examples(name, data):
 
 
 def uma(folder, o, gamma):
-    command = [o.program, "-gamma", repr(gamma), "-components", str(o.components), "-landmarks", str(o.landmarks), "-choice", o.choice,
+    command = [o.program, "kpca", "-gamma", repr(gamma), "-components", str(o.components), "-landmarks", str(o.landmarks), "-choice", o.choice,
                "-device", o.device, "-out", folder, folder + "/x.npy", folder + "/xt.npy"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return found, np.load(folder + "/z.npy"), np.load(folder + "/eigenvalues.npy")
@@ -86,7 +86,7 @@ def main():
     a = argparse.ArgumentParser()
     a.add_argument("name", choices=["optdigits", "letter"])
     a.add_argument("data")
-    a.add_argument("--program", default="build/kpca")
+    a.add_argument("--program", default="build/bench")
     a.add_argument("--gamma", type=float, help="default: that of the program, 1 / median squared distance")
     a.add_argument("--components", type=int, default=640)
     a.add_argument("--landmarks", type=int, default=0)

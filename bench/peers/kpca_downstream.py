@@ -49,7 +49,7 @@ def main():
     a = argparse.ArgumentParser()
     a.add_argument("name", choices=["optdigits", "letter"])
     a.add_argument("data")
-    a.add_argument("--program", default="build/kpca")
+    a.add_argument("--program", default="build/bench")
     a.add_argument("--uma-gpu", default="build/uma-gpu")
     a.add_argument("--components", type=int, default=640)
     a.add_argument("--examples", type=int, default=4000)

@@ -45,7 +45,7 @@ class Page:
         return "\n".join([
             f"Measured on {m['date']}: {m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB of memory, {m['system']}. " + gpu, "",
             f"- All cores together make {peak('gflop_per_s')} GFLOP/s by float32 fma and read {peak('gb_per_s')} GB/s of memory (bench/peers/peak.c, median of the runs)",
-            f"- Load average before a measurement: median {number(statistics.median(load))}, most {number(max(load))}, of which at most {m['cores']} by the measurements themselves; they ran at niceness {self.r['nice']}",
+            f"- Load average before a measurement: median {number(statistics.median(load))}, most {number(max(load))}, at most {m['cores']} of it from the measurements, at niceness {self.r['nice']}",
             f"- uma-gpu {m['uma_gpu']['version']}, {m['uma_gpu']['go']}; device `opencl` is {self.opencl()['name']} ({self.opencl()['platform']}, driver {self.opencl()['driver']})",
             f"- Python {m['python']}, numpy {self.runs['numpy gemm'][0]['numpy']} with {'; '.join(blas)}",
             f"- scikit-learn {self.runs['sklearn'][0]['sklearn']}, liblinear-tools {m['liblinear']}",
@@ -197,50 +197,50 @@ class Page:
         return table(["synthetic examples", "ms a step", "least", "most", "times that of 60000 × 784, Q = 10", "n·d, likewise"], rows)
 
     def text(self):
-        return f"""# Performance
+        return f"""# How fast is it?
 
-Made by `make bench-peers` (bench/peers/measure.py, then page.py); run it again for figures of your machine. Figures are
-medians of {self.r['rounds']} runs of each program, taken in turns, with the least and the most.
+Made by `make bench-peers` (bench/peers/measure.py, page.py). Figures are medians of {self.r['rounds']} runs of each
+program, taken in turns, with the least and the most.
 
 {self.machine()}
 
 ## A step of UMA
 
-Fashion-MNIST (Debian's dataset-fashion-mnist), {self.data()}, prepared with `standardize,bias,l2`, 40 % pairwise label
-noise, C known. numpy does the step the plain way: all scores, all class sums (`masked`: each cell selected and added; `gemm`: the rows of a
-region times the one-hot matrix of their labels), all update vectors. uma-gpu computes only what the step before has changed, and its result has the same bits everywhere.
-AVX-512 is OpenBLAS told to use it (OPENBLAS_CORETYPE=SkylakeX). The median step of a run
-is shown: of {self.runs['uma-gpu opencl'][0]['run']['steps']} steps of uma-gpu, and of {self.runs['numpy gemm'][0]['steps']} of numpy, whose steps all cost the same.
+Fashion-MNIST (Debian's dataset-fashion-mnist): {self.data()}. It is prepared
+with `standardize,bias,l2` and has 40 % pairwise label noise; C is known. numpy computes all scores, all class sums and
+all update vectors. For class sums, `masked` selects and adds each cell, and `gemm` multiplies by the one-hot labels.
+uma-gpu computes only what the last step changed. AVX-512 is OpenBLAS with
+OPENBLAS_CORETYPE=SkylakeX. The median step of a run is shown: of {self.runs['uma-gpu opencl'][0]['run']['steps']} steps of uma-gpu, of {self.runs['numpy gemm'][0]['steps']} of numpy.
 
 {self.steps()}
 
 ## An evaluation
 
-Scores, softmax, corrected residuals, loss and weighted sums of one W, in float32, beside numpy's without correction (scipy's of sparse examples; the better of
-OpenBLAS as it chooses and told to use AVX-512). The fma peak counts two operations for each term of the two products, the bandwidth one reading of the examples; both are measured
-in the same runs (bench/peers/peak.c), and so are all times by bench/peers/evaluation.py.
+Scores, softmax, corrected residuals, loss and weighted sums of one W in float32, beside numpy's without
+correction (scipy's for sparse examples, with the better OpenBLAS). The fma peak counts two operations for
+each term of the two products, the bandwidth one reading of the examples (bench/peers/evaluation.py).
 
 {self.evaluations()}
 
 ## Online learners
 
-Fashion-MNIST, 10 passes, one core each, both given the examples prepared. Of uma-gpu a pass has the counting of predictions after it, and the fma peak is that of the one core, by the scores
-alone (bench/peers/online.py).
+Fashion-MNIST, 10 passes, one core each, both on prepared examples. A pass of uma-gpu includes counting the
+predictions. The fma peak is that of one core, by the scores alone (bench/peers/online.py).
 
 {self.online()}
 
 ## Operations
 
-`uma-gpu bench` on the same data. GB are 10⁹ bytes of examples read, as counted by the engine or, if it does not count, as the operation has to read;
-the bandwidth is measured in the same run. Launches and transfers are of `opencl`; - is what is not counted or not about examples. An engine may
-put off work to a later call, so the step is the figure to trust.
+`uma-gpu bench` on the same data. GB are 10⁹ bytes of examples read, as the engine counts them. Launches and
+transfers are of `opencl`; `-` is not counted. An engine may put off work to a later call, so trust the step.
 
 {self.operations()}
 
 ## Logistic regression with right labels
 
-Seconds of training alone, as below, on the same examples and with the same penalty, λ = 1/60,000, which is scikit-learn's own; both by L-BFGS. Near its minimum is a test error at most
-{number(100 * (self.r['near'] - 1))} % above that of the program's own minimum, and the iterations are the least, by two, that get there, uma-gpu's first of which goes through samples. SGDClassifier makes one pass with all processors.
+Seconds of training alone, on the same examples, by L-BFGS with scikit-learn's penalty, λ = 1/60,000. Near its
+minimum is a test error at most {number(100 * (self.r['near'] - 1))} % above the program's own minimum. The iterations are the least
+that get there. SGDClassifier makes one pass with all processors.
 
 {self.logistic()}
 
@@ -253,22 +253,24 @@ scikit-learn has its arrays in memory, in pieces of 2000 examples. Farthest-firs
 
 ## The same minimum
 
-Right labels, rows of length 1, no bias; losses of the weights of either, computed in float64 (bench/peers/same_loss.py). Below 0 uma-gpu's is the smaller. Wanted is at most 1e-6.
+Right labels, rows of length 1, no bias; losses of both programs' weights in float64
+(bench/peers/same_loss.py). Below 0 uma-gpu's loss is smaller. The goal is at most 1e-6.
 
 {self.same_loss()}
 
 ## UMA: time to a test error of {number(100 * self.r['error'])} %
 
-Seconds of training alone: no reading (but for liblinear), no preparation, for uma-gpu no upload. `-` where the error was not reached; then the error is the least that was seen. Peers do not
-know C, so the lines with wrong labels say what C is worth, not who is faster. Right labels are learned with C = identity. uma-gpu makes the least of 10, 20, 40, … steps that get there; liblinear
-runs on one core, on pixels divided by 255.
+Seconds of training alone: no reading (except liblinear), no preparation, no upload. `-` means that the error
+was not reached. Peers do not know C, so the lines with wrong labels say what C is worth, not who is
+faster. uma-gpu makes the least of 10, 20, 40, … steps that get there; liblinear runs on one core.
 
 {self.learning()}
 
 ## How the cost of a step grows
 
-`uma-gpu bench --synthetic n,d,Q` on `opencl`, median step of a run. The goal is growth no faster than n·d, and from Q = 10 to Q = 50 by a
-factor of at most 1.2 where few classes change; the table says how far it is met. In these sets many examples change their class in each step, which the cost follows.
+`uma-gpu bench --synthetic n,d,Q` on `opencl`, median step of a run. The goal is growth no faster than n·d. From Q = 10 to Q = 50 it is a factor of at most 1.2 where few
+classes change. In these sets many examples
+change their class in each step.
 
 {self.scaling()}
 """

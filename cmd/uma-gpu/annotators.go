@@ -9,14 +9,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // annotatorFlags say who gave which label, in place of labels in the data.
 func annotatorFlags() []cli.Flag {
 	return []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people instead of the data's: " +
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators", Usage: "labels of several people instead of the data's: " +
 			"`FILE`, a CSV item,worker,label"}},
 		trustFlag(),
 		&cli.BoolFlag{Name: "no-labels", Usage: "with --annotators: all columns of the data are features"},
@@ -36,7 +38,7 @@ func trusted(c *cli.Context) ([]string, error) {
 		return nil, nil
 	}
 	if c.String("annotators") == "" {
-		return nil, usagef(c, "--trust is given without --annotators")
+		return nil, app.Usagef(c, "--trust is given without --annotators")
 	}
 	return strings.Split(list, ","), nil
 }
@@ -49,15 +51,15 @@ func (t *training) annotated(c *cli.Context) (err error) {
 	}
 	if t.annotators = c.String("annotators"); t.annotators == "" {
 		if c.Bool("no-labels") {
-			return usagef(c, "--no-labels is given without --annotators")
+			return app.Usagef(c, "--no-labels is given without --annotators")
 		}
 		return nil
 	}
 	if t.confusion != "" {
-		return usagef(c, "--annotators and --confusion exclude each other: each annotator has a matrix, which is learned")
+		return app.Usagef(c, "--annotators and --confusion exclude each other: each annotator has a matrix, which is learned")
 	}
 	if about := t.Learner.Definition(); !about.Annotations {
-		return usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner softmax", about.Name)
+		return app.Usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner softmax", about.Name)
 	}
 	withoutLabels(c, &t.read)
 	return nil
@@ -83,7 +85,7 @@ func (t *training) judgeByConsensus(ctx context.Context, d *dataset.Dataset) (*c
 		return nil, fmt.Errorf("%s: %w", t.annotators, err)
 	}
 	d.Y = crowd.Consensus
-	t.notes.say("judged by the consensus of the annotators (%s)", crowd.Method)
+	t.notes.Say("judged by the consensus of the annotators (%s)", crowd.Method)
 	return &noise.Matrix, nil
 }
 
@@ -94,7 +96,7 @@ func (t *training) readAnnotations(ctx context.Context, d *dataset.Dataset) erro
 	if base := t.base(); base != nil {
 		o.Classes = base.Meta.Classes
 	}
-	a, err := readAnnotations(ctx, t.annotators, o)
+	a, err := app.ReadAnnotations(ctx, t.annotators, o)
 	if err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func (t *training) readAnnotations(ctx context.Context, d *dataset.Dataset) erro
 		}
 	}
 	t.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(t.Seed)
-	t.notes.say("annotators: %s, %d labels of %d annotators, %d classes", t.annotators,
+	t.notes.Say("annotators: %s, %d labels of %d annotators, %d classes", t.annotators,
 		len(a.Label), len(a.Names), len(a.Classes))
 	return nil
 }
@@ -116,6 +118,6 @@ func (t *training) learnsNoise() bool {
 	if t.annotators != "" {
 		return true
 	}
-	f := flagsOf(t.Learner).Lookup("learn-confusion")
-	return f != nil && f.Value.String() == "true"
+	learn, ok := learners.Lookup(t.Learner, "learn_confusion")
+	return ok && learn.String() == "true"
 }

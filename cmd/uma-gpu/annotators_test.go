@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // annotated writes the first examples of the digits with right labels, and what annotators
@@ -167,9 +169,9 @@ func TestJudgeByAnnotators(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	fail(t, exitUsage, "--annotators and --confusion exclude each other", append(compared, "--confusion", table)...)
-	fail(t, exitUsage, "--no-labels is given without --annotators", "compare", "--data", data, "--no-labels")
-	fail(t, exitUsage, "learner uma cannot learn from the labels", append([]string{"cv", "--learner", "uma"}, args...)...)
+	fail(t, app.ExitUsage, "--annotators and --confusion exclude each other", append(compared, "--confusion", table)...)
+	fail(t, app.ExitUsage, "--no-labels is given without --annotators", "compare", "--data", data, "--no-labels")
+	fail(t, app.ExitUsage, "learner uma cannot learn from the labels", append([]string{"cv", "--learner", "uma"}, args...)...)
 }
 
 // --trust: whose labels are right has no matrix to learn, in train, in estimates and in what compare recommends.
@@ -213,8 +215,8 @@ func TestTrust(t *testing.T) {
 	if !strings.Contains(text, "--annotators "+crowd+" --trust chief") {
 		t.Errorf("compare recommends\n%s", text)
 	}
-	fail(t, exitUsage, "--trust is given without --annotators", "compare", "--data", data, "--trust", "chief")
-	fail(t, exitUsage, "--trust is given without --annotators", "confusion", "estimate", "--table", crowd,
+	fail(t, app.ExitUsage, "--trust is given without --annotators", "compare", "--data", data, "--trust", "chief")
+	fail(t, app.ExitUsage, "--trust is given without --annotators", "confusion", "estimate", "--table", crowd,
 		"--trust", "chief", "--out", file("x"))
 }
 

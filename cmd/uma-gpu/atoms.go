@@ -11,9 +11,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -21,17 +24,17 @@ import (
 )
 
 func atomsCommand() *cli.Command {
-	flags := append(dataFlags("examples"), noLabelsFlag(),
+	flags := append(app.DataFlags("examples"), app.NoLabelsFlag(),
 		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
 		&cli.StringFlag{Name: "atoms", Usage: "choose `K` examples"},
 		&cli.Float64Flag{Name: "atom-error", Usage: "or as few as bring their mean within `LENGTH` of that of all"},
 		&cli.StringFlag{Name: "atom-choice", Value: means.Herding, Usage: "`HOW`: uniform, clusters or herding"},
 		&cli.StringFlag{Name: "atom-weights", Value: means.Own, Usage: "`WEIGHTS`: optimal, or own of the choice"},
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the memory that it would take, and choose nothing"},
-		seedFlag("the choice"))
-	flags = append(append(flags, functionFlags()...), deviceFlags()...)
+		app.SeedFlag("the choice"))
+	flags = append(append(flags, app.FunctionFlags()...), device.Flags()...)
 	return &cli.Command{
 		Name:  "atoms",
 		Usage: "choose few examples that stand for all, whatever their labels",
@@ -41,7 +44,7 @@ func atomsCommand() *cli.Command {
 			"traversal cuts the examples; uniform at random. train --learner kernelmean does so in each class.\n" +
 			"Herding computes a kernel value of each pair of examples once, in tiles, and keeps none of them.\n\n" +
 			"Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv",
-		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: chooseAtoms,
 	}
 }
@@ -66,58 +69,58 @@ type atomsReport struct {
 }
 
 // atomsOptions checks the flags that say which atoms.
-func atomsOptions(c *cli.Context) (means.Options, *host.Kernel, error) {
-	k := &host.Kernel{}
+func atomsOptions(c *cli.Context) (means.Options, *fitting.Options, error) {
+	k := &fitting.Options{}
 	o := means.Options{Seed: c.Uint64("seed"), Within: c.Float64("atom-error")}
-	if err := setFunction(c, k, false); err != nil {
+	if err := app.SetFunction(c, k, false); err != nil {
 		return o, nil, err
 	}
 	var err error
-	if o.Choice, err = oneOf(c, "atom-choice", means.Uniform, means.Clusters, means.Herding); err != nil {
+	if o.Choice, err = app.OneOf(c, "atom-choice", means.Uniform, means.Clusters, means.Herding); err != nil {
 		return o, nil, err
 	}
-	if o.Weights, err = oneOf(c, "atom-weights", means.Optimal, means.Own); err != nil {
+	if o.Weights, err = app.OneOf(c, "atom-weights", means.Optimal, means.Own); err != nil {
 		return o, nil, err
 	}
 	text := c.String("atoms")
 	if (text == "") != c.IsSet("atom-error") || c.IsSet("atom-error") && !(o.Within > 0) {
-		return o, nil, usagef(c, "wanted --atoms or --atom-error, above 0")
+		return o, nil, app.Usagef(c, "wanted --atoms or --atom-error, above 0")
 	}
 	if text != "" {
-		if o.Atoms, err = parseCount(text); err != nil || o.Atoms < 1 {
-			return o, nil, usagef(c, "--atoms are %q, wanted a number of at least 1", text)
+		if o.Atoms, err = app.ParseCount(text); err != nil || o.Atoms < 1 {
+			return o, nil, app.Usagef(c, "--atoms are %q, wanted a number of at least 1", text)
 		}
 	}
 	return o, k, nil
 }
 
 func chooseAtoms(c *cli.Context) (err error) {
-	if err := checkUsage(c, "data", "out"); err != nil {
+	if err := app.CheckUsage(c, "data", "out"); err != nil {
 		return err
 	}
 	o, k, err := atomsOptions(c)
 	if err != nil {
 		return err
 	}
-	read, err := wholeOptions(c)
+	read, err := app.WholeOptions(c)
 	if err != nil {
 		return err
 	}
-	steps, err := normalizeSteps(c)
+	steps, err := app.NormalizeSteps(c)
 	if err != nil {
 		return err
 	}
-	where, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
-	d, err := readData(c.Context, c.String("data"), read, n)
+	n := app.NewNotes(c)
+	d, err := app.ReadData(c.Context, c.String("data"), read, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := prepare(steps, true, d, nil); err != nil {
+	if err := host.Prepare(d, steps, true); err != nil {
 		return err
 	}
 	if o.Function = k.Function; o.Function.Gamma == 0 {
@@ -127,7 +130,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	e, err := where.open(n, workOnComponents(d.N, d.D, 2))
+	e, err := where.Open(n, device.WorkOnComponents(d.N, d.D, 2))
 	if err != nil {
 		return err
 	}
@@ -151,11 +154,11 @@ func chooseAtoms(c *cli.Context) (err error) {
 	}
 	start := time.Now()
 	m, err := means.Fit(c.Context, e, x, make([]int32, x.N), 1, o)
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
+		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
 	r.Gamma, r.Atoms, r.Error, r.Seconds = o.Function.Gamma, m.Landmarks.N, m.Error[0], time.Since(start).Seconds()
 	if m.Length != nil {
@@ -188,13 +191,13 @@ func writeAtoms(w io.Writer, m *means.Means) error {
 
 func (r atomsReport) print(c *cli.Context) error {
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
-	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features, smallBytesText(r.Data))
-	fmt.Fprintf(t, "memory\t%s at most, about; while atoms are chosen %s beside the data\n", smallBytesText(r.Memory),
-		smallBytesText(r.Plan.Total()))
+	fmt.Fprintf(t, "data\t%d examples × %d features, %s\n", r.Examples, r.Features, app.BytesText(r.Data))
+	fmt.Fprintf(t, "memory\t%s at most, about; while atoms are chosen %s beside the data\n", app.BytesText(r.Memory),
+		app.BytesText(r.Plan.Total()))
 	fmt.Fprintf(t, "kernel values\t%.3g\n", float64(r.Plan.Values))
 	if r.Atoms == 0 {
 		return t.Flush()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // Bad input is told with its place, and nothing is written.
@@ -54,7 +56,7 @@ func TestTrainBadInput(t *testing.T) {
 				args = append(args, "--confusion", write(t, dir, "C.csv", c.confusion))
 			}
 			before := names(t, dir)
-			fail(t, exitFailure, c.fragment, args...)
+			fail(t, app.ExitFailure, c.fragment, args...)
 			if after := names(t, dir); !slices.Equal(after, before) {
 				t.Errorf("found %q, want %q", after, before)
 			}
@@ -85,10 +87,10 @@ func TestTrainMissingFiles(t *testing.T) {
 	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
 	missing := filepath.Join(dir, "none.csv")
 	before := names(t, dir)
-	fail(t, exitFailure, missing+": no such data file; check the path", "train", "--data", missing, "--model", m)
-	fail(t, exitFailure, missing+": cannot read the confusion matrix: no such file", "train", "--data", data,
+	fail(t, app.ExitFailure, missing+": no such data file; check the path", "train", "--data", missing, "--model", m)
+	fail(t, app.ExitFailure, missing+": cannot read the confusion matrix: no such file", "train", "--data", data,
 		"--confusion", missing, "--model", m)
-	fail(t, exitFailure, "is a directory, wanted a data file", "train", "--data", dir, "--model", m)
+	fail(t, app.ExitFailure, "is a directory, wanted a data file", "train", "--data", dir, "--model", m)
 	if after := names(t, dir); !slices.Equal(after, before) {
 		t.Errorf("found %q, want %q", after, before)
 	}
@@ -104,7 +106,7 @@ func TestTrainUnwritableModel(t *testing.T) {
 		dir:                                 "found a folder",
 		dir + "/":                           "found no file name",
 	} {
-		fail(t, exitFailure, fragment, "train", "--data", filepath.Join(dir, "unread.csv"), "--model", path)
+		fail(t, app.ExitFailure, fragment, "train", "--data", filepath.Join(dir, "unread.csv"), "--model", path)
 	}
 	if left := names(t, dir); !slices.Equal(left, []string{"file"}) {
 		t.Errorf("found %q", left)
@@ -116,12 +118,12 @@ func TestUnwritableCopies(t *testing.T) {
 	dir := t.TempDir()
 	nowhere := filepath.Join(dir, "none", "out.csv")
 	const fragment = "cannot be written"
-	fail(t, exitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1", "--out", nowhere)
-	fail(t, exitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1",
+	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1", "--out", nowhere)
+	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1",
 		"--out", filepath.Join(dir, "o.csv"), "--write-confusion", nowhere)
-	fail(t, exitFailure, fragment, "predict", "--data", "unread.csv", "--model", "unread.npz", "--out", nowhere)
-	fail(t, exitFailure, fragment, "synth", "--examples", "3", "--out", nowhere)
-	fail(t, exitFailure, "found a folder", "synth", "--examples", "3", "--out", dir)
+	fail(t, app.ExitFailure, fragment, "predict", "--data", "unread.csv", "--model", "unread.npz", "--out", nowhere)
+	fail(t, app.ExitFailure, fragment, "synth", "--examples", "3", "--out", nowhere)
+	fail(t, app.ExitFailure, "found a folder", "synth", "--examples", "3", "--out", dir)
 	if left := names(t, dir); left != nil {
 		t.Errorf("found %q", left)
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -24,20 +27,20 @@ const defaultSynthetic = "60000,784,10"
 
 func benchCommand() *cli.Command {
 	flags := []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
 		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic,
 			Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
 	}
-	flags = append(flags, dataFlags("")[1:]...) // --data is not required here
+	flags = append(flags, app.DataFlags("")[1:]...) // --data is not required here
 	flags = append(flags,
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
-		seedFlag("synthetic examples and label noise"),
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
+		app.SeedFlag("synthetic examples and label noise"),
 		&cli.IntFlag{Name: "steps", Value: 200, Usage: "length of a training run in `STEPS`"},
 		&cli.IntFlag{Name: "repeat", Value: 5, Usage: "measure everything `R` times, and print medians"},
-		outputFlag{&cli.StringFlag{Name: "profile",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "profile",
 			Usage: "also write the last run's spans to `FILE`.json, for ui.perfetto.dev"}},
 	)
-	flags = append(append(flags, learnerFlags()...), slices.DeleteFunc(deviceFlags(), func(f cli.Flag) bool {
+	flags = append(append(flags, learnerFlags()...), slices.DeleteFunc(device.Flags(), func(f cli.Flag) bool {
 		return f.Names()[0] == "audit" // what is measured is the device alone
 	})...)
 	return &cli.Command{
@@ -49,7 +52,7 @@ func benchCommand() *cli.Command {
 			"are 10^9 bytes of examples that are read, as the engine counts them, or as an operation has to read\n" +
 			"where it does not count; - is what is not counted.\n\n" +
 			"Example: uma-gpu bench --synthetic 60000,784,10 --device opencl --profile trace.json",
-		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: bench,
 	}
 }
@@ -64,8 +67,8 @@ type benchmark struct {
 	steps, repeat int
 	profile       string
 	learner       learners.Params
-	device        *device
-	notes         notes
+	device        *device.Device
+	notes         app.Notes
 }
 
 func bench(c *cli.Context) (err error) {
@@ -75,59 +78,59 @@ func bench(c *cli.Context) (err error) {
 	}
 	start := time.Now()
 	ctx := c.Context
-	s := timing.Setup{Steps: b.steps, Repeat: b.repeat, Trace: &timing.Trace{}, Say: b.notes.say}
+	s := timing.Setup{Steps: b.steps, Repeat: b.repeat, Trace: &timing.Trace{}, Say: b.notes.Say}
 	r := benchReport{Repeat: b.repeat}
 	if r.Data, err = b.examples(ctx, &s); err != nil {
 		return err
 	}
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if b.profile != "" {
-		b.device.options.Trace = s.Trace.Track("kernels")
+		b.device.Options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = b.device.open(b.notes, workOn(s.X, r.Data.Classes)); err != nil {
+	if s.Engine, err = b.device.Open(b.notes, device.WorkOn(s.X, r.Data.Classes)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
-	r.Device, r.Tuning = s.Engine.Device(), b.device.tuning
-	r.BandwidthName, s.Bandwidth = b.device.bandwidth(s.Engine)
+	r.Device = s.Engine.Device()
+	r.BandwidthName, s.Bandwidth = bandwidth(b.device, s.Engine)
 	if r.Report, err = timing.Measure(ctx, s); err != nil {
-		if stopped := interrupted(ctx); stopped != nil {
+		if stopped := app.Interrupted(ctx); stopped != nil {
 			return stopped
 		}
-		return adviseMemory(err)
+		return app.AdviseMemory(err)
 	}
 	if b.profile != "" {
 		if err := atomicfile.Write(b.profile, s.Trace.Write); err != nil {
 			return err
 		}
-		b.notes.say("profile of the last run written to %s", b.profile)
+		b.notes.Say("profile of the last run written to %s", b.profile)
 	}
 	r.Seconds = time.Since(start).Seconds()
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	return r.print(c.App.Writer)
 }
 
 // newBenchmark checks all that can be checked before a file is read.
 func newBenchmark(c *cli.Context) (*benchmark, error) {
-	if err := checkUsage(c); err != nil {
+	if err := app.CheckUsage(c); err != nil {
 		return nil, err
 	}
 	b := &benchmark{
 		data: c.String("data"), normalize: c.String("normalize"), seed: c.Uint64("seed"),
-		steps: c.Int("steps"), repeat: c.Int("repeat"), profile: c.String("profile"), notes: newNotes(c),
+		steps: c.Int("steps"), repeat: c.Int("repeat"), profile: c.String("profile"), notes: app.NewNotes(c),
 	}
 	for name, value := range map[string]int{"steps": b.steps, "repeat": b.repeat} {
 		if value < 1 {
-			return nil, usagef(c, "--%s is %d, wanted at least 1", name, value)
+			return nil, app.Usagef(c, "--%s is %d, wanted at least 1", name, value)
 		}
 	}
 	synthetic := c.String("synthetic")
 	if b.data != "" && synthetic != "" {
-		return nil, usagef(c, "--data and --synthetic exclude each other")
+		return nil, app.Usagef(c, "--data and --synthetic exclude each other")
 	}
 	var err error
 	if b.data == "" {
@@ -135,24 +138,24 @@ func newBenchmark(c *cli.Context) (*benchmark, error) {
 			synthetic = defaultSynthetic
 		}
 		if b.n, b.d, b.q, err = parseShape(synthetic); err != nil {
-			return nil, usagef(c, "--synthetic: %v", err)
+			return nil, app.Usagef(c, "--synthetic: %v", err)
 		}
 	}
-	if b.options, err = dataOptions(c); err != nil {
+	if b.options, err = app.DataOptions(c); err != nil {
 		return nil, err
 	}
 	if b.normalize != "auto" {
 		if _, err := dataset.ParseSteps(b.normalize); err != nil {
-			return nil, usagef(c, "--normalize: %v", err)
+			return nil, app.Usagef(c, "--normalize: %v", err)
 		}
 	}
 	if b.learner, err = chooseLearner(c, nil); err != nil {
 		return nil, err
 	}
-	if b.device, err = chooseDevice(c); err != nil {
+	if b.device, err = device.Choose(c); err != nil {
 		return nil, err
 	}
-	b.device.audit = audit.Off
+	b.device.Audit = audit.Off
 	if b.profile == "" {
 		return b, nil
 	}
@@ -170,7 +173,7 @@ func parseShape(text string) (n, d, q int, err error) {
 		what  string
 		least int
 	}{{&n, "examples", 1}, {&d, "features", 1}, {&q, "classes", 2}} {
-		if *part.to, err = parseCount(parts[k]); err != nil || *part.to < part.least {
+		if *part.to, err = app.ParseCount(parts[k]); err != nil || *part.to < part.least {
 			return 0, 0, 0, fmt.Errorf("found %q for the %s, wanted a number of at least %d", parts[k], part.what, part.least)
 		}
 	}
@@ -184,27 +187,30 @@ const noise = 0.4
 func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchData, err error) {
 	var d *dataset.Dataset
 	if b.data != "" {
-		if d, err = readData(ctx, b.data, b.options, b.notes); err != nil {
+		if d, err = app.ReadData(ctx, b.data, b.options, b.notes); err != nil {
 			return about, err
 		}
 	} else {
 		d = &dataset.Dataset{Examples: dataset.Examples{N: b.n, D: b.d}}
 		d.X, d.Y, err = synth.GenerateContext(ctx, b.n, b.d, b.q, b.seed)
-		if stopped := interrupted(ctx); stopped != nil {
+		if stopped := app.Interrupted(ctx); stopped != nil {
 			err = stopped
 		}
 		if err != nil {
 			return about, err
 		}
-		if d.Classes, err = classNames(b.q); err != nil {
+		if d.Classes, err = app.ClassNames(b.q); err != nil {
 			return about, err
 		}
 	}
-	where := b.device
-	if b.options.Storage == "dense" {
-		where = nil // whoever asks for float32 gets it
+	var how []dataset.Memory
+	if b.options.Storage != "dense" && b.device.WantsNarrow(d) { // dense asks for float32
+		how = append(how, dataset.WithCodes)
 	}
-	if err := prepare(b.normalize, false, d, where); err != nil {
+	if err := host.Prepare(d, b.normalize, false, how...); err != nil {
+		return about, err
+	}
+	if err := d.CheckNarrow(); err != nil {
 		return about, err
 	}
 	s.X = d.Stored()
@@ -230,8 +236,8 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 var bandwidthBytes = timing.BandwidthBytes
 
 // bandwidth names and measures that of the device that was opened.
-func (d *device) bandwidth(e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
-	for _, i := range d.try {
+func bandwidth(d *device.Device, e engine.Engine) (name string, measure func() (bytesPerSecond float64, err error)) {
+	for _, i := range d.Try {
 		if i.ID() == e.Device().ID && !strings.Contains(i.Type, "CPU") {
 			if own, ok := e.(timing.Copier); ok {
 				return "copy bandwidth", own.CopyBandwidth

@@ -5,6 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/timing"
 )
@@ -12,7 +13,6 @@ import (
 // benchReport is what bench --json prints.
 type benchReport struct {
 	Device        engine.Device `json:"device"`
-	Tuning        string        `json:"tuning,omitempty"` // default, or tuned and when; nothing without OpenCL
 	Data          benchData     `json:"data"`
 	BandwidthName string        `json:"bandwidth_name"` // read bandwidth or copy bandwidth
 	Repeat        int           `json:"repeat"`
@@ -33,11 +33,8 @@ type benchData struct {
 func (r benchReport) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "device\t%s %s\n", r.Device.ID, r.Device.Name)
-	if r.Tuning != "" {
-		fmt.Fprintf(t, "tuning\t%s\n", r.Tuning)
-	}
 	fmt.Fprintf(t, "data\t%s, %d examples × %d features, %d classes, %s, %s\n", r.Data.Source, r.Data.Examples,
-		r.Data.Features, r.Data.Classes, r.Data.Storage, smallBytesText(r.ExampleBytes))
+		r.Data.Features, r.Data.Classes, r.Data.Storage, app.BytesText(r.ExampleBytes))
 	fmt.Fprintf(t, "%s\t%.1f GB/s\n", r.BandwidthName, r.Bandwidth)
 	fmt.Fprintf(t, "run\t%d steps (%s), estimated error %.4f\n", r.Run.Steps, r.Run.Stop, r.Run.EstimatedError)
 	fmt.Fprintf(t, "bytes read\t%s of all examples' in each step\n", share(r.Run.BytesReadShare))

@@ -12,31 +12,35 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 func bootstrapCommand() *cli.Command {
 	data := append([]cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "labelled", Usage: "examples with right labels: `FILE` (required)"}},
-		inputFlag{&cli.StringFlag{Name: "unlabelled", Usage: "examples without labels: `FILE` (required)"}},
-	}, dataFlags("")[1:]...) // without --data
-	data = append(data, &cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage})
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled", Usage: "examples with right labels: `FILE` (required)"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "unlabelled", Usage: "examples without labels: `FILE` (required)"}},
+	}, app.DataFlags("")[1:]...) // without --data
+	data = append(data, &cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage})
 	learner := append(foldFlags(),
 		&cli.IntFlag{Name: "rounds-of-labels", Value: 1, Usage: "label the examples `R` times, each by the model before"},
 		&cli.BoolFlag{Name: "use-clean", Usage: "learn from the right labels too at the end"})
 	output := []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "model", Usage: "`FILE`.npz for the trained model (required)"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model", Usage: "`FILE`.npz for the trained model (required)"}},
 		&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the stages, one file each; one that is there is used (required)"},
-		quietFlag(),
+		app.QuietFlag(),
 	}
 	flags := append(data, learner...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "bootstrap",
@@ -74,9 +78,9 @@ func bootstrap(c *cli.Context) (err error) {
 	rounds := c.Int("rounds-of-labels")
 	switch {
 	case rounds < 1:
-		return usagef(c, "--rounds-of-labels is %d, wanted at least 1", rounds)
-	case s.folds < 2 || s.folds > host.MostFolds:
-		return usagef(c, "--folds is %d, wanted 2 to %d", s.folds, host.MostFolds)
+		return app.Usagef(c, "--rounds-of-labels is %d, wanted at least 1", rounds)
+	case s.folds < 2 || s.folds > judge.MostFolds:
+		return app.Usagef(c, "--folds is %d, wanted 2 to %d", s.folds, judge.MostFolds)
 	}
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return err
@@ -85,24 +89,24 @@ func bootstrap(c *cli.Context) (err error) {
 		return err
 	}
 	defer s.close()
-	e, err := t.device.open(t.notes, t.work(s.rest))
+	e, err := t.device.Open(t.notes, t.work(s.rest))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	t.Engine, t.Preparation = e, t.steps
-	t.Watch = host.Watch{Note: t.notes.say}
+	t.Watch = host.Watch{Note: t.notes.Say}
 	if err := s.run(c.Context, rounds, c.Bool("use-clean")); err != nil {
-		if err := interrupted(c.Context); err != nil {
+		if err := app.Interrupted(c.Context); err != nil {
 			return err
 		}
-		return adviseKernel(adviseMemory(err))
+		return app.AdviseKernel(app.AdviseMemory(err))
 	}
 	return nil
 }
 
 func (s *stages) read(c *cli.Context) (err error) {
-	if s.labelled, err = readData(c.Context, c.String("labelled"), s.training.read, s.notes); err != nil {
+	if s.labelled, err = app.ReadData(c.Context, c.String("labelled"), s.training.read, s.notes); err != nil {
 		return err
 	}
 	o := s.training.read
@@ -117,7 +121,7 @@ func (s *stages) read(c *cli.Context) (err error) {
 	} else if o.Storage == "auto" {
 		o.Storage = "sparse"
 	}
-	if s.rest, err = readData(c.Context, c.String("unlabelled"), o, s.notes); err != nil {
+	if s.rest, err = app.ReadData(c.Context, c.String("unlabelled"), o, s.notes); err != nil {
 		s.close()
 		return fmt.Errorf("%w (wanted the features of --labelled and no labels; --ignore-columns leaves a column out)", err)
 	}
@@ -175,7 +179,7 @@ func (s *stages) file(name string, round int, ext string) string {
 func (s *stages) found(path string) bool {
 	_, err := os.Stat(path)
 	if err == nil {
-		s.notes.say("%s is there, and used as it is", path)
+		s.notes.Say("%s is there, and used as it is", path)
 	}
 	return !errors.Is(err, fs.ErrNotExist) // what else is wrong with it, reading it says
 }
@@ -195,7 +199,7 @@ func (s *stages) fitted(
 		}
 		return m, err
 	}
-	s.notes.say("%s: training on %d examples", path, d.N)
+	s.notes.Say("%s: training on %d examples", path, d.N)
 	m, err := host.Train(ctx, d, noise, s.Options)
 	if err == nil {
 		err = ctx.Err()
@@ -213,7 +217,7 @@ func (s *stages) roughNoise(ctx context.Context) (*confusion.Matrix, error) {
 	if s.found(path) {
 		return s.readNoise(ctx, path)
 	}
-	held, err := host.OutOfFold(ctx, s.labelled, nil, s.Options, s.folds)
+	held, err := outoffold.Scores(ctx, s.labelled, nil, s.Options, s.folds)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +237,7 @@ func (s *stages) noiseOf(ctx context.Context, m *model.Model, path string) (*con
 }
 
 func (s *stages) readNoise(ctx context.Context, path string) (*confusion.Matrix, error) {
-	return readMatrix(ctx, path, confusion.ReadOptions{Classes: s.labelled.Classes})
+	return app.ReadMatrix(ctx, path, confusion.ReadOptions{Classes: s.labelled.Classes})
 }
 
 // estimate writes the matrix of what a model says of the labelled examples.
@@ -243,7 +247,7 @@ func (s *stages) estimate(predicted []int32, path string) (*confusion.Matrix, er
 		return nil, err
 	}
 	for _, note := range e.Notes {
-		s.notes.say("%s: %s", path, note)
+		s.notes.Say("%s: %s", path, note)
 	}
 	return &e.Matrix, e.Matrix.Write(path)
 }
@@ -291,10 +295,10 @@ func (s *stages) last(ctx context.Context, d *dataset.Dataset, noise *confusion.
 	if err := trained.Save(s.model); err != nil {
 		return err
 	}
-	s.notes.say("%s: %d steps (%s) on %d examples, estimated error %.4f", s.model, trained.Run.Steps, trained.Meta.Stop,
+	s.notes.Say("%s: %d steps (%s) on %d examples, estimated error %.4f", s.model, trained.Run.Steps, trained.Meta.Stop,
 		d.N, trained.Run.EstimatedError)
 	if trained.Run.Stop == host.Interrupted {
-		return fmt.Errorf("%w after %d steps; %s holds the weights of these", errInterrupted, trained.Run.Steps, s.model)
+		return fmt.Errorf("%w after %d steps; %s holds the weights of these", app.ErrInterrupted, trained.Run.Steps, s.model)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // TestBootstrap learns from 150 labels more than the rough model knows, keeps each stage in a
@@ -64,6 +66,6 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("test error %.3f after labels were replaced, stderr\n%s", wrong(m), stderr)
 	}
 	write(t, stages, "labels.csv", "0\n0\n")
-	fail(t, exitFailure, "found 2 labels, wanted one for each of 1150 examples", args...)
-	fail(t, exitUsage, "--dir is missing", args[:7:7]...)
+	fail(t, app.ExitFailure, "found 2 labels, wanted one for each of 1150 examples", args...)
+	fail(t, app.ExitUsage, "--dir is missing", args[:7:7]...)
 }

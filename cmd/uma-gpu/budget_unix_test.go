@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // What does not fit in memory ends with an exit code and a line of its own, in real
@@ -76,13 +76,6 @@ func TestMemoryBudget(t *testing.T) {
 		{small, "train --label-column first --data " + letter + " --kernel rbf --landmarks 2000 --model " + m},
 		{small, "kpca fit --label-column first --data " + letter + " --landmarks 2000 --basis " + m},
 	}
-	if gpu.Built {
-		for _, sizes := range []string{
-			"--classes 2000000000", "--features 4611686018427387904", "--classes 300000 --features 1",
-		} {
-			tests = append(tests, struct{ prefix, args string }{"", "tune --device opencl --dry-run " + sizes})
-		}
-	}
 	for _, c := range tests {
 		var stdout, stderr bytes.Buffer
 		p := program(t, c.prefix, strings.Fields(c.args)...)
@@ -91,7 +84,7 @@ func TestMemoryBudget(t *testing.T) {
 		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
 		last := lines[len(lines)-1]
 		traced := strings.Contains(stderr.String(), "goroutine") || strings.Contains(stderr.String(), "panic")
-		if code != exitMemory || traced || stdout.Len() > 0 ||
+		if code != app.ExitMemory || traced || stdout.Len() > 0 ||
 			!strings.HasPrefix(last, "uma-gpu: ") || !strings.Contains(last, "memory") {
 			t.Errorf("%s uma-gpu %s: exit code %d\n%.600s", c.prefix, c.args, code, stderr.String())
 		}

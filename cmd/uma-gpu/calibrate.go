@@ -7,17 +7,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 func calibrateCommand() *cli.Command {
-	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples that the model was not trained on")...)
-	flags = append(flags, matchFlag(),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of their label noise: `FILE`, CSV or .npy"}},
-		axesFlag(),
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "the model with its new temperature, `FILE`.npz (required)"}})
-	flags = append(flags, deviceFlags()...)
+	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples that the model was not trained on")...)
+	flags = append(flags, app.MatchFlag(),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix of their label noise: `FILE`, CSV or .npy"}},
+		app.AxesFlag(),
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "the model with its new temperature, `FILE`.npz (required)"}})
+	flags = append(flags, device.Flags()...)
 	return &cli.Command{
 		Name:  "calibrate",
 		Usage: "fit the temperature of a model's probabilities to examples held out",
@@ -27,7 +29,7 @@ func calibrateCommand() *cli.Command {
 			"least Brier score, corrected by --confusion; without that the labels are taken to be right.\n" +
 			"Nothing else changes.\n\n" +
 			"Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz",
-		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: calibrate,
 	}
 }
@@ -41,7 +43,7 @@ type calibrateReport struct {
 }
 
 func calibrate(c *cli.Context) error {
-	if err := checkUsage(c, "model", "data", "out"); err != nil {
+	if err := app.CheckUsage(c, "model", "data", "out"); err != nil {
 		return err
 	}
 	noiseOf, err := noiseFlags(c)
@@ -59,7 +61,7 @@ func calibrate(c *cli.Context) error {
 		return err
 	}
 	if noise == nil {
-		newNotes(c).say("confusion matrix: none given, so the identity: all labels are taken to be right")
+		app.NewNotes(c).Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	report := calibrateReport{Model: out, Examples: r.data.N}
 	if before := r.model.Meta.Temperature; before > 0 {
@@ -74,7 +76,7 @@ func calibrate(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
+		return app.PrintJSON(c.App.Writer, report)
 	}
 	before := "none"
 	if report.Before != nil {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // mostCandidates is how many compare tries at most.
@@ -25,9 +26,9 @@ type candidate struct {
 const noConfusion = "none"
 
 // estimates says by which method --confusion of a candidate asks for an estimate; "" for a file.
-func (way candidate) estimates() host.NoiseMethod {
-	m := host.NoiseMethod(way.confusion)
-	if m == host.CleanCounts || !slices.Contains(host.NoiseMethods, m) {
+func (way candidate) estimates() outoffold.NoiseMethod {
+	m := outoffold.NoiseMethod(way.confusion)
+	if m == outoffold.CleanCounts || !slices.Contains(outoffold.NoiseMethods, m) {
 		return ""
 	}
 	return m
@@ -42,7 +43,7 @@ func candidates(c *cli.Context) (list []candidate, err error) {
 	for _, try := range tries {
 		expanded, err := expand(try)
 		if err != nil {
-			return nil, usagef(c, "--try %q: %v", try, err)
+			return nil, app.Usagef(c, "--try %q: %v", try, err)
 		}
 		for _, flags := range expanded {
 			flags = strings.Join(strings.Fields(flags), " ")
@@ -54,7 +55,7 @@ func candidates(c *cli.Context) (list []candidate, err error) {
 				return nil, err
 			}
 			if list = append(list, candidate{flags, t}); len(list) > mostCandidates {
-				return nil, usagef(c, "--try and --grid stand for more than %d trainings, wanted at most so many", mostCandidates)
+				return nil, app.Usagef(c, "--try and --grid stand for more than %d trainings, wanted at most so many", mostCandidates)
 			}
 		}
 	}
@@ -96,32 +97,32 @@ func expand(text string) ([]string, error) {
 
 // candidateFlags are those of train that a candidate may have.
 func candidateFlags() []cli.Flag {
-	own := append(noisyDataFlags()[len(dataFlags("")):], learningFlags()...)
+	own := append(noisyDataFlags()[len(app.DataFlags("")):], learningFlags()...)
 	own = slices.DeleteFunc(own, func(f cli.Flag) bool { return f.Names()[0] == "seed" }) // one for all
-	return append(own, trainKernelFlags()...)
+	return append(own, app.TrainKernelFlags()...)
 }
 
 // newCandidate checks the flags of a candidate of the command that c runs.
 func newCandidate(c *cli.Context, words []string) (t *training, err error) {
-	app := &cli.App{
+	program := &cli.App{
 		Name: "uma-gpu", Writer: io.Discard, ErrWriter: io.Discard, HideHelp: true,
-		Flags: candidateFlags(), ExitErrHandler: func(*cli.Context, error) {}, OnUsageError: onUsageError,
+		Flags: candidateFlags(), ExitErrHandler: func(*cli.Context, error) {}, OnUsageError: app.OnUsageError,
 		Action: func(own *cli.Context) error {
-			if err := checkUsage(own); err != nil {
+			if err := app.CheckUsage(own); err != nil {
 				return err
 			}
-			t = &training{data: c.String("data"), confusion: own.String("confusion"), notes: newNotes(c)}
+			t = &training{data: c.String("data"), confusion: own.String("confusion"), notes: app.NewNotes(c)}
 			if own.IsSet("confusion-axes") && t.confusion == "" {
-				return usagef(c, "--confusion-axes is given without --confusion")
+				return app.Usagef(c, "--confusion-axes is given without --confusion")
 			}
 			var err error
-			if t.trueRows, err = trueRows(own); err != nil {
+			if t.trueRows, err = app.TrueRows(own); err != nil {
 				return err
 			}
-			if t.Preparation, err = normalizeSteps(own); err != nil {
+			if t.Preparation, err = app.NormalizeSteps(own); err != nil {
 				return err
 			}
-			if t.Kernel, err = newTrainKernel(own); err != nil {
+			if t.Kernel, err = app.NewTrainKernel(own); err != nil {
 				return err
 			}
 			if t.Learner, err = chooseLearner(own, nil); err != nil {
@@ -130,9 +131,9 @@ func newCandidate(c *cli.Context, words []string) (t *training, err error) {
 			return t.stopping(own, nil)
 		},
 	}
-	if err := app.RunContext(c.Context, append([]string{"uma-gpu"}, words...)); err != nil {
-		if usage := new(usageError); errors.As(err, &usage) {
-			usage.command = c.Command.HelpName
+	if err := program.RunContext(c.Context, append([]string{"uma-gpu"}, words...)); err != nil {
+		if usage := new(app.UsageError); errors.As(err, &usage) {
+			usage.Command = c.Command.HelpName
 		}
 		return nil, fmt.Errorf("--try %q: %w", strings.Join(words, " "), err)
 	}

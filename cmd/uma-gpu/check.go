@@ -7,15 +7,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
 func checkCommand() *cli.Command {
 	flags := noisyDataFlags()
 	flags = append(flags, foldFlags()...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
-	flags = append(flags, []cli.Flag{jsonFlag(), quietFlag()}...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
+	flags = append(flags, []cli.Flag{app.JSONFlag(), app.QuietFlag()}...)
 	return &cli.Command{
 		Name:  "check",
 		Usage: "say whether a confusion matrix helps, and whether labels contradict it",
@@ -33,7 +35,7 @@ func checkCommand() *cli.Command {
 // checkReport is what confusion check --json prints.
 type checkReport struct {
 	Learner string `json:"learner"`
-	*host.NoiseCheck
+	*judge.NoiseCheck
 	Milder   *float64 `json:"estimated_error_if_milder,omitempty"` // JSON has no NaN
 	Stronger *float64 `json:"estimated_error_if_stronger,omitempty"`
 }
@@ -46,19 +48,19 @@ func checkNoise(c *cli.Context) error {
 	defer o.close()
 	with, noise := o.held, o.noise
 	o.noise = nil
-	o.notes.say("the same without a confusion matrix")
+	o.notes.Say("the same without a confusion matrix")
 	if err := o.train(c.Context, c.Int("folds")); err != nil {
 		return err
 	}
-	check, err := host.CheckNoise(o.data.Y, noise, with, o.held)
+	check, err := judge.CheckNoise(o.data.Y, noise, with, o.held)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.confusion, err)
 	}
 	for _, w := range check.Warnings {
-		o.notes.warn("%s: %s", o.confusion, w)
+		o.notes.Warn("%s: %s", o.confusion, w)
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, checkReport{o.Learner.Definition().Name, check,
+		return app.PrintJSON(c.App.Writer, checkReport{o.Learner.Definition().Name, check,
 			finite(check.Milder), finite(check.Stronger)})
 	}
 	w := c.App.Writer
@@ -66,9 +68,9 @@ func checkNoise(c *cli.Context) error {
 		fmt.Fprintf(w, "Labels contradict the confusion matrix; what follows presumes it.\n\n")
 	}
 	switch check.Verdict {
-	case host.Helps:
+	case judge.Helps:
 		fmt.Fprintf(w, "The confusion matrix helps: labels held out are likelier with it.\n\n")
-	case host.Harms:
+	case judge.Harms:
 		fmt.Fprintf(w, "The confusion matrix harms: labels held out are less likely with it, and no more are right.\n\n")
 	default:
 		fmt.Fprintf(w, "The confusion matrix does not help: it makes no clear difference to labels held out.\n\n")

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 func TestConfusionCheck(t *testing.T) {
@@ -22,5 +24,5 @@ func TestConfusionCheck(t *testing.T) {
 	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 || r.Milder == nil || len(r.Frequencies) != 10 {
 		t.Errorf("%+v", r)
 	}
-	fail(t, exitUsage, "--confusion", "confusion", "check", "--data", noisy)
+	fail(t, app.ExitUsage, "--confusion", "confusion", "check", "--data", noisy)
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // fourPoints trains a model that knows a from b, and returns its path.
@@ -34,8 +36,8 @@ func TestPredict(t *testing.T) {
 			t.Errorf("%s: found %q in the file, want %q; %q on stdout", args, got, want, stdout)
 		}
 	}
-	fail(t, exitFailure, "say --no-labels", "predict", "--model", m, "--data", bare)
-	fail(t, exitFailure, "bare.csv", "predict", "--model", m, "--data", bare)
+	fail(t, app.ExitFailure, "say --no-labels", "predict", "--model", m, "--data", bare)
+	fail(t, app.ExitFailure, "bare.csv", "predict", "--model", m, "--data", bare)
 }
 
 func TestEval(t *testing.T) {
@@ -97,9 +99,9 @@ func TestClassifyBadInput(t *testing.T) {
 		{m, "", "test.csv: found no example"},
 	} {
 		data := write(t, dir, "test.csv", c.data)
-		fail(t, exitFailure, c.fragment, "eval", "--model", c.model, "--data", data)
+		fail(t, app.ExitFailure, c.fragment, "eval", "--model", c.model, "--data", data)
 		out := filepath.Join(dir, "out.txt")
-		fail(t, exitFailure, c.fragment, "predict", "--model", c.model, "--data", data, "--out", out)
+		fail(t, app.ExitFailure, c.fragment, "predict", "--model", c.model, "--data", data, "--out", out)
 	}
 	for _, name := range names(t, dir) {
 		if name == "out.txt" || strings.HasSuffix(name, ".tmp") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -44,7 +45,7 @@ func TestColumns(t *testing.T) {
 		t.Errorf("info --json: %+v", i)
 	}
 	m := filepath.Join(dir, "m.npz")
-	fail(t, exitFailure, "say what stands for missing values (--missing mean or indicator)",
+	fail(t, app.ExitFailure, "say what stands for missing values (--missing mean or indicator)",
 		"train", "--data", data, "--model", m)
 	_, stderr = succeed(t, "train", "--data", data, "--model", m, "--missing", "indicator")
 	columns := "columns: 2 numbers, 1 category: 6 features; missing values: 12 in column 4 (age)"
@@ -76,7 +77,7 @@ func TestColumns(t *testing.T) {
 	if string(read(t, same)) != string(read(t, svm)) {
 		t.Error("convert --encoding writes the training data otherwise")
 	}
-	fail(t, exitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding", m, "--missing", "mean",
+	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding", m, "--missing", "mean",
 		"--out", some)
 
 	// A binary file knows what its features were made of.
@@ -96,12 +97,12 @@ func TestColumns(t *testing.T) {
 	if !strings.Contains(stderr, warning) {
 		t.Errorf("no %q in %s", warning, stderr)
 	}
-	fail(t, exitFailure, `new.csv:2:8: column 3 (colour): found "teal", which is none of the 3 levels`,
+	fail(t, app.ExitFailure, `new.csv:2:8: column 3 (colour): found "teal", which is none of the 3 levels`,
 		"predict", "--model", m, "--no-labels", "--data", filepath.Join(dir, "new.csv"), "--unseen", "error")
-	fail(t, exitUsage, "--missing is given with a model", "predict", "--model", m, "--data", data, "--missing", "mean")
-	fail(t, exitUsage, `--missing is "median", wanted error, mean or indicator`,
+	fail(t, app.ExitUsage, "--missing is given with a model", "predict", "--model", m, "--data", data, "--missing", "mean")
+	fail(t, app.ExitUsage, `--missing is "median", wanted error, mean or indicator`,
 		"train", "--data", data, "--model", m, "--missing", "median")
-	fail(t, exitUsage, "--levels is 0", "train", "--data", data, "--model", m, "--levels", "0")
+	fail(t, app.ExitUsage, "--levels is 0", "train", "--data", data, "--model", m, "--levels", "0")
 	_, stderr = succeed(t, "train", "--data", data, "--model", again, "--from", m, "--missing", "indicator")
 	if !strings.Contains(stderr, "6 features") {
 		t.Errorf("--from: %s", stderr)

@@ -3,7 +3,8 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -18,20 +19,20 @@ func combineCommand() *cli.Command {
 			"all are kept: uma-gpu compress makes them fewer.\n\n" +
 			"Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz",
 		Flags: []cli.Flag{
-			inputsFlag{&cli.StringSliceFlag{Name: "model", Usage: "model of a part, `FILE`.npz (required, once for each)"}},
-			outputFlag{&cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
-			quietFlag(),
+			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model", Usage: "model of a part, `FILE`.npz (required, once for each)"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
+			app.QuietFlag(),
 		},
 		Action: combine,
 	}
 }
 
 func combine(c *cli.Context) error {
-	if err := checkUsage(c, "out"); err != nil {
+	if err := app.CheckUsage(c, "out"); err != nil {
 		return err
 	}
 	if len(c.StringSlice("model")) == 0 {
-		return usagef(c, "--model is missing")
+		return app.Usagef(c, "--model is missing")
 	}
 	var parts []*model.Model
 	for _, path := range c.StringSlice("model") {
@@ -41,11 +42,11 @@ func combine(c *cli.Context) error {
 		}
 		parts = append(parts, m)
 	}
-	m, err := host.Combine(parts)
+	m, err := meanmodel.Combine(parts)
 	if err != nil {
 		return err
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err := m.Save(c.String("out")); err != nil {
@@ -55,7 +56,7 @@ func combine(c *cli.Context) error {
 	for _, n := range m.Meta.Kernel.Examples {
 		examples += n
 	}
-	newNotes(c).say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu calibrate", c.String("out"),
+	app.NewNotes(c).Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu calibrate", c.String("out"),
 		m.Projection.Landmarks.N, examples)
 	return nil
 }

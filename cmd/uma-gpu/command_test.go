@@ -13,34 +13,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/tuned"
 )
 
 // runVariable, if set, makes the test binary behave like uma-gpu, for tests of
 // what only a process of its own has: signals, limits, closed pipes.
 const runVariable = "UMA_GPU_TEST_RUN"
 
-// The tests compute on the processor unless they name a device, and with the default
-// tuning.
+// The tests compute on the processor unless they name a device.
 func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
 	}
 	bandwidthBytes = 1 << 20
-	if err := os.Setenv(deviceVariable, "cpu"); err != nil {
+	if err := os.Setenv(device.Variable, "cpu"); err != nil {
 		panic(err)
 	}
-	dir, err := os.MkdirTemp("", "uma-gpu-test")
-	if err != nil {
-		panic(err)
-	}
-	if err := os.Setenv(tuned.PathVariable, filepath.Join(dir, "tuning.json")); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(dir) // if that fails there is nobody to tell
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // digits and letter are the real data sets of the repository.
@@ -60,7 +51,7 @@ func command(args ...string) (code int, stdout, stderr string) {
 func succeed(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
 	code, stdout, stderr := command(args...)
-	if code != exitOK {
+	if code != app.ExitOK {
 		t.Fatalf("uma-gpu %s: exit code %d\n%s", strings.Join(args, " "), code, stderr)
 	}
 	return stdout, stderr
@@ -178,14 +169,14 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--alpha"), "a value is missing behind --alpha"},
 		{append(train, "more"), `unexpected argument "more"`},
 		{append(train, "--learner", "uma", "--alpha", "much"), `--alpha is "much", wanted a number`},
-		{append(train, "--learner", "uma", "--alpha", "-1"), "alpha is -1"},
-		{append(train, "--learner", "uma", "--alpha", "nan"), "alpha is NaN"},
-		{append(train, "--learner", "uma", "--alpha", "1e300"), "alpha is +Inf"},
-		{append(train, "--learner", "uma", "--tol", "-1"), "tolerance is -1"},
+		{append(train, "--learner", "uma", "--alpha", "-1"), `--alpha is "-1"`},
+		{append(train, "--learner", "uma", "--alpha", "nan"), `--alpha is "nan"`},
+		{append(train, "--learner", "uma", "--alpha", "1e300"), `--alpha is "1e300"`},
+		{append(train, "--learner", "uma", "--tol", "-1"), `--tol is "-1"`},
 		{append(train, "--max-steps", "-1"), "--max-steps is -1"},
 		{append(train, "--max-steps", "1.5"), `invalid value "1.5" for flag -max-steps`},
 		{append(train, "--seed", "-1"), `invalid value "-1" for flag -seed`},
-		{append(train, "--learner", "uma", "--select", "worst"), `selection "worst" is not known`},
+		{append(train, "--learner", "uma", "--select", "worst"), `--select is "worst"`},
 		{append(train, "--learner", "uma", "--weights", "first"), `weights "first" make no sense for learner uma; use best-average, best, average or last`},
 		{append(train, "--learner", "knn"), `learner "knn" is not known; use `},
 		{append(train, "--normalize", "l3"), `found "l3"`},
@@ -224,7 +215,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"devices", "all"}, `unexpected argument "all"`},
 		{[]string{"version", "--all"}, "unknown flag --all; see uma-gpu version --help"},
 	} {
-		fail(t, exitUsage, c.fragment, c.args...)
+		fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
 	if left := names(t, dir); left != nil {
 		t.Errorf("wrong usage left %q", left)
@@ -287,7 +278,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		{"eval", "--data", data, "--model", m, "--json"},
 	} {
 		var stderr bytes.Buffer
-		if code := run(args, full{}, &stderr); code != exitFailure ||
+		if code := run(args, full{}, &stderr); code != app.ExitFailure ||
 			!strings.Contains(stderr.String(), "uma-gpu: write to standard output: no space left") {
 			t.Errorf("%s: exit code %d\n%s", args, code, stderr.String())
 		}
@@ -297,11 +288,11 @@ func TestLostOutputIsAFailure(t *testing.T) {
 func TestVersion(t *testing.T) {
 	stdout, _ := succeed(t, "version", "--json")
 	v := decode[versionReport](t, stdout)
-	if v.Version != version || v.Contract != 1 || !strings.HasPrefix(v.Go, "go1.") || !strings.Contains(v.System, "/") {
+	if v.Version != app.Version || v.Contract != 1 || !strings.HasPrefix(v.Go, "go1.") || !strings.Contains(v.System, "/") {
 		t.Errorf("found %+v", v)
 	}
 	stdout, _ = succeed(t, "version")
-	for _, want := range []string{"uma-gpu " + version, "numerics contract 1", "OpenCL "} {
+	for _, want := range []string{"uma-gpu " + app.Version, "numerics contract 1", "OpenCL "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q lacks %q", stdout, want)
 		}
@@ -318,7 +309,7 @@ func TestDevicesListsTheProcessor(t *testing.T) {
 		t.Errorf("found %+v first", cpu)
 	}
 	// Either there are OpenCL devices, or it says why not.
-	if without := len(l.Devices) == len(processors); without != (l.OpenCLError != "") ||
+	if without := len(l.Devices) == len(device.Processors); without != (l.OpenCLError != "") ||
 		without != strings.Contains(stderr, "OpenCL: ") {
 		t.Errorf("%d devices, opencl_error %q, stderr %q", len(l.Devices), l.OpenCLError, stderr)
 	}
@@ -384,7 +375,7 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 				continue // it reads nothing
 			}
 			code, stdout, stderr := interrupt(t, word, args...)
-			if code != exitInterrupted || stdout != "" || !strings.Contains(stderr, "uma-gpu: interrupted") ||
+			if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr, "uma-gpu: interrupted") ||
 				!strings.Contains(stderr, "nothing was written") {
 				t.Errorf("%s interrupted at %q: exit code %d, stdout %q\n%s", args[0], word, code, stdout, stderr)
 			}

@@ -9,18 +9,22 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
 func compareCommand() *cli.Command {
-	flags := append(dataFlags("examples with noisy labels"),
-		inputFlag{&cli.StringFlag{Name: "confusion",
+	flags := append(app.DataFlags("examples with noisy labels"),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
 			Usage: "confusion matrix to judge by, and to learn with: `FILE`, CSV or .npy"}},
-		axesFlag())
+		app.AxesFlag())
 	flags = append(append(flags, annotatorFlags()...),
 		&cli.StringSliceFlag{Name: "try", DefaultText: "each learner",
 			Usage: "train by these `FLAGS`, {a|b} both ways; may be given again"},
@@ -28,13 +32,13 @@ func compareCommand() *cli.Command {
 			Usage: "each value of a flag, `NAME=VALUES`: a|b, 0.01..10:log7, 0..1:lin5; again and again"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings each"},
 		&cli.IntFlag{Name: "seeds", Value: 1, Usage: "do so with `N` seeds, --seed and those after it, and take means"},
-		seedFlag("all random choices"),
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
-		outputFlag{&cli.StringFlag{Name: "picture",
+		app.SeedFlag("all random choices"),
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "also write the table to `FILE`.csv"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "picture",
 			Usage: "also draw accuracies over the numbers of the grid: `FILE`, .svg or .png"}},
-		outputFlag{&cli.StringFlag{Name: "model",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model",
 			Usage: "also train in the best way on all examples, and write `FILE`.npz"}})
-	flags = append(append(flags, deviceFlags()...), jsonFlag(), quietFlag())
+	flags = append(append(flags, device.Flags()...), app.JSONFlag(), app.QuietFlag())
 	return &cli.Command{
 		Name:  "compare",
 		Usage: "try several ways to train, and choose one by examples held out",
@@ -83,7 +87,7 @@ type triedReport struct {
 	credits []float64 // of each example, whose mean is the accuracy
 	train   string    // flags of train
 
-	estimates host.NoiseMethod // how C was estimated, "" if it was not
+	estimates outoffold.NoiseMethod // how C was estimated, "" if it was not
 	way       candidate
 }
 
@@ -94,10 +98,10 @@ type failure struct {
 }
 
 func compare(c *cli.Context) (err error) {
-	if err := checkUsage(c, "data"); err != nil {
+	if err := app.CheckUsage(c, "data"); err != nil {
 		return err
 	}
-	options, err := dataOptions(c)
+	options, err := app.DataOptions(c)
 	if err != nil {
 		return err
 	}
@@ -114,31 +118,31 @@ func compare(c *cli.Context) (err error) {
 		return err
 	}
 	folds := c.Int("folds")
-	if folds < 2 || folds > host.MostFolds {
-		return usagef(c, "--folds is %d, wanted 2 to %d", folds, host.MostFolds)
+	if folds < 2 || folds > judge.MostFolds {
+		return app.Usagef(c, "--folds is %d, wanted 2 to %d", folds, judge.MostFolds)
 	}
 	seeds := c.Int("seeds")
 	if seeds < 1 || seeds > mostSeeds {
-		return usagef(c, "--seeds is %d, wanted 1 to %d", seeds, mostSeeds)
+		return app.Usagef(c, "--seeds is %d, wanted 1 to %d", seeds, mostSeeds)
 	}
-	where, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	table := c.String("annotators")
 	switch {
 	case table != "" && c.String("confusion") != "":
-		return usagef(c, "--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
+		return app.Usagef(c, "--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
 	case table != "":
 		withoutLabels(c, &options)
 	case c.Bool("no-labels"):
-		return usagef(c, "--no-labels is given without --annotators")
+		return app.Usagef(c, "--no-labels is given without --annotators")
 	}
 	if _, err := trusted(c); err != nil {
 		return err
 	}
-	d, err := readData(c.Context, c.String("data"), options, n)
+	d, err := app.ReadData(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
 	}
@@ -148,17 +152,17 @@ func compare(c *cli.Context) (err error) {
 		return err
 	}
 	if judge == nil {
-		n.say("confusion matrix: none given, so the labels are taken to be right")
+		n.Say("confusion matrix: none given, so the labels are taken to be right")
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	e, err := where.open(n, workOn(d, len(d.Classes)))
+	e, err := where.Open(n, device.WorkOn(d, len(d.Classes)))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
+	if err := app.CheckTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
 	x := comparison{data: d, judge: judge, engine: e, folds: folds, seeds: seeds, notes: n,
@@ -173,7 +177,7 @@ func compare(c *cli.Context) (err error) {
 	}
 	rank(report.Tried)
 	if a := report.Tried[0].Accuracy; a.Low > 1 {
-		n.warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s", a.Value, report.JudgedBy)
+		n.Warn("a corrected accuracy of %.4f cannot be: these labels are not noisy by %s", a.Value, report.JudgedBy)
 	}
 	if out := c.String("out"); out != "" {
 		if err := report.write(out, c.StringSlice("grid")); err != nil {
@@ -185,7 +189,7 @@ func compare(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := savePicture(c, p); err != nil {
+		if err := chart.Save(c.String("picture"), p); err != nil {
 			return err
 		}
 	}
@@ -195,7 +199,7 @@ func compare(c *cli.Context) (err error) {
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
+		return app.PrintJSON(c.App.Writer, report)
 	}
 	return report.print(c)
 }
@@ -205,7 +209,7 @@ func compare(c *cli.Context) (err error) {
 func judgeOf(
 	c *cli.Context, d *dataset.Dataset, list []candidate, noiseOf func([]string) (*confusion.Matrix, error),
 ) (*confusion.Matrix, error) {
-	t := &training{annotators: c.String("annotators"), notes: newNotes(c)}
+	t := &training{annotators: c.String("annotators"), notes: app.NewNotes(c)}
 	if t.annotators == "" {
 		return noiseOf(d.Classes)
 	}
@@ -301,7 +305,7 @@ func (way candidate) trainFlags(given string) string {
 	switch {
 	case file == "":
 		file = given
-	case file == noConfusion || way.estimates() == host.NoNoise:
+	case file == noConfusion || way.estimates() == outoffold.NoNoise:
 		file = ""
 	case way.estimates() != "":
 		file = "estimate.csv"

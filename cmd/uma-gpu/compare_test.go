@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -146,7 +147,7 @@ func TestCompareUsage(t *testing.T) {
 		{`unexpected argument "softmax"`, []string{"--try", "softmax"}},
 		{`--folds is 1, wanted 2 to 100`, []string{"--folds", "1"}},
 	} {
-		fail(t, exitUsage, c.fragment, append([]string{"compare", "--data", "d.csv"}, c.args...)...)
+		fail(t, app.ExitUsage, c.fragment, append([]string{"compare", "--data", "d.csv"}, c.args...)...)
 	}
-	fail(t, exitUsage, "--data is missing", "compare")
+	fail(t, app.ExitUsage, "--data is missing", "compare")
 }

@@ -10,6 +10,9 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
 // pictureAxis returns the name of the parameter over which compare draws its picture, "" for no picture:
@@ -18,8 +21,8 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 	if c.String("picture") == "" {
 		return "", nil
 	}
-	if _, err := pictureFormat(c); err != nil {
-		return "", err
+	if out := c.String("picture"); chart.Format(out) == "" {
+		return "", app.Usagef(c, "--picture is %q, wanted a name that ends in .svg or .png", out)
 	}
 	most := 1
 	for _, text := range c.StringSlice("grid") {
@@ -40,7 +43,7 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 		}
 	}
 	if axis == "" {
-		return "", usagef(c, "--picture is given without numbers to draw over, wanted such as "+
+		return "", app.Usagef(c, "--picture is given without numbers to draw over, wanted such as "+
 			"--grid aggressiveness=0.01..10:log7")
 	}
 	return axis, nil
@@ -51,7 +54,7 @@ func pictureAxis(c *cli.Context, list []candidate) (axis string, err error) {
 func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = axis, r.measure()
-	all := map[string]*series{}
+	all := map[string]*chart.Series{}
 	var curves []string
 	var values []float64
 	for _, one := range r.Tried {
@@ -66,7 +69,7 @@ func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 		}), " ")
 		s := all[curve]
 		if s == nil {
-			s = &series{}
+			s = &chart.Series{}
 			all[curve], curves = s, append(curves, curve)
 		}
 		at, _ := slices.BinarySearchFunc(s.XYs, x, func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
@@ -78,7 +81,7 @@ func (r *compareReport) picture(axis string) (*plot.Plot, error) {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
 	for k, curve := range curves {
-		if err := all[curve].draw(p, curve, plotutil.Color(k), true); err != nil {
+		if err := all[curve].Draw(p, curve, plotutil.Color(k), true); err != nil {
 			return nil, err
 		}
 	}

@@ -8,12 +8,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
@@ -27,7 +30,7 @@ type comparison struct {
 	engine engine.Engine
 	folds  int
 	seeds  int
-	notes  notes
+	notes  app.Notes
 
 	consensus bool // the labels are that of annotators, and judge is its matrix
 }
@@ -39,7 +42,7 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 	defer task.End()
 	for _, group := range x.groups(list) {
 		for k, way := range group {
-			x.notes.say("%d of %d: %s", seen+k+1, len(list), way.flags)
+			x.notes.Say("%d of %d: %s", seen+k+1, len(list), way.flags)
 		}
 		task.Reach(int64(seen))
 		seen += len(group)
@@ -49,14 +52,14 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 			continue
 		}
 		for _, way := range group { // which one fails, and why, it tells alone
-			if err := interrupted(ctx); err != nil {
+			if err := app.Interrupted(ctx); err != nil {
 				return err
 			}
 			if len(group) > 1 {
 				tried, err = x.tryGroup(ctx, []candidate{way})
 			}
 			if err != nil {
-				x.notes.warn("%s: %v", way.flags, err)
+				x.notes.Warn("%s: %v", way.flags, err)
 				report.Failed = append(report.Failed, failure{way.flags, err.Error()})
 				continue
 			}
@@ -71,7 +74,7 @@ func (x *comparison) tryAll(ctx context.Context, list []candidate, report *compa
 		}
 		r.train, r.estimates = r.way.trainFlags(given), r.way.estimates()
 	}
-	return interrupted(ctx)
+	return app.Interrupted(ctx)
 }
 
 // groups puts those of the candidates together that can be trained side by side, as many as 1 GiB has
@@ -105,7 +108,7 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 	}
 	noise, err := x.noiseOf(ctx, group[0], ways[0])
 	if err != nil {
-		return nil, adviseKernel(adviseMemory(err))
+		return nil, app.AdviseKernel(app.AdviseMemory(err))
 	}
 	bySeed := make([][]triedReport, len(group))
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "every seed", Unit: "seed", Total: int64(x.seeds)})
@@ -113,7 +116,7 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 	for range x.seeds {
 		held, err := x.outOfFold(ctx, noise, ways)
 		if err != nil {
-			return nil, adviseKernel(adviseMemory(err))
+			return nil, app.AdviseKernel(app.AdviseMemory(err))
 		}
 		for k, h := range held {
 			by := noise
@@ -140,16 +143,16 @@ func (x *comparison) tryGroup(ctx context.Context, group []candidate) ([]triedRe
 // outOfFold makes the trainings of one seed.
 func (x *comparison) outOfFold(
 	ctx context.Context, noise *confusion.Matrix, ways []host.Options,
-) ([]*host.HeldOut, error) {
+) ([]*judge.HeldOut, error) {
 	if len(ways) > 1 {
-		return host.OutOfFoldAll(ctx, x.data, noise, ways, x.folds)
+		return outoffold.AllScores(ctx, x.data, noise, ways, x.folds)
 	}
-	h, err := host.OutOfFold(ctx, x.data, noise, ways[0], x.folds)
-	return []*host.HeldOut{h}, err
+	h, err := outoffold.Scores(ctx, x.data, noise, ways[0], x.folds)
+	return []*judge.HeldOut{h}, err
 }
 
 // judged judges what a way that learned with noise says of examples held out.
-func (x *comparison) judged(held *host.HeldOut, noise *confusion.Matrix) (r triedReport, err error) {
+func (x *comparison) judged(held *judge.HeldOut, noise *confusion.Matrix) (r triedReport, err error) {
 	classes := x.data.Classes
 	if err := r.judge(x.data, engine.Predicted(held.Scores, held.Q), x.judge); err != nil {
 		return r, err
@@ -198,17 +201,17 @@ func mean(bySeed []triedReport) triedReport {
 // save trains in a way on all examples and writes the model.
 func (x *comparison) save(ctx context.Context, way candidate, path string) error {
 	o := way.Options
-	o.Engine, o.Tool, o.Watch = x.engine, version, host.Watch{Note: x.notes.say}
+	o.Engine, o.Tool, o.Watch = x.engine, app.Version, host.Watch{Note: x.notes.Say}
 	noise, err := x.noiseOf(ctx, way, o)
 	if err != nil {
-		return adviseKernel(adviseMemory(err))
+		return app.AdviseKernel(app.AdviseMemory(err))
 	}
 	m, err := host.Train(ctx, x.data, noise, o)
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", x.data.Path, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", x.data.Path, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	return m.Save(path)
 }
@@ -221,16 +224,16 @@ func (x *comparison) noiseOf(ctx context.Context, way candidate, o host.Options)
 		return nil, nil
 	case way.confusion == "":
 		return x.judge, nil
-	case way.confusion == noConfusion || method == host.NoNoise:
+	case way.confusion == noConfusion || method == outoffold.NoNoise:
 		return nil, nil
 	case method == "":
-		return readMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
+		return app.ReadMatrix(ctx, way.confusion, confusion.ReadOptions{Classes: x.data.Classes, TrueRows: way.trueRows})
 	}
-	found, err := host.EstimateNoise(ctx, x.data, host.NoiseOptions{Options: o, Method: method, Folds: x.folds})
+	found, err := outoffold.EstimateNoise(ctx, x.data, outoffold.NoiseOptions{Options: o, Method: method, Folds: x.folds})
 	if err != nil {
 		return nil, err
 	}
-	if found.Chosen == host.NoNoise {
+	if found.Chosen == outoffold.NoNoise {
 		return nil, nil
 	}
 	return &found.Matrix, nil

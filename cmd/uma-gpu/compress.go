@@ -9,21 +9,23 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 func compressCommand() *cli.Command {
-	flags := []cli.Flag{modelFlag(),
+	flags := []cli.Flag{app.ModelFlag(),
 		&cli.StringFlag{Name: "atoms", Usage: "keep `K` landmarks at most, or all (required)"},
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}}}
-	flags = append(flags, inputFlag{&cli.StringFlag{Name: "data",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}}}
+	flags = append(flags, app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
 		Usage: "examples on which to compare both models: `FILE`, or - for standard input"}})
-	flags = append(flags, dataFlags("")[1:]...)
-	flags = append(append(flags, noLabelsFlag(), matchFlag()), deviceFlags()...)
+	flags = append(flags, app.DataFlags("")[1:]...)
+	flags = append(append(flags, app.NoLabelsFlag(), app.MatchFlag()), device.Flags()...)
 	return &cli.Command{
 		Name:  "compress",
 		Usage: "write a kernel model that predicts faster, by fewer landmarks",
@@ -34,7 +36,7 @@ func compressCommand() *cli.Command {
 			"No bit is promised to be that of the old model. A last step l2 of the components moves no class, and\n" +
 			"is left out with the temperature: calibrate again for probabilities. With --data both models predict.\n\n" +
 			"Example: uma-gpu compress --model m.npz --atoms 200 --out small.npz --data test.csv",
-		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: compress,
 	}
 }
@@ -54,16 +56,16 @@ type compressReport struct {
 }
 
 func compress(c *cli.Context) (err error) {
-	if err := checkUsage(c, "model", "atoms", "out"); err != nil {
+	if err := app.CheckUsage(c, "model", "atoms", "out"); err != nil {
 		return err
 	}
 	atoms := 0
 	if text := c.String("atoms"); text != "all" {
-		if atoms, err = parseCount(text); err != nil || atoms < 1 {
-			return usagef(c, "--atoms are %q, wanted a number of at least 1, or all", text)
+		if atoms, err = app.ParseCount(text); err != nil || atoms < 1 {
+			return app.Usagef(c, "--atoms are %q, wanted a number of at least 1, or all", text)
 		}
 	}
-	where, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
@@ -72,27 +74,27 @@ func compress(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	d, err := dataToCompare(c, m, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	todo := work{features: m.D, classes: m.Q}
+	todo := device.Work{Features: m.D, Classes: m.Q}
 	if m.Projection != nil {
-		todo = workOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q)
+		todo = device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q)
 	}
-	e, err := where.open(n, todo)
+	e, err := where.Open(n, todo)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	small, found, err := host.Compress(c.Context, e, m, atoms)
-	if err := interrupted(c.Context); err != nil {
+	small, found, err := meanmodel.Compress(c.Context, e, m, atoms)
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, adviseMemory(err))
+		return fmt.Errorf("%s: %w", path, app.AdviseMemory(err))
 	}
 	r := compressReport{Model: c.String("out"),
 		Landmarks: [2]int{m.Projection.Landmarks.N, small.Projection.Landmarks.N},
@@ -106,23 +108,23 @@ func compress(c *cli.Context) (err error) {
 		}
 	}
 	if m.Meta.Temperature != 0 && small.Meta.Temperature == 0 {
-		n.say("the temperature is left out with the step l2 of the components; uma-gpu calibrate fits another")
+		n.Say("the temperature is left out with the step l2 of the components; uma-gpu calibrate fits another")
 	}
 	if err := small.Save(r.Model); err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	return r.print(c)
 }
 
 // dataToCompare reads the examples of --data, prepared for m; none without the flag.
-func dataToCompare(c *cli.Context, m *model.Model, n notes) (*dataset.Dataset, error) {
+func dataToCompare(c *cli.Context, m *model.Model, n app.Notes) (*dataset.Dataset, error) {
 	if c.String("data") == "" {
 		return &dataset.Dataset{}, nil
 	}
-	options, err := dataOptions(c)
+	options, err := app.DataOptions(c)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func dataToCompare(c *cli.Context, m *model.Model, n notes) (*dataset.Dataset, e
 	if m.Meta.Preparation.Steps.NeedsDense() {
 		options.Storage = "dense"
 	}
-	d, err := readFor(c, options, m.Meta.Features, n)
+	d, err := app.ReadFor(c, options, m.Meta.Features, n)
 	if err != nil {
 		return nil, adviseNoLabels(c, err)
 	}
@@ -150,7 +152,7 @@ func (r *compressReport) compare(
 		start := time.Now()
 		var err error
 		if predicted[k], err = m.PredictPrepared(c.Context, e, d); err != nil {
-			return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
+			return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 		}
 		r.Seconds[k] = time.Since(start).Seconds()
 	}

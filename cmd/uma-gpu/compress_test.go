@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // TestCompressModel: models of kernel components and of kernel means by fewer landmarks classify as before.
@@ -33,9 +35,9 @@ func TestCompressModel(t *testing.T) {
 		!strings.Contains(said, "calibrate fits another") {
 		t.Errorf("printed %s, said %s", text, said)
 	}
-	fail(t, exitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model", small, "--atoms", "31",
+	fail(t, app.ExitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model", small, "--atoms", "31",
 		"--out", model)
-	fail(t, exitUsage, `--atoms are "few"`, "compress", "--model", model, "--atoms", "few", "--out", small)
+	fail(t, app.ExitUsage, `--atoms are "few"`, "compress", "--model", model, "--atoms", "few", "--out", small)
 	succeed(t, "train", "--data", data, "--model", model)
-	fail(t, exitFailure, "linear in its features", "compress", "--model", model, "--atoms", "all", "--out", small)
+	fail(t, app.ExitFailure, "linear in its features", "compress", "--model", model, "--atoms", "all", "--out", small)
 }

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 )
 
@@ -19,8 +18,8 @@ func confusionCommand() *cli.Command {
 // sourceFlags say which confusion matrix; exactly one of them is given.
 func sourceFlags() []cli.Flag {
 	return []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix in a `FILE`, CSV or .npy"}},
-		axesFlag(),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix in a `FILE`, CSV or .npy"}},
+		app.AxesFlag(),
 		&cli.Float64Flag{Name: "symmetric", Usage: "labels are wrong at this `RATE`, all wrong classes alike"},
 		&cli.Float64Flag{Name: "pairwise", Usage: "class q becomes q+1, the last one the first, at this `RATE`"},
 		&cli.Float64Flag{Name: "random", Usage: "this `SHARE` of a random matrix, the rest of the identity"},
@@ -33,7 +32,7 @@ type source func(classes []string) (*confusion.Matrix, error)
 
 // matrixSource checks the flags of sourceFlags.
 func matrixSource(c *cli.Context) (source, error) {
-	axes, err := trueRows(c)
+	axes, err := app.TrueRows(c)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func matrixSource(c *cli.Context) (source, error) {
 		if c.IsSet(name) {
 			given = append(given, name)
 			if rate = c.Float64(name); !(rate >= 0 && rate <= 1) {
-				return nil, usagef(c, "--%s is %v, wanted a number from 0 to 1", name, rate)
+				return nil, app.Usagef(c, "--%s is %v, wanted a number from 0 to 1", name, rate)
 			}
 		}
 	}
@@ -51,10 +50,10 @@ func matrixSource(c *cli.Context) (source, error) {
 	if path != "" {
 		given = append(given, "confusion")
 	} else if c.IsSet("confusion-axes") {
-		return nil, usagef(c, "--confusion-axes is given without --confusion")
+		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
 	}
 	if len(given) != 1 {
-		return nil, usagef(c, "found %d confusion matrices, wanted exactly one of --confusion, --symmetric, "+
+		return nil, app.Usagef(c, "found %d confusion matrices, wanted exactly one of --confusion, --symmetric, "+
 			"--pairwise and --random", len(given))
 	}
 	return func(classes []string) (*confusion.Matrix, error) {
@@ -66,11 +65,6 @@ func matrixSource(c *cli.Context) (source, error) {
 		case "random":
 			return confusion.Random(classes, rate, c.Uint64("seed"))
 		}
-		return readMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+		return app.ReadMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
 	}, nil
-}
-
-// readMatrix is confusion.Read, but for its waiting.
-func readMatrix(ctx context.Context, path string, o confusion.ReadOptions) (*confusion.Matrix, error) {
-	return awaited(ctx, path, func(path string) (*confusion.Matrix, error) { return confusion.Read(path, o) })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -130,10 +131,10 @@ func TestShow(t *testing.T) {
 	if r := decode[showReport](t, stdout); strings.Join(r.Classes, "|") != "0|1" || r.Confusion[0][1] != 0.2 {
 		t.Errorf("found %s", stdout)
 	}
-	fail(t, exitFailure, "no such file", "confusion", "show", filepath.Join(dir, "none.csv"))
-	fail(t, exitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir, "empty.csv", ""))
-	fail(t, exitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
-	fail(t, exitFailure, "say them with --classes", "confusion", "show", "../../host/confusion/testdata/c-order-f8.npy")
+	fail(t, app.ExitFailure, "no such file", "confusion", "show", filepath.Join(dir, "none.csv"))
+	fail(t, app.ExitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir, "empty.csv", ""))
+	fail(t, app.ExitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
+	fail(t, app.ExitFailure, "say them with --classes", "confusion", "show", "../../host/confusion/testdata/c-order-f8.npy")
 }
 
 // A matrix that train would refuse is a failure, though the report is whole.
@@ -146,13 +147,13 @@ func TestShowUnusable(t *testing.T) {
 		path := write(t, dir, c.name, c.text)
 		reason := "uma-gpu: " + path + ": confusion matrix cannot be inverted: its condition number is " + c.condition
 		code, stdout, stderr := command("confusion", "show", "--classes", "x,y", path)
-		if code != exitFailure || !strings.Contains(stdout, "  0.5") ||
+		if code != app.ExitFailure || !strings.Contains(stdout, "  0.5") ||
 			!strings.Contains(stdout, "\ncondition number "+c.condition+"\n") || !strings.Contains(stderr, reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
 		}
 		code, stdout, stderr = command("confusion", "show", "--json", "--classes", "x,y", path)
 		r := decode[showReport](t, stdout)
-		if code != exitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) ||
+		if code != app.ExitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) ||
 			!strings.Contains(r.Problem, `"x", "y"`) || !strings.Contains(stderr, reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
 		}

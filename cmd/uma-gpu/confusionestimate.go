@@ -8,45 +8,49 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 func estimateCommand() *cli.Command {
 	source := []cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "table", Usage: "counts, percentages or shares of true against noisy labels: " +
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "table", Usage: "counts, percentages or shares of true against noisy labels: " +
 			"`FILE`"}},
 		&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto), Usage: "`AXES` of --table: auto, " +
 			"true-rows (as in scikit-learn), true-columns"},
-		inputFlag{&cli.StringFlag{Name: "clean", Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "clean", Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
 			"noisy,true without --data"}},
-		inputFlag{&cli.StringFlag{Name: "annotators", Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators", Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
 		trustFlag(),
-		inputFlag{&cli.StringFlag{Name: "probabilities", Usage: "of labels of --data, from models that have not seen the " +
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "probabilities", Usage: "of labels of --data, from models that have not seen the " +
 			"example: `FILE`.npy"}},
-		inputFlag{&cli.StringFlag{Name: "prior", Usage: "matrix that is believed where counts are few: `FILE`, CSV or " +
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "prior", Usage: "matrix that is believed where counts are few: `FILE`, CSV or " +
 			".npy"}},
 	}
 	how := []cli.Flag{
 		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Usage: "`METHOD` by which to estimate"},
-		&cli.IntFlag{Name: "folds", Value: host.DefaultNoiseFolds,
+		&cli.IntFlag{Name: "folds", Value: outoffold.DefaultNoiseFolds,
 			Usage: "`K` parts, each judged by models of the others"},
 		&cli.Float64Flag{Name: "pooled", Usage: "as how many `LABELS` the mean annotator counts beside each"},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
-		seedFlag("all random choices"),
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
+		app.SeedFlag("all random choices"),
 	}
 	output := []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "confusion matrix to write, `FILE`.csv, for train --confusion"}},
-		outputFlag{&cli.StringFlag{Name: "write-labels", Usage: "also write the annotators' consensus, `FILE`.csv"}},
-		jsonFlag(), quietFlag(),
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "confusion matrix to write, `FILE`.csv, for train --confusion"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-labels", Usage: "also write the annotators' consensus, `FILE`.csv"}},
+		app.JSONFlag(), app.QuietFlag(),
 	}
 	var flags []cli.Flag
 	flags = append(flags, source...)
-	flags = append(flags, dataFlags("examples with noisy labels")...)
+	flags = append(flags, app.DataFlags("examples with noisy labels")...)
 	flags = append(flags, append(how, without(without(learnerFlags(), "clean"), "folds")...)...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "estimate",
@@ -108,14 +112,14 @@ type estimatedAnnotator struct {
 // estimating is what the flags of confusion estimate ask for.
 type estimating struct {
 	c      *cli.Context
-	notes  notes
+	notes  app.Notes
 	source string // the flag that names the source: table, clean, annotators, probabilities or data
 	method string
 	read   dataset.Options
 }
 
 func estimateConfusion(c *cli.Context) error {
-	e := &estimating{c: c, notes: newNotes(c), method: c.String("method")}
+	e := &estimating{c: c, notes: app.NewNotes(c), method: c.String("method")}
 	if err := e.check(); err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func estimateConfusion(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if out := c.String("out"); out != "" {
@@ -137,7 +141,7 @@ func estimateConfusion(c *cli.Context) error {
 // check judges the flags by the source.
 func (e *estimating) check() error {
 	c := e.c
-	if err := checkUsage(c); err != nil {
+	if err := app.CheckUsage(c); err != nil {
 		return err
 	}
 	var given []string
@@ -149,24 +153,24 @@ func (e *estimating) check() error {
 	known := []string{"table", "annotators", "data", "clean", "probabilities data", "data clean",
 		"probabilities data clean"}
 	if !slices.Contains(known, strings.Join(given, " ")) {
-		return usagef(c, "found the sources %q, wanted --table, --annotators, --clean, or --data (also with --clean or "+
+		return app.Usagef(c, "found the sources %q, wanted --table, --annotators, --clean, or --data (also with --clean or "+
 			"--probabilities)", given)
 	}
 	e.source = given[0]
 	var methods []string
 	switch e.source {
 	case "table", "clean":
-		methods = []string{"", string(host.CleanCounts)}
+		methods = []string{"", string(outoffold.CleanCounts)}
 	case "annotators":
 		methods = append(texts(confusion.CrowdMethods), "")
 	case "probabilities":
-		methods = []string{"", string(host.ConfidentJoint), string(host.AnchorPoints)}
+		methods = []string{"", string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}
 	case "data":
-		methods = append(texts(host.NoiseMethods), "")
+		methods = append(texts(outoffold.NoiseMethods), "")
 	}
 	if !slices.Contains(methods, e.method) {
-		return usagef(c, "--method is %q, wanted one for --%s: %s", e.method, e.source,
-			orList(slices.DeleteFunc(methods, func(s string) bool { return s == "" })))
+		return app.Usagef(c, "--method is %q, wanted one for --%s: %s", e.method, e.source,
+			app.OrList(slices.DeleteFunc(methods, func(s string) bool { return s == "" })))
 	}
 	for flag, sources := range map[string][]string{
 		"confusion-axes": {"table"}, "prior": {"table", "clean"}, "pooled": {"annotators"}, "write-labels": {"annotators"},
@@ -174,17 +178,17 @@ func (e *estimating) check() error {
 		"folds": {"data"}, "learner": {"data"}, "kernel": {"data"}, "normalize": {"data"},
 	} {
 		if c.IsSet(flag) && !slices.Contains(sources, e.source) {
-			return usagef(c, "--%s is given without --%s", flag, strings.Join(sources, " or --"))
+			return app.Usagef(c, "--%s is given without --%s", flag, strings.Join(sources, " or --"))
 		}
 	}
-	if k := c.Int("folds"); k < 2 || k > host.MostFolds {
-		return usagef(c, "--folds is %d, wanted 2 to %d", k, host.MostFolds)
+	if k := c.Int("folds"); k < 2 || k > judge.MostFolds {
+		return app.Usagef(c, "--folds is %d, wanted 2 to %d", k, judge.MostFolds)
 	}
 	if p := c.Float64("pooled"); !(p >= 0 && p <= 1e6) {
-		return usagef(c, "--pooled is %v, wanted 0 to a million labels", p)
+		return app.Usagef(c, "--pooled is %v, wanted 0 to a million labels", p)
 	}
 	var err error
-	e.read, err = dataOptions(c)
+	e.read, err = app.DataOptions(c)
 	return err
 }
 
@@ -206,10 +210,10 @@ func (e *estimating) find() (*estimateReport, *confusion.Matrix, error) {
 // reportOf is the report of an estimate.
 func reportOf(m *confusion.Estimate) (*estimateReport, *confusion.Matrix, error) {
 	q := m.Q()
-	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: rows(m.P, q), Assumes: m.Assumes,
+	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q), Assumes: m.Assumes,
 		Notes: m.Notes}
 	if m.Error != nil {
-		r.Error = rows(m.Error, q)
+		r.Error = app.Rows(m.Error, q)
 	}
 	return r, &m.Matrix, nil
 }
@@ -220,18 +224,18 @@ func (e *estimating) prior(classes []string) (*confusion.Matrix, error) {
 	if path == "" {
 		return nil, nil
 	}
-	return readMatrix(e.c.Context, path, confusion.ReadOptions{Classes: classes})
+	return app.ReadMatrix(e.c.Context, path, confusion.ReadOptions{Classes: classes})
 }
 
 func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("table")
-	t, err := awaited(e.c.Context, path, func(path string) (*confusion.Table, error) {
+	t, err := app.Awaited(e.c.Context, path, func(path string) (*confusion.Table, error) {
 		return confusion.ReadTable(path, confusion.TableOptions{Axes: confusion.Axes(e.c.String("confusion-axes"))})
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	e.notes.say("table: %s, %s of %d classes with %s, for %s", path, t.Kind, len(t.Classes), t.Axes, t.Why)
+	e.notes.Say("table: %s, %s of %d classes with %s, for %s", path, t.Kind, len(t.Classes), t.Axes, t.Why)
 	prior, err := e.prior(t.Classes)
 	if err != nil {
 		return nil, nil, err
@@ -243,7 +247,7 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 		}
 	} else {
 		if prior != nil {
-			return nil, nil, usagef(e.c, "--prior is given with a table of shares, wanted counts: shares do not tell how "+
+			return nil, nil, app.Usagef(e.c, "--prior is given with a table of shares, wanted counts: shares do not tell how "+
 				"many examples they are of")
 		}
 		shares, err := t.Share()
@@ -259,7 +263,7 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 
 func (e *estimating) byPairs() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("clean")
-	pairs, err := readClean(e.c.Context, path, confusion.CleanOptions{})
+	pairs, err := app.ReadClean(e.c.Context, path, confusion.CleanOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -285,7 +289,7 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := readAnnotations(e.c.Context, path, confusion.AnnotationOptions{Right: right})
+	a, err := app.ReadAnnotations(e.c.Context, path, confusion.AnnotationOptions{Right: right})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -294,7 +298,7 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	if err := a.Arrange(classes); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	e.notes.say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
+	e.notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
 		path, len(a.Label), len(a.Names), a.N(), len(classes))
 	crowd, err := confusion.FromCrowd(e.c.Context, a, e.c.Uint64("seed"), confusion.CrowdOptions{
 		Method: confusion.CrowdMethod(e.method), Pooled: e.c.Float64("pooled")})
@@ -314,15 +318,15 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	r.Method += ", of the consensus of annotators"
 	q := len(classes)
 	for _, one := range crowd.Annotators {
-		r.Annotators = append(r.Annotators, estimatedAnnotator{one.Name, one.Labels, one.Right(q), rows(one.P, q),
-			rows(one.Error, q)})
+		r.Annotators = append(r.Annotators, estimatedAnnotator{one.Name, one.Labels, one.Right(q), app.Rows(one.P, q),
+			app.Rows(one.Error, q)})
 	}
 	return r, c, err
 }
 
 // readData reads the data and the examples of it whose class is known, nil if there are none.
 func (e *estimating) readData() (*dataset.Dataset, []int32, error) {
-	d, err := readData(e.c.Context, e.c.String("data"), e.read, e.notes)
+	d, err := app.ReadData(e.c.Context, e.c.String("data"), e.read, e.notes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -330,7 +334,7 @@ func (e *estimating) readData() (*dataset.Dataset, []int32, error) {
 	if path == "" {
 		return d, nil, nil
 	}
-	clean, err := readClean(e.c.Context, path, confusion.CleanOptions{Classes: d.Classes, Y: d.Y})
+	clean, err := app.ReadClean(e.c.Context, path, confusion.CleanOptions{Classes: d.Classes, Y: d.Y})
 	if err == nil && clean.Item == nil {
 		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs leave out --data",
 			path)
@@ -357,13 +361,13 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 		return nil, nil, err
 	}
 	var m *confusion.Estimate
-	if e.method == string(host.AnchorPoints) {
+	if e.method == string(outoffold.AnchorPoints) {
 		m, err = confusion.Anchors(d.Classes, d.N, rows)
 	} else {
 		m, _, err = confusion.ConfidentJoint(d.Classes, d.Y, rows, confusion.ConfidentOptions{})
 	}
 	if err == nil && right != nil {
-		m, err = host.JoinClean(d, right, m)
+		m, err = outoffold.JoinClean(d, right, m)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", e.c.String("probabilities"), err)
@@ -373,21 +377,21 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 
 func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error) {
 	c := e.c
-	o := host.NoiseOptions{Method: host.NoiseMethod(e.method), Folds: c.Int("folds")}
-	if o.Preparation, err = normalizeSteps(c); err != nil {
+	o := outoffold.NoiseOptions{Method: outoffold.NoiseMethod(e.method), Folds: c.Int("folds")}
+	if o.Preparation, err = app.NormalizeSteps(c); err != nil {
 		return nil, nil, err
 	}
-	o.Seed, o.Tool = c.Uint64("seed"), version
-	if o.Kernel, err = newTrainKernel(c); err != nil {
+	o.Seed, o.Tool = c.Uint64("seed"), app.Version
+	if o.Kernel, err = app.NewTrainKernel(c); err != nil {
 		return nil, nil, err
 	}
 	if o.Learner, err = chooseLearner(c, nil); err != nil {
 		return nil, nil, err
 	}
-	if f := flagsOf(o.Learner).Lookup("learn-confusion"); f != nil && f.Value.String() == "true" {
-		return nil, nil, usagef(c, "--learn-confusion is given, which is what --method em does")
+	if learn, ok := learners.Lookup(o.Learner, "learn_confusion"); ok && learn.String() == "true" {
+		return nil, nil, app.Usagef(c, "--learn-confusion is given, which is what --method em does")
 	}
-	device, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -396,16 +400,16 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 		return nil, nil, err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	engine, err := device.open(e.notes, workOn(d, len(d.Classes)))
+	engine, err := where.Open(e.notes, device.WorkOn(d, len(d.Classes)))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	o.Engine, o.Right = engine, right
-	o.Watch.Note = e.notes.say
-	found, err := host.EstimateNoise(c.Context, d, o)
+	o.Watch.Note = e.notes.Say
+	found, err := outoffold.EstimateNoise(c.Context, d, o)
 	if err != nil {
-		if err := interrupted(c.Context); err != nil {
+		if err := app.Interrupted(c.Context); err != nil {
 			return nil, nil, err
 		}
 		return nil, nil, fmt.Errorf("%s: %w", d.Path, err)

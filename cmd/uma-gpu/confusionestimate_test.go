@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
@@ -59,7 +60,7 @@ func TestEstimateTable(t *testing.T) {
 		}
 	}
 	bare := write(t, dir, "bare.csv", "9,1\n2,8\n")
-	fail(t, exitFailure, "say true-rows", "confusion", "estimate", "--table", bare)
+	fail(t, app.ExitFailure, "say true-rows", "confusion", "estimate", "--table", bare)
 	if r, _ := estimated(t, "--table", bare, "--confusion-axes", "true-rows"); r.Confusion[1][0] > .2 {
 		t.Errorf("%+v", r)
 	}
@@ -193,6 +194,6 @@ func TestEstimateUsage(t *testing.T) {
 		"--folds is 1, wanted 2 to 100":               {"--data", digits, "--folds", "1"},
 		"which is what --method em does":              {"--data", digits, "--learn-confusion"},
 	} {
-		fail(t, exitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
+		fail(t, app.ExitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
 	}
 }

@@ -11,8 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -20,16 +21,16 @@ import (
 func (r *estimateReport) print(c *cli.Context) error {
 	w := c.App.Writer
 	if c.Bool("json") {
-		return printJSON(w, r)
+		return app.PrintJSON(w, r)
 	}
 	what := ""
 	if r.Error != nil {
 		what = ", ± standard error"
 	}
 	fmt.Fprintf(w, "%s: P(noisy = row | true = column)%s\n", r.Method, what)
-	if len(r.Classes) > mostClasses {
+	if len(r.Classes) > app.MostClasses {
 		fmt.Fprintf(w, "%d classes, more than fit here; --out and --json have all\n", len(r.Classes))
-	} else if err := printMatrix(w, "", r.Classes, func(i, j int) string {
+	} else if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
 		if r.Error == nil {
 			return fmt.Sprintf("%.3f", r.Confusion[i][j])
 		}
@@ -46,7 +47,7 @@ func (r *estimateReport) print(c *cli.Context) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintf(t, "contest\tloss\tahead of the identity\n")
 		for _, k := range r.Candidates {
-			lead := host.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead()
+			lead := outoffold.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead()
 			fmt.Fprintf(t, "%s\t%.5f\t%s\n", k.Method, k.Loss, lead)
 		}
 		if err := t.Flush(); err != nil {

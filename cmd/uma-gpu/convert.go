@@ -3,11 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -31,23 +30,23 @@ func convertCommand() *cli.Command {
 			"tells of them); --encoding has them made as they are for a model that was trained before.\n\n" +
 			"Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz\n" +
 			"Example: uma-gpu convert --data big.csv --normalize auto --out big.umab",
-		Flags: append(dataFlags("examples to convert"),
-			noLabelsFlag(),
-			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"}},
-			inputFlag{&cli.StringFlag{Name: "encoding", Usage: "make features of columns as those of the model `FILE`.npz"}},
-			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto, " + orList(dataset.WriteFormats())},
+		Flags: append(app.DataFlags("examples to convert"),
+			app.NoLabelsFlag(),
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE` to write (required)"}},
+			app.InputFlag{StringFlag: &cli.StringFlag{Name: "encoding", Usage: "make features of columns as those of the model `FILE`.npz"}},
+			&cli.StringFlag{Name: "to", Value: "auto", Usage: "`FORMAT` to write: auto, " + app.OrList(dataset.WriteFormats())},
 			&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Usage: "prepare for binary, by `STEPS` as of train"},
-			quietFlag()),
+			app.QuietFlag()),
 		Action: convert,
 	}
 }
 
 func convert(c *cli.Context) error {
-	if err := checkUsage(c, "data", "out"); err != nil {
+	if err := app.CheckUsage(c, "data", "out"); err != nil {
 		return err
 	}
-	options, err := wholeOptions(c)
+	options, err := app.WholeOptions(c)
 	if err != nil {
 		return err
 	}
@@ -55,26 +54,26 @@ func convert(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	steps, err := normalizeSteps(c)
+	steps, err := app.NormalizeSteps(c)
 	if err != nil {
 		return err
 	}
 	if c.IsSet("normalize") && to != "binary" {
-		return usagef(c, "--normalize is given with an output in format %s, wanted binary (.umab): "+
+		return app.Usagef(c, "--normalize is given with an output in format %s, wanted binary (.umab): "+
 			"no other can say that the examples are prepared", to)
 	}
 	out := c.String("out")
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	if err := encodedAs(c, &options); err != nil {
 		return err
 	}
 	options.Spill = true
-	d, err := readWhole(c.Context, c.String("data"), options, n)
+	d, err := app.ReadWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	o := copyOptions(out, d)
+	o := app.CopyOptions(out, d)
 	if c.IsSet("normalize") {
 		if o.Rows, err = host.PrepareRows(d, steps); err != nil {
 			return err
@@ -83,27 +82,27 @@ func convert(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	o.Format = to
-	if err := writeData(c.Context, out, d, o); err != nil {
+	if err := app.WriteData(c.Context, out, d, o); err != nil {
 		return err
 	}
 	size := ""
 	if about, err := os.Stat(out); err == nil {
-		size = ", " + smallBytesText(about.Size())
+		size = ", " + app.BytesText(about.Size())
 	}
 	prepared := ""
 	if d.Prepared != nil {
 		prepared = ", prepared by " + d.Prepared.Steps.String()
 	}
-	n.say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(), classesOf(d), out,
-		packedText(out)+to, size, prepared)
+	n.Say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(), app.ClassesOf(d), out,
+		app.PackedText(out)+to, size, prepared)
 	if d.Features != nil && to != "csv" && to != "binary" {
-		n.say("the names of the features are left out; %s has no place for them", to)
+		n.Say("the names of the features are left out; %s has no place for them", to)
 	}
-	n.idsLeftOut(d, out, to)
+	n.IDsLeftOut(d, out, to)
 	return nil
 }
 
@@ -121,7 +120,7 @@ func encodedAs(c *cli.Context, o *dataset.Options) error {
 		return fmt.Errorf("model file %s: found features that are columns of numbers, wanted a model of a table "+
 			"with words or missing values", path)
 	}
-	if err := asModel(c, o, m.Meta.Features); err != nil {
+	if err := app.AsModel(c, o, m.Meta.Features); err != nil {
 		return err
 	}
 	o.FeatureNames = m.Meta.Features.Names
@@ -130,47 +129,16 @@ func encodedAs(c *cli.Context, o *dataset.Options) error {
 
 // targetFormat is the format that --to or the name of --out asks for.
 func targetFormat(c *cli.Context) (string, error) {
-	to, err := oneOf(c, "to", append([]string{"auto"}, dataset.WriteFormats()...)...)
+	to, err := app.OneOf(c, "to", append([]string{"auto"}, dataset.WriteFormats()...)...)
 	if err != nil {
 		return "", err
 	}
 	if to != "auto" {
-		return to, checkLabelled(c, to)
+		return to, app.CheckLabelled(c, to)
 	}
 	out := c.String("out")
 	if to = dataset.FormatOfName(out); to == "" {
-		return "", usagef(c, "the name %s does not tell a format; say --to %s", out, orList(dataset.WriteFormats()))
+		return "", app.Usagef(c, "the name %s does not tell a format; say --to %s", out, app.OrList(dataset.WriteFormats()))
 	}
-	return to, checkFormat(c, out)
-}
-
-// checkFormat refuses an output whose name asks for a format that is only read,
-// or that has no place for the labels.
-func checkFormat(c *cli.Context, out string) error {
-	asked := dataset.FormatOfName(out)
-	if asked != "" && !slices.Contains(dataset.WriteFormats(), asked) {
-		return usagef(c, "%s: %s can be read but not written, wanted a name for %s",
-			out, asked, orList(dataset.WriteFormats()))
-	}
-	return checkLabelled(c, asked)
-}
-
-// checkLabelled refuses, before anything is read, a format that has no place for
-// labels if there will be some.
-func checkLabelled(c *cli.Context, format string) error {
-	if format == "npy" && !c.Bool("no-labels") {
-		return usagef(c, "an .npy file has no place for the labels; write .npz")
-	}
-	return nil
-}
-
-// packedText says how a file of that name is packed.
-func packedText(path string) string {
-	switch name := strings.ToLower(path); {
-	case strings.HasSuffix(name, ".gz"):
-		return "gzip of "
-	case strings.HasSuffix(name, ".zst"):
-		return "zstd of "
-	}
-	return ""
+	return to, app.CheckFormat(c, out)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -16,9 +18,9 @@ import (
 func cvCommand() *cli.Command {
 	flags := append(noisyDataFlags(), annotatorFlags()...)
 	flags = append(flags, foldFlags()...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
-	flags = append(flags, []cli.Flag{printedAxesFlag(), jsonFlag(), quietFlag()}...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
+	flags = append(flags, []cli.Flag{app.PrintedAxesFlag(), app.JSONFlag(), app.QuietFlag()}...)
 	return &cli.Command{
 		Name:  "cv",
 		Usage: "judge a learner by examples held out in turn, without a right label",
@@ -77,7 +79,7 @@ func crossValidate(c *cli.Context) error {
 	report.warn(o.notes)
 	report.turn(o.axes)
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
+		return app.PrintJSON(c.App.Writer, report)
 	}
 	w := c.App.Writer
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -104,7 +106,7 @@ var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_"
 // none of these.
 func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []averaged, err error) {
 	labels, predicted, q := o.data.Y, engine.Predicted(o.held.Scores, o.held.Q), o.held.Q
-	if all, err = judge(labels, predicted, p, o.data.Classes, o.noise); err != nil {
+	if all, err = judgementOf(labels, predicted, p, o.data.Classes, o.noise); err != nil {
 		return all, nil, err
 	}
 	parts := map[string][]float64{}
@@ -123,7 +125,7 @@ func (o *outOfFold) judge(p []float32, folds int) (all judgement, list []average
 		if len(of) == 0 {
 			continue
 		}
-		j, err := judge(of, said, some, o.data.Classes, o.noise)
+		j, err := judgementOf(of, said, some, o.data.Classes, o.noise)
 		if err != nil {
 			return all, nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -94,9 +95,9 @@ func TestCrossValidateEveryLearner(t *testing.T) {
 		{"--confusion-axes is given without --confusion", []string{"cv", "--data", noisy, "--confusion-axes", "true-rows"}},
 		{`--axes is "up", wanted true-columns or true-rows`, []string{"cv", "--data", noisy, "--axes", "up"}},
 	} {
-		fail(t, exitUsage, c.fragment, c.args...)
+		fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
-	fail(t, exitFailure, "noisy.csv: out of fold: found 100 folds for 2 examples", "cv", "--folds", "100", "--data",
+	fail(t, app.ExitFailure, "noisy.csv: out of fold: found 100 folds for 2 examples", "cv", "--folds", "100", "--data",
 		write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
 }
 
@@ -139,7 +140,7 @@ func TestTrainValidates(t *testing.T) {
 		t.Errorf("found %+v", r.Validation)
 	}
 	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
-	fail(t, exitUsage, "--validate is 1, wanted a share above 0, below 1", append(train, "1")...)
-	fail(t, exitUsage, "--validate and --annotators exclude each other", append(train, "0.5", "--annotators", "a.csv")...)
-	fail(t, exitFailure, "noisy.csv: --validate: split: part 2 of 2 would have 0", append(train, "0.0001")...)
+	fail(t, app.ExitUsage, "--validate is 1, wanted a share above 0, below 1", append(train, "1")...)
+	fail(t, app.ExitUsage, "--validate and --annotators exclude each other", append(train, "0.5", "--annotators", "a.csv")...)
+	fail(t, app.ExitFailure, "noisy.csv: train: hold out: split: part 2 of 2 would have 0", append(train, "0.0001")...)
 }

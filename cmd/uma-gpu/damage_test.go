@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // TestDamagedCheckpoint: whatever member of a checkpoint has a wrong byte, is missing, or
@@ -24,7 +26,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		refused := func(what string, words ...string) {
 			t.Helper()
 			for _, w := range append(words, bad+": ") {
-				fail(t, exitFailure, w, with(args, "--resume", bad)...)
+				fail(t, app.ExitFailure, w, with(args, "--resume", bad)...)
 			}
 			if _, err := os.Stat(m); err == nil {
 				t.Errorf("%s: wrote a model", what)
@@ -94,7 +96,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fail(t, exitFailure, k+": last.npy: found none, wanted the state of a training that goes on",
+	fail(t, app.ExitFailure, k+": last.npy: found none, wanted the state of a training that goes on",
 		with(train, "--model", m, "--resume", k)...)
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // TestDataFiles: parts of a set, by a pattern or a list, train the model of one file; nothing replaces a part.
@@ -46,8 +48,8 @@ func TestDataFiles(t *testing.T) {
 	if !strings.Contains(stderr, "p-*.csv, 1797 examples") {
 		t.Errorf("info: %s", stderr)
 	}
-	fail(t, exitFailure, "fits this pattern", "info", "--data", path("q-*.csv"))
-	fail(t, exitFailure, "no pattern", "info", "--data", path("p-[.csv"))
-	fail(t, exitFailure, "no such data file", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
-	fail(t, exitUsage, "is the same file as --", "convert", "--data", path("p-*.csv"), "--out", path("p-2.csv"))
+	fail(t, app.ExitFailure, "fits this pattern", "info", "--data", path("q-*.csv"))
+	fail(t, app.ExitFailure, "no pattern", "info", "--data", path("p-[.csv"))
+	fail(t, app.ExitFailure, "no such data file", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
+	fail(t, app.ExitUsage, "is the same file as --", "convert", "--data", path("p-*.csv"), "--out", path("p-2.csv"))
 }

@@ -8,10 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 )
 
 // TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file that does not fit.
@@ -23,8 +26,8 @@ func TestWantsNarrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	card := &device{selection: selection{try: []gpu.Info{{}}}}
-	if !card.wantsNarrow(d.Examples) {
+	card := &device.Device{Selection: device.Selection{Try: []gpu.Info{{}}}}
+	if !card.WantsNarrow(d.Examples) {
 		t.Error("a card is given no codes")
 	}
 	if d.Mapped() == nil {
@@ -32,7 +35,7 @@ func TestWantsNarrow(t *testing.T) {
 	}
 	before := debug.SetMemoryLimit(1)
 	defer debug.SetMemoryLimit(before)
-	if card.wantsNarrow(d.Examples) {
+	if card.WantsNarrow(d.Examples) {
 		t.Error("codes are asked for where there is no room for them")
 	}
 }
@@ -76,21 +79,21 @@ func TestSelectDevice(t *testing.T) {
 		{"radeon", two, `"radeon" matches none of the devices`},
 	} {
 		asked := false
-		s, err := selectDevice(c.name, func() ([]gpu.Info, error) { asked = true; return c.all, nil })
-		if asked && s.auto {
+		s, err := device.Select(c.name, func() ([]gpu.Info, error) { asked = true; return c.all, nil })
+		if asked && s.Auto {
 			t.Errorf("%q asked OpenCL before anybody knew whether that is worth it", c.name)
 		}
-		s.look()
+		s.Look()
 		var got []string
-		for _, i := range s.try {
+		for _, i := range s.Try {
 			got = append(got, i.ID())
 		}
-		if s.cpu != nil {
-			got = append(got, s.cpu(false).Device().ID)
+		if s.CPU != nil {
+			got = append(got, s.CPU(false).Device().ID)
 		}
 		if err != nil {
 			got = []string{err.Error()}
-			if !errors.Is(err, errNoSuchDevice) || exitCode(err) != exitNoDevice {
+			if !errors.Is(err, app.ErrNoSuchDevice) || app.ExitCode(err) != app.ExitNoDevice {
 				t.Errorf("%q: %v is not errNoSuchDevice", c.name, err)
 			}
 			for _, i := range c.all {
@@ -112,15 +115,15 @@ func TestSelectDevice(t *testing.T) {
 }
 
 // many is work that auto does not leave to the processor.
-var many = work{features: 1, classes: 3, values: processorValues}
+var many = device.Work{Features: 1, Classes: 3, Values: device.ProcessorValues}
 
 // auto takes what computes faster than the processor, for work that is worth it: by what
 // the learner will see, which after a kernel is not what the file holds.
 func TestAutoIsForMuchWork(t *testing.T) {
 	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
-	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) work {
-		k := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: components, Variance: variance,
+	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) device.Work {
+		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components, Variance: variance,
 			Landmarks: landmarks}
 		return (&training{Options: host.Options{Kernel: k}}).work(&dataset.Dataset{Examples: x,
 			Classes: []string{"a", "b", "c"}})
@@ -128,12 +131,12 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"} // which is seen to be tried by its warning
 	for _, c := range []struct {
 		name  string
-		work  work
+		work  device.Work
 		tried bool
 	}{
-		{"few values", workOn(few, 3), false},
-		{"many", workOn(wide, 3), true},
-		{"many, most of them 0", workOn(wide.Compressed(), 3), false},
+		{"few values", device.WorkOn(few, 3), false},
+		{"many", device.WorkOn(wide, 3), true},
+		{"many, most of them 0", device.WorkOn(wide.Compressed(), 3), false},
 		{"few values, many components", kernel(few, 500, 0, 0), true},
 		{"many values, few components", kernel(wide, 20, 0, 0), false},
 		{"components by variance", kernel(few, 0, 0.9, 0), true},
@@ -141,8 +144,8 @@ func TestAutoIsForMuchWork(t *testing.T) {
 		{"no kernel", (&training{}).work(&dataset.Dataset{Examples: wide, Classes: []string{"a", "b", "c"}}), true},
 	} {
 		var said strings.Builder
-		d := &device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}
-		e, err := d.open(notes{w: &said}, c.work)
+		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest, Auto: true}}
+		e, err := d.Open(app.Notes{W: &said}, c.work)
 		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(), "passed over") != c.tried {
 			t.Errorf("%s: %v, %v, said %q", c.name, e, err, said.String())
 		}
@@ -153,18 +156,18 @@ func TestAutoIsForMuchWork(t *testing.T) {
 func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform, gpu.ErrNoDevice} {
 		list := func() ([]gpu.Info, error) { return nil, fmt.Errorf("%w: install it", kind) }
-		s, err := selectDevice("auto", list)
-		if s.look(); err != nil || s.cpu == nil || s.try != nil || !errors.Is(s.problem, kind) {
+		s, err := device.Select("auto", list)
+		if s.Look(); err != nil || s.CPU == nil || s.Try != nil || !errors.Is(s.Problem, kind) {
 			t.Errorf("auto: %+v, %v", s, err)
 		}
 		var said strings.Builder
-		e, err := (&device{selection: s}).open(notes{w: &said, quiet: true}, many)
+		e, err := (&device.Device{Selection: s}).Open(app.Notes{W: &said, Quiet: true}, many)
 		if err != nil || e.Device().ID != "cpu" ||
 			!strings.Contains(said.String(), "warning: no OpenCL device, computing on the processor instead: "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
 		for _, name := range []string{"opencl", "opencl:0.0", "nvidia"} {
-			if _, err := selectDevice(name, list); !errors.Is(err, kind) || exitCode(err) != exitNoDevice ||
+			if _, err := device.Select(name, list); !errors.Is(err, kind) || app.ExitCode(err) != app.ExitNoDevice ||
 				!strings.Contains(err.Error(), "install it") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -177,11 +180,11 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 func TestDeviceThatDoesNotOpen(t *testing.T) {
 	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
 	var said strings.Builder
-	n := notes{w: &said}
-	if e, err := (&device{selection: selection{try: []gpu.Info{gone}}}).open(n, many); err == nil {
+	n := app.Notes{W: &said}
+	if e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}}}).Open(n, many); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device{selection: selection{try: []gpu.Info{gone}, cpu: fastest, auto: true}}).open(n, many)
+	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest, Auto: true}}).Open(n, many)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}
@@ -202,15 +205,15 @@ func TestDeviceFlagAndVariable(t *testing.T) {
 		{"predict", "--data", "unread.csv", "--model", m},
 		{"eval", "--data", "unread.csv", "--model", m},
 	} {
-		fail(t, exitNoDevice, `"no-such-device"`, append(args, "--device", "no-such-device")...)
+		fail(t, app.ExitNoDevice, `"no-such-device"`, append(args, "--device", "no-such-device")...)
 	}
-	t.Setenv(deviceVariable, "not-there")
-	fail(t, exitNoDevice, `"not-there" (UMA_GPU_DEVICE)`, "train", "--data", data, "--model", m)
+	t.Setenv(device.Variable, "not-there")
+	fail(t, app.ExitNoDevice, `"not-there" (UMA_GPU_DEVICE)`, "train", "--data", data, "--model", m)
 	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1",
 		"--device", "cpu"); !strings.Contains(stderr, "device: cpu ") {
 		t.Errorf("stderr %s", stderr)
 	}
-	t.Setenv(deviceVariable, "cpu")
+	t.Setenv(device.Variable, "cpu")
 	if _, stderr := succeed(t, "train", "--data", data, "--model", m,
 		"--max-steps", "1"); !strings.Contains(stderr, "device: cpu ") {
 		t.Errorf("stderr %s", stderr)
@@ -220,13 +223,13 @@ func TestDeviceFlagAndVariable(t *testing.T) {
 func TestParseBytes(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "65536": 65536, "64K": 65536, "64k": 65536,
 		"3M": 3 << 20, "2G": 2 << 30} {
-		if got, err := parseBytes(text); err != nil || got != want {
+		if got, err := app.ParseBytes(text); err != nil || got != want {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10", "9223372036854775808",
 		"9007199254740992K"} {
-		if got, err := parseBytes(text); err == nil {
+		if got, err := app.ParseBytes(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)
 		}
 	}

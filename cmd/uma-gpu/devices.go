@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -20,8 +22,7 @@ func devicesCommand() *cli.Command {
 		Description: "Every device is opened and runs the self-test: known answers, all bits compared. " +
 			"A device that does\n" +
 			"not pass is refused by the other commands, unless they are told --allow-nonconforming; its weights\n" +
-			"may differ from everybody else's. One whose own float32 fails a probe makes it of integers instead: the\n" +
-			"same weights, slowly; auto passes it over, and --allow-nonconforming has it use its own.\n\n" +
+			"may differ from those of other devices.\n\n" +
 			"Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or auto:\n" +
 			"for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the\n" +
 			"processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.\n\n" +
@@ -29,12 +30,12 @@ func devicesCommand() *cli.Command {
 			"that are measured, or by --shares, such as 1,8. The weights are the same.\n\n" +
 			"More examples than --max-alloc holds are cut in tiles. Those that do not fit in --memory-limit stay\n" +
 			"in host memory and are streamed, or used in place. Both are of each device, bytes, or K, M and G of them,\n" +
-			"powers of 1024. --no-bounds and --no-tuning change no weight.\n\n" +
+			"powers of 1024. --no-bounds changes no weight.\n\n" +
 			"--audit finds bits that a device, its memory or its driver got wrong, by computing once more on the\n" +
 			"processor: sample as often as two hundredths of the time allow, and the last of each training; full\n" +
 			"everything. What differs is an error, and no model is written. cpu is audited by cpu:plain.\n\n" +
 			"Example: uma-gpu devices",
-		Flags:  []cli.Flag{jsonFlag()},
+		Flags:  []cli.Flag{app.JSONFlag()},
 		Action: devices,
 	}
 }
@@ -48,9 +49,7 @@ type deviceEntry struct {
 	Kind         string `json:"kind"`
 	Name         string `json:"name"`
 	ComputeUnits int    `json:"compute_units"`
-	SelfTest     string `json:"self_test"`          // passed, or what went wrong
-	Software     string `json:"software,omitempty"` // as of engine.Device
-	Tunings      int    `json:"tunings,omitempty"`  // classes of shapes that uma-gpu tune was run for
+	SelfTest     string `json:"self_test"` // passed, or what went wrong
 
 	*gpu.Info // nil for the processor; its fields stand beside the others
 }
@@ -62,51 +61,45 @@ type deviceListing struct {
 }
 
 func devices(c *cli.Context) error {
-	if err := checkUsage(c); err != nil {
+	if err := app.CheckUsage(c); err != nil {
 		return err
 	}
-	listing := testDevices(notes{c.App.ErrWriter, false})
+	listing := testDevices(app.Notes{W: c.App.ErrWriter})
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, listing)
+		return app.PrintJSON(c.App.Writer, listing)
 	}
 	return printDevices(c.App.Writer, listing.Devices)
 }
 
 // testDevices opens all devices, which runs their self-test.
-func testDevices(n notes) (listing deviceListing) {
-	for _, p := range processors {
-		cpu := p.new(false)
+func testDevices(n app.Notes) (listing deviceListing) {
+	for _, p := range device.Processors {
+		cpu := p.New(false)
 		about := cpu.Device()
 		listing.Devices = append(listing.Devices, deviceEntry{
 			ID: about.ID, Kind: about.Kind, Name: about.Name,
 			ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
 		})
 	}
-	infos, listErr := openCLDevices()
+	infos, listErr := gpu.Devices()
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()
-		n.say("OpenCL: %v", listErr)
+		n.Say("OpenCL: %v", listErr)
 	}
 	for _, broken := range gpu.LeftOut() {
 		listing.LeftOut = append(listing.LeftOut, broken.Error())
 		if listErr == nil { // or it says so
-			n.warn("%v", broken)
+			n.Warn("%v", broken)
 		}
 	}
 	for _, i := range infos {
-		tunings, err := storedTunings(i)
-		if err != nil {
-			n.warn("stored tunings are not used: %v", err)
-		}
-		software := ""
 		e, err := gpu.Open(i, gpu.Options{})
 		if err == nil {
-			software = e.Device().Software
 			err = e.Close()
 		}
 		listing.Devices = append(listing.Devices, deviceEntry{
 			ID: i.ID(), Kind: "opencl", Name: i.Name,
-			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Software: software, Tunings: len(tunings), Info: &i,
+			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Info: &i,
 		})
 	}
 	return listing
@@ -119,24 +112,16 @@ func verdict(err error) string {
 	return passed
 }
 
-// selfTest is the verdict for people.
-func (d deviceEntry) selfTest() string {
-	if d.Software == "" {
-		return d.SelfTest
-	}
-	return d.SelfTest + ", slowly, by integers: " + d.Software
-}
-
 func printDevices(w io.Writer, all []deviceEntry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\ttunings\tself-test")
+	fmt.Fprintln(t, "id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
 	for _, d := range all {
 		if d.Info == nil {
-			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
+			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s\n", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%d\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.Tunings, d.selfTest())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
+			d.ComputeUnits, bytesText(d.Memory), bytesText(d.MaxAlloc), capabilities(d.FP), d.SelfTest)
 	}
 	return t.Flush()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/docs"
 )
 
@@ -183,7 +184,7 @@ var allFlags = sync.OnceValue(func() map[string]bool {
 func judgeArguments(args []string) string {
 	// What stands for something else is left out: an ellipsis, and the word NAME.
 	args = slices.DeleteFunc(slices.Clone(args), func(w string) bool { return w == "…" || w == "NAME" })
-	app := newApp(io.Discard, io.Discard)
+	program := newApp(io.Discard, io.Discard)
 	reached := false
 	var disarm func(list []*cli.Command)
 	disarm = func(list []*cli.Command) {
@@ -194,9 +195,9 @@ func judgeArguments(args []string) string {
 			c.Action = func(c *cli.Context) error {
 				reached = true
 				if c.Command.ArgsUsage == "" && c.Args().Present() {
-					return usagef(c, "unexpected argument %q", c.Args().First())
+					return app.Usagef(c, "unexpected argument %q", c.Args().First())
 				}
-				if findFlag(shownFlags(c.Command.Flags), "--learner") != nil {
+				if app.Visible(c, "learner") {
 					_, err := chooseLearner(c, nil)
 					return err
 				}
@@ -204,10 +205,10 @@ func judgeArguments(args []string) string {
 			}
 		}
 	}
-	disarm(app.Commands)
-	err := app.RunContext(context.Background(), append([]string{"uma-gpu"}, args...))
+	disarm(program.Commands)
+	err := program.RunContext(context.Background(), append([]string{"uma-gpu"}, args...))
 	switch {
-	case isGroup(app.Commands, args):
+	case isGroup(program.Commands, args):
 		return ""
 	case err != nil:
 		return err.Error()

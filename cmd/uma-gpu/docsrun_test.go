@@ -30,13 +30,12 @@ var notRun = []struct {
 	why  string
 }{
 	{regexp.MustCompile(`^(sudo )?make |^go build -tags mpi|^mpirun`), "a target of its own: whether it is there is tested"},
-	{regexp.MustCompile(`^go (get|env)`), "fetches this project, or changes the settings of who tests"},
-	{regexp.MustCompile(`^uma-gpu tune`), "minutes: make tuner"},
+	{regexp.MustCompile(`^go (get|env|test)`), "fetches or tests this project, or changes settings"},
 	{regexp.MustCompile(`^apt-get|^for deb|root/usr`), "fetches packages: testdata/make-testdata.sh, whose results have hashes"},
 }
 
 // slow are the commands that each test run leaves to make docs.
-var slow = regexp.MustCompile(`--gamma search|reproduce fig1a`)
+var slow = regexp.MustCompile(`--gamma search|papers fig1a`)
 
 // written finds the files that a command writes for those after it.
 var written = regexp.MustCompile(`(?:--(?:out|model|picture|write-[a-z]+)|>) ?(\S+)`)
@@ -51,8 +50,8 @@ var shorter = []struct {
 }{
 	{regexp.MustCompile(`^(uma-gpu bench .*)`), "$1 --repeat 1 --steps 20"},
 	{regexp.MustCompile(`--runs \d+`), "--runs 2"},
-	{regexp.MustCompile(`^(uma-gpu reproduce (fig1b|table1|kernel-mean-uci)) `), "$1 --runs 2 "},
-	{regexp.MustCompile(`^(uma-gpu reproduce table1)`), "$1 --sets digits"},
+	{regexp.MustCompile(`(bench/papers (fig1b|table1|kernel-mean-uci)) `), "$1 --runs 2 "},
+	{regexp.MustCompile(`(bench/papers table1)`), "$1 --sets digits"},
 	{regexp.MustCompile(`--examples \d+`), "--examples 5000"},
 	{regexp.MustCompile(`--(atoms|landmarks) \d+`), "--$1 70"},
 	{regexp.MustCompile(`^make run\b`), "sh testdata/demo.sh build/uma-gpu cpu"},
@@ -158,6 +157,8 @@ type shell struct {
 	dir  string
 	env  []string
 	port string // that nobody uses
+
+	repository string
 }
 
 // newShell gives a folder what a reader has there.
@@ -194,7 +195,7 @@ func newShell(t *testing.T, dir string) shell {
 	// Some pages speak of two OpenCL devices; PoCL has as many as it is told.
 	env := append(os.Environ(), runVariable+"=1", "POCL_DEVICES=pthread pthread",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return shell{dir, env, fmt.Sprint(l.Addr().(*net.TCPAddr).Port)}
+	return shell{dir, env, fmt.Sprint(l.Addr().(*net.TCPAddr).Port), repository}
 }
 
 // shortened is a command with less of what takes long, and with the names of what a reader has.
@@ -206,8 +207,11 @@ func (s shell) shortened(command string) string {
 	for _, short := range shorter {
 		command = short.what.ReplaceAllString(command, short.with)
 	}
-	return command
+	return goRun.ReplaceAllString(command, "go build -C "+s.repository+` -o "$$PWD/build/$1" ./bench/$1 && build/$1`)
 }
+
+// goRun finds programs of the repository that a reader runs from its source.
+var goRun = regexp.MustCompile(`go run \./bench/(\w+)`)
 
 // run runs a command and returns what it prints, on both streams. A server goes on behind those that follow, until the
 // test ends.
@@ -222,12 +226,17 @@ func (s shell) run(t *testing.T, command string) (output string, err error) {
 	if err := c.Start(); err != nil {
 		return "", err
 	}
-	t.Cleanup(func() { c.Wait() }) // the test's context ends it
-	for range 100 {
+	ended := make(chan struct{})
+	go func() { c.Wait(); close(ended) }()
+	t.Cleanup(func() { <-ended }) // the test's context ends it
+	for {
 		if conn, err := net.Dial("tcp", "127.0.0.1:"+s.port); err == nil {
 			return "", conn.Close()
 		}
-		time.Sleep(50 * time.Millisecond)
+		select {
+		case <-ended:
+			return b.String(), fmt.Errorf("the server ended before anybody reached it at port %s", s.port)
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
-	return "", fmt.Errorf("no server at port %s within 5 s", s.port)
 }

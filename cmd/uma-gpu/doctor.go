@@ -10,6 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -18,15 +20,14 @@ func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "find out what keeps devices from working, and say how to mend it",
-		Description: "Looks at the OpenCL library, the drivers that are registered and the libraries that they name,\n" +
-			"the permissions of GPUs, what containers and WSL hide, the folder for compiled kernels and the memory\n" +
-			"that is left; then it opens each device, which runs the self-test.\n\n" +
+		Description: "Looks at the OpenCL library, the drivers that are registered, the permissions of GPUs, the folder\n" +
+			"for compiled kernels and the memory that is left; then it opens each device, which runs the self-test.\n\n" +
 			"A line is ok, a note (less than there could be), or bad; then the exit code is 1, and the mend stands\n" +
 			"below. Without OpenCL all commands compute on the processor, so that this is a note.\n\n" +
 			"Example: uma-gpu doctor",
-		Flags: []cli.Flag{jsonFlag()},
+		Flags: []cli.Flag{app.JSONFlag()},
 		Action: func(c *cli.Context) error {
-			if err := checkUsage(c); err != nil {
+			if err := app.CheckUsage(c); err != nil {
 				return err
 			}
 			return diagnose(c, surroundings{root: "/", env: os.Getenv, open: opens}, testDevices)
@@ -55,12 +56,11 @@ type doctorReport struct {
 }
 
 // diagnose prints all findings. test lists the devices and says how their self-test went.
-func diagnose(c *cli.Context, s surroundings, test func(notes) deviceListing) error {
+func diagnose(c *cli.Context, s surroundings, test func(app.Notes) deviceListing) error {
 	all := []finding{programFinding()}
 	all = append(all, s.drivers()...)
 	all = append(all, s.nodes()...)
-	all = append(all, s.confinement()...)
-	listing := test(notes{io.Discard, true})
+	listing := test(app.Notes{W: io.Discard, Quiet: true})
 	all = append(all, deviceFindings(listing)...)
 	all = append(all, s.cache()) // gpu may have chosen another one by now
 	all = append(all, memoryFinding(), s.variables(listing))
@@ -71,7 +71,7 @@ func diagnose(c *cli.Context, s surroundings, test func(notes) deviceListing) er
 		}
 	}
 	if c.Bool("json") {
-		if err := printJSON(c.App.Writer, doctorReport{all}); err != nil {
+		if err := app.PrintJSON(c.App.Writer, doctorReport{all}); err != nil {
 			return err
 		}
 	} else {
@@ -84,20 +84,20 @@ func diagnose(c *cli.Context, s surroundings, test func(notes) deviceListing) er
 }
 
 func printFindings(w io.Writer, all []finding) {
-	columns := usualColumns
-	if s, ok := w.(screen); ok {
-		columns = s.columns
+	columns := app.UsualColumns
+	if s, ok := w.(app.Screen); ok {
+		columns = s.Columns
 	}
 	for _, f := range all {
-		fmt.Fprintf(w, "%-5s %-10s %s\n", f.Verdict, f.About, hang(f.Text, columns, 17))
+		fmt.Fprintf(w, "%-5s %-10s %s\n", f.Verdict, f.About, app.Hang(f.Text, columns, 17))
 		if f.Mend != "" {
-			fmt.Fprintf(w, "%17s%s\n", "", hang("mend: "+f.Mend, columns, 17))
+			fmt.Fprintf(w, "%17s%s\n", "", app.Hang("mend: "+f.Mend, columns, 17))
 		}
 	}
 }
 
 func programFinding() finding {
-	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in", version, runtime.Version(),
+	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in", app.Version, runtime.Version(),
 		runtime.GOOS, runtime.GOARCH), ""}
 	if !gpu.Built {
 		f.Verdict, f.Text = findingNote, strings.Replace(f.Text, "built in", "not built in", 1)
@@ -110,13 +110,9 @@ func programFinding() finding {
 func deviceFindings(listing deviceListing) (all []finding) {
 	for _, d := range listing.Devices {
 		f := finding{"device", findingOK, d.ID + " " + d.Name + ": self-test passed", ""}
-		switch {
-		case d.SelfTest != passed:
+		if d.SelfTest != passed {
 			f.Verdict, f.Text = findingBad, d.ID+" "+d.Name+": "+d.SelfTest
 			f.Mend = "update or reinstall its driver; until then choose another --device"
-		case d.Software != "":
-			f.Verdict, f.Text = findingNote, d.ID+" "+d.Name+": "+d.selfTest()
-			f.Mend = "auto passes it over; a newer driver may have exact float32"
 		}
 		all = append(all, f)
 	}
@@ -146,7 +142,7 @@ func memoryFinding() finding {
 // variables tells which of the environment's variables change what the program does.
 func (s surroundings) variables(listing deviceListing) finding {
 	var set []string
-	for _, name := range []string{deviceVariable, "UMA_GPU_OPENCL_LIBRARY", "UMA_GPU_TUNING", "OCL_ICD_VENDORS",
+	for _, name := range []string{device.Variable, "UMA_GPU_OPENCL_LIBRARY", "OCL_ICD_VENDORS",
 		"OCL_ICD_FILENAMES", "POCL_CACHE_DIR", "POCL_DEVICES", "POCL_MEMORY_LIMIT", "POCL_MAX_WORK_GROUP_SIZE",
 		"RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "GOMEMLIMIT"} {
 		if value := s.env(name); value != "" {
@@ -163,15 +159,15 @@ func (s surroundings) variables(listing deviceListing) finding {
 			infos = append(infos, *d.Info)
 		}
 	}
-	_, err := selectDevice(s.env(deviceVariable), func() ([]gpu.Info, error) {
+	_, err := device.Select(s.env(device.Variable), func() ([]gpu.Info, error) {
 		if infos == nil {
 			return nil, errors.New("there is no OpenCL device")
 		}
 		return infos, nil
 	})
-	if s.env(deviceVariable) != "" && err != nil {
+	if s.env(device.Variable) != "" && err != nil {
 		f.Verdict, f.Text = findingBad, err.Error()
-		f.Mend = "unset " + deviceVariable + ", or name one of uma-gpu devices"
+		f.Mend = "unset " + device.Variable + ", or name one of uma-gpu devices"
 	}
 	return f
 }

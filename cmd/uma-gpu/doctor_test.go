@@ -2,19 +2,19 @@ package main
 
 import (
 	"bytes"
-	"debug/elf"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -26,7 +26,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("found %+v", r.Findings)
 	}
 	bad := slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Verdict == findingBad })
-	if bad != (code == exitFailure) || bad != strings.Contains(stderr, "findings are bad") {
+	if bad != (code == app.ExitFailure) || bad != strings.Contains(stderr, "findings are bad") {
 		t.Errorf("exit code %d, %q of %+v", code, stderr, r.Findings)
 	}
 }
@@ -52,25 +52,6 @@ func place(t *testing.T, files map[string]string) string {
 
 // Each thing that may be wrong with a machine is found, and its mend said.
 func TestDoctorFindings(t *testing.T) {
-	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
-		t.Skip("the program itself stands for a driver's library here, and is no ELF file on this system")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := elf.Open(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	needed, err := program.ImportedLibraries()
-	if err := errors.Join(err, program.Close()); err != nil {
-		t.Fatal(err)
-	}
-	whole := map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so\n", "usr/lib/liba.so": "->" + self}
-	for _, name := range needed {
-		whole["usr/lib/"+name] = ""
-	}
 	for _, c := range []struct {
 		name                 string
 		files                map[string]string
@@ -79,42 +60,25 @@ func TestDoctorFindings(t *testing.T) {
 		mend                 string
 	}{
 		{"no driver", nil, nil, "driver", findingNote, "no OpenCL driver is registered", "apt-get install pocl-opencl-icd"},
-		{"a driver", whole, nil, "driver", findingOK, "a.icd names liba.so", ""},
-		{"its library is gone", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so"}, nil,
-			"driver", findingBad, "names liba.so, which is not there", "reinstall the package"},
-		{"in an unusual folder", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so", "opt/liba.so": "junk",
-			"etc/ld.so.cache": "glibc-ld.so.cache1.1\x00\x01liba.so.1\x00/opt/liba.so\x00"}, nil,
-			"driver", findingBad, "opt/liba.so is no library", "remove the file"},
-		{"junk", map[string]string{"etc/OpenCL/vendors/a.icd": "/opt/liba.so", "opt/liba.so": "junk"}, nil,
-			"driver", findingBad, "liba.so is no library", "remove the file"},
-		{"cut", map[string]string{"etc/OpenCL/vendors/a.icd": "/opt/liba.so", "opt/liba.so": "\x7fELF\x02\x01\x01"}, nil,
-			"driver", findingBad, "liba.so is no library", "remove the file"},
+		{"a driver", map[string]string{"etc/OpenCL/vendors/a.icd": "liba.so\n"}, nil, "driver", findingOK, "a.icd names liba.so", ""},
+		{"its library is gone", map[string]string{"etc/OpenCL/vendors/a.icd": "/opt/liba.so"}, nil,
+			"driver", findingBad, "liba.so: no such file", "reinstall the package"},
 		{"an empty file", map[string]string{"etc/OpenCL/vendors/a.icd": "\n"}, nil,
 			"driver", findingBad, "is empty, wanted the name of a library", "remove the file"},
 		{"a folder of others", map[string]string{"x/b.icd": "libb.so"}, map[string]string{"OCL_ICD_VENDORS": "ROOT/x"},
-			"driver", findingBad, "names libb.so", ""},
-		{"a GPU without a driver", map[string]string{"sys/bus/pci/devices/0000:01:00.0/class": "0x030000\n",
-			"sys/bus/pci/devices/0000:01:00.0/vendor": "0x10de\n"}, nil,
-			"GPU", findingNote, "a GPU of NVIDIA is on the PCI bus (0000:01:00.0)", "nvidia-opencl-icd"},
+			"driver", findingOK, "names libb.so", ""},
 		{"a GPU", map[string]string{"dev/dri/renderD128": ""}, nil, "GPU", findingOK, "renderD128 may be used", ""},
 		{"a GPU of others", map[string]string{"dev/dri/renderD129": ""}, nil,
-			"GPU", findingBad, "renderD129 may not be used: permission denied", "sudo usermod -aG "},
+			"GPU", findingBad, "renderD129 may not be used: permission denied", "join the group"},
 		{"no GPU", nil, nil, "GPU", findingNote, "none: ", ""},
-		{"a container", map[string]string{".dockerenv": ""}, nil, "container", findingNote, "(Docker)", "--gpus all"},
-		{"another one", nil, map[string]string{"container": "lxc"}, "container", findingNote, "(lxc)", "--device /dev/dri"},
-		{"WSL", map[string]string{"proc/sys/kernel/osrelease": "6.6.1-microsoft-standard-WSL2\n", "dev/dxg": ""}, nil,
-			"WSL", findingNote, "Linux within Windows", "pocl-opencl-icd"},
-		{"WSL without a GPU", map[string]string{"proc/sys/kernel/osrelease": "4.4.0-19041-Microsoft\n"}, nil,
-			"WSL", findingBad, "/dev/dxg is not there", "wsl --update"},
 		{"a cache", nil, map[string]string{"HOME": "ROOT"}, "cache", findingOK, ".cache/pocl/kcache", ""},
 		{"a file for a cache", map[string]string{"file": ""}, map[string]string{"POCL_CACHE_DIR": "ROOT/file"},
 			"cache", findingBad, "cannot be kept in ", "POCL_CACHE_DIR"},
 		{"no home", nil, nil, "cache", findingNote, "no folder of your own", "set HOME"},
 		{"variables", nil, map[string]string{"POCL_MEMORY_LIMIT": "1"}, "variables", findingOK, `POCL_MEMORY_LIMIT="1"`, ""},
-		{"a device that is not", nil, map[string]string{deviceVariable: "quantum"},
-			"variables", findingBad, "quantum", "unset " + deviceVariable},
+		{"a device that is not", nil, map[string]string{device.Variable: "quantum"},
+			"variables", findingBad, "quantum", "unset " + device.Variable},
 		{"a failing device", nil, nil, "device", findingBad, "opencl:0.0 Toy: step 3 is wrong", "update or reinstall"},
-		{"a slow device", nil, nil, "device", findingNote, "opencl:0.1 Slow: passed, slowly, by integers: no fma", "auto"},
 	} {
 		root := place(t, c.files)
 		s := surroundings{root: root, env: func(name string) string { return strings.ReplaceAll(c.env[name], "ROOT", root) },
@@ -125,14 +89,13 @@ func TestDoctorFindings(t *testing.T) {
 				return opens(path)
 			}}
 		listing := deviceListing{Devices: []deviceEntry{{ID: "opencl:0.0", Name: "Toy", SelfTest: "step 3 is wrong",
-			Info: &gpu.Info{Name: "Toy"}}, {ID: "opencl:0.1", Name: "Slow", SelfTest: passed, Software: "no fma",
-			Info: &gpu.Info{Device: 1, Name: "Slow"}}}}
+			Info: &gpu.Info{Name: "Toy"}}}}
 		var out bytes.Buffer
-		app := newApp(&out, io.Discard)
-		app.Commands = []*cli.Command{{Name: "doctor", Flags: []cli.Flag{jsonFlag()}, Action: func(c *cli.Context) error {
-			return diagnose(c, s, func(notes) deviceListing { return listing })
+		program := newApp(&out, io.Discard)
+		program.Commands = []*cli.Command{{Name: "doctor", Flags: []cli.Flag{app.JSONFlag()}, Action: func(c *cli.Context) error {
+			return diagnose(c, s, func(app.Notes) deviceListing { return listing })
 		}}}
-		if err := app.Run([]string{"uma-gpu", "doctor", "--json"}); err == nil {
+		if err := program.Run([]string{"uma-gpu", "doctor", "--json"}); err == nil {
 			t.Errorf("%s: no error, though a device fails", c.name)
 		}
 		r := decode[doctorReport](t, out.String())

@@ -8,11 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -48,13 +47,13 @@ func TestBrokenDriver(t *testing.T) {
 			code   int
 			wanted string // on standard error
 		}{
-			{alone, []string{"devices"}, exitOK, broken},
-			{alone, with(train, large, "--device", "opencl"), exitNoDevice, broken},
-			{alone, with(train, large, "--device", "auto"), exitOK, broken},
-			{alone, with(train, digits, "--device", "auto"), exitOK, ""},
-			{alone, []string{"doctor", "--json"}, exitFailure, ""},
-			{beside, []string{"devices"}, exitOK, strings.Replace(broken, alone, beside, 1)},
-			{beside, with(train, digits, "--device", infos[0].ID()), exitOK, strings.Replace(broken, alone, beside, 1)},
+			{alone, []string{"devices"}, app.ExitOK, broken},
+			{alone, with(train, large, "--device", "opencl"), app.ExitNoDevice, broken},
+			{alone, with(train, large, "--device", "auto"), app.ExitOK, broken},
+			{alone, with(train, digits, "--device", "auto"), app.ExitOK, ""},
+			{alone, []string{"doctor", "--json"}, app.ExitFailure, ""},
+			{beside, []string{"devices"}, app.ExitOK, strings.Replace(broken, alone, beside, 1)},
+			{beside, with(train, digits, "--device", infos[0].ID()), app.ExitOK, strings.Replace(broken, alone, beside, 1)},
 		} {
 			var stdout, stderr bytes.Buffer
 			p := program(t, "", c.args...)
@@ -78,53 +77,5 @@ func TestBrokenDriver(t *testing.T) {
 	}
 	if gpu.LeftOut() != nil {
 		t.Errorf("left out %v in this process", gpu.LeftOut())
-	}
-}
-
-// Junk among the kernels that PoCL keeps ends the program inside PoCL, with a message that says how to be rid of it.
-func TestDamagedKernels(t *testing.T) {
-	infos := openCL(t)
-	at := slices.IndexFunc(infos, func(i gpu.Info) bool { return i.PlatformName == "Portable Computing Language" })
-	if at < 0 {
-		t.Skip("no device of PoCL: other drivers keep kernels elsewhere")
-	}
-	folder := t.TempDir()
-	start := func() (*exec.Cmd, *bytes.Buffer) {
-		var said bytes.Buffer
-		c := program(t, "", "train", "--data", digits, "--model", filepath.Join(folder, "m.npz"), "--device", infos[at].ID())
-		c.Env, c.Stderr = append(c.Env, "POCL_CACHE_DIR="+folder), &said
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		return c, &said
-	}
-	// The first kernel suffices.
-	var kept []string
-	c, _ := start()
-	for end := time.Now().Add(time.Minute); len(kept) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		kept, _ = filepath.Glob(filepath.Join(folder, "*/*/probe/*/probe.so"))
-	}
-	c.Process.Kill()
-	c.Wait()
-	if len(kept) == 0 {
-		t.Fatal("PoCL has kept no kernel")
-	}
-	whole := read(t, kept[0])
-	harm := filepath.Join(t.TempDir(), "libharm.so")
-	if out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-o", harm,
-		"../../gpu/testdata/damage.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for how, junk := range map[string][]byte{"harm": read(t, harm), "zeros": make([]byte, len(whole)),
-		"cut":  whole[:len(whole)/2],
-		"text": bytes.Repeat([]byte("junk\n"), 1000)} {
-		if err := os.WriteFile(kept[0], junk, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		c, said := start()
-		if code := exitOf(t, c.Wait()); code != exitFailure || !strings.Contains(said.String(), "uma-gpu: signal ") ||
-			!strings.Contains(said.String(), "remove the kernels that PoCL keeps in "+folder) {
-			t.Errorf("%s: exit code %d\n%s", how, code, said.String())
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,11 +9,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // planReport is what train --dry-run --json prints.
@@ -38,10 +38,10 @@ type hostMemory struct {
 
 func (m hostMemory) String() string {
 	if m.Taken == 0 {
-		return "learning takes up to " + smallBytesText(m.More) + " more than reading"
+		return "learning takes up to " + app.BytesText(m.More) + " more than reading"
 	}
 	return fmt.Sprintf("about %s: up to here %s, and learning up to %s more",
-		smallBytesText(m.Taken+m.More), smallBytesText(m.Taken), smallBytesText(m.More))
+		app.BytesText(m.Taken+m.More), app.BytesText(m.Taken), app.BytesText(m.More))
 }
 
 // garbage is about what a training run leaves to the collector besides.
@@ -60,21 +60,21 @@ func learningTakes(p engine.Plan) hostMemory {
 // linearDryRun prints what training would take, without doing it.
 func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Stored, y []int32, classes int) error {
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
-	switch about := t.Learner.Definition(); {
-	case about.Scores:
+	switch t.Learner.Definition().Loads {
+	case learners.LoadsScorer:
 		plan = func() (engine.Plan, error) { return e.Plan(x, nil, classes) }
-	case about.Evaluates:
+	case learners.LoadsEvaluator:
 		plan = func() (engine.Plan, error) { return e.PlanEvaluator(x, classes) }
 	}
 	needs, err := plan()
 	if err != nil {
-		return adviseMemory(err)
+		return app.AdviseMemory(err)
 	}
-	reopen := func(limit int64) (engine.Engine, error) { return t.device.reopen(e.Device().ID, limit) }
+	reopen := func(limit int64) (engine.Engine, error) { return t.device.Reopen(e.Device().ID, limit) }
 	taken := learningTakes(needs) // before anything is measured, which takes memory too
 	guess, err := expect(c.Context, e, needs, x.Examples, classes, reopen)
 	if err != nil {
-		return adviseMemory(err)
+		return app.AdviseMemory(err)
 	}
 	t.seconds.Total = time.Since(t.start).Seconds()
 	r := planReport{
@@ -85,7 +85,7 @@ func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Store
 		r.Storage = "sparse"
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	return r.print(c.App.Writer)
 }
@@ -96,22 +96,22 @@ func (r planReport) print(w io.Writer) error {
 	p := r.Plan
 	line("device", "%s %s", r.Device.ID, r.Device.Name)
 	line("data", "%d examples × %d features, %d classes, %s", r.Examples, r.Features, r.Classes, r.Storage)
-	line("examples", "%s", smallBytesText(p.Examples))
+	line("examples", "%s", app.BytesText(p.Examples))
 	if p.Aside > 0 {
 		how := "streamed to the device in every pass"
 		if p.InPlace {
 			how = "used in place"
 		}
-		line("  of them aside", "%s in host memory, %s", smallBytesText(p.Aside), how)
+		line("  of them aside", "%s in host memory, %s", app.BytesText(p.Aside), how)
 	}
-	line("scores", "%s", smallBytesText(p.Scores))
-	line("class sums", "%s", smallBytesText(p.ClassSums))
-	line("scratch", "%s", smallBytesText(p.Scratch))
+	line("scores", "%s", app.BytesText(p.Scores))
+	line("class sums", "%s", app.BytesText(p.ClassSums))
+	line("scratch", "%s", app.BytesText(p.Scratch))
 	limit := "no limit"
 	if p.Limit > 0 {
-		limit = "of " + smallBytesText(p.Limit)
+		limit = "of " + app.BytesText(p.Limit)
 	}
-	line("in all", "%s, %s", smallBytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
+	line("in all", "%s, %s", app.BytesText(p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch), limit)
 	line("memory", "%s", r.Memory)
 	line("tiles", "%d, of which aside %d", p.Tiles, p.TilesAside)
 	m := r.Estimate
@@ -129,31 +129,6 @@ func (r planReport) print(w io.Writer) error {
 	return err
 }
 
-// adviseMemory adds to an error of too little memory what can be done.
-func adviseMemory(err error) error {
-	if !errors.Is(err, engine.ErrMemory) {
-		return err
-	}
-	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose another --device, "+
-		"or train with fewer examples or classes", err)
-}
-
-// reopen opens the OpenCL device with this id a second time, with another limit
-// of memory.
-func (d *device) reopen(id string, limit int64) (engine.Engine, error) {
-	if d.parts != nil {
-		return d.reopenShards(limit)
-	}
-	for _, i := range d.try {
-		if i.ID() == id {
-			o := d.options
-			o.MemoryLimit = limit
-			return gpu.Open(i, o)
-		}
-	}
-	return nil, fmt.Errorf("%w: %q cannot be opened again", errNoSuchDevice, id)
-}
-
 // kernelPlan is what train --kernel --dry-run --json prints.
 type kernelPlan struct {
 	Device     engine.Device `json:"device"`
@@ -168,10 +143,10 @@ type kernelPlan struct {
 
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
 func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
-	o := t.Kernel.Options(d.N, d.D, t.Seed)
+	o := t.Kernel.PCA(d.N, d.D, t.Seed)
 	plan, err := pca.NewPlan(d, o)
 	if err != nil {
-		return adviseKernel(err)
+		return app.AdviseKernel(err)
 	}
 	r := kernelPlan{Device: where, Examples: d.N, Features: d.D, Landmarks: o.Landmarks, Components: o.Components,
 		Plan: plan, Bytes: 4 * int64(d.N) * int64(o.Components)}
@@ -192,10 +167,10 @@ func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.
 	}
 	return r.print(c, [][2]string{
 		{"kernel PCA", fmt.Sprintf("%d landmarks, components: %s", r.Landmarks, components)},
-		{"kernel values", smallBytesText(plan.Kernel) + ", " + kept},
-		{"vectors", "about " + smallBytesText(plan.Vectors)},
-		{"basis", smallBytesText(plan.Basis)},
-		{"components", smallBytesText(r.Bytes)},
+		{"kernel values", app.BytesText(plan.Kernel) + ", " + kept},
+		{"vectors", "about " + app.BytesText(plan.Vectors)},
+		{"basis", app.BytesText(plan.Basis)},
+		{"components", app.BytesText(r.Bytes)},
 		{"memory", r.Memory.String()},
 	})
 }
@@ -208,8 +183,8 @@ func (t *training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.
 	r.Memory = hostMemory{memory.Peak(), r.Plan.Basis + r.Bytes + r.Bytes/2 + garbage}
 	return r.print(c, [][2]string{
 		{"kernel means", fmt.Sprintf("%d means of %d atoms", r.Components, r.Landmarks)},
-		{"weights of atoms", smallBytesText(r.Plan.Basis)},
-		{"means at examples", smallBytesText(r.Bytes)},
+		{"weights of atoms", app.BytesText(r.Plan.Basis)},
+		{"means at examples", app.BytesText(r.Bytes)},
 		{"memory", r.Memory.String()},
 	})
 }
@@ -217,7 +192,7 @@ func (t *training) ownMapDryRun(c *cli.Context, where engine.Device, d *dataset.
 // print prints the plan, for people with these lines, each a name and a text.
 func (r kernelPlan) print(c *cli.Context, lines [][2]string) error {
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "device\t%s %s\n", r.Device.ID, r.Device.Name)

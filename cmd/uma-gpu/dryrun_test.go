@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -51,10 +53,10 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("a dry run wrote %q", left)
 	}
 	// What would end training ends the dry run.
-	fail(t, exitFailure, "no such", "train", "--data", digits, "--dry-run", "--confusion", filepath.Join(dir, "C.csv"))
-	fail(t, exitUsage, "--data is missing", "train", "--dry-run")
+	fail(t, app.ExitFailure, "no such", "train", "--data", digits, "--dry-run", "--confusion", filepath.Join(dir, "C.csv"))
+	fail(t, app.ExitUsage, "--data is missing", "train", "--dry-run")
 	code, stdout, stderr := interrupt(t, "device:", "train", "--data", digits, "--dry-run")
-	if code != exitInterrupted || stdout != "" || !strings.Contains(stderr, "nothing was written") {
+	if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr, "nothing was written") {
 		t.Errorf("interrupted: exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 	}
 }
@@ -157,7 +159,7 @@ func TestExpect(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := expect(cancelled, e, plan, x, 2, nil); !errors.Is(err, errInterrupted) {
+	if _, err := expect(cancelled, e, plan, x, 2, nil); !errors.Is(err, app.ErrInterrupted) {
 		t.Errorf("found %v", err)
 	}
 }
@@ -179,17 +181,17 @@ func TestFirstExamples(t *testing.T) {
 }
 
 func TestAdviseMemory(t *testing.T) {
-	err := adviseMemory(fmt.Errorf("plan: %w: 9 bytes", engine.ErrMemory))
-	if !errors.Is(err, engine.ErrMemory) || exitCode(err) != exitMemory ||
+	err := app.AdviseMemory(fmt.Errorf("plan: %w: 9 bytes", engine.ErrMemory))
+	if !errors.Is(err, engine.ErrMemory) || app.ExitCode(err) != app.ExitMemory ||
 		!strings.HasSuffix(err.Error(), "9 bytes; allow more with --memory-limit and --max-alloc if you gave them, "+
 			"choose another --device, or train with fewer examples or classes") {
 		t.Errorf("found %v", err)
 	}
-	if other := errors.New("other"); adviseMemory(other) != other || adviseMemory(nil) != nil {
+	if other := errors.New("other"); app.AdviseMemory(other) != other || app.AdviseMemory(nil) != nil {
 		t.Error("another error is changed")
 	}
-	d := device{}
-	if _, err := d.reopen("opencl:9.9", 1); !errors.Is(err, errNoSuchDevice) {
+	d := device.Device{}
+	if _, err := d.Reopen("opencl:9.9", 1); !errors.Is(err, app.ErrNoSuchDevice) {
 		t.Errorf("found %v", err)
 	}
 }

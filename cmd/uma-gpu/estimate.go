@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -90,7 +91,7 @@ func measure(ctx context.Context, e engine.Engine, x dataset.Examples, classes i
 	pair := []int{0, 1}[:min(2, classes)]
 	var seconds []float64
 	for sum := 0.0; len(seconds) < least || (len(seconds) < most && sum < enough); {
-		if err := interrupted(ctx); err != nil {
+		if err := app.Interrupted(ctx); err != nil {
 			return m, err
 		}
 		start := time.Now()

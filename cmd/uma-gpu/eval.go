@@ -3,18 +3,20 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 func evalCommand() *cli.Command {
-	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples with labels")...)
-	flags = append(flags, matchFlag(),
-		inputFlag{&cli.StringFlag{Name: "confusion",
+	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples with labels")...)
+	flags = append(flags, app.MatchFlag(),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
 			Usage: "the labels are noisy by the matrix of this `FILE`, CSV or .npy"}},
-		axesFlag(), printedAxesFlag())
-	flags = append(flags, deviceFlags()...)
+		app.AxesFlag(), app.PrintedAxesFlag())
+	flags = append(flags, device.Flags()...)
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "judge a model by examples whose labels are right, or noisy in a known way",
@@ -32,7 +34,7 @@ func evalCommand() *cli.Command {
 			"the corrected log-loss. No right label is needed for them. Of a matrix that confusion estimate wrote, the\n" +
 			"intervals have its standard errors in them.\n\n" +
 			"Example: uma-gpu eval --model m.npz --data test.csv --json",
-		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: eval,
 	}
 }
@@ -46,21 +48,21 @@ type evalReport struct {
 }
 
 func eval(c *cli.Context) error {
-	if err := checkUsage(c, "model", "data"); err != nil {
+	if err := app.CheckUsage(c, "model", "data"); err != nil {
 		return err
 	}
 	noiseOf, err := noiseFlags(c)
 	if err != nil {
 		return err
 	}
-	axes, err := printedAxes(c)
+	axes, err := app.PrintedAxes(c)
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	r, err := classify(c, func(m *model.Model) (bool, error) {
 		if m.Meta.Temperature == 0 {
-			n.say("no log-loss, Brier score and calibration error: model file %s: %v", c.String("model"),
+			n.Say("no log-loss, Brier score and calibration error: model file %s: %v", c.String("model"),
 				adviseCalibrate(model.ErrNoTemperature))
 		}
 		return m.Meta.Temperature > 0, nil
@@ -79,13 +81,13 @@ func eval(c *cli.Context) error {
 		}
 	}
 	report := evalReport{Classes: r.classes, Model: c.String("model"), Device: r.device}
-	if report.judgement, err = judge(r.data.Y, r.predicted, r.scores, r.classes, noise); err != nil {
+	if report.judgement, err = judgementOf(r.data.Y, r.predicted, r.scores, r.classes, noise); err != nil {
 		return err
 	}
 	report.warn(n)
 	report.turn(axes)
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
+		return app.PrintJSON(c.App.Writer, report)
 	}
 	return report.print(c.App.Writer)
 }
@@ -94,17 +96,17 @@ func eval(c *cli.Context) error {
 // matrix for classes that are not known yet; nil if none is given.
 func noiseFlags(c *cli.Context) (func(classes []string) (*confusion.Matrix, error), error) {
 	path := c.String("confusion")
-	axes, err := trueRows(c)
+	axes, err := app.TrueRows(c)
 	if err != nil {
 		return nil, err
 	}
 	if path == "" && c.IsSet("confusion-axes") {
-		return nil, usagef(c, "--confusion-axes is given without --confusion")
+		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
 	}
 	return func(classes []string) (*confusion.Matrix, error) {
 		if path == "" {
 			return nil, nil
 		}
-		return readMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+		return app.ReadMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
 	}, nil
 }

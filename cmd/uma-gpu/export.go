@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/exchange"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -24,22 +25,22 @@ func exportCommand() *cli.Command {
 			"people and scripts. The readers round otherwise, so scores differ in their last bits.\n\n" +
 			"Example: uma-gpu export --model m.npz --out m.onnx",
 		Flags: []cli.Flag{
-			modelFlag(),
+			app.ModelFlag(),
 			&cli.StringFlag{Name: "format", Value: "auto",
 				Usage: "`FORMAT`: auto (the name of --out says), onnx, liblinear or json"},
-			outputFlag{&cli.StringFlag{Name: "out",
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
 				Usage: "`FILE` to write: .onnx, .json or, for LIBLINEAR, .model (required)"}},
-			quietFlag(),
+			app.QuietFlag(),
 		},
 		Action: export,
 	}
 }
 
 func export(c *cli.Context) error {
-	if err := checkUsage(c, "model", "out"); err != nil {
+	if err := app.CheckUsage(c, "model", "out"); err != nil {
 		return err
 	}
-	format, err := oneOf(c, "format", "auto", "onnx", "liblinear", "json")
+	format, err := app.OneOf(c, "format", "auto", "onnx", "liblinear", "json")
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func export(c *cli.Context) error {
 		case ".model":
 			format = "liblinear"
 		default:
-			return usagef(c, "--out is %s, wanted a name that ends in .onnx, .json or .model, or --format", out)
+			return app.Usagef(c, "--out is %s, wanted a name that ends in .onnx, .json or .model, or --format", out)
 		}
 	}
 	path := c.String("model")
@@ -64,16 +65,16 @@ func export(c *cli.Context) error {
 	if err := atomicfile.Write(out, func(w io.Writer) error { return write(w, m) }); err != nil {
 		return fmt.Errorf("model file %s: %w", path, err)
 	}
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	if m.Meta.Features.Encoding != nil {
-		n.say("the model makes its %d features of columns of a table; %s wants the features, as uma-gpu convert "+
+		n.Say("the model makes its %d features of columns of a table; %s wants the features, as uma-gpu convert "+
 			"--encoding %s writes them", m.Meta.Features.Count, out, path)
 	}
 	switch labels, named := exchange.Labels(m); {
 	case format == "liblinear" && !named:
-		n.say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
+		n.Say("labels: %s: LIBLINEAR's are integers", numbered(labels, m.Meta.Classes))
 	case format == "onnx" && m.Meta.Temperature == 0:
-		n.say("the model has no temperature, so the second output is scores; uma-gpu calibrate fits one")
+		n.Say("the model has no temperature, so the second output is scores; uma-gpu calibrate fits one")
 	}
 	return nil
 }
@@ -82,11 +83,11 @@ func export(c *cli.Context) error {
 func numbered(labels []int64, classes []string) string {
 	var list []string
 	for i, label := range labels {
-		if i == mostClasses {
+		if i == app.MostClasses {
 			list = append(list, "…")
 			break
 		}
-		list = append(list, fmt.Sprintf("%d is %q", label, shorten(classes[i])))
+		list = append(list, fmt.Sprintf("%d is %q", label, app.Shorten(classes[i])))
 	}
 	return strings.Join(list, ", ")
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // trainedDigits trains on some digits in dir, where test.csv has others, and returns dir.
@@ -33,10 +35,10 @@ func TestExport(t *testing.T) {
 	if !json.Valid(read(t, at("m.json"))) || !bytes.Contains(read(t, at("m.onnx")), []byte("probabilities")) {
 		t.Error("found other forms than those of the names")
 	}
-	fail(t, exitUsage, "wanted a name that ends in .onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
+	fail(t, app.ExitUsage, "wanted a name that ends in .onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
 
 	succeed(t, "train", "--data", write(t, dir, "pets.csv", pets), "--model", at("k.npz"), "--kernel", "rbf")
-	fail(t, exitFailure, "not linear in its features", "export", "--model", at("k.npz"), "--out", at("k.model"))
+	fail(t, app.ExitFailure, "not linear in its features", "export", "--model", at("k.npz"), "--out", at("k.model"))
 	succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
 	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out", at("p.model")); !strings.Contains(notes,
 		`labels: 0 is "cat", 1 is "dog"`) {
@@ -58,11 +60,11 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// TestReadmeNumPy: the lines of Python in the README predict what uma-gpu predict does.
-func TestReadmeNumPy(t *testing.T) {
-	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t, "../../README.md"))
+// TestExportNumPy: the lines of Python in docs/export.md predict what uma-gpu predict does.
+func TestExportNumPy(t *testing.T) {
+	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t, "../../docs/export.md"))
 	if block == nil || bytes.Count(block[1], []byte("\n")) > 10 {
-		t.Fatalf("README.md has no lines of Python, or more than ten")
+		t.Fatalf("docs/export.md has no lines of Python, or more than ten")
 	}
 	dir := trainedDigits(t)
 	want, _ := succeed(t, "predict", "--model", filepath.Join(dir, "m.npz"), "--data", filepath.Join(dir, "test.csv"))
@@ -99,13 +101,13 @@ numpy.savez("objects.npz", coef_=numpy.eye(2), classes_=numpy.array(["cat", "dog
 	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
 	succeed(t, "train", "--from", at("m.npz"), "--data", data, "--model", at("n.npz"), "--max-steps", "1")
 
-	fail(t, exitFailure, "array classes_: found an array of Python objects", "import", "--npz", at("objects.npz"),
+	fail(t, app.ExitFailure, "array classes_: found an array of Python objects", "import", "--npz", at("objects.npz"),
 		"--out", at("o.npz"))
-	fail(t, exitFailure, "no such file", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
-	fail(t, exitUsage, "--temperature is 0", "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
+	fail(t, app.ExitFailure, "no such file", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
+	fail(t, app.ExitUsage, "--temperature is 0", "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
 		"--temperature", "0")
 	if _, notes := succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"), "--quiet"); notes != "" {
 		t.Errorf("said %q", notes)
 	}
-	fail(t, exitFailure, "no temperature", "predict", "--proba", "--model", at("o.npz"), "--data", data)
+	fail(t, app.ExitFailure, "no temperature", "predict", "--proba", "--model", at("o.npz"), "--data", data)
 }

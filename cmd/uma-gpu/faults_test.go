@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -253,7 +254,7 @@ func TestFaults(t *testing.T) {
 				job, calls, ends, start := job, map[string]int{}, map[int]int{}, time.Now()
 				judge := func(r faultRun) {
 					if r.Fault == "" {
-						if good = r; r.Code != exitOK || r.Out == nil {
+						if good = r; r.Code != app.ExitOK || r.Out == nil {
 							t.Fatalf("without a fault: exit code %d\n%s", r.Code, r.Stderr)
 						}
 						return
@@ -296,11 +297,11 @@ func judgeFault(r, good faultRun) error {
 		return fmt.Errorf("left %q", r.Left)
 	case strings.Contains(r.Stderr, "goroutine ") || strings.Contains(r.Stderr, "runtime error"):
 		return fmt.Errorf("panicked")
-	case r.Code == exitOK && !bytes.Equal(r.Out, good.Out):
+	case r.Code == app.ExitOK && !bytes.Equal(r.Out, good.Out):
 		return fmt.Errorf("exit code 0 and another result")
-	case r.Code != exitOK && r.Out != nil && !bytes.Equal(r.Out, good.Out): // it may be whole before the device is closed
+	case r.Code != app.ExitOK && r.Out != nil && !bytes.Equal(r.Out, good.Out): // it may be whole before the device is closed
 		return fmt.Errorf("exit code %d and another result", r.Code)
-	case r.Code != exitOK && !strings.Contains(r.Stderr, "\numa-gpu: ") && !strings.HasPrefix(r.Stderr, "uma-gpu: "):
+	case r.Code != app.ExitOK && !strings.Contains(r.Stderr, "\numa-gpu: ") && !strings.HasPrefix(r.Stderr, "uma-gpu: "):
 		return fmt.Errorf("exit code %d without a word", r.Code)
 	}
 	return nil
@@ -334,11 +335,11 @@ func TestTurnedBits(t *testing.T) {
 						return
 					}
 					kind, _, _ := strings.Cut(r.Fault, ":")
-					wrong := r.Code == exitOK && !bytes.Equal(r.Out, good.Out)
+					wrong := r.Code == app.ExitOK && !bytes.Equal(r.Out, good.Out)
 					switch err := judgeFault(r, good); {
 					case wrong:
 						found[kind].wrong++
-					case r.Code == exitOK:
+					case r.Code == app.ExitOK:
 						found[kind].none++
 					case r.Code == crashed && strings.HasPrefix(kind, "write"):
 						// A kernel that computes in this process has written by an index that was wrong, to Go's heap or C's.
@@ -384,8 +385,8 @@ func TestSavedWhenLost(t *testing.T) {
 		if !strings.Contains(r.Stderr, "have learned is in "+part+"; the same command with --resume "+part+" goes on") {
 			return
 		}
-		if saved++; r.Code != exitFailure {
-			t.Errorf("exit code %d, wanted %d\n%s", r.Code, exitFailure, r.Stderr)
+		if saved++; r.Code != app.ExitFailure {
+			t.Errorf("exit code %d, wanted %d\n%s", r.Code, app.ExitFailure, r.Stderr)
 		}
 		if err := os.WriteFile(part, r.Out, 0o666); err != nil {
 			t.Fatal(err)

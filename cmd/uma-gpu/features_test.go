@@ -11,6 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -157,7 +158,7 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 		{named, csvOf(t, dir, "last.csv", true, "label", "a", "b", "c"), `wanted also "c", 1 of the 3 that the model was trained on; if only the names differ, match by position (--match-features position); the label was taken from column 4 (c): name its own (--label-column)`},
 		{path("l2.npz"), path("other.umab"), `other.umab: found examples prepared from the features "c", "a", "b", wanted "a", "b", "c" in this order`},
 	} {
-		fail(t, exitFailure, c.fragment, "eval", "--model", c.model, "--data", c.data)
+		fail(t, app.ExitFailure, c.fragment, "eval", "--model", c.model, "--data", c.data)
 	}
 	succeed(t, "convert", "--data", bare, "--out", path("bare.svm"))
 	succeed(t, "convert", "--data", bare, "--out", path("bare.npz"))
@@ -179,7 +180,7 @@ func TestFeaturesThatDoNotMatch(t *testing.T) {
 	if got, _ := succeed(t, "predict", "--model", twiceModel, "--data", twice); got != want { // equal lists match
 		t.Error("names that occur twice, in the same order: other predictions")
 	}
-	fail(t, exitUsage, `--match-features is "x"`, "eval", "--model", named, "--data", train, "--match-features", "x")
+	fail(t, app.ExitUsage, `--match-features is "x"`, "eval", "--model", named, "--data", train, "--match-features", "x")
 }
 
 // What looks like a mistake in the data is a warning, which --quiet does not silence,

@@ -9,14 +9,16 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // noFiles are the flags with text for a value that is not the name of a file.
 var noFiles = strings.Fields(`
-	audit axes classes clean-by confusion-axes counts data-dir decimal device dir every format fractions gamma grid header
+	audit axes classes clean-by confusion-axes counts decimal device dir every format fractions gamma grid header
 	id-column ignore-columns inverse kernel kernel-memory label-column landmark-choice landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler separator
-	session sets shares show storage strategy synthetic text to trust try
+	session shares show storage strategy synthetic text to trust try
 	weights x-name y-name judge pictures categories missing unseen`)
 
 // eachCommand calls f for each command that does something, with its words.
@@ -38,12 +40,12 @@ func eachCommand(f func(words []string, c *cli.Command)) {
 // nothing protects the file.
 func TestFileFlagsAreDeclared(t *testing.T) {
 	found, outputs := 0, 0
-	learner := flagNames(learnerFlags())
+	learner := app.FlagNames(learnerFlags())
 	eachCommand(func(words []string, c *cli.Command) {
 		for _, f := range c.Flags {
-			if f, ok := f.(fileFlag); ok {
+			if f, ok := f.(app.FileFlag); ok {
 				found++
-				if f.written() {
+				if f.Written() {
 					outputs++
 				}
 				continue
@@ -54,7 +56,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 			}
 			number := true // no file is named by a flag that is read as a number
 			switch f.(type) {
-			case countFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag, *cli.Float64Flag, *cli.DurationFlag:
+			case app.CountFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag, *cli.Float64Flag, *cli.DurationFlag:
 			default:
 				number = false
 			}
@@ -96,18 +98,18 @@ func TestFilesAreProtected(t *testing.T) {
 	eachCommand(func(words []string, c *cli.Command) {
 		for _, a := range c.Flags {
 			for _, b := range c.Flags {
-				a, ok1 := a.(fileFlag)
-				b, ok2 := b.(fileFlag)
-				if !ok1 || !ok2 || !a.written() {
+				a, ok1 := a.(app.FileFlag)
+				b, ok2 := b.(app.FileFlag)
+				if !ok1 || !ok2 || !a.Written() {
 					continue
 				}
-				if _, many := a.(outputsFlag); a.Names()[0] == b.Names()[0] && !many || mayReplace(a.Names()[0], b.Names()[0]) {
+				if _, many := a.(app.OutputsFlag); a.Names()[0] == b.Names()[0] && !many || app.MayReplace(a.Names()[0], b.Names()[0]) {
 					continue
 				}
 				for _, p := range pairs {
 					for k := range 2 {
 						tried++
-						fail(t, exitUsage, " is the same file as --",
+						fail(t, app.ExitUsage, " is the same file as --",
 							append(slices.Clone(words), "--"+a.Names()[0], p[k], "--"+b.Names()[0], p[1-k])...)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -122,17 +123,17 @@ func TestFrom(t *testing.T) {
 		want string
 		args []string
 	}{
-		{exitFailure, `"violet"`, []string{"--data", write(t, dir, "violet.csv", red)}},
-		{exitFailure, `wanted also "c"`, []string{"--data", named(t, dir, "ab.csv", "a", "b", "d", "label")}},
-		{exitUsage, "--normalize is given with --from", []string{"--normalize", "l2"}},
-		{exitUsage, "--kernel is given with --from", []string{"--kernel", "rbf"}},
-		{exitUsage, "--gamma is given with", []string{"--gamma", "1"}},
-		{exitFailure, "digits.csv.gz: found ", []string{"--from", digits}},
+		{app.ExitFailure, `"violet"`, []string{"--data", write(t, dir, "violet.csv", red)}},
+		{app.ExitFailure, `wanted also "c"`, []string{"--data", named(t, dir, "ab.csv", "a", "b", "d", "label")}},
+		{app.ExitUsage, "--normalize is given with --from", []string{"--normalize", "l2"}},
+		{app.ExitUsage, "--kernel is given with --from", []string{"--kernel", "rbf"}},
+		{app.ExitUsage, "--gamma is given with", []string{"--gamma", "1"}},
+		{app.ExitFailure, "digits.csv.gz: found ", []string{"--from", digits}},
 	} {
 		args := []string{"train", "--learner", "uma", "--data", data, "--model", path("none.npz"), "--from", first}
 		fail(t, c.code, c.want, with(args, c.args...)...)
 	}
-	fail(t, exitUsage, "--match-features is given without --resume or --from",
+	fail(t, app.ExitUsage, "--match-features is given without --resume or --from",
 		"train", "--learner", "uma", "--data", data, "--model", m, "--match-features", "name")
 }
 
@@ -154,5 +155,5 @@ func TestResumeMatchesNames(t *testing.T) {
 	}
 	// Read by position they are others.
 	cab := named(t, dir, "cab.csv", "c", "a", "b", "label")
-	fail(t, exitFailure, k+": ", "train", "--data", cab, "--match-features", "position", "--model", m, "--resume", k)
+	fail(t, app.ExitFailure, k+": ", "train", "--data", cab, "--match-features", "position", "--model", m, "--resume", k)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -20,10 +21,10 @@ func gridTries(c *cli.Context) (tries []string, err error) {
 	for _, text := range c.StringSlice("grid") {
 		name, values := flagOf(text)
 		if name == "" || values == "" {
-			return nil, usagef(c, "--grid is %q, wanted NAME=VALUES, such as aggressiveness=0.01..10:log7", text)
+			return nil, app.Usagef(c, "--grid is %q, wanted NAME=VALUES, such as aggressiveness=0.01..10:log7", text)
 		}
 		if slices.Contains(names, name) {
-			return nil, usagef(c, "--grid names %s twice, wanted one list of values for each", name)
+			return nil, app.Usagef(c, "--grid names %s twice, wanted one list of values for each", name)
 		}
 		names = append(names, name)
 		flags += fmt.Sprintf(" --%s={%s}", name, strings.TrimSpace(values))
@@ -32,7 +33,7 @@ func gridTries(c *cli.Context) (tries []string, err error) {
 	if len(tries) == 0 {
 		with := learnersOfGrid(names)
 		if len(with) == 0 {
-			return nil, usagef(c, "--grid: no learner has all of %s", strings.Join(names, ", "))
+			return nil, app.Usagef(c, "--grid: no learner has all of %s", strings.Join(names, ", "))
 		}
 		tries = []string{"--learner {" + strings.Join(with, "|") + "}"}
 	}
@@ -45,11 +46,12 @@ func gridTries(c *cli.Context) (tries []string, err error) {
 // learnersOfGrid names the learners that have all those flags, of which others than a learner's
 // own are for all.
 func learnersOfGrid(names []string) (with []string) {
-	all := flagNames(learnerFlags()[1:])
+	all := app.FlagNames(learnerFlags()[1:])
 	for _, d := range catalog.All() {
-		own := flagsOf(d.New())
+		own := d.New()
 		if !slices.ContainsFunc(names, func(name string) bool {
-			return slices.Contains(all, name) && own.Lookup(name) == nil
+			_, ok := parameterOf(own, name)
+			return slices.Contains(all, name) && !ok
 		}) {
 			with = append(with, d.Name)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // A grid ranks all combinations of its parameters, each with the numbers that it has alone, writes
@@ -132,6 +134,6 @@ func TestCompareGridUsage(t *testing.T) {
 			[]string{"--picture", "p.svg", "--try", "--learner perceptron", "--grid", "multiclass=max|ovr"}},
 		{`--seeds is 0, wanted 1 to 1000`, []string{"--seeds", "0"}},
 	} {
-		fail(t, exitUsage, c.fragment, append([]string{"compare", "--data", "d.csv"}, c.args...)...)
+		fail(t, app.ExitUsage, c.fragment, append([]string{"compare", "--data", "d.csv"}, c.args...)...)
 	}
 }

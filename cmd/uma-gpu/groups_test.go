@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // Each command and each flag that help shows has a group, and one only; no group has a name that nothing has.
 func TestGroups(t *testing.T) {
-	check := func(what string, groups []group, used map[string]string) {
+	check := func(what string, groups []app.Group, used map[string]string) {
 		listed := map[string]bool{}
 		for _, g := range groups {
-			for _, name := range strings.Fields(g.members) {
+			for _, name := range strings.Fields(g.Members) {
 				if listed[name] {
 					t.Errorf("groups.go has %s %s twice", what, name)
 				}
@@ -36,14 +38,14 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	eachCommand(func(words []string, c *cli.Command) {
-		for _, f := range shownFlags(c.Flags) {
+		for _, f := range app.ShownFlags(c.Flags) {
 			flags[f.Names()[0]] = strings.Join(words, " ")
 		}
 	})
-	check("command", commandGroups, commands)
-	check("flag", flagGroups, flags)
-	if headings := sections(trainCommand().Flags); !slices.ContainsFunc(headings, func(s section) bool {
-		return s.heading == "Kernel" && slices.ContainsFunc(s.items, func(i item) bool { return i.term == "--gamma G" })
+	check("command", app.CommandGroups, commands)
+	check("flag", app.FlagGroups, flags)
+	if headings := app.Sections(trainCommand().Flags); !slices.ContainsFunc(headings, func(s app.Section) bool {
+		return s.Heading == "Kernel" && slices.ContainsFunc(s.Items, func(i app.Item) bool { return i.Term == "--gamma G" })
 	}) {
 		t.Errorf("train has no group Kernel with --gamma: %+v", headings)
 	}

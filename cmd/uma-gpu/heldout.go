@@ -7,30 +7,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
-
-// holdOut divides d by --validate in what to learn from and what to judge by, nil if all is to
-// be learned from. d has then lost its examples.
-func (t *training) holdOut(d *dataset.Dataset) (fit, held *dataset.Dataset, err error) {
-	if t.validate == 0 {
-		return d, nil, nil
-	}
-	parts, err := dataset.SplitFractions(d, []float64{1 - t.validate, t.validate}, t.Seed, dataset.InPlace)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: --validate: %w", t.data, err)
-	}
-	if err := d.Close(); err != nil { // parts are copies
-		return nil, nil, err
-	}
-	d.Put(dataset.Examples{})
-	t.notes.say("validate: %d examples to learn from, %d to judge by", parts[0].N, parts[1].N)
-	return parts[0], parts[1], nil
-}
 
 // judgeHeld judges a model by examples that it has not seen.
 func (t *training) judgeHeld(
@@ -50,7 +35,7 @@ func (t *training) judgeHeld(
 	} else if err := m.ToProbabilities(scores); err != nil {
 		return nil, err
 	}
-	j, err := judge(held.Y, predicted, scores, m.Meta.Classes, noise)
+	j, err := judgementOf(held.Y, predicted, scores, m.Meta.Classes, noise)
 	return &j, err
 }
 
@@ -66,8 +51,8 @@ type outOfFold struct {
 	*training
 	data        *dataset.Dataset // raw, for the caller to close
 	noise       *confusion.Matrix
-	held        *host.HeldOut
-	estimatedBy host.NoiseMethod // "" if C was not estimated
+	held        *judge.HeldOut
+	estimatedBy outoffold.NoiseMethod // "" if C was not estimated
 	device      engine.Device
 }
 
@@ -79,12 +64,15 @@ func newOutOfFold(c *cli.Context, estimates bool, required ...string) (o *outOfF
 		return nil, err
 	}
 	folds := c.Int("folds")
-	if folds < 2 || folds > host.MostFolds {
-		return nil, usagef(c, "--folds is %d, wanted 2 to %d", folds, host.MostFolds)
+	if folds < 2 || folds > judge.MostFolds {
+		return nil, app.Usagef(c, "--folds is %d, wanted 2 to %d", folds, judge.MostFolds)
 	}
 	t.estimates = estimates && t.confusion == "" && !t.learnsNoise()
 	o = &outOfFold{training: t}
-	if o.data, o.noise, err = t.readAll(c); err != nil {
+	if o.data, o.noise, err = t.readLabelled(c); err == nil {
+		err = t.checkInverse(o.noise)
+	}
+	if err != nil {
 		o.close()
 		return nil, err
 	}
@@ -113,48 +101,49 @@ func (o *outOfFold) close() {
 }
 
 func (o *outOfFold) train(ctx context.Context, folds int) (err error) {
-	if err := interrupted(ctx); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	t := o.training
-	e, err := t.device.open(t.notes, t.work(o.data))
+	e, err := t.device.Open(t.notes, t.work(o.data))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if err := checkTraining(e.Device(), o.data.N, o.data.D, len(o.data.Classes)); err != nil {
+	if err := app.CheckTraining(e.Device(), o.data.N, o.data.D, len(o.data.Classes)); err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
 	}
 	t.Engine, t.Preparation, o.device = e, t.steps, e.Device()
 	if o.data.Prepared != nil && t.steps == "auto" {
 		t.Preparation = ""
 	}
-	t.Watch = host.Watch{Note: t.notes.say}
+	t.Watch = host.Watch{Note: t.notes.Say}
 	if o.estimates {
 		if err = o.estimate(ctx); err != nil {
 			return err
 		}
 	}
-	o.held, err = host.OutOfFold(ctx, o.data, o.noise, t.Options, folds)
-	if err := interrupted(ctx); err != nil {
+	o.held, err = outoffold.Scores(ctx, o.data, o.noise, t.Options, folds)
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", t.data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	return nil
 }
 
 // estimate finds C, where it was not given.
 func (o *outOfFold) estimate(ctx context.Context) error {
-	found, err := host.EstimateNoise(ctx, o.data, host.NoiseOptions{Options: o.Options, Method: host.JointLikelihood})
-	if err := interrupted(ctx); err != nil {
+	found, err := outoffold.EstimateNoise(ctx, o.data,
+		outoffold.NoiseOptions{Options: o.Options, Method: outoffold.JointLikelihood})
+	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.training.data, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", o.training.data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	o.noise, o.estimatedBy = &found.Matrix, found.Chosen
-	o.notes.say("confusion matrix: estimated by %s", found.Chosen)
+	o.notes.Say("confusion matrix: estimated by %s", found.Chosen)
 	return nil
 }

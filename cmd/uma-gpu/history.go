@@ -13,7 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
@@ -24,13 +25,13 @@ var historyHeader = []string{"step", "estimated_error", "held_out_error"}
 // checkHistory judges the name of a history's file.
 func checkHistory(c *cli.Context, path string) error {
 	if ext := strings.ToLower(filepath.Ext(path)); ext != ".csv" && ext != ".jsonl" {
-		return usagef(c, "--history is %q, wanted a name that ends in .csv or .jsonl", path)
+		return app.Usagef(c, "--history is %q, wanted a name that ends in .csv or .jsonl", path)
 	}
 	return nil
 }
 
 // writeHistory writes a line for each moment of a training.
-func writeHistory(path string, moments []host.Moment) error {
+func writeHistory(path string, moments []judge.Moment) error {
 	return atomicfile.Write(path, func(out io.Writer) error {
 		b := bufio.NewWriter(out)
 		if strings.EqualFold(filepath.Ext(path), ".jsonl") {
@@ -65,14 +66,14 @@ func writeHistory(path string, moments []host.Moment) error {
 }
 
 // readHistory reads what writeHistory wrote.
-func readHistory(path string) (moments []host.Moment, err error) {
+func readHistory(path string) (moments []judge.Moment, err error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the history: %w", path, err)
 	}
 	if strings.EqualFold(filepath.Ext(path), ".jsonl") {
 		for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
-			var m host.Moment
+			var m judge.Moment
 			d := json.NewDecoder(bytes.NewReader(line))
 			d.DisallowUnknownFields()
 			if err := d.Decode(&m); err != nil {
@@ -90,7 +91,7 @@ func readHistory(path string) (moments []host.Moment, err error) {
 			strings.Join(historyHeader, ","), err)
 	}
 	for k, fields := range records[1:] {
-		var m host.Moment
+		var m judge.Moment
 		var errs [3]error
 		m.Step, errs[0] = strconv.Atoi(fields[0])
 		m.EstimatedError, errs[1] = strconv.ParseFloat(fields[1], 64)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // hostileFactor multiplies the damages that are drawn at random.
@@ -59,22 +61,22 @@ func (h hostile) judge(t *testing.T) {
 	case code == -1:
 	case ctx.Err() != nil:
 		t.Errorf("%s: took more than %v", h.name, time.Since(start))
-	case code == exitOK && !h.harmless():
+	case code == app.ExitOK && !h.harmless():
 		t.Errorf("%s: taken\n%s%s", h.name, &stdout, text)
-	case code == exitOK && timeless(stdout.String()) != timeless(h.want):
+	case code == app.ExitOK && timeless(stdout.String()) != timeless(h.want):
 		t.Errorf("%s: taken, with another result\n%s\nwant\n%s%s", h.name, &stdout, h.want, text)
-	case code == exitOK && h.made != "" && !bytes.Equal(read(t, h.made), h.content):
+	case code == app.ExitOK && h.made != "" && !bytes.Equal(read(t, h.made), h.content):
 		t.Errorf("%s: taken, with another file\n%s", h.name, text)
-	case code != exitOK && (!strings.Contains(text, "uma-gpu: ") || !strings.Contains(text, h.file)):
+	case code != app.ExitOK && (!strings.Contains(text, "uma-gpu: ") || !strings.Contains(text, h.file)):
 		t.Errorf("%s: exit code %d\n%swant %q in it", h.name, code, text, h.file)
-	case code != exitOK && code != exitFailure && code != exitMemory && code != exitUsage:
+	case code != app.ExitOK && code != app.ExitFailure && code != app.ExitMemory && code != app.ExitUsage:
 		t.Errorf("%s: exit code %d\n%s", h.name, code, text)
 	case strings.Contains(text, "runtime error") || strings.Contains(text, "goroutine "):
 		t.Errorf("%s: a trace in the message\n%s", h.name, text)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
 		t.Errorf("%s: control characters in %q", h.name, text)
 	}
-	if h.made != "" && code == exitOK {
+	if h.made != "" && code == app.ExitOK {
 		if err := os.Remove(h.made); err != nil {
 			t.Fatal(err)
 		}

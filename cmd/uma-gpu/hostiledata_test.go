@@ -13,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
+	parquetgo "github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -129,10 +130,10 @@ func writeTables(t *testing.T, dir, csv string) {
 		t.Fatal(err)
 	}
 	var plain, snappy, packed bytes.Buffer
-	if err := dataset.WriteParquet(&plain, rows); err != nil {
+	if err := parquet.Write(&plain, rows); err != nil {
 		t.Fatal(err)
 	}
-	table := parquet.NewGenericWriter[row](&snappy, parquet.Compression(&parquet.Snappy))
+	table := parquetgo.NewGenericWriter[row](&snappy, parquetgo.Compression(&parquetgo.Snappy))
 	if _, err := table.Write(rows); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // surrounded is one process that finds around itself what it should not.
@@ -146,7 +148,7 @@ func (s surrounded) judgeFile(t *testing.T, want []byte) {
 	}
 	if !bytes.Equal(raw, want) && (s.line != "long" || s.args[0] == "train") {
 		code, _, stderr := command("inspect", "--model", s.made)
-		if s.may != stopped || s.args[0] != "train" || code != exitOK {
+		if s.may != stopped || s.args[0] != "train" || code != app.ExitOK {
 			t.Errorf("%s: uma-gpu %.300s: left half a file, or another\n%s", s.name, strings.Join(s.args, " "), stderr)
 		}
 	}
@@ -173,27 +175,27 @@ func (s surrounded) wrong(state *os.ProcessState, hung bool, stdout, stderr stri
 		return "a trace in the message"
 	case strings.ContainsFunc(stderr, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
 		return fmt.Sprintf("control characters in %q", stderr)
-	case code == exitOK && s.may == refused:
+	case code == app.ExitOK && s.may == refused:
 		return "taken"
-	case code == exitOK && !s.unseen && timeless(stdout) != want.stdout:
+	case code == app.ExitOK && !s.unseen && timeless(stdout) != want.stdout:
 		return fmt.Sprintf("taken, with another result:\n%s\nwanted\n%s", stdout, want.stdout)
-	case code == exitOK && s.made != "":
+	case code == app.ExitOK && s.made != "":
 		if _, err := os.Stat(s.made); err != nil {
 			return fmt.Sprintf("taken, without a file (%v)", err)
 		}
 		return ""
-	case code == exitOK:
+	case code == app.ExitOK:
 		return ""
 	case s.may == right:
 		return fmt.Sprintf("exit code %d", code)
 	case s.mute:
 		return ""
-	case code == exitInterrupted && s.may == stopped:
+	case code == app.ExitInterrupted && s.may == stopped:
 		if strings.Contains(stderr, "uma-gpu: interrupted") {
 			return ""
 		}
 		return "interrupted without a word"
-	case !slices.Contains([]int{exitFailure, exitUsage, exitNoDevice, exitMemory, exitInterrupted}, code):
+	case !slices.Contains([]int{app.ExitFailure, app.ExitUsage, app.ExitNoDevice, app.ExitMemory, app.ExitInterrupted}, code):
 		return fmt.Sprintf("exit code %d", code)
 	case !strings.Contains(stderr, "uma-gpu: "):
 		return fmt.Sprintf("exit code %d without a word", code)

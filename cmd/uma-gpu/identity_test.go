@@ -6,20 +6,21 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // TestIdentities: each rank says which rank has another program, another contract or other data than rank 0.
 func TestIdentities(t *testing.T) {
-	same := identity{1 << 62, 2, -3}
+	same := device.Identity{1 << 62, 2, -3}
 	for _, c := range []struct {
-		odd  identity
+		odd  device.Identity
 		want string
 	}{
 		{same, ""},
-		{identity{5, 2, -3}, "rank 1 has another program than rank 0"},
-		{identity{1 << 62, 3, -3}, "rank 1 has another version of the contract than rank 0"},
-		{identity{1 << 62, 2, 3}, "rank 1 has other data than rank 0"},
+		{device.Identity{5, 2, -3}, "rank 1 has another program than rank 0"},
+		{device.Identity{1 << 62, 3, -3}, "rank 1 has another version of the contract than rank 0"},
+		{device.Identity{1 << 62, 2, 3}, "rank 1 has other data than rank 0"},
 	} {
 		var all sync.WaitGroup
 		for rank, r := range ranks.NewGroup(3) {
@@ -28,7 +29,7 @@ func TestIdentities(t *testing.T) {
 				if rank == 1 {
 					mine = c.odd
 				}
-				err := compareIdentities(r, mine)
+				err := device.CompareIdentities(r, mine)
 				if c.want == "" && err == nil {
 					return
 				}

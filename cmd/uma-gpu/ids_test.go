@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
+	parquetgo "github.com/parquet-go/parquet-go"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 )
 
 // tableOfIDs writes a table of n examples with names, in the format that its own says, and returns them.
@@ -45,7 +46,7 @@ func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []strin
 	}
 	if filepath.Ext(name) == ".parquet" {
 		var b bytes.Buffer
-		if err := dataset.WriteParquet(&b, rows); err != nil {
+		if err := parquet.Write(&b, rows); err != nil {
 			t.Fatal(err)
 		}
 		return write(t, dir, name, b.String()), ids
@@ -91,7 +92,7 @@ func TestIDs(t *testing.T) {
 				t.Errorf("%.200s", text)
 			}
 			succeed(t, "issues", "--data", data, "--id-column", "2", "--out", out+".parquet")
-			rows, err := parquet.ReadFile[struct {
+			rows, err := parquetgo.ReadFile[struct {
 				Example int64  `parquet:"example"`
 				ID      string `parquet:"id"`
 			}](out + ".parquet")
@@ -131,13 +132,13 @@ func TestIDs(t *testing.T) {
 	}
 
 	// A format without columns, a column that is not there or is the label, names that come twice.
-	fail(t, exitFailure, "out.svm: found the format libsvm, whose columns have no names, wanted a table",
+	fail(t, app.ExitFailure, "out.svm: found the format libsvm, whose columns have no names, wanted a table",
 		"train", "--data", out+".svm", "--id-column", "who", "--model", m)
-	fail(t, exitFailure, `d.csv:1: found the columns "x", "who", "y", "class", wanted the column of ids "whom"`,
+	fail(t, app.ExitFailure, `d.csv:1: found the columns "x", "who", "y", "class", wanted the column of ids "whom"`,
 		"train", "--data", data, "--id-column", "whom", "--model", m)
-	fail(t, exitFailure, `found the label column "class" to be the column of ids`,
+	fail(t, app.ExitFailure, `found the label column "class" to be the column of ids`,
 		"train", "--data", data, "--id-column", "class", "--label-column", "class", "--model", m)
-	fail(t, exitUsage, "--id-column is given with an .npy",
+	fail(t, app.ExitUsage, "--id-column is given with an .npy",
 		"predict", "--model", m, "--data", data, "--id-column", "who", "--scores", "--out", out+".npy")
 	last := write(t, dir, "last.csv", "x,class,who\n1,a,p\n2,b,q\n3,a,p\n")
 	_, stderr = succeed(t, "info", "--data", last, "--id-column", "who")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/exchange"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
@@ -24,23 +25,23 @@ func importCommand() *cli.Command {
 			"The model predicts, is judged, exported and served like any other, and train --from begins with it.\n\n" +
 			"Example: uma-gpu import --npz coef.npz --out m.npz",
 		Flags: []cli.Flag{
-			inputFlag{&cli.StringFlag{Name: "npz", Usage: "coefficients: `FILE`.npz (required)"}},
-			outputFlag{&cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
+			app.InputFlag{StringFlag: &cli.StringFlag{Name: "npz", Usage: "coefficients: `FILE`.npz (required)"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
 			&cli.Float64Flag{Name: "temperature", DefaultText: "none",
 				Usage: "`T` by which scores are divided to be softmax's"},
-			quietFlag(),
+			app.QuietFlag(),
 		},
 		Action: importModel,
 	}
 }
 
 func importModel(c *cli.Context) error {
-	if err := checkUsage(c, "npz", "out"); err != nil {
+	if err := app.CheckUsage(c, "npz", "out"); err != nil {
 		return err
 	}
 	temperature := float32(c.Float64("temperature"))
 	if c.IsSet("temperature") && !(temperature >= 0x1p-126 && temperature <= math.MaxFloat32) {
-		return usagef(c, "--temperature is %v, wanted a number above 0", c.Float64("temperature"))
+		return app.Usagef(c, "--temperature is %v, wanted a number above 0", c.Float64("temperature"))
 	}
 	path := c.String("npz")
 	m, err := readCoefficients(path, temperature)
@@ -50,7 +51,7 @@ func importModel(c *cli.Context) error {
 	if err := m.Save(c.String("out")); err != nil {
 		return err
 	}
-	newNotes(c).say("model: %s, %d classes × %d features", c.String("out"), m.Q, m.Meta.Features.Count)
+	app.NewNotes(c).Say("model: %s, %d classes × %d features", c.String("out"), m.Q, m.Meta.Features.Count)
 	return nil
 }
 
@@ -67,5 +68,5 @@ func readCoefficients(path string, temperature float32) (*model.Model, error) {
 		return nil, fileerr.Cause(err)
 	}
 	defer f.Close() // only read
-	return exchange.ReadCoefficients(f, info.Size(), temperature, version)
+	return exchange.ReadCoefficients(f, info.Size(), temperature, app.Version)
 }

@@ -2,53 +2,18 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
-
-// noLabelsFlag reads data without labels.
-func noLabelsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-labels", Usage: "all columns are features; LIBSVM's labels are passed over"}
-}
-
-// wholeOptions is dataOptions for commands that take a file as it is.
-func wholeOptions(c *cli.Context) (dataset.Options, error) {
-	o, err := dataOptions(c)
-	o.NoLabels = c.Bool("no-labels")
-	return o, err
-}
-
-// readWhole is readData for commands that read every value anyway: it makes sure
-// that a binary file has the content that it was written with, and that the
-// content hash is known.
-func readWhole(ctx context.Context, path string, o dataset.Options, n notes) (*dataset.Dataset, error) {
-	d, err := readData(ctx, path, o, n)
-	if err != nil {
-		return nil, err
-	}
-	err = d.Verify(ctx)
-	if ctx.Err() != nil {
-		err = interrupted(ctx)
-	}
-	if err != nil {
-		d.Close() // of what was only read: nothing to lose
-		return nil, err
-	}
-	if d.SHA256 == "" && d.Prepared == nil {
-		d.SHA256 = d.Hash()
-	}
-	return d, nil
-}
 
 func infoCommand() *cli.Command {
 	return &cli.Command{
@@ -72,26 +37,26 @@ func infoCommand() *cli.Command {
 			"feature, whose value is its tf-idf; the model keeps the vocabulary. Words that it does not know do not\n" +
 			"count. Data of texts are sparse; other columns beside them are scaled to at most 1.\n\n" +
 			"Example: uma-gpu info --data train.csv",
-		Flags:  append(dataFlags("examples to describe"), noLabelsFlag(), jsonFlag(), quietFlag()),
+		Flags:  append(app.DataFlags("examples to describe"), app.NoLabelsFlag(), app.JSONFlag(), app.QuietFlag()),
 		Action: info,
 	}
 }
 
 func info(c *cli.Context) error {
-	if err := checkUsage(c, "data"); err != nil {
+	if err := app.CheckUsage(c, "data"); err != nil {
 		return err
 	}
-	options, err := wholeOptions(c)
+	options, err := app.WholeOptions(c)
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
-	d, err := readWhole(c.Context, c.String("data"), options, n)
+	n := app.NewNotes(c)
+	d, err := app.ReadWhole(c.Context, c.String("data"), options, n)
 	if errors.Is(err, dataset.ErrMissing) && !c.IsSet("missing") && c.String("data") != "-" {
-		n.say("data: %v", err)
-		n.say("data: described as read with --missing mean")
+		n.Say("data: %v", err)
+		n.Say("data: described as read with --missing mean")
 		options.Encode.Missing = "mean"
-		d, err = readWhole(c.Context, c.String("data"), options, n)
+		d, err = app.ReadWhole(c.Context, c.String("data"), options, n)
 	}
 	if err != nil {
 		return err
@@ -102,11 +67,11 @@ func info(c *cli.Context) error {
 		return err
 	}
 	i := dataset.Describe(d)
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, i)
+		return app.PrintJSON(c.App.Writer, i)
 	}
 	return printInfo(c.App.Writer, i)
 }
@@ -134,15 +99,15 @@ func printInfo(w io.Writer, i dataset.Info) error {
 	} else {
 		line("classes", "%d", len(i.Classes))
 	}
-	line("storage", "%s, %s in memory", i.Storage, smallBytesText(i.Bytes))
+	line("storage", "%s, %s in memory", i.Storage, app.BytesText(i.Bytes))
 	line("density", "%.3g %% (%d values are not zero)", 100*i.Density, i.NonZero)
-	line("values", "%s to %s, mean |value| %.4g", shortFloat(i.Min), shortFloat(i.Max), i.MeanAbs)
+	line("values", "%s to %s, mean |value| %.4g", app.FloatText(i.Min), app.FloatText(i.Max), i.MeanAbs)
 	line("subnormals", "%d, read as 0", i.Subnormals)
 	line("constant features", "%d, of which zero in every example %d", i.ConstantFeatures, i.EmptyFeatures)
 	line("empty examples", "%d", i.Empty)
 	line("duplicates", "%s", duplicatesText(i))
 	if bad := len(i.SkippedAt); bad > 0 {
-		line("skipped", "%d bad examples, at %s", bad, places(i.SkippedAt))
+		line("skipped", "%d bad examples, at %s", bad, app.Places(i.SkippedAt))
 	}
 	for _, note := range i.Notes {
 		line("note", "%s", note)
@@ -153,13 +118,13 @@ func printInfo(w io.Writer, i dataset.Info) error {
 	if i.Columns != nil {
 		fmt.Fprintf(t, "\ncolumn\tkind\tfeatures\n")
 		for k, c := range i.Columns {
-			fmt.Fprintf(t, "%s\t%s\t%d\n", cmp.Or(brief(c.Name), strconv.Itoa(k+1)), c.Kind, c.Features)
+			fmt.Fprintf(t, "%s\t%s\t%d\n", cmp.Or(app.Brief(c.Name), strconv.Itoa(k+1)), c.Kind, c.Features)
 		}
 	}
 	if i.Classes != nil {
 		fmt.Fprintf(t, "\nclass\texamples\tshare\n")
 		for _, c := range i.Classes {
-			fmt.Fprintf(t, "%s\t%d\t%.2f %%\n", brief(c.Class), c.Examples, 100*float64(c.Examples)/float64(i.Examples))
+			fmt.Fprintf(t, "%s\t%d\t%.2f %%\n", app.Brief(c.Class), c.Examples, 100*float64(c.Examples)/float64(i.Examples))
 		}
 	}
 	return t.Flush()
@@ -171,20 +136,4 @@ func duplicatesText(i dataset.Info) string {
 		text += fmt.Sprintf(", of which labelled otherwise than the first %d", i.Conflicting)
 	}
 	return text
-}
-
-// shortFloat prints a value as shortly as it can be read back.
-func shortFloat(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }
-
-// smallBytesText prints a number of bytes in the unit that suits it.
-func smallBytesText(n int64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	v, k := float64(n), 0
-	for v >= 1024 && k < len(units)-1 {
-		v, k = v/1024, k+1
-	}
-	if k == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + " " + units[k]
 }

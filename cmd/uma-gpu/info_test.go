@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -53,8 +54,8 @@ func TestInfoForPeople(t *testing.T) {
 		!strings.Contains(stdout, "duplicates         4\n") || strings.Contains(stdout, "class ") || stderr != "" {
 		t.Errorf("stdout %s\nstderr %s", stdout, stderr)
 	}
-	fail(t, exitFailure, `d.csv:4:5: column 3 (z): found "bad"`, "info", "--data", data)
-	fail(t, exitFailure, "nothing.csv: no such data file; check the path\n", "info",
+	fail(t, app.ExitFailure, `d.csv:4:5: column 3 (z): found "bad"`, "info", "--data", data)
+	fail(t, app.ExitFailure, "nothing.csv: no such data file; check the path\n", "info",
 		"--data", filepath.Join(dir, "nothing.csv"))
 }
 
@@ -93,7 +94,7 @@ func TestInfoOfStandardInput(t *testing.T) {
 func TestSmallBytesText(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1 KiB", 1536: "1.5 KiB",
 		3 << 20: "3 MiB", 5 << 40: "5 TiB", 9 << 50: "9216 TiB"} {
-		if got := smallBytesText(n); got != want {
+		if got := app.BytesText(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
@@ -182,6 +183,6 @@ func TestConvertKeepsTheTable(t *testing.T) {
 		{"--out", data},
 		{},
 	} {
-		fail(t, exitUsage, "; see uma-gpu convert --help", append([]string{"convert", "--data", data}, args...)...)
+		fail(t, app.ExitUsage, "; see uma-gpu convert --help", append([]string{"convert", "--data", data}, args...)...)
 	}
 }

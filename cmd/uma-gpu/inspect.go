@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -23,9 +24,9 @@ func inspectCommand() *cli.Command {
 			"noise, and annotators, are for uma-gpu confusion show.\n\n" +
 			"Example: uma-gpu inspect --model m.npz --top 5",
 		Flags: []cli.Flag{
-			modelFlag(),
+			app.ModelFlag(),
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "tell `N` features of each class"},
-			jsonFlag(),
+			app.JSONFlag(),
 		},
 		Action: inspect,
 	}
@@ -86,12 +87,12 @@ type confusedPair struct {
 }
 
 func inspect(c *cli.Context) error {
-	if err := checkUsage(c, "model"); err != nil {
+	if err := app.CheckUsage(c, "model"); err != nil {
 		return err
 	}
 	top := c.Int("top")
 	if top < 0 {
-		return usagef(c, "--top is %d, wanted at least 0", top)
+		return app.Usagef(c, "--top is %d, wanted at least 0", top)
 	}
 	path := c.String("model")
 	m, err := model.Load(path)
@@ -115,7 +116,7 @@ func inspect(c *cli.Context) error {
 		r.Learned, r.Annotators = summariseNoise(m.Learned.Confusion, m.Meta.Classes), len(m.Learned.Annotators)
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	return r.print(c.App.Writer)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -58,7 +59,7 @@ func TestInspect(t *testing.T) {
 	if other := r.Classes[0].Top[1].Feature; strings.Contains(text, other+" ") {
 		t.Errorf("found %q beyond --top 1 in\n%s", other, text)
 	}
-	fail(t, exitUsage, "--top is -1", "inspect", "--model", at("m.npz"), "--top", "-1")
+	fail(t, app.ExitUsage, "--top is -1", "inspect", "--model", at("m.npz"), "--top", "-1")
 }
 
 // TestInspectKernel: what a kernel map mixes has no weights of features.

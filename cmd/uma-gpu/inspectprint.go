@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // print prints the report for people.
@@ -72,7 +74,7 @@ func (s *noiseSummary) print(w io.Writer, name string) {
 	}
 	fmt.Fprintf(w, "%s\t%.1f %% of labels right in the mean of the classes%s\n", name, 100*s.Right, condition)
 	for _, pair := range s.Largest {
-		fmt.Fprintf(w, "\t%.1f %% of %s are labelled %s\n", 100*pair.P, shorten(pair.True), shorten(pair.Noisy))
+		fmt.Fprintf(w, "\t%.1f %% of %s are labelled %s\n", 100*pair.P, app.Shorten(pair.True), app.Shorten(pair.Noisy))
 	}
 }
 
@@ -81,13 +83,13 @@ func (r inspection) printClasses(w io.Writer) error {
 	if r.Kernel != nil {
 		fmt.Fprintf(t, "\nclass\t‖w‖\n")
 		for _, c := range r.Classes {
-			fmt.Fprintf(t, "%s\t%.4g\n", shorten(c.Class), c.Norm)
+			fmt.Fprintf(t, "%s\t%.4g\n", app.Shorten(c.Class), c.Norm)
 		}
 		return t.Flush()
 	}
 	fmt.Fprintf(t, "\nclass\t‖w‖\tconstant\tfeature\tweight, prepared\tweight, raw\n")
 	for _, c := range r.Classes {
-		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t", shorten(c.Class), c.Norm, *c.Constant)
+		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t", app.Shorten(c.Class), c.Norm, *c.Constant)
 		for k, f := range c.Top {
 			if k > 0 {
 				fmt.Fprint(t, "\t\t\t")

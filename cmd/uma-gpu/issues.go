@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -23,16 +25,16 @@ const (
 
 func issuesCommand() *cli.Command {
 	output := []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"}},
-		outputFlag{&cli.StringFlag{Name: "write-clean", Usage: "also write the data, cleaned, to `FILE`"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-clean", Usage: "also write the data, cleaned, to `FILE`"}},
 		&cli.StringFlag{Name: "clean-by", Value: filterRows,
 			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
-		jsonFlag(), quietFlag(),
+		app.JSONFlag(), app.QuietFlag(),
 	}
 	flags := append(noisyDataFlags(), annotatorFlags()...)
 	flags = append(flags, foldFlags()...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "issues",
@@ -104,7 +106,7 @@ type issueRow struct {
 }
 
 func issues(c *cli.Context) error {
-	how, err := oneOf(c, "clean-by", filterRows, relabelRows)
+	how, err := app.OneOf(c, "clean-by", filterRows, relabelRows)
 	if err != nil {
 		return err
 	}
@@ -114,10 +116,10 @@ func issues(c *cli.Context) error {
 		return err
 	}
 	if clean == "" && c.IsSet("clean-by") {
-		return usagef(c, "--clean-by is given without --write-clean")
+		return app.Usagef(c, "--clean-by is given without --write-clean")
 	}
 	if clean != "" {
-		if err := checkFormat(c, clean); err != nil {
+		if err := app.CheckFormat(c, clean); err != nil {
 			return err
 		}
 	}
@@ -127,7 +129,7 @@ func issues(c *cli.Context) error {
 	}
 	defer o.close()
 	if clean != "" {
-		if err := checkRaw(o.data, "a model would name the data without the changes; clean the original data"); err != nil {
+		if err := app.CheckRaw(o.data, "a model would name the data without the changes; clean the original data"); err != nil {
 			return err
 		}
 	}
@@ -139,7 +141,7 @@ func issues(c *cli.Context) error {
 	report := newIssuesReport(o.data.Classes, rows)
 	report.Learner, report.Folds, report.Device = o.Learner.Definition().Name, c.Int("folds"), o.device
 	report.EstimatedBy = string(o.estimatedBy)
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	var files atomicfile.Group
@@ -159,14 +161,14 @@ func issues(c *cli.Context) error {
 		return err
 	}
 	if out != "" {
-		o.notes.say("issues: %d rows, ranked, written to %s", len(rows), out)
+		o.notes.Say("issues: %d rows, ranked, written to %s", len(rows), out)
 	}
 	if clean != "" {
-		o.notes.say("%s", cleaned)
-		o.notes.idsLeftOut(o.data, clean, copyOptions(clean, o.data).Format)
+		o.notes.Say("%s", cleaned)
+		o.notes.IDsLeftOut(o.data, clean, app.CopyOptions(clean, o.data).Format)
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
+		return app.PrintJSON(c.App.Writer, report)
 	}
 	return report.print(c)
 }
@@ -262,13 +264,13 @@ func (r issuesReport) print(c *cli.Context) error {
 	fmt.Fprintf(t, "duplicates\t%d, with conflicting labels %d\n\n", r.Duplicates, r.Conflicts)
 	fmt.Fprintf(t, "label\texamples\tlikely wrong\texpected wrong\n")
 	for _, p := range r.PerClass {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\n", brief(p.Class), p.Examples, p.Issues, p.ExpectedWrong)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\n", app.Brief(p.Class), p.Examples, p.Issues, p.ExpectedWrong)
 	}
 	if len(r.Pairs) > 0 {
 		fmt.Fprintf(t, "\nlabel\tlikely class\texamples\n")
 	}
 	for _, p := range r.Pairs[:min(most, len(r.Pairs))] {
-		fmt.Fprintf(t, "%s\t%s\t%d\n", brief(p.Given), brief(p.Predicted), p.Issues)
+		fmt.Fprintf(t, "%s\t%s\t%d\n", app.Brief(p.Given), app.Brief(p.Predicted), p.Issues)
 	}
 	if len(r.Rows) > 0 {
 		id := ""
@@ -280,9 +282,9 @@ func (r issuesReport) print(c *cli.Context) error {
 	for _, row := range r.Rows[:min(most, len(r.Rows))] {
 		id := ""
 		if row.ID != nil {
-			id = brief(*row.ID) + "\t"
+			id = app.Brief(*row.ID) + "\t"
 		}
-		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, brief(row.Given), brief(row.Predicted), row.Quality)
+		fmt.Fprintf(t, "%d\t%s%s\t%s\t%.3g\n", row.Example, id, app.Brief(row.Given), app.Brief(row.Predicted), row.Quality)
 	}
 	return t.Flush()
 }

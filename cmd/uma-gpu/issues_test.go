@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -83,8 +84,7 @@ func TestIssues(t *testing.T) {
 		t.Errorf("%d rows, %v", len(all), err)
 	}
 	succeed(t, append(args, "--quiet", "--out", file("i.parquet"))...)
-	d, err := dataset.Read(t.Context(), file("i.parquet"), dataset.Options{LabelColumn: "given_label",
-		Ignore: []string{"is_label_issue", "predicted_label", "conflict"}})
+	d, err := dataset.Read(t.Context(), file("i.parquet"), dataset.Options{Table: dataset.Table{LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
 	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) || d.Row(499)[1] != float32(all[499].Quality) {
 		t.Errorf("found %+v, %v", d, err)
 	}
@@ -177,6 +177,6 @@ func TestIssuesUsage(t *testing.T) {
 		{"an .npy file has no place for the labels", []string{"--data", "d.csv", "--write-clean", "c.npy"}},
 		{"--folds is 200, wanted 2 to 100", []string{"--data", "d.csv", "--folds", "200"}},
 	} {
-		fail(t, exitUsage, c.fragment, append([]string{"issues"}, c.args...)...)
+		fail(t, app.ExitUsage, c.fragment, append([]string{"issues"}, c.args...)...)
 	}
 }

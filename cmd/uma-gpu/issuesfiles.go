@@ -14,8 +14,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -28,7 +29,7 @@ func issueFormat(c *cli.Context, out string) (string, error) {
 	case "csv", "json", "parquet":
 		return format, nil
 	}
-	return "", usagef(c, "--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
+	return "", app.Usagef(c, "--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
 }
 
 // writeIssues returns what writes ranked rows in a format.
@@ -80,7 +81,7 @@ func writeIssuesCSV(out io.Writer, rows []issueRow) error {
 // writeIssuesParquet writes ids behind the other columns, if there are any.
 func writeIssuesParquet(w io.Writer, rows []issueRow) error {
 	if rows[0].ID == nil {
-		return dataset.WriteParquet(w, rows)
+		return parquet.Write(w, rows)
 	}
 	type named struct {
 		issueRow
@@ -90,7 +91,7 @@ func writeIssuesParquet(w io.Writer, rows []issueRow) error {
 	for k, r := range rows {
 		list[k] = named{r, *r.ID}
 	}
-	return dataset.WriteParquet(w, list)
+	return parquet.Write(w, list)
 }
 
 // writeIssuesJSON writes one array, a row on each line.
@@ -147,7 +148,7 @@ func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, pat
 		}
 	}
 	clean.SHA256 = clean.Hash()
-	if err := writeData(ctx, path, &clean, together(files, copyOptions(path, &clean))); err != nil {
+	if err := app.WriteData(ctx, path, &clean, app.Together(files, app.CopyOptions(path, &clean))); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, o.data.N, what, path), nil

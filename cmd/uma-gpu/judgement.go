@@ -7,28 +7,10 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
-
-// The values of --axes and --confusion-axes.
-const (
-	trueColumns = "true-columns"
-	inTrueRows  = "true-rows"
-)
-
-// printedAxesFlag says which way round confusion matrices are printed.
-func printedAxesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "axes", Value: trueColumns,
-		Usage: "`AXES` of printed matrices: true-columns or true-rows"}
-}
-
-// printedAxes checks the flag of printedAxesFlag.
-func printedAxes(c *cli.Context) (axes string, err error) {
-	return oneOf(c, "axes", trueColumns, inTrueRows)
-}
 
 // judgement is how good predictions are, as far as the labels tell: part of what --json prints.
 type judgement struct {
@@ -42,10 +24,10 @@ type judgement struct {
 
 // judge compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func judge(
+func judgementOf(
 	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
 ) (j judgement, err error) {
-	j.Axes = trueColumns
+	j.Axes = app.TrueColumns
 	if j.Report, err = metric.Evaluate(labels, predicted, classes); err != nil {
 		return j, err
 	}
@@ -111,16 +93,16 @@ func transposed[T any](table [][]T) [][]T {
 
 // heading says what a printed confusion matrix has at its borders.
 func heading(axes string) string {
-	if axes == inTrueRows {
+	if axes == app.InTrueRows {
 		return "row = true class, column = predicted"
 	}
 	return "column = true class, row = predicted"
 }
 
 // warn tells the warnings.
-func (j *judgement) warn(n notes) {
+func (j *judgement) warn(n app.Notes) {
 	for _, w := range j.Warnings {
-		n.warn("%s", w)
+		n.Warn("%s", w)
 	}
 }
 
@@ -147,15 +129,15 @@ func (j *judgement) print(w io.Writer) error {
 	var classes []string
 	for _, p := range j.PerClass {
 		classes = append(classes, p.Class)
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", brief(p.Class), p.Examples, shareText(p.Recall), shareText(p.Precision),
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", app.Brief(p.Class), p.Examples, shareText(p.Recall), shareText(p.Precision),
 			shareText(p.F1))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if len(classes) <= mostClasses {
+	if len(classes) <= app.MostClasses {
 		fmt.Fprintf(w, "\nconfusion matrix, examples: %s\n", heading(j.Axes))
-		err := printMatrix(w, "", classes, func(i, k int) string { return strconv.FormatInt(j.Report.Confusion[i][k], 10) })
+		err := app.PrintMatrix(w, "", classes, func(i, k int) string { return strconv.FormatInt(j.Report.Confusion[i][k], 10) })
 		if err != nil {
 			return err
 		}
@@ -177,14 +159,14 @@ func (j *judgement) printCorrected(w io.Writer, classes []string) error {
 	fmt.Fprintf(t, "kappa\t%s\n\n", shareText(c.Kappa))
 	fmt.Fprintf(t, "class\tshare\trecall\tprecision\tF1\n")
 	for _, p := range c.PerClass {
-		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", brief(p.Class), p.Share, estimateText(p.Recall), estimateText(p.Precision),
+		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", app.Brief(p.Class), p.Share, estimateText(p.Recall), estimateText(p.Precision),
 			shareText(p.F1))
 	}
-	if err := t.Flush(); err != nil || len(classes) > mostClasses {
+	if err := t.Flush(); err != nil || len(classes) > app.MostClasses {
 		return err
 	}
 	fmt.Fprintf(w, "\nestimated confusion matrix, examples: %s\n", heading(j.Axes))
-	return printMatrix(w, "", classes, func(i, k int) string { return fmt.Sprintf("%.1f", c.Confusion[i][k]) })
+	return app.PrintMatrix(w, "", classes, func(i, k int) string { return fmt.Sprintf("%.1f", c.Confusion[i][k]) })
 }
 
 // estimateText prints an estimate with its interval, for which there may be nothing.

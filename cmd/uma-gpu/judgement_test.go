@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // By noisy labels alone eval --confusion tells the accuracy on the same examples with right
@@ -87,6 +89,6 @@ func TestEvalCorrects(t *testing.T) {
 		!strings.Contains(stderr, "no corrected accuracy: confusion matrix cannot be inverted") {
 		t.Errorf("found %+v\n%s", wrong.Corrected, stderr)
 	}
-	fail(t, exitUsage, `--axes is "rows", wanted true-columns or true-rows`, "eval", "--model", m, "--data", much,
+	fail(t, app.ExitUsage, `--axes is "rows", wanted true-columns or true-rows`, "eval", "--model", m, "--data", much,
 		"--axes", "rows")
 }

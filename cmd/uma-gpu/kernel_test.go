@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -92,27 +93,27 @@ func TestTrainKernelErrors(t *testing.T) {
 		fragment string
 		args     []string
 	}{
-		{exitUsage, "--components is given without --kernel", []string{"--components", "3"}},
-		{exitUsage, "--normalize-components is given without --kernel", []string{"--normalize-components", "l2"}},
-		{exitUsage, `--kernel is "sigmoid"`, []string{"--kernel", "sigmoid"}},
-		{exitUsage, "gamma is 0, want a finite number above 0", []string{"--kernel", "rbf", "--gamma", "0"}},
-		{exitUsage, "gamma is -1", []string{"--kernel", "rbf", "--gamma", "-1"}},
-		{exitUsage, `--gamma is "big", wanted a number above 0, median, search or mean`, []string{"--kernel", "rbf", "--gamma", "big"}},
-		{exitUsage, "--gamma says nothing about --kernel linear, only about rbf and poly", []string{"--kernel", "linear", "--gamma", "search"}},
-		{exitUsage, "--degree says nothing about --kernel rbf, only about poly", []string{"--kernel", "rbf", "--degree", "2"}},
-		{exitUsage, "degree is 0", []string{"--kernel", "poly", "--degree", "0"}},
-		{exitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "0"}},
-		{exitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "5", "--variance", "0.5"}},
-		{exitUsage, "--variance is 1.5", []string{"--kernel", "rbf", "--variance", "1.5"}},
-		{exitUsage, `--landmarks is "0"`, []string{"--kernel", "rbf", "--landmarks", "0"}},
-		{exitUsage, `--landmark-choice is "best"`, []string{"--kernel", "rbf", "--landmark-choice", "best"}},
-		{exitUsage, "--kernel-memory: found", []string{"--kernel", "rbf", "--kernel-memory", "much"}},
-		{exitUsage, "--normalize-components: ", []string{"--kernel", "rbf", "--normalize-components", "whiten"}},
-		{exitFailure, "train.csv: kernel PCA cannot be fitted so: found 301 landmarks, wanted at most one per example (300)", []string{"--kernel", "rbf", "--landmarks", "301"}},
-		{exitFailure, "found 300 components, wanted at most 299", []string{"--kernel", "rbf", "--components", "300"}},
-		{exitFailure, "found 4 components, wanted at most 2", []string{"--kernel", "linear", "--components", "4"}},
-		{exitMemory, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
-		{exitFailure, "same.csv: the examples are all the same in feature space", []string{"--data", same, "--kernel", "rbf", "--gamma", "1"}},
+		{app.ExitUsage, "--components is given without --kernel", []string{"--components", "3"}},
+		{app.ExitUsage, "--normalize-components is given without --kernel", []string{"--normalize-components", "l2"}},
+		{app.ExitUsage, `--kernel is "sigmoid"`, []string{"--kernel", "sigmoid"}},
+		{app.ExitUsage, "gamma is 0, want a finite number above 0", []string{"--kernel", "rbf", "--gamma", "0"}},
+		{app.ExitUsage, "gamma is -1", []string{"--kernel", "rbf", "--gamma", "-1"}},
+		{app.ExitUsage, `--gamma is "big", wanted a number above 0, median, search or mean`, []string{"--kernel", "rbf", "--gamma", "big"}},
+		{app.ExitUsage, "--gamma says nothing about --kernel linear, only about rbf and poly", []string{"--kernel", "linear", "--gamma", "search"}},
+		{app.ExitUsage, "--degree says nothing about --kernel rbf, only about poly", []string{"--kernel", "rbf", "--degree", "2"}},
+		{app.ExitUsage, "degree is 0", []string{"--kernel", "poly", "--degree", "0"}},
+		{app.ExitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "0"}},
+		{app.ExitUsage, "--components of at least 1, or --variance", []string{"--kernel", "rbf", "--components", "5", "--variance", "0.5"}},
+		{app.ExitUsage, "--variance is 1.5", []string{"--kernel", "rbf", "--variance", "1.5"}},
+		{app.ExitUsage, `--landmarks is "0"`, []string{"--kernel", "rbf", "--landmarks", "0"}},
+		{app.ExitUsage, `--landmark-choice is "best"`, []string{"--kernel", "rbf", "--landmark-choice", "best"}},
+		{app.ExitUsage, "--kernel-memory: found", []string{"--kernel", "rbf", "--kernel-memory", "much"}},
+		{app.ExitUsage, "--normalize-components: ", []string{"--kernel", "rbf", "--normalize-components", "whiten"}},
+		{app.ExitFailure, "train.csv: kernel PCA cannot be fitted so: found 301 landmarks, wanted at most one per example (300)", []string{"--kernel", "rbf", "--landmarks", "301"}},
+		{app.ExitFailure, "found 300 components, wanted at most 299", []string{"--kernel", "rbf", "--components", "300"}},
+		{app.ExitFailure, "found 4 components, wanted at most 2", []string{"--kernel", "linear", "--components", "4"}},
+		{app.ExitMemory, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
+		{app.ExitFailure, "same.csv: the examples are all the same in feature space", []string{"--data", same, "--kernel", "rbf", "--gamma", "1"}},
 	} {
 		fail(t, c.code, c.fragment, append(train, c.args...)...)
 	}
@@ -168,13 +169,13 @@ func TestKPCA(t *testing.T) {
 		fragment string
 		args     []string
 	}{
-		{exitUsage, "--basis is missing", []string{"fit", "--data", data}},
-		{exitUsage, "--basis is the same file as --data", []string{"fit", "--data", data, "--basis", data}},
-		{exitUsage, "median", []string{"fit", "--data", data, "--basis", out, "--gamma", "search"}},
-		{exitUsage, "z.parquet: wanted a name for", []string{"transform", "--basis", basis, "--data", test, "--out", "z.parquet"}},
-		{exitFailure, "found no basis.json", []string{"transform", "--basis", model, "--data", test, "--out", out}},
-		{exitFailure, "none.npz: ", []string{"transform", "--basis", "none.npz", "--data", test, "--out", out}},
-		{exitFailure, "wide.csv", []string{"transform", "--basis", basis, "--data", wide, "--out", out}},
+		{app.ExitUsage, "--basis is missing", []string{"fit", "--data", data}},
+		{app.ExitUsage, "--basis is the same file as --data", []string{"fit", "--data", data, "--basis", data}},
+		{app.ExitUsage, "median", []string{"fit", "--data", data, "--basis", out, "--gamma", "search"}},
+		{app.ExitUsage, "z.parquet: wanted a name for", []string{"transform", "--basis", basis, "--data", test, "--out", "z.parquet"}},
+		{app.ExitFailure, "found no basis.json", []string{"transform", "--basis", model, "--data", test, "--out", out}},
+		{app.ExitFailure, "none.npz: ", []string{"transform", "--basis", "none.npz", "--data", test, "--out", out}},
+		{app.ExitFailure, "wide.csv", []string{"transform", "--basis", basis, "--data", wide, "--out", out}},
 	} {
 		fail(t, c.code, c.fragment, append([]string{"kpca"}, c.args...)...)
 	}
@@ -218,12 +219,12 @@ func TestGammaSearchOfFewExamples(t *testing.T) {
 		for _, more := range variants {
 			args := append([]string{"train", "--data", data, "--model", model, "--max-steps", "20", "--kernel", "rbf",
 				"--gamma", "search"}, more...)
-			if code, _, said := command(args...); code != exitOK || strings.Count(said, "estimated error") != 14 {
+			if code, _, said := command(args...); code != app.ExitOK || strings.Count(said, "estimated error") != 14 {
 				t.Errorf("%s, %v: exit code %d\n%s", c.name, more, code, said)
 			}
 		}
 	}
 	data := write(t, dir, "none.csv", "1,2,a\n2,1,b\n3,4,c\n")
-	fail(t, exitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel", "rbf",
+	fail(t, app.ExitFailure, "name a gamma", "train", "--data", data, "--model", model, "--kernel", "rbf",
 		"--gamma", "search")
 }

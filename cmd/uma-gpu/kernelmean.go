@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
@@ -21,7 +22,7 @@ func kernelmeanCommand() *cli.Command {
 				"(van Rooyen et al., Sparse robust classification via the kernel mean, Theorem 15). S is\n" +
 				"computed at scores from -4 to 4.\n\n" +
 				"Example: uma-gpu kernelmean table",
-			Flags:  []cli.Flag{jsonFlag()},
+			Flags:  []cli.Flag{app.JSONFlag()},
 			Action: lossTable,
 		}, atomsCommand(), combineCommand(), marginCommand()},
 	}
@@ -39,7 +40,7 @@ type lossReport struct {
 }
 
 func lossTable(c *cli.Context) error {
-	if err := checkUsage(c); err != nil {
+	if err := app.CheckUsage(c); err != nil {
 		return err
 	}
 	var all []lossReport
@@ -48,7 +49,7 @@ func lossTable(c *cli.Context) error {
 		all = append(all, lossReport{l.Name, l.Formula, i.Least, i.Most, i.Constant, i.Convex, i.Immune})
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, all)
+		return app.PrintJSON(c.App.Writer, all)
 	}
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "loss\tof margin m = y·v\tconvex\timmune\tbecause l(1,v) + l(-1,v)")

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 )
 
 // TestTrainKernelMean: the mean classifier with a kernel function, of which every example is a landmark.
@@ -37,9 +38,9 @@ func TestTrainKernelMean(t *testing.T) {
 	if rate := decode[evalReport](t, stdout).ErrorRate; rate > 0.05 {
 		t.Errorf("softmax, gamma of the means: error rate %v", rate)
 	}
-	fail(t, exitFailure, "found a number of components, wanted none",
+	fail(t, app.ExitFailure, "found a number of components, wanted none",
 		append(train, "--kernel", "rbf", "--components", "5")...)
-	fail(t, exitUsage, `atoms are "none"`, append(train, "--atoms", "none")...)
+	fail(t, app.ExitUsage, `atoms are "none"`, append(train, "--atoms", "none")...)
 }
 
 func TestKernelMeanTable(t *testing.T) {
@@ -59,7 +60,7 @@ func TestKernelMeanTable(t *testing.T) {
 	if immune != 1 {
 		t.Errorf("%d convex losses are immune, wanted the linear one", immune)
 	}
-	fail(t, exitUsage, "a command is missing", "kernelmean")
+	fail(t, app.ExitUsage, "a command is missing", "kernelmean")
 }
 
 // TestCombineModels: the models of two halves are that of the whole.
@@ -83,12 +84,12 @@ func TestCombineModels(t *testing.T) {
 	if predicted[0] != predicted[1] || predicted[0] == "" {
 		t.Error("the parts predict otherwise than the whole")
 	}
-	fail(t, exitUsage, "--model is missing", "kernelmean", "combine", "--out", at("x.npz"))
-	fail(t, exitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model", at("a.npz"), "--out",
+	fail(t, app.ExitUsage, "--model is missing", "kernelmean", "combine", "--out", at("x.npz"))
+	fail(t, app.ExitUsage, "--out is the same file as --model", "kernelmean", "combine", "--model", at("a.npz"), "--out",
 		at("a.npz"))
 	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean", "--kernel", "rbf",
 		"--gamma", "1", "--normalize", "none")
-	fail(t, exitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine", "--model", at("a.npz"),
+	fail(t, app.ExitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine", "--model", at("a.npz"),
 		"--model", at("b.npz"), "--out", at("all.npz"))
 }
 
@@ -101,14 +102,14 @@ func TestMargin(t *testing.T) {
 	succeed(t, append(train, "--learner", "kernelmean")...)
 	margin := []string{"kernelmean", "margin", "--model", model, "--data", data}
 	stdout, _ := succeed(t, append(margin, "--json")...)
-	r := decode[[]host.Margin](t, stdout)
+	r := decode[[]meanmodel.Margin](t, stdout)
 	for k, m := range r {
-		if m.Share != host.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error || m.Landmarks < 1 ||
+		if m.Share != meanmodel.MarginShares[k] || !(m.Error > 0) || m.Labels != m.Error || m.Landmarks < 1 ||
 			k > 0 && (m.Error < r[k-1].Error || m.Noise < r[k-1].Noise || m.Landmarks > r[k-1].Landmarks) {
 			t.Errorf("%d: %+v behind %+v", k, m, r[max(0, k-1)])
 		}
 	}
-	if len(r) != len(host.MarginShares) || r[len(r)-1].Labels == 0 {
+	if len(r) != len(meanmodel.MarginShares) || r[len(r)-1].Labels == 0 {
 		t.Errorf("found %+v", r)
 	}
 	text, _ := succeed(t, append(margin, "--landmarks", "2", "--ignore-columns", "last", "--no-labels")...)
@@ -120,8 +121,8 @@ func TestMargin(t *testing.T) {
 		t.Errorf("of another learner: %s", text)
 	}
 	succeed(t, train[:5]...)
-	fail(t, exitFailure, "linear in its features", margin...)
-	fail(t, exitUsage, "--landmarks is 0", append(margin, "--landmarks", "0")...)
+	fail(t, app.ExitFailure, "linear in its features", margin...)
+	fail(t, app.ExitUsage, "--landmarks is 0", append(margin, "--landmarks", "0")...)
 
 	// Classes of the same examples: weights cancel in what tells them apart.
 	same := write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 10))
@@ -174,7 +175,7 @@ func TestAtomsCommand(t *testing.T) {
 	if r := decode[atomsReport](t, stdout); r.Error > 0.05 || r.Atoms > 100 {
 		t.Errorf("within 0.05: %+v", r)
 	}
-	fail(t, exitUsage, "wanted --atoms or --atom-error", atoms...)
-	fail(t, exitUsage, "wanted --atoms or --atom-error", append(atoms, "--atoms", "5", "--atom-error", "1")...)
-	fail(t, exitFailure, "wanted 1 to 300", append(atoms, "--atoms", "301")...)
+	fail(t, app.ExitUsage, "wanted --atoms or --atom-error", atoms...)
+	fail(t, app.ExitUsage, "wanted --atoms or --atom-error", append(atoms, "--atoms", "5", "--atom-error", "1")...)
+	fail(t, app.ExitFailure, "wanted 1 to 300", append(atoms, "--atoms", "301")...)
 }

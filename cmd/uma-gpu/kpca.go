@@ -9,6 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
@@ -17,16 +20,16 @@ import (
 )
 
 func kpcaCommand() *cli.Command {
-	fit := append(dataFlags("examples"), noLabelsFlag(),
+	fit := append(app.DataFlags("examples"), app.NoLabelsFlag(),
 		&cli.StringFlag{Name: "kernel", Value: "rbf", Usage: "kernel `FUNCTION`: rbf, poly, linear or cosine"},
-		outputFlag{&cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz (required)"}},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
-		seedFlag("landmarks"))
-	fit = append(append(append(fit, kernelFlags()...), deviceFlags()...), jsonFlag(), quietFlag())
-	transform := append(dataFlags("examples"), noLabelsFlag(), matchFlag(),
-		inputFlag{&cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` for the components, of a format of convert (required)"}})
-	transform = append(append(transform, deviceFlags()...), quietFlag())
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "basis", Usage: "basis to write, `FILE`.npz (required)"}},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
+		app.SeedFlag("landmarks"))
+	fit = append(append(append(fit, app.KernelFlags()...), device.Flags()...), app.JSONFlag(), app.QuietFlag())
+	transform := append(app.DataFlags("examples"), app.NoLabelsFlag(), app.MatchFlag(),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE` for the components, of a format of convert (required)"}})
+	transform = append(append(transform, device.Flags()...), app.QuietFlag())
 	return &cli.Command{
 		Name:  "kpca",
 		Usage: "kernel principal components by themselves",
@@ -69,65 +72,65 @@ type kpcaReport struct {
 }
 
 func kpcaFit(c *cli.Context) (err error) {
-	if err := checkUsage(c, "data", "basis"); err != nil {
+	if err := app.CheckUsage(c, "data", "basis"); err != nil {
 		return err
 	}
-	options, err := dataOptions(c)
+	options, err := app.DataOptions(c)
 	if err != nil {
 		return err
 	}
 	options.NoLabels = c.Bool("no-labels")
-	steps, err := normalizeSteps(c)
+	steps, err := app.NormalizeSteps(c)
 	if err != nil {
 		return err
 	}
-	k, err := newKernel(c, false)
+	k, err := app.NewKernel(c, false)
 	if err != nil {
 		return err
 	}
-	where, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
-	path, n := c.String("basis"), newNotes(c)
-	d, err := readData(c.Context, c.String("data"), options, n)
+	path, n := c.String("basis"), app.NewNotes(c)
+	d, err := app.ReadData(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := prepare(steps, true, d, nil); err != nil {
+	if err := host.Prepare(d, steps, true); err != nil {
 		return err
 	}
 	if _, err := k.Plan(d); err != nil {
-		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
+		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
 	}
-	e, err := where.open(n, workOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
+	e, err := where.Open(n, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, note, err := k.FindOptions(e, d, c.Uint64("seed"))
+	found, note, err := k.FindPCA(e, d, c.Uint64("seed"))
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, adviseKernel(err))
+		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
 	}
 	if note != "" {
-		n.say("kernel: %s", note)
+		n.Say("kernel: %s", note)
 	}
 	start := time.Now()
 	basis, err := pca.Fit(c.Context, e, d, found)
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
+		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
 	for _, note := range append(basis.Notes(), basis.Summary()) {
-		n.say("kernel: %s", note)
+		n.Say("kernel: %s", note)
 	}
 	fitted := &featuremap.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}} // none
 	r := kpcaReport{Basis: path, Device: e.Device(), Examples: d.N, Features: d.FeatureCount(),
 		Eigenvalues: basis.Eigenvalues, Notes: basis.Notes(), Seconds: time.Since(start).Seconds()}
-	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: version,
+	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: app.Version,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
 		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues}
 	b.SetMap(fitted)
@@ -136,7 +139,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	t := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "basis\t%s\n", path)
@@ -152,7 +155,7 @@ func kernelText(k *model.Kernel) string {
 	f := k.Function
 	switch {
 	case k.Cosine:
-		return cosine
+		return app.Cosine
 	case f.Kind == "poly":
 		return fmt.Sprintf("poly, gamma %v, coef0 %v, degree %d", f.Gamma, f.Coef0, f.Degree)
 	case f.Kind == "rbf":
@@ -162,32 +165,32 @@ func kernelText(k *model.Kernel) string {
 }
 
 func kpcaTransform(c *cli.Context) (err error) {
-	if err := checkUsage(c, "data", "basis", "out"); err != nil {
+	if err := app.CheckUsage(c, "data", "basis", "out"); err != nil {
 		return err
 	}
-	options, err := dataOptions(c)
+	options, err := app.DataOptions(c)
 	if err != nil {
 		return err
 	}
-	where, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
 	out := c.String("out")
 	format := dataset.FormatOfName(out)
 	if !slices.Contains(dataset.WriteFormats(), format) {
-		return usagef(c, "%s: wanted a name for %s", out, orList(dataset.WriteFormats()))
+		return app.Usagef(c, "%s: wanted a name for %s", out, app.OrList(dataset.WriteFormats()))
 	}
 	b, err := model.LoadBasis(c.String("basis"))
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	options.NoLabels = c.Bool("no-labels")
 	if b.Preparation.Steps.NeedsDense() {
 		options.Storage = "dense"
 	}
-	d, err := readFor(c, options, b.Features, n)
+	d, err := app.ReadFor(c, options, b.Features, n)
 	if err != nil {
 		return err
 	}
@@ -195,21 +198,21 @@ func kpcaTransform(c *cli.Context) (err error) {
 	if err := d.PrepareBy(&b.Preparation); err != nil {
 		return err
 	}
-	e, err := where.open(n, workOnComponents(d.N, b.Kernel.Components, 2))
+	e, err := where.Open(n, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	z, err := b.Map().Apply(c.Context, e, d)
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.Path, adviseMemory(err))
+		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
 	components := &dataset.Dataset{Examples: z.Examples, Y: d.Y, Classes: d.Classes}
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}
-	return writeData(c.Context, out, components, dataset.WriteOptions{})
+	return app.WriteData(c.Context, out, components, dataset.WriteOptions{})
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // Tables that no pandas wrote go through the commands.
@@ -29,12 +31,12 @@ func TestLayouts(t *testing.T) {
 	if got, _ := succeed(t, "predict", "--model", m, "--data", b, "--decimal", ","); got != want {
 		t.Error("decimal commas predict otherwise")
 	}
-	fail(t, exitFailure, "if these are decimal commas, say so (--decimal comma)", "train", "--data", b, "--model", m)
-	fail(t, exitUsage, `--separator: unknown separator "::", wanted auto, comma, tab`,
+	fail(t, app.ExitFailure, "if these are decimal commas, say so (--decimal comma)", "train", "--data", b, "--model", m)
+	fail(t, app.ExitUsage, `--separator: unknown separator "::", wanted auto, comma, tab`,
 		"info", "--data", a, "--separator", "::")
-	fail(t, exitUsage, "--separator: asked for decimal commas between commas",
+	fail(t, app.ExitUsage, "--separator: asked for decimal commas between commas",
 		"info", "--data", a, "--separator", "comma", "--decimal", "comma")
-	fail(t, exitUsage, `--decimal is "dot", wanted point`, "info", "--data", a, "--decimal", "dot")
+	fail(t, app.ExitUsage, `--decimal is "dot", wanted point`, "info", "--data", a, "--decimal", "dot")
 }
 
 // A label of 10 kB does not fill the screen.

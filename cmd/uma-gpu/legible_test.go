@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 func TestLegible(t *testing.T) {
@@ -14,7 +16,7 @@ func TestLegible(t *testing.T) {
 		"a\x00b\xff\xfec":               `a\x00b\xff\xfec`,
 		"\u202eright\u200b":             `\u202eright\u200b`,
 	} {
-		if got := legible(text); got != want {
+		if got := app.Legible(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestTrainFromBinary(t *testing.T) {
 	dir := t.TempDir()
 	devices := []string{"cpu"}
-	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code == exitOK {
+	if code, _, _ := command("train", "--data", digits, "--device", "opencl", "--dry-run"); code == app.ExitOK {
 		devices = append(devices, "opencl")
 	} else {
 		t.Log("no OpenCL device: on the processor alone")
@@ -116,21 +117,21 @@ func TestPreparedData(t *testing.T) {
 		fragment string
 		args     []string
 	}{
-		{exitFailure, "were prepared by standardize,bias,l2 before, wanted none; ask for no preparation", []string{"train", "--normalize", "none", "--model", path("n.npz")}},
-		{exitFailure, "prepared by standardize,bias,l2 before, wanted l2", []string{"convert", "--normalize", "l2", "--out", path("n.umab")}},
-		{exitFailure, "n.csv: found examples prepared by standardize,bias,l2, wanted raw ones: csv could not say", []string{"convert", "--out", path("n.csv")}},
-		{exitFailure, "split the original data", []string{"split", "--fractions", "0.5,0.5", "--out", path("n.umab"), "--out", path("o.umab")}},
-		{exitFailure, "corrupt the original data", []string{"confusion", "inject", "--symmetric", "0.1", "--out", path("n.umab")}},
+		{app.ExitFailure, "were prepared by standardize,bias,l2 before, wanted none; ask for no preparation", []string{"train", "--normalize", "none", "--model", path("n.npz")}},
+		{app.ExitFailure, "prepared by standardize,bias,l2 before, wanted l2", []string{"convert", "--normalize", "l2", "--out", path("n.umab")}},
+		{app.ExitFailure, "n.csv: found examples prepared by standardize,bias,l2, wanted raw ones: csv could not say", []string{"convert", "--out", path("n.csv")}},
+		{app.ExitFailure, "split the original data", []string{"split", "--fractions", "0.5,0.5", "--out", path("n.umab"), "--out", path("o.umab")}},
+		{app.ExitFailure, "corrupt the original data", []string{"confusion", "inject", "--symmetric", "0.1", "--out", path("n.umab")}},
 	} {
 		fail(t, c.code, c.fragment, append(c.args, "--data", path("p.umab"))...)
 	}
-	fail(t, exitFailure, "found examples prepared otherwise than wanted: by l2, wanted standardize,bias,l2; "+
+	fail(t, app.ExitFailure, "found examples prepared otherwise than wanted: by l2, wanted standardize,bias,l2; "+
 		"take the original data", "predict", "--model", path("m.npz"), "--data", path("l2.umab"))
-	fail(t, exitUsage, "--normalize is given with an output in format csv, wanted binary", "convert", "--data", digits,
+	fail(t, app.ExitUsage, "--normalize is given with an output in format csv, wanted binary", "convert", "--data", digits,
 		"--normalize", "l2", "--out", path("n.csv"))
-	fail(t, exitUsage, `--normalize: normalization "l3"`, "convert", "--data", digits, "--normalize", "l3",
+	fail(t, app.ExitUsage, `--normalize: normalization "l3"`, "convert", "--data", digits, "--normalize", "l3",
 		"--out", path("n.umab"))
-	fail(t, exitUsage, "--out is the same file as --data", "convert", "--data", path("p.umab"), "--out", path("p.umab"))
+	fail(t, app.ExitUsage, "--out is the same file as --data", "convert", "--data", path("p.umab"), "--out", path("p.umab"))
 	if after := names(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("found %q, want %q", after, before)
 	}
@@ -153,8 +154,8 @@ func TestDamagedBinary(t *testing.T) {
 		{"confusion", "inject", "--symmetric", "0.1", "--out", filepath.Join(dir, "e.csv")},
 	} {
 		args = append(args, "--data", path)
-		fail(t, exitFailure, "d.umab: the file is damaged: found the content hash ", append(args, "--trust-data")...)
-		fail(t, exitFailure, damaged, args...)
+		fail(t, app.ExitFailure, "d.umab: the file is damaged: found the content hash ", append(args, "--trust-data")...)
+		fail(t, app.ExitFailure, damaged, args...)
 	}
 	succeed(t, "train", "--data", digits, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "3")
 	before := names(t, dir)
@@ -165,14 +166,14 @@ func TestDamagedBinary(t *testing.T) {
 		{"kpca", "fit", "--kernel", "rbf", "--components", "3", "--basis", filepath.Join(dir, "B.npz")},
 		{"issues", "--out", filepath.Join(dir, "i.csv")},
 	} {
-		fail(t, exitFailure, damaged, append(args, "--data", path)...)
+		fail(t, app.ExitFailure, damaged, append(args, "--data", path)...)
 	}
 	if after := names(t, dir); !slices.Equal(after, before) {
 		t.Errorf("found %q, want %q", after, before)
 	}
 	succeed(t, "train", "--model", filepath.Join(dir, "n.npz"), "--data", path, "--trust-data", "--max-steps", "3")
 	write(t, dir, "d.umab", string(raw[:len(raw)-1]))
-	fail(t, exitFailure, "d.umab: found section sums of 36 bytes", "train", "--data", path,
+	fail(t, app.ExitFailure, "d.umab: found section sums of 36 bytes", "train", "--data", path,
 		"--model", filepath.Join(dir, "m.npz"))
 }
 

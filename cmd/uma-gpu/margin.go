@@ -7,13 +7,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 func marginCommand() *cli.Command {
-	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples with right labels")...)
-	flags = append(flags, noLabelsFlag(), matchFlag(),
+	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples with right labels")...)
+	flags = append(flags, app.NoLabelsFlag(), app.MatchFlag(),
 		&cli.IntFlag{Name: "landmarks", Value: 1024, Usage: "try up to `K` landmarks"})
 	return &cli.Command{
 		Name:  "margin",
@@ -25,20 +27,20 @@ func marginCommand() *cli.Command {
 			"100) and which part of them may be wrong in the worst way (Corollary 8). These are promises: what a\n" +
 			"model really stands is more, and often far more. With --no-labels the classes are those it predicts.\n\n" +
 			"Example: uma-gpu kernelmean margin --model m.npz --data train.csv",
-		Flags:  append(append(flags, deviceFlags()...), jsonFlag(), quietFlag()),
+		Flags:  append(append(flags, device.Flags()...), app.JSONFlag(), app.QuietFlag()),
 		Action: margin,
 	}
 }
 
 func margin(c *cli.Context) (err error) {
-	if err := checkUsage(c, "model", "data"); err != nil {
+	if err := app.CheckUsage(c, "model", "data"); err != nil {
 		return err
 	}
 	most := c.Int("landmarks")
 	if most < 1 {
-		return usagef(c, "--landmarks is %d, wanted at least 1", most)
+		return app.Usagef(c, "--landmarks is %d, wanted at least 1", most)
 	}
-	where, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
@@ -50,31 +52,31 @@ func margin(c *cli.Context) (err error) {
 	if _, err := m.Fold(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	d, err := dataToCompare(c, m, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	e, err := where.open(n, workOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q))
+	e, err := where.Open(n, device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, err := host.Margins(c.Context, e, m, d.Examples, d.Y, most)
+	found, err := meanmodel.Margins(c.Context, e, m, d.Examples, d.Y, most)
 	if c.Context.Err() != nil {
-		return interrupted(c.Context)
+		return app.Interrupted(c.Context)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, adviseMemory(err))
+		return fmt.Errorf("%s: %w", path, app.AdviseMemory(err))
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, found)
+		return app.PrintJSON(c.App.Writer, found)
 	}
 	return printMargins(c, found, d.Y == nil, most)
 }
 
-func printMargins(c *cli.Context, found []host.Margin, own bool, most int) error {
+func printMargins(c *cli.Context, found []meanmodel.Margin, own bool, most int) error {
 	lost := "more wrong"
 	if own {
 		lost = "of other classes than now"

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -32,7 +33,7 @@ func TestMetamorphic(t *testing.T) {
 		c := newRecipe(t, r, pick(r, all...))
 		plain := c.train(want)
 		code, _, said := command(plain...)
-		if code != exitOK {
+		if code != app.ExitOK {
 			t.Errorf("uma-gpu %s: exit code %d\n%s", strings.Join(plain, " "), code, said)
 		}
 		for range 4 {
@@ -45,7 +46,7 @@ func TestMetamorphic(t *testing.T) {
 				lines = []variant{first, lines[0]}
 			}
 			for _, v := range lines {
-				if code, said := v.run(t); code != exitOK {
+				if code, said := v.run(t); code != app.ExitOK {
 					t.Errorf("%s: exit code %d\n%s", v, code, said)
 				}
 				for _, a := range append(v.env, v.args...) {
@@ -95,7 +96,6 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 	v.args = append(v.args, "--device", device)
 	sometimes("--no-bounds")
 	sometimes("--audit", "full")
-	sometimes("--no-tuning")
 	// Landmarks lie in a model as the examples lay in memory.
 	storages := []string{"dense", "dense", "auto"}
 	if !c.mapped {

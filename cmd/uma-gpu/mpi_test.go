@@ -181,7 +181,7 @@ func TestRankKilled(t *testing.T) {
 	succeed(t, "synth", "--examples", "3000", "--features", "20", "--classes", "5", "--out", data)
 	c := mpirun(t, 3, "train", "--data", data, "--model", model, "--learner", "uma", "--max-steps", "100000000",
 		"--tol", "0", "--verbose")
-	var out bytes.Buffer
+	var out transcript
 	c.Stdout, c.Stderr = &out, &out
 	marker := "UMA_GPU_TEST_MARK=" + dir
 	c.Env = append(c.Env, marker)
@@ -189,14 +189,14 @@ func TestRankKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := rankProcess(t, marker, 2)
-	time.Sleep(500 * time.Millisecond) // it is at work, or about to be
+	out.waitFor(t, "step 3:")
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
 	code := exitOf(t, c.Wait())
 	if took := time.Since(begin); code == 0 || took > 10*time.Second || !blames(out.String(), 2, pid) {
-		t.Errorf("exit code %d after %v:\n%.2000s", code, took, out.String()[max(0, out.Len()-2000):])
+		t.Errorf("exit code %d after %v:\n%.2000s", code, took, out.String()[max(0, len(out.String())-2000):])
 	}
 	if _, err := os.Stat(model); err == nil {
 		t.Error("wrote a model")
@@ -206,7 +206,7 @@ func TestRankKilled(t *testing.T) {
 // rankProcess waits for the process of a rank that has marker in its environment.
 func rankProcess(t *testing.T, marker string, rank int) int {
 	t.Helper()
-	for range 200 {
+	for t.Context().Err() == nil {
 		processes, _ := os.ReadDir("/proc")
 		for _, p := range processes {
 			pid, err := strconv.Atoi(p.Name())

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // A matrix from a pipe: who writes late is waited for, what a writer left behind is read, and an interrupt ends
@@ -28,8 +30,13 @@ func TestPipes(t *testing.T) {
 		"--max-steps", "3", "--model", filepath.Join(dir, "m.npz")}
 	text := read(t, matrix)
 	go func() {
-		time.Sleep(100 * time.Millisecond)
-		os.WriteFile(pipe, text, 0) // returns when somebody has read
+		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when the training waits for the matrix
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer w.Close()
+		w.Write(text) // what is lost shows as an error of the training
 	}()
 	succeed(t, train...)
 
@@ -37,8 +44,8 @@ func TestPipes(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, cancel)
 	var out, err strings.Builder
 	code := runContext(ctx, train, &out, &err)
-	if code != exitInterrupted || !strings.Contains(err.String(), "interrupted") {
-		t.Errorf("exit code %d, %s%s, wanted %d", code, &out, &err, exitInterrupted)
+	if code != app.ExitInterrupted || !strings.Contains(err.String(), "interrupted") {
+		t.Errorf("exit code %d, %s%s, wanted %d", code, &out, &err, app.ExitInterrupted)
 	}
 }
 
@@ -48,7 +55,7 @@ func TestSplitIsAllOrNothing(t *testing.T) {
 	data := write(t, dir, "leaves.csv", "long,wide,tree\n"+strings.Repeat("1,2,red oak\n3,4,ash\n", 20))
 	first, second := filepath.Join(dir, "first.csv"), filepath.Join(dir, "second.svm") // which has no room for a space
 	code, _, stderr := command("split", "--data", data, "--fractions", "0.5,0.5", "--out", first, "--out", second)
-	if code != exitFailure || !strings.Contains(stderr, "second.svm") || strings.Contains(stderr, "written to") {
+	if code != app.ExitFailure || !strings.Contains(stderr, "second.svm") || strings.Contains(stderr, "written to") {
 		t.Errorf("%d, %s", code, stderr)
 	}
 	for _, path := range []string{first, second} {

@@ -7,17 +7,19 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 func predictCommand() *cli.Command {
-	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples to classify")...)
+	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples to classify")...)
 	flags = append(flags,
-		noLabelsFlag(), matchFlag(),
-		outputFlag{&cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is standard output"}},
+		app.NoLabelsFlag(), app.MatchFlag(),
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is standard output"}},
 	)
-	flags = append(append(flags, tableFlags()...), deviceFlags()...)
+	flags = append(append(flags, tableFlags()...), device.Flags()...)
 	return &cli.Command{
 		Name:  "predict",
 		Usage: "print the class of each example of a file",
@@ -28,13 +30,13 @@ func predictCommand() *cli.Command {
 			tableHelp + "\n\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl",
-		Flags:  append(flags, quietFlag()),
+		Flags:  append(flags, app.QuietFlag()),
 		Action: predict,
 	}
 }
 
 func predict(c *cli.Context) error {
-	if err := checkUsage(c, "model", "data", "out"); err != nil {
+	if err := app.CheckUsage(c, "model", "data", "out"); err != nil {
 		return err
 	}
 	out := c.String("out")

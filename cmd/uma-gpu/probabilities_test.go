@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -209,7 +210,7 @@ func TestNoTemperature(t *testing.T) {
 	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
 	const advice = "the model has no temperature, without which its scores make no probabilities: " +
 		"uma-gpu calibrate fits one"
-	fail(t, exitFailure, oldModel+": "+advice, "predict", "--model", oldModel, "--data", data, "--proba")
+	fail(t, app.ExitFailure, oldModel+": "+advice, "predict", "--model", oldModel, "--data", data, "--proba")
 	stdout, stderr := succeed(t, "eval", "--model", oldModel, "--data", data, "--confusion", noise)
 	if !strings.Contains(stdout, "corrected accuracy") || strings.Contains(stdout, "log-loss") ||
 		!strings.Contains(stderr, advice) {
@@ -231,7 +232,7 @@ func TestNoTemperature(t *testing.T) {
 	}
 	succeed(t, "predict", "--model", out, "--data", data, "--proba")
 	same := write(t, dir, "same.csv", "weight,height,kind\n2,30,cat\n2,30,dog\n")
-	fail(t, exitFailure, "same.csv: temperature: the scores say nothing of the labels",
+	fail(t, app.ExitFailure, "same.csv: temperature: the scores say nothing of the labels",
 		"calibrate", "--model", oldModel, "--data", same, "--out", out)
 }
 
@@ -255,6 +256,6 @@ func TestProbabilityUsage(t *testing.T) {
 		{[]string{"train", "--data", "d.csv", "--model", "m.npz", "--temperature-folds", "0"},
 			"--temperature-folds is 0, wanted 2 to 100"},
 	} {
-		fail(t, exitUsage, c.fragment, c.args...)
+		fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
@@ -36,9 +37,9 @@ func TestProgressOnATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMeter(tty)
+	m := app.NewMeter(tty)
 	now := time.Unix(1e9, 0)
-	m.now, m.last = func() time.Time { return now }, now
+	m.Now, m.Last = func() time.Time { return now }, now
 	_, task := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "learning", Unit: "step", Total: 10})
 	now = now.Add(time.Second)
 	task.Estimate(0.5)

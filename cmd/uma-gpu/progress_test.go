@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -18,15 +19,15 @@ import (
 )
 
 // clocked returns a meter on w by a clock that only the test moves.
-func clocked(w *bytes.Buffer) (*meter, *time.Time) {
+func clocked(w *bytes.Buffer) (*app.Meter, *time.Time) {
 	now := time.Unix(1e9, 0)
-	m := newMeter(w)
-	m.now, m.last, m.width = func() time.Time { return now }, now, func() int { return 80 }
+	m := app.NewMeter(w)
+	m.Now, m.Last, m.Width = func() time.Time { return now }, now, func() int { return 80 }
 	return m, &now
 }
 
 // fold makes a task of 1000 steps in the third of five folds, which began 20 s ago.
-func fold(t *testing.T, m *meter, now *time.Time) (folds, learning *progress.Task) {
+func fold(t *testing.T, m *app.Meter, now *time.Time) (folds, learning *progress.Task) {
 	ctx, folds := progress.Begin(progress.With(t.Context(), m), progress.Work{Name: "folds", Unit: "fold", Total: 5})
 	*now = now.Add(8 * time.Second)
 	folds.Add(2)
@@ -61,7 +62,7 @@ func TestProgressInPlainLines(t *testing.T) {
 func TestProgressIsDrawnSeldomAndCleared(t *testing.T) {
 	var w bytes.Buffer
 	m, now := clocked(&w)
-	m.live = true
+	m.Live = true
 	folds, learning := fold(t, m, now)
 	for range 500 {
 		learning.Add(1)
@@ -114,12 +115,12 @@ func TestProgressOfManyKindsFits(t *testing.T) {
 	} {
 		var w bytes.Buffer
 		m, now := clocked(&w)
-		m.live = true
+		m.Live = true
 		_, task := progress.Begin(progress.With(t.Context(), m), c.work)
 		*now = now.Add(4 * time.Second)
 		task.Reach(c.done)
-		if got := strings.TrimPrefix(w.String(), "\r\x1b[K"); got != c.want || columnsIn(got) > 79 {
-			t.Errorf("%+v: found %q of %d columns, want %q", c.work, got, columnsIn(got), c.want)
+		if got := strings.TrimPrefix(w.String(), "\r\x1b[K"); got != c.want || app.ColumnsIn(got) > 79 {
+			t.Errorf("%+v: found %q of %d columns, want %q", c.work, got, app.ColumnsIn(got), c.want)
 		}
 	}
 }
@@ -127,17 +128,17 @@ func TestProgressOfManyKindsFits(t *testing.T) {
 func TestNoProgress(t *testing.T) {
 	var w bytes.Buffer
 	m, now := clocked(&w)
-	m.still(true, false)
+	m.Still(true, false)
 	_, learning := fold(t, m, now)
 	learning.Add(1)
-	if w.Len() > 0 || m.watched() {
+	if w.Len() > 0 || m.Watched() {
 		t.Errorf("found %q, want nothing with --quiet", w.String())
 	}
-	if m.live = true; m.watched() {
+	if m.Live = true; m.Watched() {
 		t.Error("watched in spite of --quiet")
 	}
-	m.still(false, true)
-	if m.live {
+	m.Still(false, true)
+	if m.Live {
 		t.Error("a live line is drawn among the lines of --verbose")
 	}
 	// A pipe or a file is no terminal.
@@ -146,14 +147,14 @@ func TestNoProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if isTerminal(f) || isTerminal(&w) {
+	if app.IsTerminal(f) || app.IsTerminal(&w) {
 		t.Error("a file or a buffer is taken for a terminal")
 	}
 }
 
 func TestVerboseSteps(t *testing.T) {
 	var w bytes.Buffer
-	notes{w: &w}.step(host.Report{Step: 3, EstimatedError: 0.25, Fields: []learners.Field{
+	app.Notes{W: &w}.Step(host.Report{Step: 3, EstimatedError: 0.25, Fields: []learners.Field{
 		{Name: "pair", Value: engine.Pair{P: 0, Q: 1}}, {Name: "‖z‖", Value: 0.5}, {Name: "moved", Value: 3},
 	}}, []string{"cat", "a very long class name"})
 	want := `step 3: predicted "cat" to true "a very long class name", ‖z‖ 0.5, moved 3, estimated error 0.2500` + "\n"
@@ -235,8 +236,8 @@ func TestLongWorkTells(t *testing.T) {
 	} {
 		h := &heard{tasks: map[string]*progress.Task{}}
 		var out bytes.Buffer
-		app := newApp(&out, &out)
-		if err := app.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"}, c.args...)); err != nil {
+		program := newApp(&out, &out)
+		if err := program.RunContext(progress.With(t.Context(), h), append([]string{"uma-gpu"}, c.args...)); err != nil {
 			t.Errorf("uma-gpu %s: %v\n%s", strings.Join(c.args, " "), err, &out)
 		}
 		for _, want := range c.want {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -17,11 +19,11 @@ import (
 
 func queryCommand() *cli.Command {
 	data := append([]cli.Flag{
-		inputFlag{&cli.StringFlag{Name: "pool", Usage: "examples to ask about: `FILE` (required, to begin)"}},
-		inputFlag{&cli.StringFlag{Name: "labelled", Usage: "examples whose label is known: `FILE`"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "pool", Usage: "examples to ask about: `FILE` (required, to begin)"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled", Usage: "examples whose label is known: `FILE`"}},
 		&cli.StringFlag{Name: "classes", Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
 		&cli.StringFlag{Name: "show", Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
-		inputFlag{&cli.StringFlag{Name: "show-file",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "show-file",
 			Usage: "`FILE` with a line for each example of the pool, to show instead"}},
 	}, noisyDataFlags()[1:]...) // without --data
 	questions := []cli.Flag{
@@ -38,18 +40,18 @@ func queryCommand() *cli.Command {
 	}
 	output := []cli.Flag{
 		&cli.StringFlag{Name: "session", Usage: "`FOLDER` that keeps questions and answers, to go on with"},
-		inputFlag{&cli.StringFlag{Name: "answers", Usage: "`FILE` with answers, a CSV with columns id and label"}},
-		outputFlag{&cli.StringFlag{Name: "out", Value: "-",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "answers", Usage: "`FILE` with answers, a CSV with columns id and label"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-",
 			Usage: "`FILE` for the questions, CSV; - is standard output"}},
-		outputFlag{&cli.StringFlag{Name: "write-labelled",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-labelled",
 			Usage: "also write all labelled examples to `FILE`, to train on"}},
-		jsonFlag(), quietFlag(),
+		app.JSONFlag(), app.QuietFlag(),
 	}
 	flags := data
 	flags = append(flags, questions...)
 	flags = append(flags, learningFlags()...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "query",
@@ -127,7 +129,7 @@ func query(c *cli.Context) (err error) {
 func newQuestions(c *cli.Context) (*questions, error) {
 	q := &questions{folder: c.String("session")}
 	if q.folder == "" && c.String("answers") != "" {
-		return nil, usagef(c, "--answers is given without --session, which knows the questions")
+		return nil, app.Usagef(c, "--answers is given without --session, which knows the questions")
 	}
 	if err := q.open(c); err != nil {
 		return nil, err
@@ -137,41 +139,41 @@ func newQuestions(c *cli.Context) (*questions, error) {
 		return nil, err
 	}
 	q.data = c.String("pool")
-	strategy, err := oneOf(c, "strategy", strategyNames()...)
+	strategy, err := app.OneOf(c, "strategy", strategyNames()...)
 	if err != nil {
 		return nil, err
 	}
-	sampler, err := oneOf(c, "sampler", billiard, hitAndRun)
+	sampler, err := app.OneOf(c, "sampler", billiard, hitAndRun)
 	if err != nil {
 		return nil, err
 	}
 	if k := c.Int("k"); k < 1 {
-		return nil, usagef(c, "--k is %d, wanted at least 1", k)
+		return nil, app.Usagef(c, "--k is %d, wanted at least 1", k)
 	}
 	if members := c.Int("committee"); members < 2 || members > 100 {
-		return nil, usagef(c, "--committee is %d, wanted 2 to 100", members)
+		return nil, app.Usagef(c, "--committee is %d, wanted 2 to 100", members)
 	}
 	q.ask = active.Options{Strategy: active.Strategy(strategy), K: c.Int("k"), Seed: q.Seed,
 		Diversity: c.Float64("diversity"), Balance: c.Float64("balance"), Members: c.Int("committee"),
 		Slack: c.Float64("slack"), HitAndRun: sampler == hitAndRun}
 	for name, most := range map[string]float64{"diversity": 1, "balance": 1000, "slack": 1000} {
 		if v := c.Float64(name); !(v >= 0 && v <= most) {
-			return nil, usagef(c, "--%s is %v, wanted 0 to %v", name, v, most)
+			return nil, app.Usagef(c, "--%s is %v, wanted 0 to %v", name, v, most)
 		}
 	}
 	if c.IsSet("show") && c.IsSet("show-file") {
-		return nil, usagef(c, "--show and --show-file exclude each other")
+		return nil, app.Usagef(c, "--show and --show-file exclude each other")
 	}
 	if q.Kernel != nil && (q.Kernel.Search || q.Kernel.Mean) {
-		return nil, usagef(c, "--gamma is %s, which takes more labels than there are; give a number or median",
+		return nil, app.Usagef(c, "--gamma is %s, which takes more labels than there are; give a number or median",
 			c.String("gamma"))
 	}
 	if q.ownMap() {
-		return nil, usagef(c, "learner %s has a kernel map of its own, which needs labels; leave --kernel out, or "+
+		return nil, app.Usagef(c, "learner %s has a kernel map of its own, which needs labels; leave --kernel out, or "+
 			"choose another learner", q.Learner.Definition().Name)
 	}
 	if out := c.String("write-labelled"); out != "" {
-		return q, checkFormat(c, out)
+		return q, app.CheckFormat(c, out)
 	}
 	return q, nil
 }
@@ -188,7 +190,7 @@ func (q *questions) close() {
 
 // next trains, chooses the questions of a round, and keeps them.
 func (q *questions) next(c *cli.Context) (err error) {
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if q.ask.Noise, err = q.readNoise(c.Context, q.session.Classes); err != nil {
@@ -198,17 +200,17 @@ func (q *questions) next(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if q.Engine, err = q.device.open(q.notes, q.work(d)); err != nil {
+	if q.Engine, err = q.device.Open(q.notes, q.work(d)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, q.Engine.Close()) }()
-	q.Preparation, q.Watch = q.steps, host.Watch{Note: q.notes.say}
+	q.Preparation, q.Watch = q.steps, host.Watch{Note: q.notes.Say}
 	asked, predicted, err := q.choose(c.Context, d, labels)
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", q.data, adviseKernel(adviseMemory(err)))
+		return fmt.Errorf("%s: %w", q.data, app.AdviseKernel(app.AdviseMemory(err)))
 	}
 	round := active.Round{Asked: []int{}, Answers: []int32{}}
 	for _, i := range asked {
@@ -252,7 +254,7 @@ func (q *questions) choose(ctx context.Context, d *dataset.Dataset, labels []int
 		}
 		predicted = engine.Predicted(scores, len(d.Classes))[first:]
 	} else {
-		q.notes.say("questions: drawn at random until two classes have labels")
+		q.notes.Say("questions: drawn at random until two classes have labels")
 	}
 	if asked, err = p.Ask(ctx, q.ask, m); err != nil {
 		return nil, nil, err

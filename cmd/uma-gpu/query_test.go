@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // leaves writes a table of leaves with ids, texts, two features and their tree, and returns the trees.
@@ -237,34 +239,34 @@ func TestQueryRefuses(t *testing.T) {
 		want string
 		args []string
 	}{
-		{exitUsage, "--pool is missing", []string{"query"}},
-		{exitUsage, "--labelled is missing; to begin without any label", []string{"query", "--pool", "pool.csv"}},
-		{exitUsage, `--strategy is "guess", wanted random, margin`, append(begin, "--strategy", "guess")},
-		{exitUsage, "--k is 0, wanted at least 1", append(begin, "--k", "0")},
-		{exitUsage, "--diversity is 2, wanted 0 to 1", append(begin, "--diversity", "2")},
-		{exitUsage, "--committee is 1, wanted 2 to 100", append(begin, "--committee", "1")},
-		{exitUsage, `--sampler is "dice"`, append(begin, "--sampler", "dice")},
-		{exitUsage, "--show and --show-file exclude each other", append(begin, "--show-file", "few.csv")},
-		{exitUsage, "--gamma is search, which takes more labels", append(begin, "--kernel", "rbf", "--gamma", "search")},
-		{exitUsage, "--answers is given without --session", append(begin, "--answers", "few.csv")},
-		{exitUsage, `--classes is "a", wanted two classes`, []string{"query", "--pool", "bare.csv", "--classes", "a"}},
-		{exitUsage, `--classes is "a,a", wanted different`, []string{"query", "--pool", "bare.csv", "--classes", "a,a"}},
-		{exitFailure, "none/session.json: cannot read the session", []string{"query", "--session", "none", "--answers", "few.csv"}},
-		{exitFailure, `wanted the column of ids "name"`, append(begin, "--id", "name")},
-		{exitFailure, `twice.csv: found the id "x" of example 1 and of 2`, append(begin, "--pool", twice)},
-		{exitFailure, "bare.csv:1: ", append(begin[:5:5], "--pool", "bare.csv", "--ignore-columns", "id,text")},
-		{exitUsage, "--k is 4, and was 3 when the session in s began", []string{"query", "--session", "s", "--k", "4"}},
-		{exitUsage, "--seed is 2, and was not given when", []string{"query", "--session", "s", "--seed", "2"}},
-		{exitFailure, "a.csv:2: found the id \"leaf-0\", wanted one of the questions: no example of the pool",
+		{app.ExitUsage, "--pool is missing", []string{"query"}},
+		{app.ExitUsage, "--labelled is missing; to begin without any label", []string{"query", "--pool", "pool.csv"}},
+		{app.ExitUsage, `--strategy is "guess", wanted random, margin`, append(begin, "--strategy", "guess")},
+		{app.ExitUsage, "--k is 0, wanted at least 1", append(begin, "--k", "0")},
+		{app.ExitUsage, "--diversity is 2, wanted 0 to 1", append(begin, "--diversity", "2")},
+		{app.ExitUsage, "--committee is 1, wanted 2 to 100", append(begin, "--committee", "1")},
+		{app.ExitUsage, `--sampler is "dice"`, append(begin, "--sampler", "dice")},
+		{app.ExitUsage, "--show and --show-file exclude each other", append(begin, "--show-file", "few.csv")},
+		{app.ExitUsage, "--gamma is search, which takes more labels", append(begin, "--kernel", "rbf", "--gamma", "search")},
+		{app.ExitUsage, "--answers is given without --session", append(begin, "--answers", "few.csv")},
+		{app.ExitUsage, `--classes is "a", wanted two classes`, []string{"query", "--pool", "bare.csv", "--classes", "a"}},
+		{app.ExitUsage, `--classes is "a,a", wanted different`, []string{"query", "--pool", "bare.csv", "--classes", "a,a"}},
+		{app.ExitFailure, "none/session.json: cannot read the session", []string{"query", "--session", "none", "--answers", "few.csv"}},
+		{app.ExitFailure, `wanted the column of ids "name"`, append(begin, "--id", "name")},
+		{app.ExitFailure, `twice.csv: found the id "x" of example 1 and of 2`, append(begin, "--pool", twice)},
+		{app.ExitFailure, "bare.csv:1: ", append(begin[:5:5], "--pool", "bare.csv", "--ignore-columns", "id,text")},
+		{app.ExitUsage, "--k is 4, and was 3 when the session in s began", []string{"query", "--session", "s", "--k", "4"}},
+		{app.ExitUsage, "--seed is 2, and was not given when", []string{"query", "--session", "s", "--seed", "2"}},
+		{app.ExitFailure, "a.csv:2: found the id \"leaf-0\", wanted one of the questions: no example of the pool",
 			answers("id,label\nleaf-0,ash\n")},
-		{exitFailure, "a.csv:3: found the label \"elm\", wanted one of [\"ash\" \"beech\" \"cedar\"], or ?",
+		{app.ExitFailure, "a.csv:3: found the label \"elm\", wanted one of [\"ash\" \"beech\" \"cedar\"], or ?",
 			answers("id,label\n" + id + ",ash\n" + id + ",elm\n")},
-		{exitFailure, "with the label \"beech\", wanted that of line 2", answers("id,label\n" + id + ",ash\n" + id + ",beech\n")},
-		{exitFailure, "a.csv:1: found the columns [\"id\" \"tree\"]", answers("id,tree\n" + id + ",ash\n")},
-		{exitFailure, "a.csv:2: found 1 fields, wanted 2", answers("id,label\n" + id + "\n")},
-		{exitFailure, "a.csv:2:", answers("id,label\n\"" + id + ",ash\n")},
-		{exitFailure, "a.csv: found an empty file", answers("")},
-		{exitFailure, "cannot read the answers", []string{"query", "--session", "s", "--answers", "gone.csv"}},
+		{app.ExitFailure, "with the label \"beech\", wanted that of line 2", answers("id,label\n" + id + ",ash\n" + id + ",beech\n")},
+		{app.ExitFailure, "a.csv:1: found the columns [\"id\" \"tree\"]", answers("id,tree\n" + id + ",ash\n")},
+		{app.ExitFailure, "a.csv:2: found 1 fields, wanted 2", answers("id,label\n" + id + "\n")},
+		{app.ExitFailure, "a.csv:2:", answers("id,label\n\"" + id + ",ash\n")},
+		{app.ExitFailure, "a.csv: found an empty file", answers("")},
+		{app.ExitFailure, "cannot read the answers", []string{"query", "--session", "s", "--answers", "gone.csv"}},
 	} {
 		fail(t, c.code, c.want, c.args...)
 	}
@@ -280,11 +282,11 @@ func TestQueryRefuses(t *testing.T) {
 	succeed(t, "query", "--session", "s")
 	// Other data under the same name, and a damaged session.
 	write(t, dir, "pool.csv", string(read(t, "other.csv")))
-	fail(t, exitFailure, "pool.csv: found other examples than the session in s began with", "query", "--session", "s")
+	fail(t, app.ExitFailure, "pool.csv: found other examples than the session in s began with", "query", "--session", "s")
 	write(t, filepath.Join(dir, "s"), "session.json", string(kept[:len(kept)/2]))
-	fail(t, exitFailure, "session.json:", "query", "--session", "s")
+	fail(t, app.ExitFailure, "session.json:", "query", "--session", "s")
 	write(t, dir, "file", "")
-	fail(t, exitFailure, "found a file, wanted a folder", append(begin, "--session", "file")...)
+	fail(t, app.ExitFailure, "found a file, wanted a folder", append(begin, "--session", "file")...)
 }
 
 // folder returns all files below a folder.

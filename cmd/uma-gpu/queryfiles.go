@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -219,28 +220,28 @@ func (q *questions) tell(c *cli.Context) error {
 		r.Device = &device
 	}
 	if r.Agreement != nil {
-		q.notes.say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round ago (kappa %.3f)",
+		q.notes.Say("model: of %d labels; %.2f %% of the pool are predicted otherwise than a round ago (kappa %.3f)",
 			r.Labelled, 100*r.Agreement.Changed, r.Agreement.Kappa)
 	}
 	if len(r.Questions) == 0 {
-		q.notes.say("questions: none is left, each example of the pool has an answer")
+		q.notes.Say("questions: none is left, each example of the pool has an answer")
 	}
 	if r.Advice != "" {
-		q.notes.say("advice: %s", r.Advice)
+		q.notes.Say("advice: %s", r.Advice)
 	}
 	if path := c.String("write-labelled"); path != "" {
 		if len(known) == 0 {
 			return fmt.Errorf("%s: found no labelled example yet, wanted one to write", path)
 		}
 		some := dataset.Dataset{Examples: d.Pick(known), Classes: d.Classes, Features: d.Features,
-			Encoding: d.Encoding, Format: q.rest.Format}
+			Encoding: d.Encoding, Found: dataset.Found{Format: q.rest.Format}}
 		for _, i := range known {
 			some.Y = append(some.Y, labels[i])
 		}
-		if err := writeData(c.Context, path, &some, copyOptions(path, &some)); err != nil {
+		if err := app.WriteData(c.Context, path, &some, app.CopyOptions(path, &some)); err != nil {
 			return err
 		}
-		q.notes.say("labelled: %d examples written to %s", len(known), path)
+		q.notes.Say("labelled: %d examples written to %s", len(known), path)
 	}
 	if out := c.String("out"); out != "-" {
 		if err := atomicfile.Write(out, q.writeQuestions); err != nil {
@@ -250,7 +251,7 @@ func (q *questions) tell(c *cli.Context) error {
 		return q.writeQuestions(c.App.Writer)
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -46,14 +48,14 @@ func (q *questions) open(c *cli.Context) error {
 	} else {
 		q.session = kept
 	}
-	settings, devices := map[string]string{}, flagNames(deviceFlags())
+	settings, devices := map[string]string{}, app.FlagNames(device.Flags())
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
 		if slices.Contains(ofOneCall, name) || slices.Contains(devices, name) || !c.IsSet(name) {
 			continue
 		}
 		value := fmt.Sprint(c.Value(name))
-		if _, ok := f.(fileFlag); ok && value != "" && value != "-" {
+		if _, ok := f.(app.FileFlag); ok && value != "" && value != "-" {
 			if value, err = filepath.Abs(value); err != nil {
 				return err
 			}
@@ -64,7 +66,7 @@ func (q *questions) open(c *cli.Context) error {
 			if ok {
 				was = "was " + old
 			}
-			return usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or begin another session in "+
+			return app.Usagef(c, "--%s is %s, and %s when the session in %s began; leave it out, or begin another session in "+
 				"another folder, with --labelled from --write-labelled", name, value, was, q.folder)
 		}
 	}
@@ -95,7 +97,7 @@ func (q *questions) read(c *cli.Context) error {
 		if q.session.Classes = nil; c.String("classes") != "" {
 			o.Classes = strings.Split(c.String("classes"), ",")
 		}
-		if q.labelled, err = readData(c.Context, path, o, q.notes); err != nil {
+		if q.labelled, err = app.ReadData(c.Context, path, o, q.notes); err != nil {
 			return fmt.Errorf("%w (of --labelled; --classes names classes that it has no example of)", err)
 		}
 		if pool.Encoding = q.labelled.Encoding; pool.Encoding == nil {
@@ -106,10 +108,10 @@ func (q *questions) read(c *cli.Context) error {
 			pool.Features, pool.LabelColumn = q.labelled.FeatureCount(), cmp.Or(pool.LabelColumn, "last")
 		}
 	} else if c.String("classes") == "" {
-		return usagef(c, "--labelled is missing; to begin without any label, name the classes: --classes a,b,c")
+		return app.Usagef(c, "--labelled is missing; to begin without any label, name the classes: --classes a,b,c")
 	}
 	pool.NoLabels, pool.Labels = true, ""
-	if q.rest, err = readData(c.Context, c.String("pool"), pool, q.notes); err != nil {
+	if q.rest, err = app.ReadData(c.Context, c.String("pool"), pool, q.notes); err != nil {
 		return fmt.Errorf("%w (of --pool, wanted the features of --labelled; a label column that it has is named by "+
 			"--label-column)", err)
 	}
@@ -150,7 +152,7 @@ func (q *questions) alike() error {
 		if d == nil {
 			continue
 		}
-		if err := checkRaw(d, "give the original data"); err != nil {
+		if err := app.CheckRaw(d, "give the original data"); err != nil {
 			return err
 		}
 	}
@@ -219,11 +221,11 @@ func (q *questions) same(c *cli.Context) error {
 	}
 	for k, name := range classes {
 		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k], classes[k]) {
-			return usagef(c, "--classes is %q, wanted different names", c.String("classes"))
+			return app.Usagef(c, "--classes is %q, wanted different names", c.String("classes"))
 		}
 	}
 	if len(classes) < 2 {
-		return usagef(c, "--classes is %q, wanted two classes or more", c.String("classes"))
+		return app.Usagef(c, "--classes is %q, wanted two classes or more", c.String("classes"))
 	}
 	s := q.session
 	hash := func(d *dataset.Dataset, was string) (is string, same bool) {
@@ -260,7 +262,7 @@ func (q *questions) answer(c *cli.Context) error {
 			asked[q.ids[i]] = &r.Answers[k]
 		}
 	}
-	answers, err := awaited(c.Context, path, func(path string) ([]answered, error) {
+	answers, err := app.Awaited(c.Context, path, func(path string) ([]answered, error) {
 		return readAnswers(path, q.session.Classes, func(id string) string {
 			switch _, known := q.place[id]; {
 			case asked[id] != nil:
@@ -281,7 +283,7 @@ func (q *questions) answer(c *cli.Context) error {
 		case *was == active.Unknown:
 			fresh++
 		case *was != a.label:
-			q.notes.warn("%s:%d: the answer to id %q was another one; this one counts", path, a.line, a.id)
+			q.notes.Warn("%s:%d: the answer to id %q was another one; this one counts", path, a.line, a.id)
 		}
 		if *was = a.label; a.label == active.Aside {
 			aside++
@@ -291,7 +293,7 @@ func (q *questions) answer(c *cli.Context) error {
 	if aside > 0 {
 		said = fmt.Sprintf(", %d put aside", aside)
 	}
-	q.notes.say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path, fresh, said,
+	q.notes.Say("answers: %d in %s, %d of them new%s; %d questions are open", len(answers), path, fresh, said,
 		q.session.Open())
 	return q.session.Save(q.file("session.json"))
 }
@@ -321,7 +323,7 @@ func (q *questions) written() error {
 		if err := atomicfile.Write(path, q.writeQuestions); err != nil {
 			return err
 		}
-		q.notes.say("questions: round %d, %d of them, in %s", number, q.session.Open(), path)
+		q.notes.Say("questions: round %d, %d of them, in %s", number, q.session.Open(), path)
 	}
 	return atomicfile.Write(q.file("labels.csv"), func(w io.Writer) error {
 		return writeAnswers(w, q.session, q.ids)

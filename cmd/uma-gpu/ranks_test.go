@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // TestRanksWithoutMPI: a program that mpirun starts but that knows no MPI trains nothing, where it would
@@ -15,7 +17,7 @@ func TestRanksWithoutMPI(t *testing.T) {
 	c := program(t, "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1", "train",
 		"--data", synthetic(t, dir), "--model", filepath.Join(dir, "m.npz"))
 	out, err := c.CombinedOutput()
-	if exitOf(t, err) != exitFailure || !strings.Contains(string(out), "rank 1 of 2") ||
+	if exitOf(t, err) != app.ExitFailure || !strings.Contains(string(out), "rank 1 of 2") ||
 		!strings.Contains(string(out), "build it with -tags mpi") {
 		t.Errorf("%v: %s", err, out)
 	}

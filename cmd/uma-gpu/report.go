@@ -8,8 +8,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -22,26 +25,26 @@ const (
 )
 
 func reportCommand() *cli.Command {
-	data := without(dataFlags("examples with labels, noisy or not"), "data")
-	data = append([]cli.Flag{inputFlag{&cli.StringFlag{Name: "data", Usage: "examples to judge by: `FILE`"}}}, data...)
-	data = append(data, matchFlag(),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of their labels: `FILE`, CSV or .npy; " +
+	data := without(app.DataFlags("examples with labels, noisy or not"), "data")
+	data = append([]cli.Flag{app.InputFlag{StringFlag: &cli.StringFlag{Name: "data", Usage: "examples to judge by: `FILE`"}}}, data...)
+	data = append(data, app.MatchFlag(),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix of their labels: `FILE`, CSV or .npy; " +
 			"else the model's"}},
-		axesFlag(),
+		app.AxesFlag(),
 		&cli.StringFlag{Name: "judge", Value: "auto",
 			Usage: "`WHO` judges: folds, trainings without each part; model; or auto"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings"},
-		inputFlag{&cli.StringFlag{Name: "history", Usage: "the training's curve: `FILE` that train --history wrote"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "history", Usage: "the training's curve: `FILE` that train --history wrote"}},
 		&cli.StringFlag{Name: "show", Usage: "`COLUMN` of the data to show of suspicious rows: a text"},
-		inputFlag{&cli.StringFlag{Name: "show-file", Usage: "`FILE` with a line for each example, to show instead"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "show-file", Usage: "`FILE` with a line for each example, to show instead"}},
 		&cli.StringFlag{Name: "pictures", DefaultText: "of IDX",
 			Usage: "examples are pictures of `WxH` pixels, or none"})
 	var flags []cli.Flag
-	flags = append(flags, append([]cli.Flag{modelFlag()}, data...)...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, append([]cli.Flag{app.ModelFlag()}, data...)...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "out", Usage: "page to write, `FILE`.html, and its numbers, FILE.json; else text"}},
-		jsonFlag(), quietFlag()}...)
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "page to write, `FILE`.html, and its numbers, FILE.json; else text"}},
+		app.JSONFlag(), app.QuietFlag()}...)
 	return &cli.Command{
 		Name:  "report",
 		Usage: "show a model, its labels and how far to trust both, as one page",
@@ -65,20 +68,20 @@ func reportCommand() *cli.Command {
 type reporter struct {
 	report.Report
 	out   string // "" for text
-	notes notes
+	notes app.Notes
 }
 
 // newReporter begins a report, which goes to the file out, of a model in a file.
 func newReporter(c *cli.Context, out, file string, m *model.Model) *reporter {
-	r := &reporter{out: out, notes: newNotes(c)}
+	r := &reporter{out: out, notes: app.NewNotes(c)}
 	r.Command = commandLine(c)
 	r.Model, r.Classes = report.NewModel(file, m), m.Meta.Classes
 	if m.Confusion != nil {
-		r.Noise = &report.Noise{Source: "the one that was given to the training", Matrix: rows(m.Confusion, m.Q)}
+		r.Noise = &report.Noise{Source: "the one that was given to the training", Matrix: app.Rows(m.Confusion, m.Q)}
 	} else if l := m.Learned; l != nil {
 		r.Noise = &report.Noise{Source: "the one that was learned from the labels, with the model",
-			Matrix: rows(l.Confusion, m.Q),
-			Errors: rows(l.Error, m.Q)}
+			Matrix: app.Rows(l.Confusion, m.Q),
+			Errors: app.Rows(l.Error, m.Q)}
 	}
 	return r
 }
@@ -87,7 +90,7 @@ func newReporter(c *cli.Context, out, file string, m *model.Model) *reporter {
 func reportName(c *cli.Context, flag string) (string, error) {
 	out := c.String(flag)
 	if ext := strings.ToLower(filepath.Ext(out)); out != "" && ext != ".html" && ext != ".htm" {
-		return "", usagef(c, "--%s is %q, wanted a name that ends in .html", flag, out)
+		return "", app.Usagef(c, "--%s is %q, wanted a name that ends in .html", flag, out)
 	}
 	return out, nil
 }
@@ -96,7 +99,7 @@ func reportName(c *cli.Context, flag string) (string, error) {
 func jsonName(page string) string { return strings.TrimSuffix(page, filepath.Ext(page)) + ".json" }
 
 func reportModel(c *cli.Context) error {
-	if err := checkUsage(c, "model"); err != nil {
+	if err := app.CheckUsage(c, "model"); err != nil {
 		return err
 	}
 	out, err := reportName(c, "out")
@@ -113,13 +116,13 @@ func reportModel(c *cli.Context) error {
 	}
 	r := newReporter(c, out, file, g.model)
 	if path := c.String("history"); path != "" {
-		if r.History, err = awaited(c.Context, path, readHistory); err != nil {
+		if r.History, err = app.Awaited(c.Context, path, readHistory); err != nil {
 			return err
 		}
 	}
 	if g.data == "" {
 		if path := c.String("confusion"); path != "" {
-			return usagef(c, "--confusion is given without --data, whose labels are noisy by it")
+			return app.Usagef(c, "--confusion is given without --data, whose labels are noisy by it")
 		}
 	} else if err := r.judge(c, g); err != nil {
 		return err
@@ -129,7 +132,7 @@ func reportModel(c *cli.Context) error {
 
 // write writes the report, or prints it.
 func (r *reporter) write(c *cli.Context) error {
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	r.Conclude()
@@ -152,7 +155,7 @@ func (r *reporter) write(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r.notes.say("report: %s, its numbers in %s", r.out, numbers)
+	r.notes.Say("report: %s, its numbers in %s", r.out, numbers)
 	if c.Bool("json") && c.Command.Name == "report" {
 		return r.WriteJSON(c.App.Writer)
 	}
@@ -175,7 +178,7 @@ func commandLine(c *cli.Context) string {
 }
 
 // reported adds the report that train --report asks for.
-func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix, h *host.History) error {
+func (t *training) reported(c *cli.Context, trained *host.Trained, noise *confusion.Matrix, h *judge.History) error {
 	if t.page == "" {
 		return nil
 	}
@@ -211,19 +214,19 @@ func (t *training) checkReport(c *cli.Context) (err error) {
 			return err
 		}
 		if c.Bool("stream") {
-			return usagef(c, "--history goes not with --stream, which is one step")
+			return app.Usagef(c, "--history goes not with --stream, which is one step")
 		}
 	}
 	switch {
 	case t.page == "":
 		return nil
 	case t.data == "-":
-		return usagef(c, "--report wants to read the data twice, and standard input can be read once; write it to a file")
+		return app.Usagef(c, "--report wants to read the data twice, and standard input can be read once; write it to a file")
 	case c.Bool("stream") || t.annotators != "":
-		return usagef(c,
+		return app.Usagef(c,
 			"--report goes neither with --stream nor with --annotators; give report a model and data with labels")
-	case t.model != "" && samePlace(c, jsonName(t.page), t.model):
-		return usagef(c, "--report writes its numbers to %s, which is --model", jsonName(t.page))
+	case t.model != "" && app.SamePlace(c, jsonName(t.page), t.model):
+		return app.Usagef(c, "--report writes its numbers to %s, which is --model", jsonName(t.page))
 	}
 	return atomicfile.CheckWritable(jsonName(t.page))
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
@@ -167,17 +168,17 @@ func TestReportUsage(t *testing.T) {
 		want string
 		args []string
 	}{
-		{exitUsage, "ends in .html", []string{"report", "--model", "m.npz", "--out", "r.txt"}},
-		{exitUsage, "ends in .html", append(train[:7:7], "--report", "r")},
-		{exitUsage, "ends in .csv or .jsonl", append(train[:7:7], "--history", "h")},
-		{exitUsage, "standard input", append(train[:7:7], "--data", "-", "--report", "r.html")},
-		{exitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--report", "r.html")},
-		{exitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--history", "h.csv")},
-		{exitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "8"}},
-		{exitFailure, "64 features, wanted 7×7", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "7x7"}},
-		{exitUsage, "--folds", []string{"report", "--model", "m.npz", "--folds", "1"}},
-		{exitUsage, "without --data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
-		{exitUsage, "same file", append(train[:7:7], "--report", "r.html", "--history", "r.html")},
+		{app.ExitUsage, "ends in .html", []string{"report", "--model", "m.npz", "--out", "r.txt"}},
+		{app.ExitUsage, "ends in .html", append(train[:7:7], "--report", "r")},
+		{app.ExitUsage, "ends in .csv or .jsonl", append(train[:7:7], "--history", "h")},
+		{app.ExitUsage, "standard input", append(train[:7:7], "--data", "-", "--report", "r.html")},
+		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--report", "r.html")},
+		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias", "--stream", "--history", "h.csv")},
+		{app.ExitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "8"}},
+		{app.ExitFailure, "64 features, wanted 7×7", []string{"report", "--model", "m.npz", "--data", "digits.csv", "--pictures", "7x7"}},
+		{app.ExitUsage, "--folds", []string{"report", "--model", "m.npz", "--folds", "1"}},
+		{app.ExitUsage, "without --data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
+		{app.ExitUsage, "same file", append(train[:7:7], "--report", "r.html", "--history", "r.html")},
 	} {
 		fail(t, c.code, c.want, c.args...)
 	}

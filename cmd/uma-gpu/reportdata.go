@@ -9,11 +9,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/report"
@@ -23,7 +26,7 @@ import (
 type grounds struct {
 	data          string
 	read          dataset.Options
-	device        *device
+	device        *device.Device
 	model         *model.Model
 	judge         string // auto, folds or model
 	folds         int
@@ -34,17 +37,17 @@ type grounds struct {
 // newGrounds checks the flags of report.
 func newGrounds(c *cli.Context) (g *grounds, err error) {
 	g = &grounds{data: c.String("data"), folds: c.Int("folds"), width: -1}
-	if g.read, err = dataOptions(c); err != nil {
+	if g.read, err = app.DataOptions(c); err != nil {
 		return nil, err
 	}
-	if g.judge, err = oneOf(c, "judge", "auto", byFolds, byModel); err != nil {
+	if g.judge, err = app.OneOf(c, "judge", "auto", byFolds, byModel); err != nil {
 		return nil, err
 	}
-	if g.folds < 2 || g.folds > host.MostFolds {
-		return nil, usagef(c, "--folds is %d, wanted 2 to %d", g.folds, host.MostFolds)
+	if g.folds < 2 || g.folds > judge.MostFolds {
+		return nil, app.Usagef(c, "--folds is %d, wanted 2 to %d", g.folds, judge.MostFolds)
 	}
 	if c.IsSet("show") && c.IsSet("show-file") {
-		return nil, usagef(c, "--show and --show-file exclude each other")
+		return nil, app.Usagef(c, "--show and --show-file exclude each other")
 	}
 	switch text := c.String("pictures"); text {
 	case "":
@@ -56,13 +59,13 @@ func newGrounds(c *cli.Context) (g *grounds, err error) {
 		g.width, errs[0] = strconv.Atoi(width)
 		g.height, errs[1] = strconv.Atoi(height)
 		if !ok || errors.Join(errs[:]...) != nil || g.width < 1 || g.height < 1 || g.width > 1<<12 || g.height > 1<<12 {
-			return nil, usagef(c, "--pictures is %q, wanted such as 28x28, or none", text)
+			return nil, app.Usagef(c, "--pictures is %q, wanted such as 28x28, or none", text)
 		}
 	}
 	if g.noiseOf, err = noiseFlags(c); err != nil {
 		return nil, err
 	}
-	g.device, err = chooseDevice(c)
+	g.device, err = device.Choose(c)
 	return g, err
 }
 
@@ -98,7 +101,7 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 	if err != nil {
 		return err
 	}
-	j, err := judge(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
+	j, err := judgementOf(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
 	if err != nil {
 		return err
 	}
@@ -118,13 +121,13 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 }
 
 // readData reads the examples raw, as the model's features.
-func (g *grounds) readData(c *cli.Context, n notes) (*dataset.Dataset, error) {
+func (g *grounds) readData(c *cli.Context, n app.Notes) (*dataset.Dataset, error) {
 	o := g.read
 	o.Classes = g.model.Meta.Classes
 	if g.model.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	return readFor(c, o, g.model.Meta.Features, n)
+	return app.ReadFor(c, o, g.model.Meta.Features, n)
 }
 
 // noise returns the matrix by which the labels are noisy, nil if they are right: those that the model learned from are
@@ -136,9 +139,9 @@ func (r *reporter) noise(g *grounds, learned bool) (*confusion.Matrix, error) {
 	}
 	if given != nil {
 		q := given.Q()
-		r.Noise = &report.Noise{Source: "the one that was given", Matrix: rows(given.P, q)}
+		r.Noise = &report.Noise{Source: "the one that was given", Matrix: app.Rows(given.P, q)}
 		if given.Error != nil {
-			r.Noise.Errors = rows(given.Error, q)
+			r.Noise.Errors = app.Rows(given.Error, q)
 		}
 		return given, nil
 	}
@@ -160,7 +163,7 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 		return err
 	}
 	if g.model.Meta.From != "" {
-		r.notes.say("report: the model's training began with weights of another; these begin with 0")
+		r.notes.Say("report: the model's training began with weights of another; these begin with 0")
 	}
 	noise := o.noise
 	if told == nil {
@@ -170,7 +173,7 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 	if o.data.Prepared != nil {
 		o.steps = ""
 	}
-	r.notes.say("report: %d trainings, each without a part of the examples", g.folds)
+	r.notes.Say("report: %d trainings, each without a part of the examples", g.folds)
 	ways := progress.Work{Name: "judging the settings", Unit: "way", Total: 1}
 	if told != nil {
 		ways.Total = 2
@@ -192,12 +195,12 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 		return nil
 	}
 	o.noise = nil
-	r.notes.say("report: the same without a confusion matrix")
+	r.notes.Say("report: the same without a confusion matrix")
 	if err := o.train(ctx, g.folds); err != nil {
 		return err
 	}
 	task.Add(1)
-	check, err := host.CheckNoise(o.data.Y, noise, with, o.held)
+	check, err := judge.CheckNoise(o.data.Y, noise, with, o.held)
 	if err != nil && !errors.Is(err, model.ErrNoTemperature) {
 		return err
 	}
@@ -208,14 +211,14 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 // predict has the model judge all examples.
 func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 	d, m := o.data, g.model
-	where := workOn(d, m.Q)
+	where := device.WorkOn(d, m.Q)
 	if m.Projection != nil {
-		where = workOnComponents(d.N, m.D, m.Q)
+		where = device.WorkOnComponents(d.N, m.D, m.Q)
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	e, err := g.device.open(o.notes, where)
+	e, err := g.device.Open(o.notes, where)
 	if err != nil {
 		return err
 	}
@@ -227,9 +230,9 @@ func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 		}
 		scored = m.ScoresPrepared
 	}
-	o.held = &host.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
+	o.held = &judge.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
 	o.held.Scores, err = scored(c.Context, e, d)
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -26,17 +27,17 @@ func checkpointOf(c *cli.Context) (host.Checkpoint, error) {
 	k := host.Checkpoint{Path: c.String("checkpoint")}
 	if k.Path == "" {
 		if c.IsSet("every") {
-			return k, usagef(c, "--every is given without --checkpoint")
+			return k, app.Usagef(c, "--every is given without --checkpoint")
 		}
 		return k, nil
 	}
 	text := c.String("every")
 	var err error
-	if k.Steps, err = parseCount(text); err != nil {
+	if k.Steps, err = app.ParseCount(text); err != nil {
 		k.Every, err = time.ParseDuration(text)
 	}
 	if err != nil || k.Steps < 0 || k.Every < 0 || k.Steps == 0 && k.Every == 0 {
-		return k, usagef(c, "--every is %q, wanted a time above 0 such as 30s or 5m, "+
+		return k, app.Usagef(c, "--every is %q, wanted a time above 0 such as 30s or 5m, "+
 			"or a number of steps of at least 1", text)
 	}
 	return k, nil
@@ -56,11 +57,11 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 	resume, from := c.String("resume"), c.String("from")
 	switch {
 	case resume != "" && from != "":
-		return nil, usagef(c, "--resume and --from exclude each other")
+		return nil, app.Usagef(c, "--resume and --from exclude each other")
 	case from != "":
-		for _, name := range append([]string{"kernel", "normalize"}, flagNames(kernelFlags())...) {
+		for _, name := range append([]string{"kernel", "normalize"}, app.FlagNames(app.KernelFlags())...) {
 			if c.IsSet(name) {
-				return nil, usagef(c, "--%s is given with --from, whose model has a preparation and kernel of its own", name)
+				return nil, app.Usagef(c, "--%s is given with --from, whose model has a preparation and kernel of its own", name)
 			}
 		}
 		var err error
@@ -68,7 +69,7 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 		return nil, err
 	case resume == "":
 		if c.IsSet("match-features") {
-			return nil, usagef(c, "--match-features is given without --resume or --from")
+			return nil, app.Usagef(c, "--match-features is given without --resume or --from")
 		}
 		return nil, nil
 	}
@@ -96,10 +97,10 @@ func (t *training) continueFrom(c *cli.Context) (learners.Params, error) {
 	}
 	t.Seed = m.Meta.Seed
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") && steps < m.Meta.Steps {
-		return nil, usagef(c, "--max-steps is %d, wanted at least %d, the steps that the training has made",
+		return nil, app.Usagef(c, "--max-steps is %d, wanted at least %d, the steps that the training has made",
 			steps, m.Meta.Steps)
 	}
-	t.notes.say("resume: %s, after %d steps", resume, m.Meta.Steps)
+	t.notes.Say("resume: %s, after %d steps", resume, m.Meta.Steps)
 	return params, nil
 }
 
@@ -109,7 +110,7 @@ func asBegun(c *cli.Context, flag string, now, then any) error {
 	if now == then {
 		return nil
 	}
-	return usagef(c, "--%s is %v, wanted %v as the training to go on with began", flag, now, then)
+	return app.Usagef(c, "--%s is %v, wanted %v as the training to go on with began", flag, now, then)
 }
 
 // checkMapped compares the flags of the preparation and kernel with those of the training
@@ -135,7 +136,7 @@ func (t *training) checkMapped(c *cli.Context, m *model.Model) error {
 	}
 	kind := then.Function.Kind
 	if then.Cosine {
-		kind = cosine
+		kind = app.Cosine
 	}
 	if err := asBegun(c, "kernel", c.String("kernel"), kind); err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // resumable returns the arguments of a training of a few steps on noisy digits, which
@@ -135,13 +137,13 @@ func TestResumeInterrupted(t *testing.T) {
 		args := with(train, more...)
 		for _, line := range []string{"step 1:", "step 5:", "step 23:"} {
 			code, _, stderr := interrupt(t, line, with(args, "--verbose", "--model", m)...)
-			if code != exitInterrupted || !strings.Contains(stderr, "--resume "+m+" goes on") {
+			if code != app.ExitInterrupted || !strings.Contains(stderr, "--resume "+m+" goes on") {
 				t.Fatalf("exit code %d\n%s", code, stderr)
 			}
 			succeed(t, "eval", "--model", m, "--data", train[2])
 			if line == "step 1:" { // and once more
 				code, _, _ = interrupt(t, "step 3:", with(args, "--verbose", "--model", m, "--resume", m, "--checkpoint", k)...)
-				if code != exitInterrupted {
+				if code != app.ExitInterrupted {
 					t.Fatalf("exit code %d", code)
 				}
 			}
@@ -189,19 +191,19 @@ func TestResumeRefuses(t *testing.T) {
 		if strings.Contains("--gamma --coef0 --degree --components --landmarks --normalize-components", c.flag) {
 			more = append(more, "--kernel", "poly")
 		}
-		fail(t, exitUsage, c.want+" as the training to go on with began", with(resume, more...)...)
+		fail(t, app.ExitUsage, c.want+" as the training to go on with began", with(resume, more...)...)
 	}
-	fail(t, exitUsage, "--kernel is rbf, wanted none as", with(train,
+	fail(t, app.ExitUsage, "--kernel is rbf, wanted none as", with(train,
 		"--model", m, "--resume", linear, "--kernel", "rbf")...)
-	fail(t, exitUsage, "--max-steps is 12, wanted at least 13, the steps that the training has made",
+	fail(t, app.ExitUsage, "--max-steps is 12, wanted at least 13, the steps that the training has made",
 		with(resume, "--max-steps", "12")...)
-	fail(t, exitUsage, "--resume and --from exclude each other", with(resume, "--from", done)...)
-	fail(t, exitFailure, done+": found a model whose training had ended (max-steps after 24 steps), wanted a checkpoint",
+	fail(t, app.ExitUsage, "--resume and --from exclude each other", with(resume, "--from", done)...)
+	fail(t, app.ExitFailure, done+": found a model whose training had ended (max-steps after 24 steps), wanted a checkpoint",
 		with(train, "--model", m, "--resume", done)...)
-	fail(t, exitFailure, "no such file", with(train, "--model", m, "--resume", filepath.Join(dir, "none.npz"))...)
-	fail(t, exitUsage, "--every is given without --checkpoint", with(train, "--model", m, "--every", "3")...)
+	fail(t, app.ExitFailure, "no such file", with(train, "--model", m, "--resume", filepath.Join(dir, "none.npz"))...)
+	fail(t, app.ExitUsage, "--every is given without --checkpoint", with(train, "--model", m, "--every", "3")...)
 	for _, every := range []string{"0", "-1", "0s", "-3s", "often", "1.5"} {
-		fail(t, exitUsage, fmt.Sprintf("--every is %q, wanted a time above 0", every),
+		fail(t, app.ExitUsage, fmt.Sprintf("--every is %q, wanted a time above 0", every),
 			with(train, "--model", m, "--checkpoint", k, "--every", every)...)
 	}
 
@@ -210,12 +212,12 @@ func TestResumeRefuses(t *testing.T) {
 	data, matrix := noisy(t, other, filepath.Join(dir, "few.csv"), "--seed", "3")
 	advice := "give what the training began with, or --from " + k + " to begin anew with its weights"
 	for _, words := range []string{k + ": ", "found data ", advice} {
-		fail(t, exitFailure, words, with(resume, "--data", data)...)
+		fail(t, app.ExitFailure, words, with(resume, "--data", data)...)
 	}
 	slightly := strings.NewReplacer("\n0,0.6,", "\n0,0.6000001,", "\n1,0.4,", "\n1,0.3999999,")
 	table := slightly.Replace(string(read(t, matrix)))
 	for _, words := range []string{k + ": ", "found confusion matrix another one, wanted that of the file as", advice} {
-		fail(t, exitFailure, words, with(resume, "--confusion", write(t, other, "other.csv", table))...)
+		fail(t, app.ExitFailure, words, with(resume, "--confusion", write(t, other, "other.csv", table))...)
 	}
 	if left := names(t, other); len(left) != 3 {
 		t.Errorf("found %q", left)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // lockedBuffer is written by a command that runs and read by its test.
@@ -63,7 +65,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if code := <-ended; code != exitOK || !strings.Contains(stderr.String(), "all requests were answered") ||
+	if code := <-ended; code != app.ExitOK || !strings.Contains(stderr.String(), "ended") ||
 		strings.Contains(stderr.String(), "warning") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
@@ -80,17 +82,17 @@ func TestServeUsage(t *testing.T) {
 	dir := t.TempDir()
 	data, at := write(t, dir, "pets.csv", pets), filepath.Join(dir, "m.npz")
 	succeed(t, "train", "--data", data, "--model", at)
-	fail(t, exitFailure, "give another address", "serve", "--model", at, "--listen", "nowhere")
-	fail(t, exitUsage, "--max-body is", "serve", "--model", at, "--max-body", "0")
-	fail(t, exitUsage, "--max-rows is 0", "serve", "--model", at, "--max-rows", "0")
-	fail(t, exitUsage, "--time-limit is 0s", "serve", "--model", at, "--time-limit", "0s")
-	fail(t, exitFailure, "no such file", "serve", "--model", filepath.Join(dir, "none.npz"))
+	fail(t, app.ExitFailure, "give another address", "serve", "--model", at, "--listen", "nowhere")
+	fail(t, app.ExitUsage, "--max-body is", "serve", "--model", at, "--max-body", "0")
+	fail(t, app.ExitUsage, "--max-rows is 0", "serve", "--model", at, "--max-rows", "0")
+	fail(t, app.ExitUsage, "--time-limit is 0s", "serve", "--model", at, "--time-limit", "0s")
+	fail(t, app.ExitFailure, "no such file", "serve", "--model", filepath.Join(dir, "none.npz"))
 	// It warns of an address that others reach, and then ends, for the context has ended.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
 	code := runContext(ctx, []string{"serve", "--model", at, "--listen", ":0", "--drain", "1ms"}, io.Discard, &stderr)
-	if code != exitOK || !strings.Contains(stderr.String(), "is open to other machines") {
+	if code != app.ExitOK || !strings.Contains(stderr.String(), "is open to other machines") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -45,10 +47,10 @@ func TestSeveralDevices(t *testing.T) {
 		{"--shares: found 3 shares, wanted 2", []string{"--device", "cpu+cpu", "--shares", "1,1,1"}},
 		{"--shares is of several devices", []string{"--device", "cpu", "--shares", "1"}},
 	} {
-		fail(t, exitUsage, c.fragment, append([]string{"train", "--data", data, "--model", other}, c.more...)...)
+		fail(t, app.ExitUsage, c.fragment, append([]string{"train", "--data", data, "--model", other}, c.more...)...)
 	}
 	for _, list := range []string{"cpu+auto", "cpu+nothing", "cpu+"} {
-		fail(t, exitNoDevice, "device", "train", "--data", data, "--model", other, "--device", list)
+		fail(t, app.ExitNoDevice, "device", "train", "--data", data, "--model", other, "--device", list)
 	}
 }
 
@@ -56,9 +58,9 @@ func TestSeveralDevices(t *testing.T) {
 // several devices can be measured with less memory.
 func TestMeasuredShares(t *testing.T) {
 	var said strings.Builder
-	d := &device{parts: []*device{{selection: selection{cpu: processors[0].new}},
-		{selection: selection{cpu: processors[1].new}}}}
-	e, err := d.open(notes{w: &said}, work{features: 20, classes: 3, values: processorValues})
+	d := &device.Device{Parts: []*device.Device{{Selection: device.Selection{CPU: device.Processors[0].New}},
+		{Selection: device.Selection{CPU: device.Processors[1].New}}}}
+	e, err := d.Open(app.Notes{W: &said}, device.Work{Features: 20, Classes: 3, Values: device.ProcessorValues})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +68,14 @@ func TestMeasuredShares(t *testing.T) {
 	if !strings.Contains(said.String(), "shares of the examples: cpu ") {
 		t.Errorf("said %s", &said)
 	}
-	again, err := d.reopen("", 1<<20)
+	again, err := d.Reopen("", 1<<20)
 	if err != nil || again.Device().ID != "cpu+cpu:plain" {
 		t.Errorf("opened again: %v, %v", again, err)
 	}
 	if err := again.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := sharesText([]engine.Engine{e, e, e, e}, slices.Repeat([]int{3}, 4)); !strings.Contains(got, "25 %") {
+	if got := device.SharesText([]engine.Engine{e, e, e, e}, slices.Repeat([]int{3}, 4)); !strings.Contains(got, "25 %") {
 		t.Errorf("found %s", got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -31,9 +32,9 @@ func showCommand() *cli.Command {
 			"with standard errors, and which annotators were best and worst.\n\n" +
 			"Example: uma-gpu confusion show C.csv",
 		Flags: []cli.Flag{
-			axesFlag(),
+			app.AxesFlag(),
 			&cli.StringFlag{Name: "classes", Usage: "comma list of class `NAMES`, in the order of the matrix"},
-			jsonFlag(),
+			app.JSONFlag(),
 		},
 		Action: show,
 	}
@@ -52,11 +53,11 @@ func show(c *cli.Context) error {
 	path := c.Args().First()
 	switch {
 	case path == "":
-		return usagef(c, "the file of the confusion matrix is missing")
+		return app.Usagef(c, "the file of the confusion matrix is missing")
 	case c.Args().Len() > 1:
-		return usagef(c, "unexpected argument %q behind %s; flags stand before the file", c.Args().Get(1), path)
+		return app.Usagef(c, "unexpected argument %q behind %s; flags stand before the file", c.Args().Get(1), path)
 	}
-	axes, err := trueRows(c)
+	axes, err := app.TrueRows(c)
 	if err != nil {
 		return err
 	}
@@ -69,11 +70,11 @@ func show(c *cli.Context) error {
 	} else if classes, err = matrixClasses(path); err != nil {
 		return err
 	}
-	m, err := readMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+	m, err := app.ReadMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
 	if err != nil {
 		return err
 	}
-	r := showReport{Classes: m.Classes, Confusion: rows(m.P, m.Q())}
+	r := showReport{Classes: m.Classes, Confusion: app.Rows(m.P, m.Q())}
 	condition := math.Inf(1)
 	inverse, problem := m.Invert()
 	if errors.Is(problem, memory.ErrBudget) {
@@ -93,10 +94,10 @@ func show(c *cli.Context) error {
 		problem = fmt.Errorf("%s: %w", path, problem)
 	}
 	if c.Bool("json") {
-		return errors.Join(printJSON(w, r), problem)
+		return errors.Join(app.PrintJSON(w, r), problem)
 	}
 	fmt.Fprintf(w, "P(noisy = row | true = column)\n")
-	if err := printMatrix(w, "", r.Classes, func(i, j int) string {
+	if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
 		return strconv.FormatFloat(r.Confusion[i][j], 'g', 4, 64)
 	}); err != nil {
 		return err

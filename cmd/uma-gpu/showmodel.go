@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -53,18 +54,18 @@ func showModel(c *cli.Context, path string) error {
 	}
 	q, r := m.Q, modelReport{Classes: m.Meta.Classes}
 	if m.Confusion != nil {
-		r.Given = rows(m.Confusion, q)
+		r.Given = app.Rows(m.Confusion, q)
 	}
 	if l := m.Learned; l != nil {
-		r.Learned, r.Error = rows(l.Confusion, q), rows(l.Error, q)
+		r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
 		for k, a := range l.Annotators {
 			one := confusion.Annotator{P: l.Matrices[k*q*q : (k+1)*q*q]}
-			r.Annotators = append(r.Annotators, annotatorReport{a.Name, a.Labels, one.Right(q), rows(one.P, q)})
+			r.Annotators = append(r.Annotators, annotatorReport{a.Name, a.Labels, one.Right(q), app.Rows(one.P, q)})
 		}
 		slices.SortStableFunc(r.Annotators, func(a, b annotatorReport) int { return cmp.Compare(b.Right, a.Right) })
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	return r.print(c.App.Writer)
 }
@@ -77,7 +78,7 @@ func (r modelReport) print(w io.Writer) error {
 	}
 	if r.Given != nil {
 		fmt.Fprintf(w, "given: P(noisy = row | true = column)\n")
-		if err := printMatrix(w, "", r.Classes, func(i, j int) string {
+		if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
 			return strconv.FormatFloat(r.Given[i][j], 'g', 4, 64)
 		}); err != nil {
 			return err
@@ -94,7 +95,7 @@ func (r modelReport) print(w io.Writer) error {
 		of = "vote of the annotators"
 	}
 	fmt.Fprintf(w, "learned: P(%s = row | true = column), ± standard error\n", of)
-	if err := printMatrix(w, "", r.Classes, func(i, j int) string {
+	if err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
 		return fmt.Sprintf("%.3f±%.3f", r.Learned[i][j], r.Error[i][j])
 	}); err != nil || r.Annotators == nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -19,22 +20,22 @@ func splitCommand() *cli.Command {
 			"without rest, leave is left out. The same seed gives the same parts. Each file has the format and\n" +
 			"the label column of the original, unless its name asks for another.\n\n" +
 			"Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out test.csv",
-		Flags: append(dataFlags("examples to divide"),
-			noLabelsFlag(),
+		Flags: append(app.DataFlags("examples to divide"),
+			app.NoLabelsFlag(),
 			&cli.StringFlag{Name: "fractions", Usage: "comma `LIST` of the parts' sizes, as fractions of all examples"},
 			&cli.StringFlag{Name: "counts", Usage: "comma `LIST` of the parts' sizes, in examples; one may be rest"},
-			seedFlag("the division"),
-			outputsFlag{&cli.StringSliceFlag{Name: "out", Usage: "`FILE` for a part (required, once for each)"}},
-			quietFlag()),
+			app.SeedFlag("the division"),
+			app.OutputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "out", Usage: "`FILE` for a part (required, once for each)"}},
+			app.QuietFlag()),
 		Action: splitData,
 	}
 }
 
 func splitData(c *cli.Context) error {
-	if err := checkUsage(c, "data"); err != nil {
+	if err := app.CheckUsage(c, "data"); err != nil {
 		return err
 	}
-	options, err := wholeOptions(c)
+	options, err := app.WholeOptions(c)
 	if err != nil {
 		return err
 	}
@@ -44,33 +45,33 @@ func splitData(c *cli.Context) error {
 	}
 	outs := c.StringSlice("out")
 	if len(outs) != parts {
-		return usagef(c, "found --out %d times, wanted it %d times, once for each part", len(outs), parts)
+		return app.Usagef(c, "found --out %d times, wanted it %d times, once for each part", len(outs), parts)
 	}
 	for _, out := range outs {
-		if err := checkFormat(c, out); err != nil {
+		if err := app.CheckFormat(c, out); err != nil {
 			return err
 		}
 	}
-	n := newNotes(c)
-	d, err := readWhole(c.Context, c.String("data"), options, n)
+	n := app.NewNotes(c)
+	d, err := app.ReadWhole(c.Context, c.String("data"), options, n)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	if err := checkRaw(d, "a part should be prepared by what was fitted to it; split the original data"); err != nil {
+	if err := app.CheckRaw(d, "a part should be prepared by what was fitted to it; split the original data"); err != nil {
 		return err
 	}
 	split, err := divide(d)
 	if err != nil {
 		return err
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	var files atomicfile.Group
 	defer files.Discard()
 	for k, part := range split {
-		if err := writeData(c.Context, outs[k], part, together(&files, copyOptions(outs[k], d))); err != nil {
+		if err := app.WriteData(c.Context, outs[k], part, app.Together(&files, app.CopyOptions(outs[k], d))); err != nil {
 			return err
 		}
 	}
@@ -79,15 +80,15 @@ func splitData(c *cli.Context) error {
 	}
 	left := d.N
 	for k, part := range split {
-		n.say("%d of %d examples written to %s", part.N, d.N, outs[k])
-		n.idsLeftOut(d, outs[k], copyOptions(outs[k], d).Format)
+		n.Say("%d of %d examples written to %s", part.N, d.N, outs[k])
+		n.IDsLeftOut(d, outs[k], app.CopyOptions(outs[k], d).Format)
 		if missing := absent(part); missing != nil {
-			n.warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing), len(d.Classes), firstOf(missing))
+			n.Warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing), len(d.Classes), firstOf(missing))
 		}
 		left -= part.N
 	}
 	if left > 0 {
-		n.say("%d examples are in no part", left)
+		n.Say("%d examples are in no part", left)
 	}
 	return nil
 }
@@ -97,7 +98,7 @@ func splitData(c *cli.Context) error {
 func division(c *cli.Context) (divide func(*dataset.Dataset) ([]*dataset.Dataset, error), parts int, err error) {
 	fractions, counts := c.String("fractions"), c.String("counts")
 	if (fractions == "") == (counts == "") {
-		return nil, 0, usagef(c, "wanted exactly one of --fractions and --counts")
+		return nil, 0, app.Usagef(c, "wanted exactly one of --fractions and --counts")
 	}
 	seed := c.Uint64("seed")
 	if fractions != "" {
@@ -106,12 +107,12 @@ func division(c *cli.Context) (divide func(*dataset.Dataset) ([]*dataset.Dataset
 		for _, field := range strings.Split(fractions, ",") {
 			f, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 			if err != nil || !(f > 0 && f <= 1) {
-				return nil, 0, usagef(c, "--fractions: found %q, wanted a number above 0, at most 1", field)
+				return nil, 0, app.Usagef(c, "--fractions: found %q, wanted a number above 0, at most 1", field)
 			}
 			list, sum = append(list, f), sum+f
 		}
 		if sum > 1+1e-9 {
-			return nil, 0, usagef(c, "--fractions sum to %.6g, wanted at most 1", sum)
+			return nil, 0, app.Usagef(c, "--fractions sum to %.6g, wanted at most 1", sum)
 		}
 		return func(d *dataset.Dataset) ([]*dataset.Dataset, error) {
 			return dataset.SplitFractions(d, list, seed)
@@ -123,14 +124,14 @@ func division(c *cli.Context) (divide func(*dataset.Dataset) ([]*dataset.Dataset
 		field = strings.TrimSpace(field)
 		if field == "rest" {
 			if rest {
-				return nil, 0, usagef(c, "--counts: found rest twice, wanted it once at most")
+				return nil, 0, app.Usagef(c, "--counts: found rest twice, wanted it once at most")
 			}
 			list, rest = append(list, dataset.Rest), true
 			continue
 		}
-		count, err := parseCount(field)
+		count, err := app.ParseCount(field)
 		if err != nil || count < 1 {
-			return nil, 0, usagef(c, "--counts: found %q, wanted a number of examples from 1, or rest", field)
+			return nil, 0, app.Usagef(c, "--counts: found %q, wanted a number of examples from 1, or rest", field)
 		}
 		list = append(list, count)
 	}

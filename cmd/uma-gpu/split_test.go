@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -109,22 +110,22 @@ func TestSplitErrors(t *testing.T) {
 		fragment string
 		args     []string
 	}{
-		{exitUsage, "wanted exactly one of --fractions and --counts", []string{"--out", x}},
-		{exitUsage, "wanted exactly one of --fractions and --counts", []string{"--fractions", "1", "--counts", "1", "--out", x}},
-		{exitUsage, "found --out 1 times, wanted it 2 times", []string{"--fractions", "0.5,0.5", "--out", x}},
-		{exitUsage, "found --out 0 times", []string{"--fractions", "0.5,0.5"}},
-		{exitUsage, "--out is the same file as --out, ", []string{"--counts", "1,1", "--out", x, "--out", dir + "/./x.csv"}},
-		{exitUsage, "is the same file as --data", []string{"--counts", "1,1", "--out", x, "--out", data}},
-		{exitUsage, `--fractions: found "half"`, []string{"--fractions", "half", "--out", x}},
-		{exitUsage, `--fractions: found "-0.5"`, []string{"--fractions", "-0.5", "--out", x}},
-		{exitUsage, "--fractions sum to 1.2", []string{"--fractions", "0.6,0.6", "--out", x, "--out", y}},
-		{exitUsage, `--counts: found "1.5"`, []string{"--counts", "1.5", "--out", x}},
-		{exitUsage, `--counts: found "0"`, []string{"--counts", "0", "--out", x}},
-		{exitUsage, `--counts: found "-1"`, []string{"--counts", "-1", "--out", x}},
-		{exitUsage, "found rest twice", []string{"--counts", "rest,rest", "--out", x, "--out", y}},
-		{exitFailure, "part 2 of 2 asks for 2 examples, and only 1 of 3 are left", []string{"--counts", "2,2", "--out", x, "--out", y}},
-		{exitFailure, "part 2 of 2 would have 0 of the 3 examples", []string{"--fractions", "0.9,0.1", "--out", x, "--out", y}},
-		{exitFailure, "no-such-folder", []string{"--counts", "1", "--out", filepath.Join(dir, "no-such-folder", "x.csv")}},
+		{app.ExitUsage, "wanted exactly one of --fractions and --counts", []string{"--out", x}},
+		{app.ExitUsage, "wanted exactly one of --fractions and --counts", []string{"--fractions", "1", "--counts", "1", "--out", x}},
+		{app.ExitUsage, "found --out 1 times, wanted it 2 times", []string{"--fractions", "0.5,0.5", "--out", x}},
+		{app.ExitUsage, "found --out 0 times", []string{"--fractions", "0.5,0.5"}},
+		{app.ExitUsage, "--out is the same file as --out, ", []string{"--counts", "1,1", "--out", x, "--out", dir + "/./x.csv"}},
+		{app.ExitUsage, "is the same file as --data", []string{"--counts", "1,1", "--out", x, "--out", data}},
+		{app.ExitUsage, `--fractions: found "half"`, []string{"--fractions", "half", "--out", x}},
+		{app.ExitUsage, `--fractions: found "-0.5"`, []string{"--fractions", "-0.5", "--out", x}},
+		{app.ExitUsage, "--fractions sum to 1.2", []string{"--fractions", "0.6,0.6", "--out", x, "--out", y}},
+		{app.ExitUsage, `--counts: found "1.5"`, []string{"--counts", "1.5", "--out", x}},
+		{app.ExitUsage, `--counts: found "0"`, []string{"--counts", "0", "--out", x}},
+		{app.ExitUsage, `--counts: found "-1"`, []string{"--counts", "-1", "--out", x}},
+		{app.ExitUsage, "found rest twice", []string{"--counts", "rest,rest", "--out", x, "--out", y}},
+		{app.ExitFailure, "part 2 of 2 asks for 2 examples, and only 1 of 3 are left", []string{"--counts", "2,2", "--out", x, "--out", y}},
+		{app.ExitFailure, "part 2 of 2 would have 0 of the 3 examples", []string{"--fractions", "0.9,0.1", "--out", x, "--out", y}},
+		{app.ExitFailure, "no-such-folder", []string{"--counts", "1", "--out", filepath.Join(dir, "no-such-folder", "x.csv")}},
 	} {
 		fail(t, c.code, c.fragment, append([]string{"split", "--data", data}, c.args...)...)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -27,8 +29,8 @@ func streamFlags() []cli.Flag {
 func (t *training) streamed(c *cli.Context) error {
 	if !c.Bool("stream") {
 		for _, name := range []string{"classes", "features"} {
-			if c.IsSet(name) && visible(c, name) && visible(c, "stream") {
-				return usagef(c, "--%s is given without --stream", name)
+			if c.IsSet(name) && app.Visible(c, name) && app.Visible(c, "stream") {
+				return app.Usagef(c, "--%s is given without --stream", name)
 			}
 		}
 		return nil
@@ -37,22 +39,24 @@ func (t *training) streamed(c *cli.Context) error {
 		"labels", "annotators", "validate", "temperature-folds", "checkpoint", "resume", "kernel", "dry-run",
 	} {
 		if c.IsSet(name) {
-			return usagef(c, "--%s is given with --stream, which sees each example once and keeps none", name)
+			return app.Usagef(c, "--%s is given with --stream, which sees each example once and keeps none", name)
 		}
 	}
 	about := t.Learner.Definition()
 	if _, ok := t.Learner.(learners.Streamer); !ok {
-		return usagef(c, "--stream is given with learner %s, which needs all examples at once; take an online learner, "+
+		return app.Usagef(c, "--stream is given with learner %s, which needs all examples at once; take an online learner, "+
 			"such as --learner pa1", about.Name)
 	}
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
-		return usagef(c, "--max-steps and --weights are given with --stream, which is one pass and keeps its last weights")
+		return app.Usagef(c, "--max-steps and --weights are given with --stream, which is one pass and keeps its last weights")
 	}
-	if err := flagsOf(t.Learner).Set("no-shuffle", "true"); err != nil {
-		return err
+	if inOrder, ok := learners.Lookup(t.Learner, "no_shuffle"); ok {
+		if err := inOrder.Set("true"); err != nil {
+			return err
+		}
 	}
 	if t.read.Features = c.Int("features"); t.read.Features < 0 {
-		return usagef(c, "--features is %d, wanted at least 1", t.read.Features)
+		return app.Usagef(c, "--features is %d, wanted at least 1", t.read.Features)
 	}
 	if list := c.String("classes"); list != "" {
 		t.read.Classes = strings.Split(list, ",")
@@ -64,11 +68,11 @@ func (t *training) streamed(c *cli.Context) error {
 func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
 	o := t.read
 	if base := t.From; base != nil {
-		how, err := oneOf(c, "match-features", "name", "position")
+		how, err := app.OneOf(c, "match-features", "name", "position")
 		if err != nil {
 			return nil, err
 		}
-		if err := asModel(c, &o, base.Meta.Features); err != nil {
+		if err := app.AsModel(c, &o, base.Meta.Features); err != nil {
 			return nil, err
 		}
 		o.Classes = base.Meta.Classes
@@ -79,11 +83,11 @@ func (t *training) openStream(c *cli.Context) (*dataset.Stream, error) {
 			o.Storage = "dense"
 		}
 	}
-	files, err := dataFiles(t.data)
+	files, err := app.DataFiles(t.data)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.OpenStreams(c.Context, t.data, files, o)
+	return dataset.OpenStream(c.Context, t.data, files, o)
 }
 
 // stream is train for examples that are seen once.
@@ -92,39 +96,33 @@ func (t *training) stream(c *cli.Context) (err error) {
 	s, err := t.openStream(c)
 	if err != nil {
 		if ctx.Err() != nil {
-			return interrupted(ctx)
+			return app.Interrupted(ctx)
 		}
 		return err
 	}
 	defer s.Close()
 	first := s.First
-	t.notes.say("data: %s, a stream of examples × %d features%s", t.data, first.D, classesOf(first))
+	t.notes.Say("data: %s, a stream of examples × %d features%s", t.data, first.D, app.ClassesOf(first))
 	for _, note := range first.Notes {
-		t.notes.say("data: %s", note)
+		t.notes.Say("data: %s", note)
 	}
 	for _, warning := range first.Warnings {
-		t.notes.warn("%s", warning)
+		t.notes.Warn("%s", warning)
 	}
 	noise, err := t.readNoise(ctx, first.Classes)
 	if err != nil {
 		return err
 	}
 	t.mark(&t.seconds.Read)
-	if t.Engine, err = t.device.open(t.notes, work{}); err != nil {
+	if t.Engine, err = t.device.Open(t.notes, device.Work{}); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.Engine.Close()) }()
+	defer func() { err = errors.Join(err, t.closeEngine()) }()
 	t.mark(&t.seconds.Open)
 	if t.From == nil {
 		t.Preparation = t.steps
 	}
-	var passes []map[string]any
-	t.Watch = host.Watch{Note: t.notes.say, Phase: t.phase, Step: func(r host.Report) {
-		if t.verbose {
-			t.notes.step(r, first.Classes)
-		}
-		passes = append(passes, passReport(r))
-	}}
+	_, passes := t.watch(c, first.Classes)
 	trained, err := host.TrainStream(ctx, s, noise, t.Options)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.data, err)
@@ -132,18 +130,14 @@ func (t *training) stream(c *cli.Context) (err error) {
 	if err := trained.Save(t.model); err != nil {
 		return err
 	}
-	n := int64(0)
-	for _, count := range trained.Run.Counts {
-		n += count
-	}
-	report := t.report(trained, int(n))
-	report.Passes, report.Stream = passes, true
+	report := t.report(trained)
+	report.Passes, report.Stream = *passes, true
 	if err := report.print(c, t.axes); err != nil {
 		return err
 	}
 	if trained.Run.Stop == host.Interrupted {
 		return fmt.Errorf("%w after %d examples; %s holds the weights of these, and --from %s goes on with the next ones",
-			errInterrupted, n, t.model, t.model)
+			app.ErrInterrupted, report.Examples, t.model, t.model)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
 // A stream of a table gives the weights of the table, and a model to begin with gives its preparation.
@@ -35,7 +37,7 @@ func TestStreamOfATable(t *testing.T) {
 func TestStreamUsage(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.npz")
 	train := []string{"train", "--data", digits, "--model", m}
-	fail(t, exitUsage, "--classes is given without --stream", append(train, "--classes", "0,1")...)
+	fail(t, app.ExitUsage, "--classes is given without --stream", append(train, "--classes", "0,1")...)
 	stream := append(train, "--stream", "--learner")
 	for said, args := range map[string][]string{
 		"--validate is given with --stream":               {"pa1", "--validate", "0.2"},
@@ -45,8 +47,8 @@ func TestStreamUsage(t *testing.T) {
 		"--max-steps and --weights are given with --stre": {"pa1", "--weights", "best"},
 		"--features is -1, wanted at least 1":             {"pa1", "--features", "-1"},
 	} {
-		fail(t, exitUsage, said, append(stream, args...)...)
+		fail(t, app.ExitUsage, said, append(stream, args...)...)
 	}
-	fail(t, exitFailure, "standardize,bias,l2 takes statistics of all examples", append(stream, "pa1")...)
-	fail(t, exitFailure, "the sizes of all classes have to be known", append(stream, "copa", "--normalize", "l2")...)
+	fail(t, app.ExitFailure, "standardize,bias,l2 takes statistics of all examples", append(stream, "pa1")...)
+	fail(t, app.ExitFailure, "the sizes of all classes have to be known", append(stream, "copa", "--normalize", "l2")...)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 )
@@ -20,20 +21,20 @@ func synthCommand() *cli.Command {
 			&cli.IntFlag{Name: "examples", Usage: "number `N` of examples (required)"},
 			&cli.IntFlag{Name: "features", Value: 64, Usage: "number `D` of features"},
 			&cli.IntFlag{Name: "classes", Value: 12, Usage: "number `Q` of classes"},
-			seedFlag("the examples"),
-			outputFlag{&cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format (required)"}},
-			quietFlag(),
+			app.SeedFlag("the examples"),
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE` to write, label last; its name says the format (required)"}},
+			app.QuietFlag(),
 		},
 		Action: synthesize,
 	}
 }
 
 func synthesize(c *cli.Context) error {
-	if err := checkUsage(c, "out"); err != nil {
+	if err := app.CheckUsage(c, "out"); err != nil {
 		return err
 	}
 	if !c.IsSet("examples") {
-		return usagef(c, "--examples is missing")
+		return app.Usagef(c, "--examples is missing")
 	}
 	n, d, q := c.Int("examples"), c.Int("features"), c.Int("classes")
 	for _, f := range []struct {
@@ -41,11 +42,11 @@ func synthesize(c *cli.Context) error {
 		value, least int
 	}{{"examples", n, 1}, {"features", d, 1}, {"classes", q, 2}} {
 		if f.value < f.least {
-			return usagef(c, "--%s is %d, wanted at least %d", f.name, f.value, f.least)
+			return app.Usagef(c, "--%s is %d, wanted at least %d", f.name, f.value, f.least)
 		}
 	}
 	out := c.String("out")
-	if err := checkFormat(c, out); err != nil {
+	if err := app.CheckFormat(c, out); err != nil {
 		return err
 	}
 	set := &dataset.Dataset{Examples: dataset.Examples{N: n, D: d}}
@@ -56,19 +57,19 @@ func synthesize(c *cli.Context) error {
 	} else {
 		set.X, set.Y, err = synth.GenerateContext(c.Context, n, d, q, c.Uint64("seed"))
 	}
-	if stopped := interrupted(c.Context); stopped != nil {
+	if stopped := app.Interrupted(c.Context); stopped != nil {
 		err = stopped
 	}
 	if err != nil {
 		return err
 	}
-	if set.Classes, err = classNames(q); err != nil {
+	if set.Classes, err = app.ClassNames(q); err != nil {
 		return err
 	}
-	if err := writeData(c.Context, out, set, o); err != nil {
+	if err := app.WriteData(c.Context, out, set, o); err != nil {
 		return err
 	}
-	newNotes(c).say("%d examples × %d features, %d classes, written to %s", n, d, q, out)
+	app.NewNotes(c).Say("%d examples × %d features, %d classes, written to %s", n, d, q, out)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -49,22 +50,22 @@ func tableOf(c *cli.Context) (t table, err error) {
 			continue
 		}
 		if t.what != "" {
-			return t, usagef(c, "--%s and --%s exclude each other", t.what, what)
+			return t, app.Usagef(c, "--%s and --%s exclude each other", t.what, what)
 		}
 		t.what = what
 	}
-	if t.format, err = oneOf(c, "to", "auto", "csv", "jsonl", "npy"); err != nil {
+	if t.format, err = app.OneOf(c, "to", "auto", "csv", "jsonl", "npy"); err != nil {
 		return t, err
 	}
 	if t.what == "" {
 		if c.IsSet("to") {
-			return t, usagef(c, "--to is given without --%s or --%s", probabilities, scores)
+			return t, app.Usagef(c, "--to is given without --%s or --%s", probabilities, scores)
 		}
 		return t, nil
 	}
 	out := c.String("out")
-	if packedText(out) != "" {
-		return t, usagef(c, "--out is %s, wanted a name without .gz or .zst: tables are not packed", out)
+	if app.PackedText(out) != "" {
+		return t, app.Usagef(c, "--out is %s, wanted a name without .gz or .zst: tables are not packed", out)
 	}
 	if t.format == "auto" {
 		switch strings.ToLower(filepath.Ext(out)) {
@@ -77,7 +78,7 @@ func tableOf(c *cli.Context) (t table, err error) {
 		}
 	}
 	if t.format == "npy" && c.IsSet("id-column") {
-		return t, usagef(c, "--id-column is given with an .npy, which has no place for ids; write .csv or .jsonl")
+		return t, app.Usagef(c, "--id-column is given with an .npy, which has no place for ids; write .csv or .jsonl")
 	}
 	return t, nil
 }

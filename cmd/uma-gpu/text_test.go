@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -73,12 +74,12 @@ func TestText(t *testing.T) {
 	again := []string{"train", "--data", data, "--model", m + "2", "--from", m, "--text-min-df", "3"}
 	succeed(t, append(again, how...)...)
 
-	fail(t, exitUsage, "--text-features is given without --text",
+	fail(t, app.ExitUsage, "--text-features is given without --text",
 		"train", "--data", data, "--model", m, "--text-features", "9")
-	fail(t, exitUsage, "--text-ngrams is 9, wanted 1 to 5",
+	fail(t, app.ExitUsage, "--text-ngrams is 9, wanted 1 to 5",
 		append([]string{"info", "--data", data, "--text-ngrams", "9"}, how...)...)
-	fail(t, exitUsage, "--text is given with a model", "predict", "--data", data, "--model", m, "--text", "said")
-	fail(t, exitFailure, "take it for a text of words (--text said)", "train", "--data", write(t, dir, "long.csv",
+	fail(t, app.ExitUsage, "--text is given with a model", "predict", "--data", data, "--model", m, "--text", "said")
+	fail(t, app.ExitFailure, "take it for a text of words (--text said)", "train", "--data", write(t, dir, "long.csv",
 		strings.ReplaceAll(talks(80), "number", "")+strings.Repeat("x,y,1,blame\n", 2)), "--model", m, "--id-column", "item",
 		"--levels", "3")
 }

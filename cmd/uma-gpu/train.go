@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -26,27 +30,27 @@ func trainCommand() *cli.Command {
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 	)
 	output := []cli.Flag{
-		outputFlag{&cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
-		outputFlag{&cli.StringFlag{Name: "checkpoint",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "checkpoint",
 			Usage: "also write the training so far to `FILE`.npz, every so often"}},
 		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(),
 			Usage: "`TIME` between checkpoints, or a number of steps"},
-		inputFlag{&cli.StringFlag{Name: "resume",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "resume",
 			Usage: "go on from a checkpoint or an interrupted run's model, `FILE`.npz"}},
-		inputFlag{&cli.StringFlag{Name: "from",
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "from",
 			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
-		outputFlag{&cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
-		outputFlag{&cli.StringFlag{Name: "report",
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "report",
 			Usage: "also show model and labels as a page, `FILE`.html; see report --help"}},
-		printedAxesFlag(), jsonFlag(), quietFlag(),
+		app.PrintedAxesFlag(), app.JSONFlag(), app.QuietFlag(),
 	}
 	var flags []cli.Flag
-	flags = append(flags, append(data, matchFlag())...)
+	flags = append(flags, append(data, app.MatchFlag())...)
 	flags = append(flags, learner...)
-	flags = append(flags, trainKernelFlags()...)
-	flags = append(flags, deviceFlags()...)
+	flags = append(flags, app.TrainKernelFlags()...)
+	flags = append(flags, device.Flags()...)
 	flags = append(flags, output...)
 	return &cli.Command{
 		Name:  "train",
@@ -71,7 +75,7 @@ func trainCommand() *cli.Command {
 			"program at once. A checkpoint is written before the first step and then --every 30s, 5m or so many\n" +
 			"steps. Without --checkpoint, a training that fails after half a minute, for instance because its\n" +
 			"device is lost, leaves what it had learned in MODEL.checkpoint.npz.\n\n" +
-			normalizeHelp + "\n" +
+			app.NormalizeHelp + "\n" +
 			"More is told by uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and\n" +
 			"devices --help (devices).\n\n" +
 			"Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n" +
@@ -83,12 +87,12 @@ func trainCommand() *cli.Command {
 
 // noisyDataFlags say which examples with noisy labels to read, and how to prepare them.
 func noisyDataFlags() []cli.Flag {
-	return append(dataFlags("examples with noisy labels"),
-		inputFlag{&cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
-		axesFlag(),
+	return append(app.DataFlags("examples with noisy labels"),
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
+		app.AxesFlag(),
 		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse: exact, " +
 			"pinv, tikhonov or mix[:STRENGTH]"},
-		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: normalizeUsage},
+		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 	)
 }
 
@@ -99,7 +103,7 @@ func learningFlags() []cli.Flag {
 			Usage: "most `STEPS` to make; passes, of online learners"},
 		&cli.StringFlag{Name: "weights", DefaultText: "its own",
 			Usage: "`RULE` for what to keep: best-average, best, average, last"},
-		seedFlag("all random choices"),
+		app.SeedFlag("all random choices"),
 	)
 }
 
@@ -112,17 +116,16 @@ type training struct {
 	trusted    []string // of them
 	trueRows   bool
 	inverse    confusion.Inversion
-	estimates  bool    // the confusion matrix, as none is given
-	validate   float64 // share of the examples to hold out
-	axes       string  // of printed matrices
-	history    string  // file for the errors of each step, "" for none
-	page       string  // file for the report, "" for none
-	steps      string  // of the preparation, or auto
+	estimates  bool   // the confusion matrix, as none is given
+	axes       string // of printed matrices
+	history    string // file for the errors of each step, "" for none
+	page       string // file for the report, "" for none
+	steps      string // of the preparation, or auto
 	model      string
-	device     *device
+	device     *device.Device
 	host.Options
 
-	notes      notes
+	notes      app.Notes
 	verbose    bool
 	start, lap time.Time
 	seconds    trainSeconds
@@ -156,76 +159,37 @@ func train(c *cli.Context) (err error) {
 		t.Checkpoint = ifItFails(t.model)
 	}
 	ctx := c.Context
-	d, noise, err := t.readAll(c)
+	d, noise, err := t.readLabelled(c)
 	if d != nil {
 		defer d.Close() // of what was only read: nothing to lose
 	}
 	if err != nil {
 		return err
 	}
-	d, held, err := t.holdOut(d)
-	if err != nil {
-		return err
-	}
-	if t.Resume != nil {
-		t.Resume.Meta.TrainedOn(d) // or its hash may be of an earlier kind, which nobody knows of prepared data
-	}
-	if err := t.prepare(d); err != nil {
-		return err
-	}
-	if err := interrupted(ctx); err != nil {
-		return err
-	}
-	t.device.data = d.SHA256
-	e, err := t.device.open(t.notes, t.work(d))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	t.mark(&t.seconds.Open)
-	if err := checkTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
-		return fmt.Errorf("%s: %w", t.data, err)
-	}
+	defer func() { err = errors.Join(err, t.closeEngine()) }()
+	t.giveUp(d)
 	if c.Bool("dry-run") {
-		return t.dryRun(c, e, d)
-	}
-	t.Engine = e
-	var passes []map[string]any
-	history := host.History{Keeps: held != nil && (t.history != "" || t.page != "")}
-	step := func(r host.Report) {
-		history.Step(r)
-		if t.verbose {
-			t.notes.step(r, d.Classes)
+		work, err := host.Plan(ctx, d, noise, t.Options)
+		if err != nil {
+			return t.explain(c, err)
 		}
-		if t.Learner.Definition().Scores { // a step is a pass
-			passes = append(passes, passReport(r))
-		}
+		return t.dryRun(c, t.Engine, work.Data)
 	}
-	if !c.Bool("json") && !t.notes.watched() && !t.verbose && t.history == "" && t.page == "" {
-		step = nil // nobody would see it, and a pass need not be counted
-	}
-	t.Watch = host.Watch{Note: t.notes.say, Step: step, Phase: func(p host.Phase) {
-		if t.phase(p); p == host.Mapped { // nobody needs the features any more, which may be large
-			d.Put(dataset.Examples{N: d.N, D: d.D})
-		}
-	}}
+	history, passes := t.watch(c, d.Classes)
 	trained, err := host.Train(ctx, d, noise, t.Options)
 	if err != nil {
-		if err := interrupted(ctx); err != nil {
-			return err
-		}
-		return fmt.Errorf("%s: %w", t.data, adviseKernel(adviseMemory(t.adviseResume(c, err))))
+		return t.explain(c, err)
 	}
 	if err := trained.Save(t.model); err != nil {
 		return err
 	}
-	report := t.report(trained, d.N)
-	report.Passes = passes
-	if held != nil && trained.Run.Stop != host.Interrupted {
+	report := t.report(trained)
+	report.Passes = *passes
+	if held := trained.HeldOut; held != nil && trained.Run.Stop != host.Interrupted {
 		if report.Validation, err = t.judgeHeld(ctx, trained.Model, held, noise); err != nil {
 			return err
 		}
-		if err := history.HoldOut(ctx, e, trained.Model, held, noise); err != nil {
+		if err := history.HoldOut(ctx, t.Engine, trained.Model, held, trained.Given); err != nil {
 			return err
 		}
 	}
@@ -238,66 +202,160 @@ func train(c *cli.Context) (err error) {
 		return err
 	}
 	if trained.Run.Stop != host.Interrupted {
-		return t.reported(c, trained, noise, &history)
+		return t.reported(c, trained, noise, history)
 	}
 	return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
-		errInterrupted, trained.Run.Steps, t.model, t.model)
+		app.ErrInterrupted, trained.Run.Steps, t.model, t.model)
 }
 
-// report says what was trained from n examples.
-func (t *training) report(trained *host.Trained, n int) trainReport {
+// giveUp lets the training have the examples d, which nobody else needs, and says how to prepare them and
+// when to open the device.
+func (t *training) giveUp(d *dataset.Dataset) {
+	if t.base() == nil {
+		t.Preparation = t.steps
+	}
+	t.Memory = []dataset.Memory{dataset.InPlace}
+	// Projection reads float32, and --storage dense asks for it.
+	if !t.mapped() && t.read.Storage != "dense" && t.device.WantsNarrow(d) {
+		t.Memory = append(t.Memory, dataset.WithCodes)
+	}
+	t.Options.Open = func(w host.Work) (engine.Engine, error) {
+		t.mark(&t.seconds.Prepare)
+		if t.base() == nil {
+			if err := w.Data.CheckNarrow(); err != nil {
+				return nil, err
+			}
+		}
+		e, err := t.open(w)
+		t.mark(&t.seconds.Open)
+		return e, err
+	}
+}
+
+// open opens the device for the work, and keeps it until closeEngine.
+func (t *training) open(w host.Work) (e engine.Engine, err error) {
+	if t.confusion != "" || t.Resume != nil && t.Resume.Confusion != nil {
+		t.notes.Say("confusion matrix: condition number %.4g", w.Condition)
+	}
+	t.device.Data = w.Data.SHA256
+	if t.Engine, err = t.device.Open(t.notes, workOf(w)); err != nil {
+		return nil, &openError{err}
+	}
+	return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
+}
+
+// openError is the error of a device that could not be opened: no fault of the data.
+type openError struct{ error }
+
+// Unwrap returns the error of the device.
+func (e *openError) Unwrap() error { return e.error }
+
+// closeEngine closes the device, if it was opened.
+func (t *training) closeEngine() error {
+	if t.Engine == nil {
+		return nil
+	}
+	return t.Engine.Close()
+}
+
+// watch has the training tell of its steps, as far as anybody looks. It returns the errors step by step, and
+// the passes of an online learner.
+func (t *training) watch(c *cli.Context, classes []string) (*judge.History, *[]map[string]any) {
+	history := &judge.History{Keeps: t.HoldOut > 0 && (t.history != "" || t.page != "")}
+	passes := new([]map[string]any)
+	t.Watch = host.Watch{Note: t.notes.Say, Phase: t.phase}
+	if !c.Bool("json") && !t.notes.Watched() && !t.verbose && t.history == "" && t.page == "" {
+		return history, passes // nobody would see a step, and a pass need not be counted
+	}
+	t.Watch.Step = func(r host.Report) {
+		history.Step(r.Step, r.EstimatedError, r.W)
+		if t.verbose {
+			t.notes.Step(r, classes)
+		}
+		if t.Learner.Definition().Passes {
+			*passes = append(*passes, passReport(r))
+		}
+	}
+	return history, passes
+}
+
+// explain adds to the error of a training its file, and what to do.
+func (t *training) explain(c *cli.Context, err error) error {
+	if failed := (*openError)(nil); errors.As(err, &failed) {
+		return failed.error
+	}
+	if err := app.Interrupted(c.Context); err != nil {
+		return err
+	}
+	file := t.data
+	if inseparable := (*confusion.InseparableError)(nil); errors.As(err, &inseparable) {
+		file = cmp.Or(t.confusion, t.data)
+	}
+	err = app.AdviseKernel(app.AdviseMemory(t.adviseResume(c, err)))
+	if strings.HasPrefix(err.Error(), file+": ") { // of the preparation, which knows it
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// report returns the report of a training.
+func (t *training) report(trained *host.Trained) trainReport {
+	n := 0
+	for _, count := range trained.Run.Counts {
+		n += int(count)
+	}
 	t.seconds.Total = time.Since(t.start).Seconds()
 	run, meta := trained.Run, trained.Meta
 	return trainReport{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		EstimatedConfusion: rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
+		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count, Condition: max(1, meta.Condition),
-		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]host.Doubt{}, trained.Doubts...),
-		CompressionSet: run.CompressionSet, Traffic: trafficOfRanks(),
+		Device: t.Engine.Device(), Model: t.model, Seconds: t.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
+		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
 	}
 }
 
 // newTraining checks all that can be checked before a data file is read. The flags required
 // must be given; a command need not have all flags of train.
 func newTraining(c *cli.Context, required ...string) (*training, error) {
-	if err := checkUsage(c, required...); err != nil {
+	if err := app.CheckUsage(c, required...); err != nil {
 		return nil, err
 	}
 	t := &training{data: c.String("data"), confusion: c.String("confusion"), model: c.String("model"),
-		axes: trueColumns, notes: newNotes(c), verbose: c.Bool("verbose")}
+		axes: app.TrueColumns, notes: app.NewNotes(c), verbose: c.Bool("verbose")}
 	t.start = time.Now()
 	t.lap = t.start
-	if t.notes.quiet && t.verbose {
-		return nil, usagef(c, "--quiet and --verbose exclude each other")
+	if t.notes.Quiet && t.verbose {
+		return nil, app.Usagef(c, "--quiet and --verbose exclude each other")
 	}
 	if c.IsSet("confusion-axes") && t.confusion == "" {
-		return nil, usagef(c, "--confusion-axes is given without --confusion")
+		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
 	}
 	var err error
-	if t.read, err = dataOptions(c); err != nil {
+	if t.read, err = app.DataOptions(c); err != nil {
 		return nil, err
 	}
-	if visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
-		if t.trueRows, err = trueRows(c); err != nil {
+	if app.Visible(c, "confusion-axes") { // bootstrap reads no matrix that others made
+		if t.trueRows, err = app.TrueRows(c); err != nil {
 			return nil, err
 		}
 		if t.inverse, err = confusion.ParseInversion(c.String("inverse")); err != nil {
-			return nil, usagef(c, "--inverse: %v", err)
+			return nil, app.Usagef(c, "--inverse: %v", err)
 		}
 		if c.IsSet("inverse") && t.confusion == "" {
-			return nil, usagef(c, "--inverse is given without --confusion")
+			return nil, app.Usagef(c, "--inverse is given without --confusion")
 		}
 	}
-	if t.steps, err = normalizeSteps(c); err != nil {
+	if t.steps, err = app.NormalizeSteps(c); err != nil {
 		return nil, err
 	}
 	if c.IsSet("axes") {
-		if t.axes, err = printedAxes(c); err != nil {
+		if t.axes, err = app.PrintedAxes(c); err != nil {
 			return nil, err
 		}
 	}
-	t.Seed, t.Tool = c.Uint64("seed"), version
-	if t.Kernel, err = newTrainKernel(c); err != nil {
+	t.Seed, t.Tool = c.Uint64("seed"), app.Version
+	if t.Kernel, err = app.NewTrainKernel(c); err != nil {
 		return nil, err
 	}
 	if t.Checkpoint, err = checkpointOf(c); err != nil {
@@ -317,14 +375,14 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 		return nil, err
 	}
 	if t.TemperatureFolds = c.Int("temperature-folds"); c.IsSet("temperature-folds") &&
-		(t.TemperatureFolds < 2 || t.TemperatureFolds > host.MostFolds) {
-		return nil, usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, host.MostFolds)
+		(t.TemperatureFolds < 2 || t.TemperatureFolds > judge.MostFolds) {
+		return nil, app.Usagef(c, "--temperature-folds is %d, wanted 2 to %d", t.TemperatureFolds, judge.MostFolds)
 	}
-	if t.validate = c.Float64("validate"); c.IsSet("validate") && !(t.validate > 0 && t.validate < 1) {
-		return nil, usagef(c, "--validate is %v, wanted a share above 0, below 1", t.validate)
+	if t.HoldOut = c.Float64("validate"); c.IsSet("validate") && !(t.HoldOut > 0 && t.HoldOut < 1) {
+		return nil, app.Usagef(c, "--validate is %v, wanted a share above 0, below 1", t.HoldOut)
 	}
-	if t.validate > 0 && t.annotators != "" {
-		return nil, usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
+	if t.HoldOut > 0 && t.annotators != "" {
+		return nil, app.Usagef(c, "--validate and --annotators exclude each other: judge by eval, on labels of their own")
 	}
 	if err := t.streamed(c); err != nil {
 		return nil, err
@@ -332,7 +390,7 @@ func newTraining(c *cli.Context, required ...string) (*training, error) {
 	if err := t.checkReport(c); err != nil {
 		return nil, err
 	}
-	t.device, err = chooseDevice(c)
+	t.device, err = device.Choose(c)
 	return t, err
 }
 
@@ -342,7 +400,7 @@ func (t *training) stopping(c *cli.Context, base learners.Params) error {
 	if c.IsSet("weights") {
 		rule, err := t.Learner.Definition().Rule(c.String("weights"))
 		if err != nil {
-			return usagef(c, "--weights: %v", err)
+			return app.Usagef(c, "--weights: %v", err)
 		}
 		if base != nil {
 			if err := asBegun(c, "weights", string(rule), t.Resume.Meta.Weights); err != nil {
@@ -353,7 +411,7 @@ func (t *training) stopping(c *cli.Context, base learners.Params) error {
 	}
 	if steps := c.Int("max-steps"); c.IsSet("max-steps") {
 		if steps < 0 {
-			return usagef(c, "--max-steps is %d, wanted at least 0", steps)
+			return app.Usagef(c, "--max-steps is %d, wanted at least 0", steps)
 		}
 		if t.MaxSteps = steps; steps == 0 {
 			t.MaxSteps = host.NoSteps
@@ -381,9 +439,8 @@ func (t *training) phase(p host.Phase) {
 	}
 }
 
-// readAll reads the data and the confusion matrix of its labels, nil if they are right,
-// and inverts that.
-func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, error) {
+// readLabelled reads the data and the confusion matrix of its labels, nil if they are right.
+func (t *training) readLabelled(c *cli.Context) (*dataset.Dataset, *confusion.Matrix, error) {
 	d, err := t.readExamples(c)
 	if err != nil {
 		return nil, nil, err
@@ -394,25 +451,28 @@ func (t *training) readAll(c *cli.Context) (*dataset.Dataset, *confusion.Matrix,
 		}
 	}
 	noise, err := t.readNoise(c.Context, d.Classes)
-	if err != nil {
-		return d, nil, err
-	}
-	inverse, err := (&learners.Problem{Q: len(d.Classes), Noise: noise}).Inverse()
-	if err != nil {
-		return d, nil, fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
-	}
-	if noise != nil {
-		t.notes.say("confusion matrix: condition number %.4g", inverse.Condition)
-	}
 	t.mark(&t.seconds.Read)
-	return d, noise, nil
+	return d, noise, err
+}
+
+// checkInverse inverts the confusion matrix, so that one without an inverse is told before trainings begin.
+func (t *training) checkInverse(noise *confusion.Matrix) error {
+	if noise == nil {
+		return nil
+	}
+	inverse, err := noise.Invert()
+	if err != nil {
+		return fmt.Errorf("%s: %w", cmp.Or(t.confusion, t.data), err)
+	}
+	t.notes.Say("confusion matrix: condition number %.4g", inverse.Condition)
+	return nil
 }
 
 // readExamples reads the data; for a training that goes on, or begins with a model, so
 // that they match.
 func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 	if t.sharesExamples() {
-		if err := shareReading(t.data, &t.read); err != nil {
+		if err := device.ShareReading(t.data, &t.read); err != nil {
 			return nil, err
 		}
 	}
@@ -422,14 +482,14 @@ func (t *training) readExamples(c *cli.Context) (*dataset.Dataset, error) {
 		if o.Prepare = t.steps; t.steps == "auto" && t.Kernel != nil {
 			o.Prepare = host.DefaultStepsKernel
 		}
-		return readData(c.Context, t.data, o, t.notes)
+		return app.ReadData(c.Context, t.data, o, t.notes)
 	}
 	o := t.read
 	o.Classes = base.Meta.Classes
 	if base.Meta.Preparation.Steps.NeedsDense() && o.Storage != "narrow" {
 		o.Storage = "dense"
 	}
-	d, err := readFor(c, o, base.Meta.Features, t.notes)
+	d, err := app.ReadFor(c, o, base.Meta.Features, t.notes)
 	if err == nil && d.SHA256 == "" && d.Prepared == nil { // a mapped file, whose columns traded places, or an old one
 		d.SHA256 = d.Hash()
 	}
@@ -446,13 +506,13 @@ func (t *training) sharesExamples() bool {
 func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.Matrix, error) {
 	switch {
 	case t.confusion != "":
-		m, err := readMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
+		m, err := app.ReadMatrix(ctx, t.confusion, confusion.ReadOptions{Classes: classes, TrueRows: t.trueRows})
 		if err == nil {
 			m.Inversion = t.inverse
 		}
 		return m, err
 	case t.Resume != nil && t.Resume.Confusion != nil:
-		t.notes.say("confusion matrix: that of the training to go on with")
+		t.notes.Say("confusion matrix: that of the training to go on with")
 		m := &confusion.Matrix{Classes: classes, P: t.Resume.Confusion}
 		if text := t.Resume.Meta.Inverse; text != "" {
 			var err error
@@ -463,36 +523,13 @@ func (t *training) readNoise(ctx context.Context, classes []string) (*confusion.
 	}
 	switch {
 	case t.learnsNoise():
-		t.notes.say("confusion matrix: none given; it is learned")
+		t.notes.Say("confusion matrix: none given; it is learned")
 	case t.estimates:
-		t.notes.say("confusion matrix: none given; it is estimated")
+		t.notes.Say("confusion matrix: none given; it is estimated")
 	default:
-		t.notes.say("confusion matrix: none given, so the identity: all labels are taken to be right")
+		t.notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil
-}
-
-// prepare prepares the data where they are, so that raw ones need not be kept.
-func (t *training) prepare(d *dataset.Dataset) error {
-	where := t.device
-	if t.mapped() || t.read.Storage == "dense" {
-		where = nil // projection reads float32, and whoever asks for it gets it
-	}
-	if base := t.base(); base != nil {
-		how := memoryFor(where, d, []dataset.Memory{dataset.InPlace})
-		if err := d.PrepareBy(&base.Meta.Preparation, how...); err != nil {
-			return err
-		}
-	} else if err := prepare(t.steps, t.mapped(), d, where, dataset.InPlace); err != nil {
-		return err
-	}
-	if t.Kernel != nil && !t.ownMap() {
-		if _, err := t.Kernel.Plan(d); err != nil {
-			return fmt.Errorf("%s: %w", t.data, adviseKernel(err))
-		}
-	}
-	t.mark(&t.seconds.Prepare)
-	return nil
 }
 
 // mapped says whether there is a kernel function.
@@ -506,22 +543,28 @@ func (t *training) ownMap() bool {
 	return own && t.Kernel != nil
 }
 
-// work is what the learner will see of prepared data.
-func (t *training) work(d *dataset.Dataset) work {
-	q, components := len(d.Classes), 0
+// workOf returns what the learner will see of prepared data.
+func workOf(w host.Work) device.Work {
+	if w.Components == 0 {
+		return device.WorkOn(w.Data, w.Classes)
+	}
+	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
+	see.Shared = w.Data.Stored().At.Shared() != nil
+	return see
+}
+
+// work returns what the learner will see of data that a command of several trainings has read.
+func (t *training) work(d *dataset.Dataset) device.Work {
+	w := host.Work{Data: d, Classes: len(d.Classes)}
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
-		q, components = base.Q, base.D
+		w.Classes, w.Components = base.Q, base.D
 	case t.ownMap():
-		components = q
+		w.Components = w.Classes
 	case t.Kernel != nil:
-		components = t.Kernel.MostComponents(d.N, d.D)
-	default:
-		return workOn(d, q)
+		w.Components = t.Kernel.MostComponents(d.N, d.D)
 	}
-	w := workOnComponents(d.N, components, q)
-	w.shared = d.Stored().At.Shared() != nil
-	return w
+	return workOf(w)
 }
 
 // dryRun prints what training would take.

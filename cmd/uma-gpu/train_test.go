@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -61,7 +62,7 @@ func TestTrain(t *testing.T) {
 
 	m := load(t, path)
 	want := model.Meta{
-		FormatVersion: model.FormatVersion, ToolVersion: version, ContractVersion: 1, Classes: r.Classes,
+		FormatVersion: model.FormatVersion, ToolVersion: app.Version, ContractVersion: 1, Classes: r.Classes,
 		Features: model.Features{Count: 64}, Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
 		Preparation: m.Meta.Preparation,
 		DataSHA256:  m.Meta.DataSHA256,
@@ -101,11 +102,11 @@ func TestTrainTellsDoubts(t *testing.T) {
 	}
 	stdout, stderr = succeed(t, append(args, "--confusion", much)...)
 	r := decode[trainReport](t, stdout)
-	if len(r.Doubts) != 2 || r.Doubts[0].Code != host.NegativeError || r.Doubts[1].Code != host.UnexplainedLabels {
+	if len(r.Doubts) != 2 || r.Doubts[0].Code != judge.NegativeError || r.Doubts[1].Code != judge.UnexplainedLabels {
 		t.Fatalf("found %+v", r.Doubts)
 	}
 	for _, d := range r.Doubts {
-		if !strings.Contains(stderr, "warning: "+d.Text+"; "+d.Advice+"\n") {
+		if !strings.Contains(stderr, "warning: "+d.Finding+"; "+d.Advice+"\n") {
 			t.Errorf("stderr lacks %+v:\n%s", d, stderr)
 		}
 	}
@@ -205,9 +206,9 @@ func TestTrainTransposedConfusion(t *testing.T) {
 			t.Errorf("%s gives another model", c)
 		}
 	}
-	fail(t, exitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data", data,
+	fail(t, app.ExitFailure, "bare.txt: confusion matrix: the column of true class", "train", "--data", data,
 		"--confusion", bare, "--model", b)
-	fail(t, exitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion", bare, "--model", b)
+	fail(t, app.ExitFailure, "use --confusion-axes true-rows", "train", "--data", data, "--confusion", bare, "--model", b)
 }
 
 func TestTrainStops(t *testing.T) {
@@ -234,7 +235,7 @@ func TestTrainInterrupted(t *testing.T) {
 	path, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
 	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json", "--model"}
 	code, stdout, stderr := interrupt(t, "step 6:", append(args, path, "--verbose")...)
-	if code != exitInterrupted ||
+	if code != app.ExitInterrupted ||
 		!strings.Contains(stderr, "uma-gpu: interrupted after 6 steps; "+path+" holds the weights of these") {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}

@@ -7,9 +7,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // trainReport is what train --json prints.
@@ -23,17 +25,17 @@ type trainReport struct {
 	// Passes are what online learners told of each pass, by the names that --verbose prints.
 	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
-	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
-	Classes            []string      `json:"classes"`
-	Examples           int           `json:"examples"`
-	Features           int           `json:"features"`
-	Condition          float64       `json:"condition_number"`
-	Device             engine.Device `json:"device"`
-	Model              string        `json:"model"`
-	Seconds            trainSeconds  `json:"seconds"`
-	Axes               string        `json:"axes"`   // of the matrices
-	Doubts             []host.Doubt  `json:"doubts"` // what was warned of; none is an empty list
-	Validation         *judgement    `json:"validation,omitempty"`
+	EstimatedConfusion [][]float64      `json:"estimated_confusion"`
+	Classes            []string         `json:"classes"`
+	Examples           int              `json:"examples"`
+	Features           int              `json:"features"`
+	Condition          float64          `json:"condition_number"`
+	Device             engine.Device    `json:"device"`
+	Model              string           `json:"model"`
+	Seconds            trainSeconds     `json:"seconds"`
+	Axes               string           `json:"axes"`   // of the matrices
+	Doubts             []learners.Doubt `json:"doubts"` // what was warned of; none is an empty list
+	Validation         *judgement       `json:"validation,omitempty"`
 	// CompressionSet are the examples, counted from 0, of which W is a sum, of a learner that tells.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Traffic is between ranks, if there are several.
@@ -52,15 +54,15 @@ func passReport(r host.Report) map[string]any {
 // print prints the report as JSON or for people, as the flags ask, with matrices of these axes.
 func (r trainReport) print(c *cli.Context, axes string) error {
 	w := c.App.Writer
-	if r.Axes = axes; axes == inTrueRows {
+	if r.Axes = axes; axes == app.InTrueRows {
 		r.EstimatedConfusion = transposed(r.EstimatedConfusion)
 	}
 	if r.Validation != nil {
-		r.Validation.warn(newNotes(c))
+		r.Validation.warn(app.NewNotes(c))
 		r.Validation.turn(axes)
 	}
 	if c.Bool("json") {
-		return printJSON(w, r)
+		return app.PrintJSON(w, r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "model\t%s\n", r.Model)
@@ -80,15 +82,15 @@ func (r trainReport) print(c *cli.Context, axes string) error {
 	fmt.Fprintf(t, "seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f\n",
 		s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 	if a := r.Traffic; a != nil {
-		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n", smallBytesText(a.Summed),
-			smallBytesText(a.Broadcast), a.Calls, a.Seconds)
+		fmt.Fprintf(t, "traffic\t%s summed and %s broadcast in %d calls, %.3f s\n", app.BytesText(a.Summed),
+			app.BytesText(a.Broadcast), a.Calls, a.Seconds)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if len(r.Classes) <= mostClasses {
+	if len(r.Classes) <= app.MostClasses {
 		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s\n", heading(axes))
-		err := printMatrix(w, "", r.Classes, func(i, j int) string {
+		err := app.PrintMatrix(w, "", r.Classes, func(i, j int) string {
 			return fmt.Sprintf("%.1f", 100*r.EstimatedConfusion[i][j])
 		})
 		if err != nil {

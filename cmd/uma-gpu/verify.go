@@ -12,6 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -23,10 +25,10 @@ import (
 )
 
 func verifyCommand() *cli.Command {
-	flags := append([]cli.Flag{modelFlag()}, dataFlags("examples, those of the training for --retrain")...)
-	flags = append(flags, matchFlag(),
+	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples, those of the training for --retrain")...)
+	flags = append(flags, app.MatchFlag(),
 		&cli.BoolFlag{Name: "retrain", Usage: "also train again on the processor, and compare the bytes"})
-	flags = append(flags, slices.DeleteFunc(deviceFlags(), func(f cli.Flag) bool { return f.Names()[0] == "audit" })...)
+	flags = append(flags, slices.DeleteFunc(device.Flags(), func(f cli.Flag) bool { return f.Names()[0] == "audit" })...)
 	return &cli.Command{
 		Name:  "verify",
 		Usage: "find out whether a model is whole, computes the same on two engines, and comes of its data",
@@ -37,7 +39,7 @@ func verifyCommand() *cli.Command {
 			"--retrain wants the data of the training, by their hash, and a training that began with nothing but them:\n" +
 			"neither --from nor --annotators. The device may differ, and nothing else.\n\n" +
 			"Example: uma-gpu verify --model m.npz --data noisy.csv --device opencl --retrain",
-		Flags:  append(flags, jsonFlag(), quietFlag()),
+		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
 		Action: verify,
 	}
 }
@@ -53,17 +55,17 @@ type verification struct {
 }
 
 func verify(c *cli.Context) error {
-	if err := checkUsage(c, "model", "data"); err != nil {
+	if err := app.CheckUsage(c, "model", "data"); err != nil {
 		return err
 	}
 	if c.Bool("retrain") && c.String("data") == "-" {
-		return usagef(c, "--retrain reads the data twice, wanted a file for --data")
+		return app.Usagef(c, "--retrain reads the data twice, wanted a file for --data")
 	}
-	options, err := dataOptions(c)
+	options, err := app.DataOptions(c)
 	if err != nil {
 		return err
 	}
-	where, err := chooseDevice(c)
+	where, err := device.Choose(c)
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func verify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	n := newNotes(c)
+	n := app.NewNotes(c)
 	g := grounds{model: m, read: options}
 	if err := v.score(c, &g, where, n); err != nil {
 		return fmt.Errorf("model file %s is not verified: %w", v.Model, err)
@@ -88,13 +90,13 @@ func verify(c *cli.Context) error {
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, v)
+		return app.PrintJSON(c.App.Writer, v)
 	}
 	return v.print(c.App.Writer, len(text))
 }
 
 // score compares what the device and cpu:plain make of the examples.
-func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes) (err error) {
+func (v *verification) score(c *cli.Context, g *grounds, where *device.Device, n app.Notes) (err error) {
 	d, err := g.readData(c, n)
 	if err != nil {
 		return err
@@ -104,11 +106,11 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes)
 	if err := d.PrepareBy(&g.model.Meta.Preparation); err != nil {
 		return err
 	}
-	work := workOn(d, g.model.Q)
+	work := device.WorkOn(d, g.model.Q)
 	if g.model.Projection != nil {
-		work = workOnComponents(d.N, g.model.D, g.model.Q)
+		work = device.WorkOnComponents(d.N, g.model.D, g.model.Q)
 	}
-	e, err := where.open(n, work)
+	e, err := where.Open(n, work)
 	if err != nil {
 		return err
 	}
@@ -127,7 +129,7 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device, n notes)
 			return err
 		}
 	}
-	if err := interrupted(c.Context); err != nil {
+	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	return classSums(e, x, d.Y, engine.Weights{Q: g.model.Q, D: g.model.D, W: g.model.W})
@@ -160,7 +162,7 @@ func classSums(e engine.Engine, x dataset.Rows, y []int32, w engine.Weights) (er
 }
 
 // retrain trains again by what the model tells of its training, and compares the bytes.
-func (v *verification) retrain(c *cli.Context, g *grounds, n notes) error {
+func (v *verification) retrain(c *cli.Context, g *grounds, n app.Notes) error {
 	meta := &g.model.Meta
 	for _, missing := range []struct {
 		is   bool
@@ -186,10 +188,10 @@ func (v *verification) retrain(c *cli.Context, g *grounds, n notes) error {
 	if err != nil {
 		return err
 	}
-	o.TemperatureFolds, o.Engine = meta.TemperatureFolds, fastest(false)
-	o.Watch.Note = n.say
+	o.TemperatureFolds, o.Engine = meta.TemperatureFolds, device.Fastest(false)
+	o.Watch.Note = n.Say
 	again, err := host.Train(c.Context, d, noise, o)
-	if err := errors.Join(interrupted(c.Context), err, o.Engine.Close()); err != nil {
+	if err := errors.Join(app.Interrupted(c.Context), err, o.Engine.Close()); err != nil {
 		return fmt.Errorf("trained again: %w", err)
 	}
 	if err := sameModel(again.Model, g.model); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
@@ -35,7 +36,7 @@ func TestVerify(t *testing.T) {
 		if v := decode[verification](t, stdout); v.TrainingData || v.Retrained || v.Examples != 1797 || len(v.SHA256) != 64 {
 			t.Errorf("%q: found %+v", more, v)
 		}
-		fail(t, exitFailure, "it cannot be trained again: these are not the data that it was trained on",
+		fail(t, app.ExitFailure, "it cannot be trained again: these are not the data that it was trained on",
 			"verify", "--model", m, "--data", digits, "--retrain")
 	}
 }
@@ -53,27 +54,27 @@ func TestVerifyRefuses(t *testing.T) {
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, exitFailure, "is not verified: trained again, it has other weights: of class \"0\" in column 7 found ",
+	fail(t, app.ExitFailure, "is not verified: trained again, it has other weights: of class \"0\" in column 7 found ",
 		with(verify, other)...)
 	changed = load(t, m)
 	changed.Meta.Steps++
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, exitFailure, "it has the same weights, and something else differs", with(verify, other)...)
+	fail(t, app.ExitFailure, "it has the same weights, and something else differs", with(verify, other)...)
 	changed.Meta.ContractVersion = contract.Version + 1
 	if err := changed.Save(other); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, exitFailure, "it cannot be trained again: its weights were computed by version", with(verify, other)...)
+	fail(t, app.ExitFailure, "it cannot be trained again: its weights were computed by version", with(verify, other)...)
 	succeed(t, append(with(train, other), "--from", m)...)
-	fail(t, exitFailure, "it cannot be trained again: its training began with the weights of another model",
+	fail(t, app.ExitFailure, "it cannot be trained again: its training began with the weights of another model",
 		with(verify, other)...)
 
 	text := read(t, m)
 	if err := os.WriteFile(cut, text[:len(text)-100], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	fail(t, exitFailure, cut, with(verify, cut)...)
-	fail(t, exitUsage, "--retrain reads the data twice", "verify", "--data", "-", "--retrain", "--model", m)
+	fail(t, app.ExitFailure, cut, with(verify, cut)...)
+	fail(t, app.ExitUsage, "--retrain reads the data twice", "verify", "--data", "-", "--retrain", "--model", m)
 }

@@ -7,13 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
-
-// version of the tool, also in every model. It is no part of the build's
-// circumstances: the same sources must make the same model bytes.
-const version = "0.1.0"
 
 func versionCommand() *cli.Command {
 	return &cli.Command{
@@ -21,7 +18,7 @@ func versionCommand() *cli.Command {
 		Usage: "print the versions of the tool, of Go and of the numerics contract",
 		Description: "Models of the same contract version, data and parameters have equal weights.\n\n" +
 			"Example: uma-gpu version --json",
-		Flags:  []cli.Flag{jsonFlag()},
+		Flags:  []cli.Flag{app.JSONFlag()},
 		Action: printVersion,
 	}
 }
@@ -36,16 +33,16 @@ type versionReport struct {
 }
 
 func printVersion(c *cli.Context) error {
-	if err := checkUsage(c); err != nil {
+	if err := app.CheckUsage(c); err != nil {
 		return err
 	}
 	r := versionReport{
-		Version: version, Revision: revision(),
+		Version: app.Version, Revision: revision(),
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Contract: contract.Version, OpenCL: gpu.Built,
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, r)
+		return app.PrintJSON(c.App.Writer, r)
 	}
 	opencl := "built in"
 	if !r.OpenCL {

@@ -23,19 +23,29 @@ func NewUnbounded() engine.Engine { return fastest(sketch.Never) }
 
 func fastest(bounds sketch.When) engine.Engine {
 	all := available()
-	return &processor{k: all[len(all)-1], bounds: bounds}
+	return newProcessor(all[len(all)-1], bounds)
 }
 
+// processor is the engine.
 type processor struct {
+	*enginecheck.Engine
 	k      *kernels
 	bounds sketch.When
 	window int // of all examples, in tests
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
-	closed                 atomic.Bool
 }
 
-func (e *processor) Device() engine.Device {
+func newProcessor(k *kernels, bounds sketch.When) *processor {
+	e := &processor{k: k, bounds: bounds}
+	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{InMemory: true})
+	return e
+}
+
+// unchecked is a processor behind the checks.
+type unchecked struct{ *processor }
+
+func (e unchecked) Device() engine.Device {
 	name := fmt.Sprintf("Go on %s/%s", runtime.GOOS, runtime.GOARCH)
 	if e.k.level != portable.level {
 		name += ", " + e.k.level
@@ -43,17 +53,7 @@ func (e *processor) Device() engine.Device {
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
 }
 
-func (e *processor) Close() error {
-	e.closed.Store(true)
-	return nil
-}
-
-func (e *processor) check(op string) error {
-	if e.closed.Load() {
-		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
-	}
-	return nil
-}
+func (unchecked) Close() error { return nil }
 
 // Work implements engine.Counting.
 func (e *processor) Work() engine.Work {
@@ -61,25 +61,12 @@ func (e *processor) Work() engine.Work {
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (e *processor) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+func (unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	x := rows.Stored().Examples
-	if err := e.check("plan"); err != nil {
-		return engine.Plan{}, err
-	}
-	var err error
-	if y == nil {
-		err = enginecheck.Load(rows, classes)
-	} else {
-		_, err = enginecheck.LoadCells(rows, y, classes, numerics.FixedPoint{})
-	}
-	if err != nil {
-		return engine.Plan{}, err
-	}
-	return plan("plan", x, classes, y != nil)
+	return plan(x, classes, y != nil), nil
 }
 
-// plan returns ErrMemory where there is no room.
-func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Plan, error) {
+func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
 	n, q := int64(blocksOf(x.N)*lanes), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
 		Scores: 4 * n * q}
@@ -87,20 +74,11 @@ func plan(op string, x dataset.Examples, classes int, labelled bool) (engine.Pla
 		p.ClassSums = memory.Product(8, classes, classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
 	}
-	return p, enginecheck.Memory(op, x, classes, p)
+	return p
 }
 
-func (e *processor) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 	x := rows.Stored().Examples
-	if err := e.check("load"); err != nil {
-		return nil, err
-	}
-	if err := enginecheck.Load(rows, classes); err != nil {
-		return nil, err
-	}
-	if _, err := plan("load", x, classes, false); err != nil {
-		return nil, err
-	}
 	return e.load(x, classes), nil
 }
 
@@ -114,20 +92,10 @@ func (e *processor) load(x dataset.Examples, classes int) *resident {
 	return r
 }
 
-func (e *processor) LoadCells(
+func (e unchecked) LoadCells(
 	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	x := rows.Stored().Examples
-	if err := e.check("load cells"); err != nil {
-		return nil, err
-	}
-	f, err := enginecheck.LoadCells(rows, y, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := plan("load cells", x, classes, true); err != nil {
-		return nil, err
-	}
 	r := e.load(x, classes)
 	r.y, r.fixed = y, f
 	r.bounds = sketch.NewBounds(e.bounds, x, classes)
@@ -165,26 +133,11 @@ type resident struct {
 	workers []*worker   // of run
 	places  []int32     // of Predict, for some blocks
 	changed []uint16
-	failed  error // of the operation after which scores and cells may not belong together
-	closed  bool
 }
 
 func (r *resident) Shape() (n, d, q int) { return r.x.N, r.x.D, r.q }
 
-func (r *resident) Close() error {
-	*r = resident{closed: true}
-	return nil
-}
-
-func (r *resident) check(op string) error {
-	switch {
-	case r.closed:
-		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
-	case r.failed != nil:
-		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, r.failed)
-	}
-	return r.e.check(op)
-}
+func (r *resident) Close() error { return nil }
 
 // littleWork is the work, in units of about a sixteenth of a nanosecond, for
 // which it does not pay to wake another processor.

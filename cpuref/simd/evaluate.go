@@ -7,7 +7,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -20,7 +19,6 @@ import (
 type evaluator struct {
 	*resident
 	targets engine.Targets
-	aimed   bool
 	classes []int   // all of them
 	columns columns // of sparse examples
 
@@ -29,19 +27,8 @@ type evaluator struct {
 	sums  []int64   // the caller's
 }
 
-func (e *processor) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	x := rows.Stored().Examples
-	const op = "load evaluator"
-	if err := e.check(op); err != nil {
-		return nil, err
-	}
-	f, err := enginecheck.LoadEvaluator(rows, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := e.planEvaluator(op, x, classes); err != nil {
-		return nil, err
-	}
 	v := &evaluator{resident: e.load(x, classes), classes: make([]int, classes)}
 	v.fixed = f
 	for c := range v.classes {
@@ -54,23 +41,9 @@ func (e *processor) LoadEvaluator(rows dataset.Rows, classes int, f numerics.Fix
 }
 
 // PlanEvaluator: that of Load, and what an evaluation takes besides.
-func (e *processor) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
 	x := rows.Stored().Examples
-	const op = "plan"
-	if err := e.check(op); err != nil {
-		return engine.Plan{}, err
-	}
-	if _, err := enginecheck.LoadEvaluator(rows, classes, numerics.FixedPoint{}); err != nil {
-		return engine.Plan{}, err
-	}
-	return e.planEvaluator(op, x, classes)
-}
-
-func (e *processor) planEvaluator(op string, x dataset.Examples, classes int) (engine.Plan, error) {
-	p, err := plan(op, x, classes, false)
-	if err != nil {
-		return p, err
-	}
+	p := plan(x, classes, false)
 	// Residuals, targets and totals of a span.
 	own := memory.Product(2*4*span, classes) + 4*int64(e.k.mostRows)*sumColumns
 	if !x.Sparse() && ownSums(classes, x.D) {
@@ -85,35 +58,18 @@ func (e *processor) planEvaluator(op string, x dataset.Examples, classes int) (e
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
 	packed := memory.Product(4, panels(classes, lanes)*lanes, x.D) // weights
 	p.Scratch = memory.Sum(p.Scratch, packed, memory.Product(workers, int(own)))
-	return p, enginecheck.Memory(op, x, classes, p)
+	return p, nil
 }
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
 
-func (v *evaluator) Close() error {
-	*v = evaluator{resident: v.resident}
-	return v.resident.Close()
-}
-
 func (v *evaluator) Aim(t engine.Targets) error {
-	if err := v.check("aim"); err != nil {
-		return err
-	}
-	if err := enginecheck.Aim(t, v.x.N, v.q); err != nil {
-		return err
-	}
-	v.targets, v.aimed = t, true
+	v.targets = t
 	return nil
 }
 
 // Evaluate: clauses 1, 15, 16 and 14.
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	if err := v.check("evaluate"); err != nil {
-		return engine.Evaluation{}, err
-	}
-	if err := enginecheck.Evaluate(sums, w, v.x.D, v.q, v.aimed); err != nil {
-		return engine.Evaluation{}, err
-	}
 	v.prepare(w, v.classes)
 	return v.sum(sums, v.q, func(own *worker, at int, a []float32) {
 		v.score(at, own)
@@ -122,13 +78,7 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 }
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
-	if err := v.check("weighted sums"); err != nil {
-		return err
-	}
-	count, err := enginecheck.WeightedSums(sums, a, v.x.N, v.x.D)
-	if err != nil {
-		return err
-	}
+	count := len(a) / v.x.N
 	v.readAgain()
 	v.sum(sums, count, func(_ *worker, at int, to []float32) {
 		for i := range v.examples(at) {

@@ -116,7 +116,7 @@ func TestEvaluationMutantsAreCaught(t *testing.T) {
 			t.Parallel()
 			broken := *levels[len(levels)-1]
 			m.change(&broken)
-			e := &processor{k: &broken, bounds: sketch.Never}
+			e := newProcessor(&broken, sketch.Never)
 			for _, c := range enginetest.EvaluationCases() {
 				if err := c.Check(e); err != nil {
 					t.Logf("caught by %s: %v", c.Name, err)

@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -27,7 +26,7 @@ func Levels() []Level {
 func NewLevel(l Level) (engine.Engine, error) {
 	for _, k := range available() {
 		if k.level == string(l) {
-			return &processor{k: k}, nil
+			return newProcessor(k, sketch.WhenTheyPay), nil
 		}
 	}
 	return nil, fmt.Errorf("level %q is not there; this processor and this build have %v", l, Levels())
@@ -44,9 +43,3 @@ func AtOnce(l Level) engine.Engine {
 	e.(*processor).window = 5 // as if they lay in a file larger than memory
 	return e
 }
-
-// Fail leaves cells as an assignment does whose bounds cannot be made.
-func Fail(c engine.Cells) { c.(labelled).failed = errors.New("no bounds") }
-
-// FailEvaluator is Fail for evaluators.
-func FailEvaluator(r engine.Evaluator) { r.(*evaluator).failed = errors.New("no sums") }

@@ -74,7 +74,7 @@ func TestMutantsAreCaught(t *testing.T) {
 					m.answer(open)
 				}
 			}
-			e := &processor{k: &broken, bounds: sketch.AtOnce}
+			e := newProcessor(&broken, sketch.AtOnce)
 			for _, c := range enginetest.WalkCases() {
 				if err := c.Check(e); err != nil {
 					t.Logf("caught by %s: %v", c.Name, err)

@@ -5,7 +5,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -23,14 +22,8 @@ const (
 // (clause 1), so each task goes through the landmarks chunk by chunk: dot products of its
 // examples with the landmarks of one chunk, kernel values in their place, and their share
 // of the products with all axes.
-func (e *processor) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
 	x := rows.Stored().Examples
-	if err := e.check("project"); err != nil {
-		return err
-	}
-	if err := enginecheck.Project(dst, rows, p); err != nil {
-		return err
-	}
 	j := &projection{k: e.k, dst: dst, x: x, p: p, group: productColumns}
 	if x.Sparse() {
 		j.group = sparseGroup

@@ -1,12 +1,10 @@
 package simd
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // cells is what an assignment needs and brings up to date.
@@ -48,14 +46,8 @@ type move struct {
 
 // Predict: clause 4.
 func (r *resident) Predict(dst []int32) error {
-	if err := r.check("predict"); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("predict", "dst", len(dst), r.x.N); err != nil {
-		return err
-	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {
-		return fmt.Errorf("predict: %w", err)
+		return err
 	}
 	const per = 64 // blocks at a time
 	if r.places == nil {
@@ -75,12 +67,8 @@ func (r *resident) Predict(dst []int32) error {
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose cell changed; integer sums do not care in what order.
 func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.check("assign"); err != nil {
-		return engine.Assignment{}, err
-	}
 	if err := r.bounds.Begin(keeper{r.resident}); err != nil {
-		r.failed = err
-		return engine.Assignment{}, fmt.Errorf("assign: %w", err)
+		return engine.Assignment{}, err
 	}
 	c := r.cells
 	c.alpha, c.moves, c.moved = alpha, c.moves[:0], 0

@@ -1,11 +1,9 @@
 package simd
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // pass is one use of a kernel on all examples: as many classes as it takes at
@@ -18,12 +16,6 @@ type pass struct {
 
 // Rescore: clause 1.
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
-	if err := r.check("rescore"); err != nil {
-		return err
-	}
-	if err := enginecheck.Rescore(w, classes, r.x.D, r.q); err != nil {
-		return err
-	}
 	if !r.bounds.Take(w, classes) {
 		r.rescore(w, classes)
 	}
@@ -106,14 +98,8 @@ func (r *resident) pack(w engine.Weights) {
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.check("scores"); err != nil {
-		return err
-	}
-	if err := enginecheck.Scores(dst, from, to, r.x.N, r.q); err != nil {
-		return err
-	}
 	if err := r.bounds.Settle(keeper{r}); err != nil {
-		return fmt.Errorf("scores: %w", err)
+		return err
 	}
 	for i := from; i < to; i++ {
 		for c := range r.q {

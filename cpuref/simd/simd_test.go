@@ -44,25 +44,6 @@ func TestClose(t *testing.T) {
 	}
 }
 
-func TestFailed(t *testing.T) {
-	r, err := enginetest.Small(simd.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	simd.Fail(r)
-	if err := enginetest.CheckFailed(r); err != nil {
-		t.Error(err)
-	}
-	v, err := enginetest.SmallEvaluator(simd.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	simd.FailEvaluator(v)
-	if err := enginetest.CheckFailedEvaluator(v); err != nil {
-		t.Error(err)
-	}
-}
-
 func BenchmarkEngine(b *testing.B) {
 	for _, l := range simd.Levels() {
 		b.Run(string(l), func(b *testing.B) { enginetest.Benchmark(b, atLevel(b, l)) })

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // norms remembers the norms of one inverse; a step moves examples of few regions.
@@ -55,16 +54,6 @@ func (n *norms) use(inv []float32, q int) {
 
 // Norms: clause 6, every pair.
 func (r labelled) Norms(dst, inv []float32) error {
-	const op = "norms"
-	if err := r.check(op); err != nil {
-		return err
-	}
-	if err := enginecheck.Len(op, "dst", len(dst), r.q*r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len(op, "inv", len(inv), r.q*r.q); err != nil {
-		return err
-	}
 	n := &r.cells.norms
 	n.use(inv, r.q)
 	n.batch = n.batch[:0]
@@ -123,13 +112,6 @@ func (r *resident) floats(g []float32, p, at int) (columns int) {
 
 // UpdateVectors: clause 6.
 func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	const op = "update vectors"
-	if err := r.check(op); err != nil {
-		return err
-	}
-	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.x.D, r.q); err != nil {
-		return err
-	}
 	n, unit := &r.cells.norms, r.fixed.Unit()
 	for at := 0; at*chunk < r.x.D; at++ {
 		columns := 0

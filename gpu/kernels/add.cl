@@ -3,7 +3,7 @@
 // of examples that go from one cell to another, of kernel sum_groups (clause 5). So it also
 // adds up what kernel weighted sums by ranges; class sums are then those of classes.
 //
-// Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
+// Macro, given by the host (gpu/kernels.go): a work-item takes COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
 
 #ifndef COLUMNS
@@ -19,7 +19,7 @@
 // Work-item (b, c) owns columns b·COLUMNS to b·COLUMNS + COLUMNS-1, those below d, of
 // the cell in triple c.
 __kernel void add_groups(__global const long *restrict partial, __global const int *restrict terms,
-                         __global const int *restrict cells, __global long *restrict sums, int d LOOPS_PARAMETER)
+                         __global const int *restrict cells, __global long *restrict sums, int d)
 {
 	const int from = COLUMNS * (int)get_global_id(0);
 	if (from >= d)
@@ -37,11 +37,10 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 			for (int j = 0; j < columns; j++)
 				cell[j] -= sum[j];
 	}
-	CHECK_LOOPS
 }
 
 // clear_sums sets n sums to 0.
-__kernel void clear_sums(__global long *restrict sums, ulong n LOOPS_PARAMETER)
+__kernel void clear_sums(__global long *restrict sums, ulong n)
 {
 #if CPU
 	const size_t share = (n + get_global_size(0) - 1) / get_global_size(0);
@@ -51,5 +50,4 @@ __kernel void clear_sums(__global long *restrict sums, ulong n LOOPS_PARAMETER)
 #endif
 	for (size_t k = from; k < to; k += step)
 		sums[k] = 0;
-	CHECK_LOOPS
 }

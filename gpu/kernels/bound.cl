@@ -46,7 +46,7 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
                     __global const float *restrict errors, __global float *restrict scores,
                     __global const int *restrict scored, __global const int *restrict place,
                     __global int *restrict list, volatile __global int *restrict head,
-                    ulong blocks, int rows, int Q, int K, int m, int span, int now, float alpha LOOPS_PARAMETER)
+                    ulong blocks, int rows, int Q, int K, int m, int span, int now, float alpha)
 {
 	const size_t b = get_global_id(0);
 	if (b * BLOCK >= (size_t)rows)
@@ -62,22 +62,22 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 		lanes_t sum0 = 0.0f, sum1 = 0.0f;
 #if CPU
 		for (int t = 0; t < K; t++) {
-			const float16 s = FLOAT(16, ((__global const char16 *)sketch)[b * K + t]);
-			sum0 = FMA(s, (float16)(change0[t]), sum0);
-			sum1 = FMA(s, (float16)(change1[t]), sum1);
+			const float16 s = convert_float16(((__global const char16 *)sketch)[b * K + t]);
+			sum0 = fma(s, (float16)(change0[t]), sum0);
+			sum1 = fma(s, (float16)(change1[t]), sum1);
 		}
 #else
 		for (int t = 0; t < K; t += 4) {
-			const float4 s = FLOAT(4, ((__global const char4 *)sketch)[t / 4 * blocks + b]);
-			sum0 = FMA(s.s0, change0[t], FMA(s.s1, change0[t + 1], FMA(s.s2, change0[t + 2], FMA(s.s3, change0[t + 3], sum0))));
-			sum1 = FMA(s.s0, change1[t], FMA(s.s1, change1[t + 1], FMA(s.s2, change1[t + 2], FMA(s.s3, change1[t + 3], sum1))));
+			const float4 s = convert_float4(((__global const char4 *)sketch)[t / 4 * blocks + b]);
+			sum0 = fma(s.s0, change0[t], fma(s.s1, change0[t + 1], fma(s.s2, change0[t + 2], fma(s.s3, change0[t + 3], sum0))));
+			sum1 = fma(s.s0, change1[t], fma(s.s1, change1[t + 1], fma(s.s2, change1[t + 2], fma(s.s3, change1[t + 3], sum1))));
 		}
 #endif
 		const size_t r0 = LINE(classes[c]);
-		score[r0] = ADD(score[r0], sum0);
+		score[r0] += sum0;
 		if (c + 1 < m) {
 			const size_t r1 = LINE(classes[c + 1]);
-			score[r1] = ADD(score[r1], sum1);
+			score[r1] += sum1;
 		}
 	}
 
@@ -98,7 +98,7 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 	const mask_t was = now - scored[b] < span ? place[b] : -1;
 	__global const float *error = errors + (size_t)(scored[b] % span) * Q * 2;
 #endif
-	lanes_t low = CONSTANT(-INFINITY), high = low, rival_high = low, rival_low = low;
+	lanes_t low = -INFINITY, high = low, rival_high = low, rival_low = low;
 	for (int r = 0; r < Q; r++) {
 		const lanes_t s = score[LINE(r)];
 #if CPU
@@ -106,30 +106,30 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 #else
 		const lanes_t eta = error[2 * r], theta = error[2 * r + 1];
 #endif
-		const lanes_t o = FMA(rho, eta, MUL(nu, ADD(theta, (lanes_t)(slack[r]))));
+		const lanes_t o = fma(rho, eta, nu * (theta + (lanes_t)(slack[r])));
 		const mask_t mine = (was >> 1) == (mask_t)(r);
 #if !CPU
-		const lanes_t a = SUB(s, o), z = ADD(s, o);
+		const lanes_t a = s - o, z = s + o;
 		if (mine) {
 			low = a;
 			high = z;
 		} else {
-			rival_low = LESS(rival_low, a) ? a : rival_low;
-			rival_high = LESS(rival_high, z) || IS_NAN(z) ? z : rival_high; // a NaN stays
+			rival_low = rival_low < a ? a : rival_low;
+			rival_high = (rival_high < z) || IS_NAN(z) ? z : rival_high; // a NaN stays
 		}
 #else
-		const lanes_t a = SUB(s, o), z = ADD(s, o);
+		const lanes_t a = s - o, z = s + o;
 		low = select(low, a, mine);
 		high = select(high, z, mine);
-		rival_low = select(rival_low, a, LESS(rival_low, a) & ~mine);
-		rival_high = select(rival_high, z, (LESS(rival_high, z) | IS_NAN(z)) & ~mine); // a NaN stays
+		rival_low = select(rival_low, a, (rival_low < a) & ~mine);
+		rival_high = select(rival_high, z, ((rival_high < z) | IS_NAN(z)) & ~mine); // a NaN stays
 #endif
 	}
 #if CPU
 	const mask_t inside = (was & 1) == 1;
-	const mask_t stays = (was >= 0) & LESS(rival_high, low) &
-	                     ((inside & AT_LEAST(SUB(low, rival_high), (lanes_t)(alpha))) |
-	                      (~inside & LESS(SUB(high, rival_low), (lanes_t)(alpha))));
+	const mask_t stays = (was >= 0) & (rival_high < low) &
+	                     ((inside & (low - rival_high >= (lanes_t)(alpha))) |
+	                      (~inside & (high - rival_low < (lanes_t)(alpha))));
 	int open[LANES], n = 0;
 	vstore16(stays, 0, before);
 	for (int l = 0; l < LANES; l++) {
@@ -142,12 +142,11 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 			list[at + l] = open[l];
 	}
 #else
-	const int stays = was >= 0 && LESS(rival_high, low) &&
-	                  ((was & 1) ? AT_LEAST(SUB(low, rival_high), alpha) : LESS(SUB(high, rival_low), alpha));
+	const int stays = was >= 0 && (rival_high < low) &&
+	                  ((was & 1) ? low - rival_high >= alpha : high - rival_low < alpha);
 	if (!stays)
 		list[atomic_inc(head + 1)] = (int)b;
 #endif
-	CHECK_LOOPS
 }
 
 // assign for the listed examples, whose scores are exact. They are few: a work-item
@@ -155,7 +154,7 @@ __kernel void bound(__global const char *restrict sketch, __global const float *
 __kernel void assign_listed(__global const float *restrict scores, __global int *restrict scored,
                             __global int *restrict place, __global const int *restrict list,
                             volatile __global int *restrict moved,
-                            int rows, int Q, int now, float alpha LOOPS_PARAMETER)
+                            int rows, int Q, int now, float alpha)
 {
 	const int end = min(moved[1], rows);
 	for (int u = (int)get_global_id(0); u < end; u += (int)get_global_size(0)) {
@@ -163,5 +162,4 @@ __kernel void assign_listed(__global const float *restrict scores, __global int 
 		scored[i] = now;
 		assign_one(scores, place, moved, Q, alpha, i);
 	}
-	CHECK_LOOPS
 }

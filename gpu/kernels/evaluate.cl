@@ -15,7 +15,7 @@ __kernel void evaluate(EXAMPLES, __global const float *restrict w, __global cons
                        __global float *restrict scores, __global const float *restrict targets,
                        __global const float *restrict weight, __global float *restrict a,
                        __global long *restrict losses, __global long *restrict partial,
-                       float scale, float loss_scale, int rows, int d, int Q, int given, int ranges LOOPS_PARAMETER)
+                       float scale, float loss_scale, int rows, int d, int Q, int given, int ranges)
 {
 	const int u = (int)get_global_id(0);
 	a += (size_t)u * BLOCK * Q;
@@ -35,5 +35,4 @@ __kernel void evaluate(EXAMPLES, __global const float *restrict w, __global cons
 	}
 	losses[2 * u] += total;
 	losses[2 * u + 1] += refused;
-	CHECK_LOOPS
 }

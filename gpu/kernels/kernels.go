@@ -3,10 +3,7 @@
 package kernels
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"fmt"
 )
 
 //go:embed *.cl
@@ -30,17 +27,4 @@ func Sources() ([]string, error) {
 		sources[i] = string(text)
 	}
 	return sources, nil
-}
-
-// Hash identifies the kernels of this build: 64 hexadecimal digits.
-func Hash() (string, error) {
-	sources, err := Sources()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, text := range sources {
-		fmt.Fprintf(h, "%d\n%s", len(text), text) // a hash takes everything
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -18,18 +18,18 @@ vec_t ended(vec_t total, int ending, __global const float *xx, __global const fl
             float gamma, float coef0, int degree)
 {
 	if (ending == KERNEL_RBF) {
-		const vec_t t = FMA(VECTOR(-2.0f), total, ADD((vec_t)(*xx), LOAD(0, more)));
-		return exponential(NEG(MUL((vec_t)(gamma), select(t, (vec_t)(0.0f), LESS(t, (vec_t)(0.0f))))));
+		const vec_t t = fma(VECTOR(-2.0f), total, (vec_t)(*xx) + LOAD(0, more));
+		return exponential(-((vec_t)(gamma) * select(t, (vec_t)(0.0f), t < (vec_t)(0.0f))));
 	}
 	if (ending == KERNEL_POLY) {
-		const vec_t b = FMA((vec_t)(gamma), total, (vec_t)(coef0));
+		const vec_t b = fma((vec_t)(gamma), total, (vec_t)(coef0));
 		vec_t v = b;
 		for (int k = 1; k < degree; k++)
-			v = MUL(v, b);
+			v *= b;
 		return v;
 	}
 	if (ending == OFFSET)
-		return ADD(total, LOAD(0, more));
+		return total + LOAD(0, more);
 	return total;
 }
 
@@ -40,7 +40,7 @@ vec_t kept(__global const float *row, int column, int ldo)
 		return LOAD(0, row + column);
 	float part[WIDTH];
 	for (int c = 0; c < WIDTH; c++)
-		part[c] = column + c < ldo ? row[column + c] : CONSTANT(0.0f);
+		part[c] = column + c < ldo ? row[column + c] : 0.0f;
 	return LOAD(0, part);
 }
 

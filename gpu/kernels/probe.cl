@@ -1,6 +1,6 @@
 #pragma OPENCL FP_CONTRACT OFF
-// probe: the operations of contract.cl, one by one, so that the host can compare what a device
-// makes of them with known answers; and whether a loop goes on for as long as it should.
+// probe: the operations of float32 that kernels use, one by one, so that the host can compare
+// the device's answers with the right ones; and whether a loop runs all of its rounds.
 //
 //   numbers  operands a, b, c and a scale of each work-item, side by side
 //   integers one for each work-item
@@ -23,18 +23,18 @@ __kernel void probe(__global const float *restrict numbers, __global const long 
 	}
 	numbers += 4 * i;
 	answers += ANSWERS * i;
-	const float a = numbers[0], b = numbers[1], c = numbers[2], f = FLOAT(, integers[i]);
+	const float a = numbers[0], b = numbers[1], c = numbers[2], f = convert_float(integers[i]);
 	const long fixed = integer_of(f, numbers[3]);
-	answers[0] = (int)BITS(, FMA(a, b, c));
-	answers[1] = (int)BITS(, ADD(a, b));
-	answers[2] = (int)BITS(, SUB(a, b));
-	answers[3] = (int)BITS(, MUL(a, b));
-	answers[4] = (int)BITS(, NEG(a));
-	answers[5] = LESS(a, b);
-	answers[6] = AT_LEAST(a, b);
+	answers[0] = as_int(fma(a, b, c));
+	answers[1] = as_int(a + b);
+	answers[2] = as_int(a - b);
+	answers[3] = as_int(a * b);
+	answers[4] = as_int(-a);
+	answers[5] = a < b;
+	answers[6] = a >= b;
 	answers[7] = IS_NAN(a);
-	answers[8] = LESS(a, b) ? (int)BITS(, b) : (int)BITS(, a);
-	answers[9] = (int)BITS(, f);
+	answers[8] = as_int(a < b ? b : a);
+	answers[9] = as_int(f);
 	answers[10] = (int)fixed;
 	answers[11] = (int)(fixed >> 32);
 }

@@ -41,18 +41,18 @@
 #define BEGIN_SUM(k, v) vec_t acc##k##_##v = 0.0f;
 #define BEGIN_SUMS(k) EACH_VECTOR(BEGIN_SUM, k)
 #define LOAD_B(k, v) const vec_t b##v = LOAD(v, bj);
-#define STEP(k, v) acc##k##_##v = FMA(value##k, b##v, acc##k##_##v);
+#define STEP(k, v) acc##k##_##v = fma(value##k, b##v, acc##k##_##v);
 #define STEPS(k)                                                                \
 	const vec_t value##k = (vec_t)(a##k[j]);                                \
 	EACH_VECTOR(STEP, k)
-#define END_SUM(k, v) total[block][k][part + v] = ADD(total[block][k][part + v], acc##k##_##v);
+#define END_SUM(k, v) total[block][k][part + v] += acc##k##_##v;
 #define END_SUMS(k) EACH_VECTOR(END_SUM, k)
 
 __kernel void product(__global const float *restrict a, int lda,
                       __global const float *restrict b, int panel, int from, int to,
                       __global float *restrict out, int ldo, int rows, int ending,
                       __global const float *restrict squares, __global const float *restrict more,
-                      float gamma, float coef0, int degree LOOPS_PARAMETER)
+                      float gamma, float coef0, int degree)
 {
 	const int p = (int)get_global_id(0);
 	const int first = ROWS * BLOCKS * (int)get_global_id(1);
@@ -96,7 +96,6 @@ __kernel void product(__global const float *restrict a, int lda,
 				put(ended(total[block][k][v], ending, squares + i, more + v * WIDTH, gamma, coef0, degree),
 				    out + (size_t)i * ldo, column + v * WIDTH, ldo);
 		}
-	CHECK_LOOPS
 }
 
 #else
@@ -115,7 +114,7 @@ void product(__global const float *restrict a, int lda,
              __global const float *restrict b, int panel, int from, int to,
              __global float *restrict out, int ldo, int rows, int ending,
              __global const float *restrict squares, __global const float *restrict more,
-             float gamma, float coef0, int degree LOOPS_PARAMETER)
+             float gamma, float coef0, int degree)
 {
 	__local float ra[STEPS * (TILE + GAP)];
 	__local float rb[STEPS * COLUMNS];
@@ -149,11 +148,11 @@ void product(__global const float *restrict a, int lda,
 				for (int s = 0; s < width; s++) {
 					const vec_t bs = LOAD(0, rb + s * COLUMNS + column);
 					for (int k = 0; k < EACH; k++)
-						acc[k] = FMA((vec_t)(ra[s * (TILE + GAP) + mine + k]), bs, acc[k]);
+						acc[k] = fma((vec_t)(ra[s * (TILE + GAP) + mine + k]), bs, acc[k]);
 				}
 			}
 			for (int k = 0; k < EACH; k++)
-				total[k] = ADD(total[k], acc[k]);
+				total[k] += acc[k];
 		}
 		for (int k = 0; k < EACH; k++) {
 			const int i = first + mine + k;
@@ -161,13 +160,12 @@ void product(__global const float *restrict a, int lda,
 				put(ended(total[k], ending, squares + i, more + at, gamma, coef0, degree), out + (size_t)i * ldo, at, ldo);
 		}
 	}
-	CHECK_LOOPS
 }
 
 #endif
 
 __kernel void squares(__global const float *restrict a, __global float *restrict squares,
-                      int rows, int lda LOOPS_PARAMETER)
+                      int rows, int lda)
 {
 	const size_t i = get_global_id(0);
 	if (i >= (size_t)rows)
@@ -178,9 +176,8 @@ __kernel void squares(__global const float *restrict a, __global float *restrict
 		const int high = min(low + CHUNK, lda);
 		float acc = 0.0f;
 		for (int j = low; j < high; j++)
-			acc = FMA(a[j], a[j], acc);
-		total = ADD(total, acc);
+			acc = fma(a[j], a[j], acc);
+		total += acc;
 	}
 	squares[i] = total;
-	CHECK_LOOPS
 }

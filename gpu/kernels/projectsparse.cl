@@ -11,7 +11,7 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
                              __global const float *restrict b, int panel, int from, int to,
                              __global float *restrict out, int ldo, int rows, int ending,
                              __global const float *restrict squares, __global const float *restrict more,
-                             float gamma, float coef0, int degree LOOPS_PARAMETER)
+                             float gamma, float coef0, int degree)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -33,20 +33,19 @@ __kernel void product_sparse(__global const int *restrict columns, __global cons
 		if (j >= to)
 			break;
 		if (j / CHUNK != chunk) {
-			total = ADD(total, acc);
+			total += acc;
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = FMA((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
+		acc = fma((vec_t)(values[at]), LOAD(0, b + (size_t)(j - from) * COLUMNS), acc);
 	}
-	put(ended(ADD(total, acc), ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
-	CHECK_LOOPS
+	put(ended(total + acc, ending, squares + i, more + column, gamma, coef0, degree), out + i * ldo, column, ldo);
 }
 
 __kernel void squares_sparse(__global const int *restrict columns, __global const float *restrict values,
                              __global const int *restrict slices, __global const int *restrict lengths,
                              __global const int *restrict order,
-                             __global float *restrict squares, int rows LOOPS_PARAMETER)
+                             __global float *restrict squares, int rows)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -57,12 +56,11 @@ __kernel void squares_sparse(__global const int *restrict columns, __global cons
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const int j = columns[at];
 		if (j / CHUNK != chunk) {
-			total = ADD(total, acc);
+			total += acc;
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = FMA(values[at], values[at], acc);
+		acc = fma(values[at], values[at], acc);
 	}
-	squares[order[r]] = ADD(total, acc);
-	CHECK_LOOPS
+	squares[order[r]] = total + acc;
 }

@@ -9,32 +9,31 @@
 // predict_one scans classes upwards: prediction, and margin to the runner-up.
 int predict_one(__global const float *scores, int Q, size_t i, float *margin)
 {
-	float best = CONSTANT(-INFINITY), second = CONSTANT(-INFINITY);
+	float best = -INFINITY, second = -INFINITY;
 	int class = 0;
 	for (int r = 0; r < Q; r++) {
 		const float s = scores[SCORE(i, r)];
-		if (LESS(best, s)) {
+		if (best < s) {
 			second = best;
 			best = s;
 			class = r;
-		} else if (LESS(second, s)) {
+		} else if (second < s) {
 			second = s;
 		}
 	}
-	*margin = SUB(best, second);
+	*margin = best - second;
 	return class;
 }
 
 //   prediction  written, one class per example
 __kernel void predict(__global const float *restrict scores, __global int *restrict prediction,
-                      int rows, int Q LOOPS_PARAMETER)
+                      int rows, int Q)
 {
 	const size_t i = get_global_id(0);
 	if (i >= (size_t)rows)
 		return;
 	float margin;
 	prediction[i] = predict_one(scores, Q, i, &margin);
-	CHECK_LOOPS
 }
 
 // place_one brings the place of example i up to date and notes it if it moved.
@@ -56,7 +55,7 @@ void assign_one(__global const float *scores, __global int *place, volatile __gl
 {
 	float margin;
 	const int p = predict_one(scores, Q, i, &margin);
-	place_one(place, moved, i, 2 * p + (AT_LEAST(margin, alpha) ? 1 : 0));
+	place_one(place, moved, i, 2 * p + (margin >= alpha ? 1 : 0));
 }
 
 //   place  what the last assignment said of each example: 2·prediction, plus 1 if
@@ -68,31 +67,30 @@ void assign_one(__global const float *scores, __global int *place, volatile __gl
 // On a CPU work-item b takes the examples of block b.
 __kernel void assign(__global const float *restrict scores, __global int *restrict place,
                      volatile __global int *restrict moved,
-                     int rows, int Q, float alpha LOOPS_PARAMETER)
+                     int rows, int Q, float alpha)
 {
 #if CPU
 	const size_t b = get_global_id(0);
 	if (b * LANES >= (size_t)rows)
 		return;
 	__global const float16 *score = (__global const float16 *)scores + b * Q;
-	float16 best = CONSTANT(-INFINITY), second = CONSTANT(-INFINITY);
+	float16 best = -INFINITY, second = -INFINITY;
 	float16 class = 0.0f; // only moved, and so exact
 	for (int r = 0; r < Q; r++) { // as predict_one, for all lanes
 		const float16 s = score[r];
-		const int16 leads = LESS(best, s);
-		second = select(select(second, s, LESS(second, s)), best, leads);
+		const int16 leads = best < s;
+		second = select(select(second, s, second < s), best, leads);
 		best = select(best, s, leads);
 		class = select(class, (float16)(r), leads);
 	}
 	float classes[LANES], margins[LANES];
 	vstore16(class, 0, classes);
-	vstore16(SUB(best, second), 0, margins);
+	vstore16(best - second, 0, margins);
 	for (size_t l = 0; l < LANES && b * LANES + l < (size_t)rows; l++)
-		place_one(place, moved, b * LANES + l, 2 * (int)classes[l] + (AT_LEAST(margins[l], alpha) ? 1 : 0));
+		place_one(place, moved, b * LANES + l, 2 * (int)classes[l] + (margins[l] >= alpha ? 1 : 0));
 #else
 	const size_t i = get_global_id(0);
 	if (i < (size_t)rows)
 		assign_one(scores, place, moved, Q, alpha, i);
 #endif
-	CHECK_LOOPS
 }

@@ -3,7 +3,7 @@
 //
 // In vectors of WIDTH examples (vector.cl), the widest that there are on a CPU, 1 on a GPU.
 //
-// Macro of the tuning: GROUP, work-items in a work-group, a power of two.
+// Macro, given by the host: GROUP, work-items in a work-group, a power of two.
 
 // Vectors in a line of scores; where vector b has the score of class r.
 #define PER_LINE (LANES / WIDTH)
@@ -47,23 +47,23 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 	__global const vec_t *target = (__global const vec_t *)targets;
 
 	// The largest scores, and what is NaN if one is not finite.
-	vec_t m = (vec_t)(CONSTANT(-INFINITY)), m2 = m, odd = 0.0f;
+	vec_t m = (vec_t)(-INFINITY), m2 = m, odd = 0.0f;
 	for (int r = 0; r < Q; r++) {
-		const vec_t s = score[LINE(r)], v = ADD(s, target[LINE(r)]);
-		odd = ADD(odd, SUB(s, s));
-		m = select(m, s, LESS(m, s));
-		m2 = select(m2, v, LESS(m2, v));
+		const vec_t s = score[LINE(r)], v = s + target[LINE(r)];
+		odd += s - s;
+		m = select(m, s, m < s);
+		m2 = select(m2, v, m2 < v);
 	}
 	vec_t sum = 0.0f, sum2 = 0.0f;
 	KEEP(terms)
 	KEEP(terms2)
 	for (int r = 0; r < Q; r++) {
-		const vec_t s = score[LINE(r)], term = exponential(SUB(s, m));
-		sum = ADD(sum, term);
+		const vec_t s = score[LINE(r)], term = exponential(s - m);
+		sum += term;
 		STORE_KEPT(terms, r, term)
 		if (!given) {
-			const vec_t term2 = exponential(SUB(ADD(s, target[LINE(r)]), m2));
-			sum2 = ADD(sum2, term2);
+			const vec_t term2 = exponential(s + target[LINE(r)] - m2);
+			sum2 += term2;
 			STORE_KEPT(terms2, r, term2)
 		}
 	}
@@ -71,15 +71,15 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 	vec_t loss = logarithm(sum);
 	if (given)
 		for (int r = 0; r < Q; r++)
-			loss = FMA(NEG(target[LINE(r)]), SUB(score[LINE(r)], m), loss);
+			loss = fma(-target[LINE(r)], score[LINE(r)] - m, loss);
 	else
-		loss = ADD(SUB(m, m2), SUB(loss, logarithm(sum2)));
+		loss = m - m2 + (loss - logarithm(sum2));
 	const vec_t u = ((__global const vec_t *)weight)[b];
-	loss = MUL(loss, u);
+	loss *= u;
 
 	// If m2 is not finite, neither is the loss.
-	const vec_t size = OF_BITS(W, BITS(W, loss) & (bits_t)(0x7fffffffu));
-	const ints_t counts = AT_LEAST(VECTOR(MOST), size) & (IS_NAN(odd) == 0);
+	const vec_t size = NAME(as_float, W)(NAME(as_uint, W)(loss) & (bits_t)(0x7fffffffu));
+	const ints_t counts = (VECTOR(MOST) >= size) & (IS_NAN(odd) == 0);
 	float part[WIDTH];
 	int counted[WIDTH];
 	size_t at[WIDTH];
@@ -96,9 +96,9 @@ void residuals_at(size_t b, __global const float *restrict scores, __global cons
 	}
 	for (int r = 0; r < Q; r++) {
 		const vec_t s = score[LINE(r)], t = target[LINE(r)];
-		const vec_t p = MUL(KEPT(terms, r, exponential(SUB(s, m))), inverse);
-		const vec_t wanted = given ? t : MUL(KEPT(terms2, r, exponential(SUB(ADD(s, t), m2))), inverse2);
-		const vec_t residual = select((vec_t)(0.0f), MUL(SUB(p, wanted), u), counts);
+		const vec_t p = KEPT(terms, r, exponential(s - m)) * inverse;
+		const vec_t wanted = given ? t : KEPT(terms2, r, exponential(s + t - m2)) * inverse2;
+		const vec_t residual = select((vec_t)(0.0f), (p - wanted) * u, counts);
 		STORE(residual, 0, part);
 		for (int l = 0; l < lanes; l++)
 			a[at[l] + r] = part[l];
@@ -117,7 +117,7 @@ __kernel FIXED_GROUP
 void residuals(__global const float *restrict scores, __global const float *restrict targets,
                __global const float *restrict weight, __global const int *restrict order,
                __global float *restrict a, __global long *restrict losses,
-               int first, int end, int Q, int given, int sorted, float scale LOOPS_PARAMETER)
+               int first, int end, int Q, int given, int sorted, float scale)
 {
 	long total = 0, refused = 0;
 	for (size_t b = first / WIDTH + get_global_id(0); b * WIDTH < (size_t)end; b += get_global_size(0))
@@ -139,5 +139,4 @@ void residuals(__global const float *restrict scores, __global const float *rest
 	for (int k = l; k < 2; k += GROUP)
 		losses[2 * get_group_id(0) + k] += sums[k];
 #endif
-	CHECK_LOOPS
 }

@@ -18,8 +18,8 @@
 // needs several sums under way to be busy; for one at a time on a GPU. Where more
 // examples are listed than there are work-items, they go round.
 //
-// Macros of the tuning (Tuning in gpu/tuning.go):
-//   ROWS   on a CPU, as above: 2, 4, 8 or 16
+// Macros, given by the host (gpu/kernels.go):
+//   ROWS   on a CPU, as above: 8
 //   GROUP  on a GPU, work-items in a work-group, a power of two
 //   WIDTH  on a GPU, columns that a work-group reads at once, a power of two, at most GROUP
 
@@ -31,21 +31,10 @@
 
 #if CPU
 
-#define EACH_ROW_2(F) F(0) F(1)
-#define EACH_ROW_4(F) EACH_ROW_2(F) F(2) F(3)
-#define EACH_ROW_8(F) EACH_ROW_4(F) F(4) F(5) F(6) F(7)
-#define EACH_ROW_16(F) EACH_ROW_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
-#if ROWS == 2
-#define EACH_ROW EACH_ROW_2
-#elif ROWS == 4
-#define EACH_ROW EACH_ROW_4
-#elif ROWS == 8
-#define EACH_ROW EACH_ROW_8
-#elif ROWS == 16
-#define EACH_ROW EACH_ROW_16
-#else
-#error "ROWS must be 2, 4, 8 or 16"
+#if ROWS != 8
+#error "ROWS must be 8, as in EACH_ROW"
 #endif
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 
 // The rows that are fetched while others are computed.
 #define AHEAD (2 * ROWS)
@@ -68,8 +57,8 @@
 #define VALUE(k) x##k[j]
 #endif
 #define FETCH_NEXT(k) FETCH(next##k + sizeof(x_t) * j);
-#define STEP(k) acc##k = FMA((vec_t)(VALUE(k)), v, acc##k);
-#define END_CHUNK(k) total##k = ADD(total##k, acc##k);
+#define STEP(k) acc##k = fma((vec_t)(VALUE(k)), v, acc##k);
+#define END_CHUNK(k) total##k += acc##k;
 #define END_ROW(k)                                                              \
 	if (first + k < end) {                                                  \
 		const int i = listed ? list[first + k] : first + k;             \
@@ -115,20 +104,15 @@ void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
 __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                                     __global const int *restrict classes, __global const int *restrict list,
                                     __global const int *restrict head, __global float *restrict scores,
-                                    int rows, int d, int Q, int m, int listed LOOPS_PARAMETER)
+                                    int rows, int d, int Q, int m, int listed)
 {
 	const int end = listed ? min(head[1], rows) : rows;
 	const int first = ROWS * (int)get_global_id(0);
 	NAME(score_rows_, CLASSES)(THE_EXAMPLES, w, classes, list, scores, first, ROWS * (int)get_global_size(0), end,
 	                           d, Q, m, (int)get_global_id(1), listed);
-	CHECK_LOOPS
 }
 
 #undef EACH_ROW
-#undef EACH_ROW_2
-#undef EACH_ROW_4
-#undef EACH_ROW_8
-#undef EACH_ROW_16
 #undef AHEAD
 #undef ROW
 #undef BEGIN_ROW
@@ -150,7 +134,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                            __global const int *restrict classes, __global const int *restrict list,
                            __global const int *restrict head, __global float *restrict scores,
-                           int rows, int d, int Q, int m, int listed LOOPS_PARAMETER)
+                           int rows, int d, int Q, int m, int listed)
 {
 	__local float part[GROUP * (WIDTH + 1)];
 	__local int row[GROUP];
@@ -182,9 +166,9 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 						part[r * (WIDTH + 1) + l % WIDTH] = X(example[r], row[r], j + l % WIDTH);
 				barrier(CLK_LOCAL_MEM_FENCE);
 				for (int k = 0; k < width; k++)
-					acc = FMA((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
+					acc = fma((vec_t)(part[l * (WIDTH + 1) + k]), wg[j + k], acc);
 			}
-			total = ADD(total, acc);
+			total += acc;
 		}
 		if (u < end) {
 			const int i = listed ? list[u] : u;
@@ -194,7 +178,6 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 				scores[SCORE(i, classes[g * CLASSES + c])] = score[c];
 		}
 	}
-	CHECK_LOOPS
 }
 
 #undef example

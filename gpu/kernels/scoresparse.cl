@@ -10,7 +10,7 @@
 __kernel void score_sparse_wide(__global const int *restrict columns, __global const float *restrict values,
                                 __global const int *restrict slices, __global const int *restrict lengths,
                                 __global const float *restrict w, __global const int *restrict classes,
-                                __global float *restrict scores, int rows, int d, int Q, int m LOOPS_PARAMETER)
+                                __global float *restrict scores, int rows, int d, int Q, int m)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -25,15 +25,14 @@ __kernel void score_sparse_wide(__global const int *restrict columns, __global c
 	for (int k = lengths[r]; k > 0; k--, at += LANES) {
 		const uint j = (uint)columns[at];
 		if (j / CHUNK != chunk) {
-			total = ADD(total, acc);
+			total += acc;
 			acc = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc = FMA((vec_t)(values[at]), LOAD(j, wg), acc);
+		acc = fma((vec_t)(values[at]), LOAD(j, wg), acc);
 	}
 	float score[WIDTH];
-	STORE(ADD(total, acc), 0, score);
+	STORE(total + acc, 0, score);
 	for (int c = 0; c < WIDTH && g * WIDTH + c < m; c++)
 		scores[SCORE(r, classes[g * WIDTH + c])] = score[c];
-	CHECK_LOOPS
 }

@@ -17,7 +17,7 @@
 __kernel void score_sparse(__global const int *restrict columns, __global const float *restrict values,
                            __global const int *restrict slices, __global const int *restrict lengths,
                            __global const float *restrict w, __global const int *restrict classes,
-                           __global float *restrict scores, int rows, int d, int Q, int m LOOPS_PARAMETER)
+                           __global float *restrict scores, int rows, int d, int Q, int m)
 {
 	const size_t r = get_global_id(0);
 	if (r >= (size_t)rows)
@@ -35,18 +35,17 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 		const uint j = (uint)columns[at];
 		const float v = values[at];
 		if (j / CHUNK != chunk) {
-			total0 = ADD(total0, acc0);
-			total1 = ADD(total1, acc1);
+			total0 += acc0;
+			total1 += acc1;
 			acc0 = 0.0f;
 			acc1 = 0.0f;
 			chunk = j / CHUNK;
 		}
-		acc0 = FMA(v, w0[j], acc0);
-		acc1 = FMA(v, w1[j], acc1);
+		acc0 = fma(v, w0[j], acc0);
+		acc1 = fma(v, w1[j], acc1);
 	}
-	scores[SCORE(r, classes[c0])] = ADD(total0, acc0);
-	scores[SCORE(r, classes[c1])] = ADD(total1, acc1);
-	CHECK_LOOPS
+	scores[SCORE(r, classes[c0])] = total0 + acc0;
+	scores[SCORE(r, classes[c1])] = total1 + acc1;
 }
 
 //   list, cells, sums, scale  as in sums.cl
@@ -56,7 +55,7 @@ __kernel void score_sparse(__global const int *restrict columns, __global const 
 __kernel void move_sums_sparse(__global const int *restrict columns, __global const float *restrict values,
                                __global const int *restrict slices, __global const int *restrict lengths,
                                __global const int *restrict list, __global const int *restrict cells,
-                               __global long *restrict sums, float scale, int d LOOPS_PARAMETER)
+                               __global long *restrict sums, float scale, int d)
 {
 	const size_t c = 3 * get_group_id(0);
 	const int to = cells[c + 2];
@@ -72,5 +71,4 @@ __kernel void move_sums_sparse(__global const int *restrict columns, __global co
 		}
 		barrier(CLK_GLOBAL_MEM_FENCE);
 	}
-	CHECK_LOOPS
 }

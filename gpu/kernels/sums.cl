@@ -4,14 +4,14 @@
 // one cell to another are summed here; kernel add_groups then takes the sum from the one
 // and gives it to the other. Integers, so neither order nor grouping matters.
 //
-// Macro of the tuning (Tuning in gpu/tuning.go): a work-item takes COLUMNS columns,
+// Macro, given by the host (gpu/kernels.go): a work-item takes COLUMNS columns,
 // on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
 
 #ifndef COLUMNS
 #error "the host must define COLUMNS"
 #endif
 
-#if CPU && !SOFTWARE && defined(cl_khr_fp64)
+#if CPU && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 // 1.5·2^52: in a double near it the last place is 1, so that adding it rounds to an
 // integer, which then stands in the lower bits.
@@ -29,7 +29,7 @@
 // group g.
 __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
                          __global const int *restrict groups, __global long *restrict partial,
-                         float scale, int d, int small, int local_x LOOPS_PARAMETER)
+                         float scale, int d, int small, int local_x)
 {
 	const int from = COLUMNS * (int)get_global_id(0);
 	if (from >= d)
@@ -72,5 +72,4 @@ __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
 			sum += integer_of(X(list[at], local_x ? at : list[at], from + j), scale);
 		out[j] = sum;
 	}
-	CHECK_LOOPS
 }

@@ -10,22 +10,21 @@ float component(__global const long *sums_p, __global const float *inv_q, float 
 {
 	float acc = 0.0f;
 	for (int k = 0; k < Q; k++)
-		acc = FMA(inv_q[k], FLOAT(, sums_p[(size_t)k * d + j]), acc);
-	return MUL(acc, unit);
+		acc = fma(inv_q[k], convert_float(sums_p[(size_t)k * d + j]), acc);
+	return acc * unit;
 }
 
 //   pairs  the pairs asked for, (p, q) by (p, q), p counted from the first region of sums
 //   z      written: work-item (j, t) takes component j of pair t, z[t * d + j]
 __kernel void update_vectors(__global const long *restrict sums, __global const float *restrict inv,
                              __global const int *restrict pairs, __global float *restrict z,
-                             float unit, int d, int Q LOOPS_PARAMETER)
+                             float unit, int d, int Q)
 {
 	const int j = (int)get_global_id(0);
 	if (j >= d)
 		return;
 	const size_t t = get_global_id(1);
 	z[t * d + j] = component(sums + (size_t)pairs[2 * t] * Q * d, inv + (size_t)pairs[2 * t + 1] * Q, unit, d, Q, j);
-	CHECK_LOOPS
 }
 
 //   regions  the m regions asked for, counted from the first of sums
@@ -41,7 +40,7 @@ __kernel void update_vectors(__global const long *restrict sums, __global const 
 #define GROUPED 4 // host: normClasses
 __kernel void norms(__global const long *restrict sums, __global const float *restrict inv,
                     __global const int *restrict regions, __global float *restrict partial,
-                    float unit, int d, int Q, int chunks, int m LOOPS_PARAMETER)
+                    float unit, int d, int Q, int chunks, int m)
 {
 	const int c = (int)get_global_id(1);
 	const int to = min((c + 1) * CHUNK, d);
@@ -59,31 +58,31 @@ __kernel void norms(__global const long *restrict sums, __global const float *re
 	for (; j + 16 <= to; j += 16) {
 		float16 z0 = 0.0f, z1 = 0.0f, z2 = 0.0f, z3 = 0.0f;
 		for (int k = 0; k < Q; k++) {
-			const float16 g = FLOAT(16, vload16(0, sums_p + (size_t)k * d + j));
-			z0 = FMA((float16)(inv0[k]), g, z0);
-			z1 = FMA((float16)(inv1[k]), g, z1);
-			z2 = FMA((float16)(inv2[k]), g, z2);
-			z3 = FMA((float16)(inv3[k]), g, z3);
+			const float16 g = convert_float16(vload16(0, sums_p + (size_t)k * d + j));
+			z0 = fma((float16)(inv0[k]), g, z0);
+			z1 = fma((float16)(inv1[k]), g, z1);
+			z2 = fma((float16)(inv2[k]), g, z2);
+			z3 = fma((float16)(inv3[k]), g, z3);
 		}
 		float part[GROUPED][16];
-		vstore16(MUL(z0, (float16)(unit)), 0, part[0]);
-		vstore16(MUL(z1, (float16)(unit)), 0, part[1]);
-		vstore16(MUL(z2, (float16)(unit)), 0, part[2]);
-		vstore16(MUL(z3, (float16)(unit)), 0, part[3]);
+		vstore16(z0 * (float16)(unit), 0, part[0]);
+		vstore16(z1 * (float16)(unit), 0, part[1]);
+		vstore16(z2 * (float16)(unit), 0, part[2]);
+		vstore16(z3 * (float16)(unit), 0, part[3]);
 		for (int k = 0; k < 16; k++) {
-			acc0 = FMA(part[0][k], part[0][k], acc0);
-			acc1 = FMA(part[1][k], part[1][k], acc1);
-			acc2 = FMA(part[2][k], part[2][k], acc2);
-			acc3 = FMA(part[3][k], part[3][k], acc3);
+			acc0 = fma(part[0][k], part[0][k], acc0);
+			acc1 = fma(part[1][k], part[1][k], acc1);
+			acc2 = fma(part[2][k], part[2][k], acc2);
+			acc3 = fma(part[3][k], part[3][k], acc3);
 		}
 	}
 	for (; j < to; j++) {
 		const float z0 = component(sums_p, inv0, unit, d, Q, j), z1 = component(sums_p, inv1, unit, d, Q, j);
 		const float z2 = component(sums_p, inv2, unit, d, Q, j), z3 = component(sums_p, inv3, unit, d, Q, j);
-		acc0 = FMA(z0, z0, acc0);
-		acc1 = FMA(z1, z1, acc1);
-		acc2 = FMA(z2, z2, acc2);
-		acc3 = FMA(z3, z3, acc3);
+		acc0 = fma(z0, z0, acc0);
+		acc1 = fma(z1, z1, acc1);
+		acc2 = fma(z2, z2, acc2);
+		acc3 = fma(z3, z3, acc3);
 	}
 	__global float *out = partial + (size_t)p * Q * chunks + c;
 	out[(size_t)first * chunks] = acc0;
@@ -99,9 +98,8 @@ __kernel void norms(__global const long *restrict sums, __global const float *re
 	float acc = 0.0f;
 	for (; j < to; j++) {
 		const float z = component(sums_p, inv_q, unit, d, Q, j);
-		acc = FMA(z, z, acc);
+		acc = fma(z, z, acc);
 	}
 	partial[t * chunks + c] = acc;
 #endif
-	CHECK_LOOPS
 }

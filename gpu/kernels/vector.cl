@@ -19,50 +19,50 @@
 #define vec_t NAME(float, W)
 #define ints_t NAME(int, W)
 #define bits_t NAME(uint, W)
-#define VECTOR(v) ((vec_t)(CONSTANT(v)))
+#define VECTOR(v) ((vec_t)(v))
 
 // exponential is exp(x) for x <= 0 (clause 11), that is without its upper end.
 vec_t exponential(vec_t x)
 {
-	const vec_t t = FMA(x, VECTOR(0x1.715476p0f), VECTOR(0x1.8p23f));
-	const vec_t k = SUB(t, VECTOR(0x1.8p23f));
-	vec_t r = FMA(NEG(k), VECTOR(0x1.62e4p-1f), x);
-	r = FMA(NEG(k), VECTOR(0x1.7f7d1cp-20f), r);
+	const vec_t t = fma(x, VECTOR(0x1.715476p0f), VECTOR(0x1.8p23f));
+	const vec_t k = t - VECTOR(0x1.8p23f);
+	vec_t r = fma(-k, VECTOR(0x1.62e4p-1f), x);
+	r = fma(-k, VECTOR(0x1.7f7d1cp-20f), r);
 	vec_t p = VECTOR(0x1.6a23dp-10f);
-	p = FMA(p, r, VECTOR(0x1.123a2p-7f));
-	p = FMA(p, r, VECTOR(0x1.5558f2p-5f));
-	p = FMA(p, r, VECTOR(0x1.555492p-3f));
-	p = FMA(p, r, VECTOR(0x1.fffffcp-2f));
-	p = FMA(p, r, VECTOR(1.0f));
-	p = FMA(p, r, VECTOR(1.0f));
-	const vec_t y = OF_BITS(W, BITS(W, p) + (BITS(W, t) << 23));
-	return select(select(y, (vec_t)(0.0f), LESS(x, VECTOR(-0x1.5d589ep6f))), x, IS_NAN(x));
+	p = fma(p, r, VECTOR(0x1.123a2p-7f));
+	p = fma(p, r, VECTOR(0x1.5558f2p-5f));
+	p = fma(p, r, VECTOR(0x1.555492p-3f));
+	p = fma(p, r, VECTOR(0x1.fffffcp-2f));
+	p = fma(p, r, VECTOR(1.0f));
+	p = fma(p, r, VECTOR(1.0f));
+	const vec_t y = NAME(as_float, W)(NAME(as_uint, W)(p) + (NAME(as_uint, W)(t) << 23));
+	return select(select(y, (vec_t)(0.0f), x < VECTOR(-0x1.5d589ep6f)), x, IS_NAN(x));
 }
 
 // logarithm is log(x) of a normal x > 0 (clause 15); 1 + f is x between the roots of 1/2 and 2.
 vec_t logarithm(vec_t x)
 {
-	const bits_t u = BITS(W, x) - (bits_t)(0x3f3504f3u);
-	const vec_t k = FLOAT(W, NAME(as_int, W)(u) >> 23);
-	const vec_t f = SUB(OF_BITS(W, (u & (bits_t)(0x7fffffu)) + (bits_t)(0x3f3504f3u)), VECTOR(1.0f));
+	const bits_t u = NAME(as_uint, W)(x) - (bits_t)(0x3f3504f3u);
+	const vec_t k = NAME(convert_float, W)(NAME(as_int, W)(u) >> 23);
+	const vec_t f = NAME(as_float, W)((u & (bits_t)(0x7fffffu)) + (bits_t)(0x3f3504f3u)) - VECTOR(1.0f);
 	vec_t p = VECTOR(-0x1.38c08ep-4f);
-	p = FMA(p, f, VECTOR(0x1.055ba6p-3f));
-	p = FMA(p, f, VECTOR(-0x1.0d8304p-3f));
-	p = FMA(p, f, VECTOR(0x1.22d9e4p-3f));
-	p = FMA(p, f, VECTOR(-0x1.547282p-3f));
-	p = FMA(p, f, VECTOR(0x1.99a00ep-3f));
-	p = FMA(p, f, VECTOR(-0x1.000226p-2f));
-	p = FMA(p, f, VECTOR(0x1.555554p-2f));
-	p = FMA(p, f, VECTOR(-0.5f));
-	return FMA(k, VECTOR(0x1.62e4p-1f), ADD(f, FMA(MUL(f, f), p, MUL(k, VECTOR(0x1.7f7d1cp-20f)))));
+	p = fma(p, f, VECTOR(0x1.055ba6p-3f));
+	p = fma(p, f, VECTOR(-0x1.0d8304p-3f));
+	p = fma(p, f, VECTOR(0x1.22d9e4p-3f));
+	p = fma(p, f, VECTOR(-0x1.547282p-3f));
+	p = fma(p, f, VECTOR(0x1.99a00ep-3f));
+	p = fma(p, f, VECTOR(-0x1.000226p-2f));
+	p = fma(p, f, VECTOR(0x1.555554p-2f));
+	p = fma(p, f, VECTOR(-0.5f));
+	return fma(k, VECTOR(0x1.62e4p-1f), f + fma(f * f, p, k * VECTOR(0x1.7f7d1cp-20f)));
 }
 
 // reciprocal is 1/x of an x from 1 to 2^100 (clause 15).
 vec_t reciprocal(vec_t x)
 {
-	vec_t y = OF_BITS(W, (bits_t)(0x7ef311c7u) - BITS(W, x));
+	vec_t y = NAME(as_float, W)((bits_t)(0x7ef311c7u) - NAME(as_uint, W)(x));
 	for (int k = 0; k < 4; k++)
-		y = FMA(y, FMA(NEG(x), y, VECTOR(1.0f)), y);
+		y = fma(y, fma(-x, y, VECTOR(1.0f)), y);
 	return y;
 }
 
@@ -70,17 +70,8 @@ vec_t reciprocal(vec_t x)
 // integers_of is integer_of of each value.
 longs_t integers_of(vec_t x, float scale)
 {
-#if SOFTWARE
-	float part[WIDTH];
-	long integers[WIDTH];
-	STORE(x, 0, part);
-	for (int k = 0; k < WIDTH; k++)
-		integers[k] = integer_of(part[k], scale);
-	return LOAD(0, integers);
-#else
-	const vec_t v = MUL(x, (vec_t)(scale));
+	const vec_t v = x * (vec_t)(scale);
 	const vec_t big = copysign((vec_t)(0x1p23f), v);
 	return NAME(convert_long, WIDTH)(select(v, (v + big) - big, fabs(v) < (vec_t)(0x1p23f)));
-#endif
 }
 #endif

@@ -12,7 +12,7 @@
 //   scale    2^s of the fixed point
 //
 //   BLOCK    examples of a block, 256
-//   GROUP    on a GPU, work-items in a work-group, a power of two (Tuning in gpu/tuning.go)
+//   GROUP    on a GPU, work-items in a work-group, a power of two
 //   COLUMNS  on a CPU, columns that a work-item takes, a multiple of 64
 
 #if !defined(GROUP) || !defined(COLUMNS)
@@ -38,7 +38,7 @@
 #define CLASS(c, v) const int class##c = min(group + c, classes - 1);
 #define BEGIN(c, v) vec_t acc##c##_##v = 0.0f;
 #define BEGIN_ALL(v) EACH_CLASS(BEGIN, v)
-#define STEP(c, v) acc##c##_##v = FMA((vec_t)(ai[class##c]), x##v, acc##c##_##v);
+#define STEP(c, v) acc##c##_##v = fma((vec_t)(ai[class##c]), x##v, acc##c##_##v);
 #define STEP_ALL(v)                                                             \
 	const vec_t x##v = LOAD(v, xi);                                         \
 	EACH_CLASS(STEP, v)
@@ -129,7 +129,7 @@ void weigh(EXAMPLES, __global const float *restrict a, __global long *restrict s
 
 // Work-item (v, u) takes COLUMNS columns from v·COLUMNS on, for the blocks of range u.
 __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
-                       float scale, int first, int end, int d, int R, int low, int classes, int ranges LOOPS_PARAMETER)
+                       float scale, int first, int end, int d, int R, int low, int classes, int ranges)
 {
 	const int left = COLUMNS * (int)get_global_id(0);
 	const int u = (int)get_global_id(1);
@@ -137,7 +137,6 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK)
 		weigh(THE_EXAMPLES, a + (size_t)(from - first) * R + low, partial, scale, from, min(from + BLOCK, end),
 		      left, min(left + COLUMNS, d), d, R, classes);
-	CHECK_LOOPS
 }
 
 #else
@@ -151,7 +150,7 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 // range u.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
-              float scale, int first, int end, int d, int R, int low, int classes, int ranges LOOPS_PARAMETER)
+              float scale, int first, int end, int d, int R, int low, int classes, int ranges)
 {
 	__local float part[STEPS * AT_ONCE];
 	const int l = (int)get_local_id(0);
@@ -171,10 +170,10 @@ void weighted(EXAMPLES, __global const float *restrict a, __global long *restric
 			const int steps = min(STEPS, to - i);
 			barrier(CLK_LOCAL_MEM_FENCE);
 			for (int n = l; n < steps * AT_ONCE; n += GROUP)
-				part[n] = n % AT_ONCE < count ? a[(size_t)(i - first + n / AT_ONCE) * R + n % AT_ONCE] : CONSTANT(0.0f);
+				part[n] = n % AT_ONCE < count ? a[(size_t)(i - first + n / AT_ONCE) * R + n % AT_ONCE] : 0.0f;
 			barrier(CLK_LOCAL_MEM_FENCE);
 			for (int s = 0; s < steps; s++)
-				acc = FMA(vload16(s, part), (float16)(X(i + s, i + s, j)), acc);
+				acc = fma(vload16(s, part), (float16)(X(i + s, i + s, j)), acc);
 		}
 		float total[AT_ONCE];
 		vstore16(acc, 0, total);
@@ -184,7 +183,6 @@ void weighted(EXAMPLES, __global const float *restrict a, __global long *restric
 	if ((int)get_global_id(0) < d)
 		for (int c = 0; c < count; c++)
 			partial[((size_t)u * classes + group + c) * d + j] += sum[c];
-	CHECK_LOOPS
 }
 
 #endif

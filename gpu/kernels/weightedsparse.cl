@@ -18,7 +18,7 @@
 __kernel void weighted_sparse(__global const int *restrict example, __global const float *restrict values,
                               __global const int *restrict segments, __global const float *restrict a,
                               __global long *restrict partial, float scale, int count, int d, int R,
-                              int low, int classes LOOPS_PARAMETER)
+                              int low, int classes)
 {
 	const int groups = (classes + WIDTH - 1) / WIDTH;
 	const size_t s = get_global_id(0) / groups;
@@ -33,16 +33,15 @@ __kernel void weighted_sparse(__global const int *restrict example, __global con
 	for (int at = segments[4 * s + 1]; at < to; at++) {
 		const int i = example[at];
 		if (i >= end) {
-			sum = sum + integers_of(acc, scale);
+			sum += integers_of(acc, scale);
 			acc = 0.0f;
 			end = (i / BLOCK + 1) * BLOCK;
 		}
-		acc = FMA(LOAD(0, a + (size_t)i * R), (vec_t)(values[at]), acc);
+		acc = fma(LOAD(0, a + (size_t)i * R), (vec_t)(values[at]), acc);
 	}
 	long total[WIDTH];
 	STORE(sum + integers_of(acc, scale), 0, total);
 	partial += ((size_t)range * classes + group) * d + column;
 	for (int c = 0; c < min(WIDTH, classes - group); c++)
 		partial[(size_t)c * d] += total[c];
-	CHECK_LOOPS
 }

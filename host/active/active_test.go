@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/versionspace"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
@@ -313,7 +314,7 @@ func TestBalance(t *testing.T) {
 }
 
 // learned asks round for round, and returns the errors on the pool after each.
-func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options, expert *Expert) (wrong []int) {
+func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options, answers []int32) (wrong []int) {
 	t.Helper()
 	for range rounds {
 		trained, err := p.Fit(t.Context(), o.Noise, o.Train)
@@ -335,7 +336,9 @@ func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options, expert *Ex
 		if err != nil {
 			t.Fatal(err)
 		}
-		expert.Answer(p, which)
+		for _, i := range which {
+			p.Labels[i] = answers[i]
+		}
 	}
 	return wrong
 }
@@ -350,7 +353,7 @@ func TestFewLabelsGoFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: 20}
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: 20}
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -364,11 +367,14 @@ func TestFewLabelsGoFar(t *testing.T) {
 	} {
 		p := begun(t, e, d, y, 3, c.pool)
 		c.o.K, c.o.Seed, c.o.Diversity, c.o.Train.Engine = 8, 1, 0.3, e
-		expert, err := NewExpert(y, c.o.Noise, 1)
-		if err != nil {
-			t.Fatal(err)
+		answers := y
+		if c.o.Noise != nil {
+			var err error
+			if answers, err = c.o.Noise.Inject(y, 1); err != nil {
+				t.Fatal(err)
+			}
 		}
-		wrong := learned(t, p, y, 6, c.o, expert)
+		wrong := learned(t, p, y, 6, c.o, answers)
 		if last := wrong[len(wrong)-1]; last > c.most || last > wrong[0] {
 			t.Errorf("%s: %v of 300 are wrong after each round, wanted at most %d", c.name, wrong, c.most)
 		}
@@ -380,8 +386,8 @@ func TestFitPredictsRaw(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
 	d, y := clouds(60, 3, 2, 5)
-	kernel := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: 9}
-	for _, k := range []*host.Kernel{nil, kernel} {
+	kernel := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: 9}
+	for _, k := range []*fitting.Options{nil, kernel} {
 		p := begun(t, e, d, y, 20, host.Options{Kernel: k})
 		trained, err := p.Fit(t.Context(), nil, host.Options{Engine: e})
 		if err != nil {
@@ -399,7 +405,7 @@ func TestFitPredictsRaw(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := NewPool(t.Context(), d, host.Options{Engine: e, Kernel: &host.Kernel{Search: true}}); err == nil {
+	if _, err := NewPool(t.Context(), d, host.Options{Engine: e, Kernel: &fitting.Options{Search: true}}); err == nil {
 		t.Error("a γ to search for is no error")
 	}
 }

@@ -54,7 +54,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 		return nil, fmt.Errorf("pool of examples: found a γ to search for, which takes more labels than there are: " +
 			"give γ as a number, or leave it to the median distance")
 	}
-	found, note, err := o.Kernel.FindOptions(o.Engine, p.Examples, o.Seed)
+	found, note, err := o.Kernel.FindPCA(o.Engine, p.Examples, o.Seed)
 	if err != nil {
 		return nil, err
 	}

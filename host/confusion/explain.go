@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Explanation says how well C explains the noisy labels of examples that a model has divided
@@ -88,7 +88,7 @@ func (m *Matrix) Explain(counts []int64) Explanation {
 	}
 	e.Deviance = max(0, e.Deviance)
 	e.Unexplained = moved / float64(e.N)
-	e.P = distuv.ChiSquared{K: float64(e.Freedom)}.Survival(e.Deviance)
+	e.P = mathext.GammaIncRegComp(0.5*float64(e.Freedom), 0.5*e.Deviance) // of the χ² distribution
 	return e
 }
 

@@ -20,7 +20,9 @@ const people = `,colour,member,age,city,class
 3,green,False,40,NA,b
 `
 
-func mixed(missing string) Options { return Options{Encode: &EncodeOptions{Missing: missing}} }
+func mixed(missing string) Options {
+	return Options{Table: Table{Encode: &EncodeOptions{Missing: missing}}}
+}
 
 // rows are the examples as text, one line each.
 func rows(e Examples) string {
@@ -119,7 +121,7 @@ func TestMixedFormatsAgree(t *testing.T) {
 				t.Errorf("%s: read %v\n%s%+v\nwanted %v\n%s%+v", name, got.Features, rows(got.Examples), got.Encoding,
 					want.Features, rows(want.Examples), want.Encoding)
 			}
-			o := Options{Encoding: got.Encoding, FeatureNames: got.Features, Classes: got.Classes}
+			o := Options{Table: Table{Encoding: got.Encoding}, FeatureNames: got.Features, Classes: got.Classes}
 			again, err := readText("f.csv", people, o)
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +148,7 @@ func TestRecipe(t *testing.T) {
 	if err := json.Unmarshal(text, recipe); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Encoding: recipe, FeatureNames: learned.Features, Features: len(learned.Features),
+	o := Options{Table: Table{Encoding: recipe}, FeatureNames: learned.Features, Features: len(learned.Features),
 		Classes: learned.Classes}
 	d, err := readText("g.csv", "class,city,more,age,member,colour\na,Rome,x,null,yes,teal\nb,Bonn,y,7,0,red\n",
 		with(o, func(o *Options) { o.LabelColumn = "class" }))
@@ -218,14 +220,14 @@ func TestMixedBad(t *testing.T) {
 		{"a word among numbers", "f", good + "old,8,b\n", mixed("mean"), `f:5:1: column 1 (x): found "old", wanted a decimal number such as 12, -0.5 or 1e-3; if the column is a category, say so (--categories x)`},
 		{"infinite", "f", good + "inf,8,b\n", mixed("mean"), `f:5:1: column 1 (x): found "inf", wanted a finite number`},
 		{"names of examples", "f", own.String(), mixed(""), `f: column 1 (name) holds 30 different texts in 30 examples, such as "n0", wanted a category, whose levels come again; leave the column out (--ignore-columns name)`},
-		{"too many levels", "f", many.String(), Options{Encode: &EncodeOptions{Levels: 29}}, `f:31:1: column 1 (name): found more than 29 different texts, of which "n29" is one, wanted a category of at most so many levels`},
+		{"too many levels", "f", many.String(), Options{Table: Table{Encode: &EncodeOptions{Levels: 29}}}, `f:31:1: column 1 (name): found more than 29 different texts, of which "n29" is one, wanted a category of at most so many levels`},
 		{"dates", "f", "day,x,class\n2024-01-31,1,a\n2024-02-01 12:00,2,b\n", mixed(""), `f:1: column 1 (day): found dates or times such as "2024-01-31", which are neither numbers nor categories; leave the column out (--ignore-columns day)`},
 		{"ARFF dates", "f.arff", "@relation r\n@attribute d date\n@attribute c {a,b}\n@data\n", mixed(""), `f.arff:4: column 1 (d): found dates, which are neither`},
-		{"no such column", "f", good, Options{Encode: &EncodeOptions{Categories: []string{"z"}}}, `f:1: found the columns "x", "y", "class", wanted a category "z"`},
-		{"the label", "f", good, Options{Encode: &EncodeOptions{Categories: []string{"class"}}}, `f:1: found column 3 (class), asked for as a category, among the columns that are no features`},
+		{"no such column", "f", good, Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"z"}}}}, `f:1: found the columns "x", "y", "class", wanted a category "z"`},
+		{"the label", "f", good, Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"class"}}}}, `f:1: found column 3 (class), asked for as a category, among the columns that are no features`},
 		{"bad UTF-8", "f", "x,y,class\nu,2,a\n\xff,4,b\nu,2,b\n", mixed(""), `f:3:1: column 1 (x): found "\xff", which is not UTF-8`},
 		{"choice", "f", good, mixed("median"), `unknown choice "median" for missing values, wanted error, mean or indicator`},
-		{"unseen", "f", good, Options{Unseen: "drop"}, `unknown choice "drop" for unseen levels`},
+		{"unseen", "f", good, Options{Table: Table{Unseen: "drop"}}, `unknown choice "drop" for unseen levels`},
 	} {
 		for _, skip := range []bool{false, true} {
 			c.o.SkipBad = skip
@@ -241,7 +243,7 @@ func TestMixedBad(t *testing.T) {
 			}
 		}
 	}
-	d, err := readText("f", own.String(), Options{Encode: &EncodeOptions{Categories: []string{"name"}}})
+	d, err := readText("f", own.String(), Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"name"}}}})
 	if err != nil || d.D != 31 {
 		t.Errorf("a category that was asked for: %v, %v", d, err)
 	}
@@ -250,7 +252,7 @@ func TestMixedBad(t *testing.T) {
 // Levels of bad examples are no features.
 func TestMixedSkips(t *testing.T) {
 	d, err := readText("f", "x,y,class\nu,2,a\nw,oops,b\nv,3,b\nu,5,a\n",
-		Options{Encode: &EncodeOptions{}, SkipBad: true})
+		Options{Table: Table{Encode: &EncodeOptions{}}, SkipBad: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +270,7 @@ func TestTruths(t *testing.T) {
 	if got := rows(d.Examples); got != "[1 0]\n[0 1]\n" || d.Encoding != nil {
 		t.Errorf("read %s%v", got, d.Encoding)
 	}
-	d, err = readText("f", "true,1,a\nfalse,2,b\n", Options{Encode: &EncodeOptions{}})
+	d, err = readText("f", "true,1,a\nfalse,2,b\n", Options{Table: Table{Encode: &EncodeOptions{}}})
 	if err != nil || d.N != 2 || d.Encoding != nil {
 		t.Errorf("without a header: %v, %v", d, err)
 	}
@@ -324,7 +326,7 @@ func TestMixedStream(t *testing.T) {
 		fmt.Fprintf(&text, "%s,%d,%d\n", []string{"red", "blue", "green"}[i%3], i, i%2)
 	}
 	text.WriteString("teal,5,1\n")
-	o := Options{Encode: &EncodeOptions{}}
+	o := Options{Table: Table{Encode: &EncodeOptions{}}}
 	l := defaultLimits
 	l.first = 1
 	blocks, warned, rows := 0, "", 0

@@ -22,71 +22,31 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
-// Dataset is what one file says: the raw features, before any preparation
-// (unless Prepared says so), and the labels. Read makes it; the holder may
-// replace Y (to corrupt labels) and then asks for a new Hash. Close gives its
-// memory back, which matters only for a binary file.
+// Dataset is labelled examples: raw, as a file has them, or prepared. Read makes one. Whoever holds
+// it may replace Y, to corrupt labels, and then asks for a new Hash. Close gives memory back, which
+// matters for a binary file and with Options.Spill.
 type Dataset struct {
-	// Examples are the raw values: each the float32 nearest to the decimal
-	// text, finite, never subnormal. -0 stays -0.
+	// Examples are the raw values: each the float32 nearest to the decimal text, finite, never
+	// subnormal. -0 stays -0.
 	Examples
-	// Prepared is the preparation that the Examples have gone through, of whose
-	// Width they are; nil if they are raw.
+	// Prepared is the preparation that made the Examples, which have its Width; nil if they are raw.
 	Prepared *Preparation
 
-	// Y[i] in 0..len(Classes)-1 is the class of example i; nil if the file was
-	// read without labels.
+	// Y[i] in 0..len(Classes)-1 is the class of example i; nil without labels.
 	Y []int32
-	// Classes are the class names. Read orders them by number when all of them
-	// are integers (equal ones, such as "1" and "01", bytewise), else bytewise;
-	// a list given in Options keeps its order. nil without labels.
+	// Classes are the names of the classes; nil without labels. Read orders them by number when all
+	// are integers (equal ones, such as "1" and "01", bytewise), else bytewise. A list given in
+	// Options keeps its order.
 	Classes []string
-
-	// Features are the D feature names of a CSV header, nil without a header.
+	// Features are the names of the D features; nil without a header.
 	Features []string
-	// Label is the header's name of the label column, "" without a header.
-	Label string
-	// LabelColumn is where the label stood in a CSV record, counted from 1; 0
-	// without labels and in other formats.
-	LabelColumn int
-
-	// IDs[i] is what example i is called, as Options.IDColumn says; nil if that is "".
+	// IDs[i] is the name of example i; nil without Table.IDColumn.
 	IDs []string
-	// ID is the header's name of their column, "" without a header.
-	ID string
-	// IDColumn is where they stood in a record, counted from 1; 0 without IDs.
-	IDColumn int
-
 	// Encoding says which columns of a table the Features were made of; nil if each is a column of
 	// numbers.
 	Encoding *Encoding
-	// Missing says which columns lack how many values, those with any. None do unless Encoding says what
-	// stands for them.
-	Missing []MissingCount
-
-	// Skipped are the bad examples that were passed over, none unless
-	// Options.SkipBad asked for it.
-	Skipped Skipped
-	// Notes say what Read made of things that are no mistakes but that the user
-	// may want to know, such as ignored query numbers.
-	Notes []string
-	// Warnings say what is likely to be a mistake in the data or in how they were asked
-	// for, such as a feature that numbers the examples, and which option helps.
-	Warnings []string
-
-	// Subnormals counts the numbers that were subnormal in float32 and became
-	// +0 (clause 2).
-	Subnormals int
-	// SHA256 is the Hash of the content as read, in hexadecimal; of prepared
-	// Examples, that of the raw data. A binary file has it stored, and it is ""
-	// if the file was read without its labels, with other classes or with its features
-	// in another order.
-	SHA256 string
-	// Path is the file that was read, as it was named.
-	Path string
-	// Format is the format in which it was read, one of Options.Format but never
-	// "auto"; "" if it was not read.
-	Format string
+	// Found is what Read says of the file.
+	Found
 
 	at      *store.Store   // of the Examples, nil if they are plain
 	narrow  bool           // Options.Storage asked for codes
@@ -111,6 +71,30 @@ func (d *Dataset) CheckNarrow() error {
 	}
 	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
 		"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
+}
+
+// Found is what Read says of a file besides its examples.
+type Found struct {
+	// Path is the file as it was named, and Format its format, one of Options.Format but never
+	// "auto"; both are "" if no file was read.
+	Path, Format string
+	// SHA256 is the Hash of the content as read, in hexadecimal; of prepared examples, the one of
+	// the raw data. A binary file stores it, and it is "" if that file was read without its labels,
+	// with other classes, or with its features in another order.
+	SHA256 string
+	// Label and ID are the header's names of the columns of labels and of names; "" without a header.
+	// LabelColumn and IDColumn are their positions in a record, from 1; 0 without.
+	Label, ID             string
+	LabelColumn, IDColumn int
+	// Missing says which columns lack how many values; none do unless Encoding fills them in.
+	Missing []MissingCount
+	// Skipped are the bad examples that were passed over because of Options.SkipBad.
+	Skipped Skipped
+	// Notes say what is no mistake but worth knowing, such as ignored query numbers. Warnings say
+	// what is likely to be a mistake, such as a feature that numbers the examples, and what helps.
+	Notes, Warnings []string
+	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).
+	Subnormals int
 }
 
 // FeatureCount returns the number of features before preparation, D if there was
@@ -225,8 +209,8 @@ func notFinite(example, column int, v float32) error {
 		example, column, v)
 }
 
-// MaxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
-const MaxName = 4 << 16
+// maxName is how many bytes the name of a class may have: 65536 characters, which is what an .npz file holds.
+const maxName = 4 << 16
 
 // classNameFault says what is wrong with a class name, "" if nothing is. Names
 // go through CSV, JSON and terminals; what one of them would change or hide is
@@ -235,8 +219,8 @@ func classNameFault(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
-	case len(name) > MaxName:
-		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), MaxName)
+	case len(name) > maxName:
+		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), maxName)
 	case !utf8.ValidString(name):
 		return "is not valid UTF-8"
 	case strings.Trim(name, " \t") != name:

@@ -6,8 +6,6 @@ import (
 	"log"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -46,25 +44,4 @@ func ExampleNew() {
 	}
 	fmt.Println(d.Classes, d.Y)
 	// Output: [cat dog] [0 1 0]
-}
-
-// Takes examples from gonum.
-func ExampleFromMatrix() {
-	x, err := dataset.FromMatrix(mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(x.N, x.D, x.Row(1))
-	// Output: 2 3 [4 5 6]
-}
-
-// Gives examples to gonum.
-func ExampleExamples_Mat() {
-	x := dataset.Examples{N: 2, D: 2, X: []float32{1, 2, 3, 4}}
-	var gram mat.Dense
-	gram.Mul(x.Mat(), x.Mat().T())
-	fmt.Println(mat.Formatted(&gram))
-	// Output:
-	// ⎡ 5  11⎤
-	// ⎣11  25⎦
 }

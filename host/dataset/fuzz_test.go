@@ -80,7 +80,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Format: f.name, Header: header, NoLabels: o.NoLabels, Classes: d.Classes, Features: d.D}
+		o := Options{Format: f.name, Table: Table{Header: header}, NoLabels: o.NoLabels, Classes: d.Classes, Features: d.D}
 		if d.IDs != nil && f.name == "csv" {
 			_, at, _ := d.layout(WriteOptions{})
 			o.IDColumn = strconv.Itoa(at + 1)
@@ -111,13 +111,12 @@ func FuzzReadCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
 		for _, header := range []string{"auto", "yes", "no"} {
-			checkRead(t, "f.tsv", text, Options{Format: "csv", LabelColumn: column, Header: header, NoLabels: noLabels})
+			checkRead(t, "f.tsv", text, Options{Format: "csv", Table: Table{LabelColumn: column, Header: header}, NoLabels: noLabels})
 		}
-		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels, Features: 2})
-		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels})
-		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels, IDColumn: "first", DecimalComma: true})
-		checkRead(t, "f", text, Options{LabelColumn: column, NoLabels: noLabels, Separator: "blanks",
-			Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"1"}}}})
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels, Features: 2})
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels})
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, IDColumn: "first", DecimalComma: true}, NoLabels: noLabels})
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, Separator: "blanks", Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"1"}}}}, NoLabels: noLabels})
 	})
 }
 
@@ -147,12 +146,11 @@ func FuzzReadARFF(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
 		for _, storage := range []string{"auto", "dense", "sparse"} {
-			checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, NoLabels: noLabels,
+			checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column}, NoLabels: noLabels,
 				Storage: storage, SkipBad: true})
 		}
-		checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, Ignore: []string{"2"}, MaxErrors: 3})
-		checkRead(t, "f", text, Options{Format: "arff", LabelColumn: column, NoLabels: noLabels, IDColumn: "2",
-			Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}})
+		checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column, Ignore: []string{"2"}}, MaxErrors: 3})
+		checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column, IDColumn: "2", Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}}, NoLabels: noLabels})
 	})
 }
 
@@ -221,9 +219,9 @@ func FuzzReadParquet(f *testing.F) {
 		parquet.MaxRowsPerRowGroup(4)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f.parquet", raw, Options{})
-		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Ignore: []string{"first"}, SkipBad: true})
-		checkRead(t, "f.parquet", raw, Options{IDColumn: "2", Encode: &EncodeOptions{Missing: "mean",
-			Text: TextOptions{Columns: []string{"3"}}}})
+		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Table: Table{Ignore: []string{"first"}}, SkipBad: true})
+		checkRead(t, "f.parquet", raw, Options{Table: Table{IDColumn: "2", Encode: &EncodeOptions{Missing: "mean",
+			Text: TextOptions{Columns: []string{"3"}}}}})
 	})
 }
 
@@ -238,7 +236,7 @@ func FuzzReadLabels(f *testing.F) {
 // checkLabels reads raw as labels in several ways.
 func checkLabels(t *testing.T, raw []byte) {
 	t.Helper()
-	for _, o := range []Options{{}, {LabelColumn: "q"}, {LabelColumn: "2", SkipBad: true},
+	for _, o := range []Options{{}, {Table: Table{LabelColumn: "q"}}, {Table: Table{LabelColumn: "2"}, SkipBad: true},
 		{Classes: []string{"a", "1"}, MaxErrors: 2}} {
 		s, err := newSource(t.Context(), "labels", bytes.NewReader(raw), fuzzLimits)
 		if err != nil {

@@ -20,7 +20,7 @@ func TestDescribe(t *testing.T) {
 			-2, 0, 5, 3, // example 1 with the same label
 			1, 0, 5, 0), // example 0 with the same label
 		Y: []int32{0, 1, 1, 0, 1, 0}, Classes: []string{"a", "b", "never"},
-		Subnormals: 2, Skipped: Skipped{At: []int{7}}, Notes: []string{"a note"}, SHA256: "12", Path: "p.csv",
+		Found: Found{Subnormals: 2, Skipped: Skipped{At: []int{7}}, Notes: []string{"a note"}, SHA256: "12", Path: "p.csv"},
 	}
 	want := Info{
 		Path: "p.csv", SHA256: "12", Examples: 6, Features: 4,

@@ -25,21 +25,21 @@ func TestLayouts(t *testing.T) {
 	}{
 		{"blanks", blanks, Options{}, usual, ""},
 		{"blanks at both ends, and tabs", " \t" + strings.ReplaceAll(blanks, "\n", " \n\t ") + "\n",
-			Options{Separator: "blanks"}, usual, ""},
+			Options{Table: Table{Separator: "blanks"}}, usual, ""},
 		{"blanks without a header", blanks[len("x  y  class\n"):], Options{}, bare, ""},
 		{"tabs and blanks", strings.ReplaceAll(usual, ",", " \t "), Options{}, usual, ""},
-		{"a separator of its own", strings.ReplaceAll(usual, ",", "|"), Options{Separator: "|"}, usual, ""},
-		{"semicolons said", strings.ReplaceAll(usual, ",", ";"), Options{Separator: "semicolon"}, usual, ""},
-		{"decimal commas", commas, Options{DecimalComma: true}, usual, ""},
-		{"decimal commas without a header", commas[len("x;y;class\n"):], Options{DecimalComma: true}, bare, ""},
-		{"decimal commas and tabs", strings.ReplaceAll(commas, ";", "\t"), Options{DecimalComma: true}, usual, ""},
+		{"a separator of its own", strings.ReplaceAll(usual, ",", "|"), Options{Table: Table{Separator: "|"}}, usual, ""},
+		{"semicolons said", strings.ReplaceAll(usual, ",", ";"), Options{Table: Table{Separator: "semicolon"}}, usual, ""},
+		{"decimal commas", commas, Options{Table: Table{DecimalComma: true}}, usual, ""},
+		{"decimal commas without a header", commas[len("x;y;class\n"):], Options{Table: Table{DecimalComma: true}}, bare, ""},
+		{"decimal commas and tabs", strings.ReplaceAll(commas, ";", "\t"), Options{Table: Table{DecimalComma: true}}, usual, ""},
 		{"decimal commas and blanks", strings.NewReplacer("b b", `"b b"`, ";", " ").Replace(commas),
-			Options{DecimalComma: true, Separator: "blanks"}, usual, ""},
-		{"decimal commas in quotes", "x,y,class\n\"1,5\",-2,a\n\"0,25\",4e2,b b\n", Options{DecimalComma: true}, usual, ""},
+			Options{Table: Table{DecimalComma: true, Separator: "blanks"}}, usual, ""},
+		{"decimal commas in quotes", "x,y,class\n\"1,5\",-2,a\n\"0,25\",4e2,b b\n", Options{Table: Table{DecimalComma: true}}, usual, ""},
 		{"comments", "# by hand; of 1, 2\n#\n" + strings.ReplaceAll(usual, "\n0", "\n# isn't \"it\n0") + "# end",
 			Options{}, usual, "f: 4 lines that begin with # are taken as comments, the first is line 1"},
 		{"comments before blanks", "# x y\n" + blanks, Options{}, usual, "f: 1 lines that begin with #"},
-		{"no comment, of as many fields", "#x,y,class\n#1,2,a\n3,4,b\n", Options{Ignore: []string{"1"}}, "y,class\n2,a\n4,b\n", ""},
+		{"no comment, of as many fields", "#x,y,class\n#1,2,a\n3,4,b\n", Options{Table: Table{Ignore: []string{"1"}}}, "y,class\n2,a\n4,b\n", ""},
 		{"UTF-16LE", inUTF16(binary.LittleEndian, usual), Options{}, usual, ""},
 		{"UTF-16BE", inUTF16(binary.BigEndian, usual), Options{}, usual, ""},
 	} {
@@ -47,7 +47,7 @@ func TestLayouts(t *testing.T) {
 			if c.o.Encode = nil; mixed {
 				c.o.Encode = &EncodeOptions{}
 			}
-			want, err := readText("f", c.like, Options{Encode: c.o.Encode})
+			want, err := readText("f", c.like, Options{Table: Table{Encode: c.o.Encode}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,18 +84,18 @@ func TestLayoutsBad(t *testing.T) {
 		{"place between blanks", "x  y  class\n1  2 a\n3   x  b\n", Options{}, `f:3:5: column 2 (y): found "x"`},
 		{"place in the last column", "x y class\n1 2 a\n 3   4\n", Options{}, `f:3:7: found 2 fields, wanted 3`},
 		{"names of R's rows", "x y class\n1 1 2 a\n2 3 4 b\n", Options{}, "row names of R without a place in the header"},
-		{"a point among commas", "x;y;c\n1,5;2;a\n1.234;2;b\n", Options{DecimalComma: true},
+		{"a point among commas", "x;y;c\n1,5;2;a\n1.234;2;b\n", Options{Table: Table{DecimalComma: true}},
 			`f:3:1: column 1 (x): found "1.234", a number with a point, wanted decimal commas alone`},
-		{"two commas", "x;y;c\n1,5;2;a\n1,234,5;2;b\n", Options{DecimalComma: true}, `found "1,234,5"`},
+		{"two commas", "x;y;c\n1,5;2;a\n1,234,5;2;b\n", Options{Table: Table{DecimalComma: true}}, `found "1,234,5"`},
 		{"decimal commas unsaid", "x;y;c\n1,5;2;a\n", Options{},
 			`found "1,5", wanted a decimal number such as 12, -0.5 or 1e-3; if that is a decimal comma, say so (--decimal`},
-		{"decimal commas unsaid, of a table", "x;y;c\n1,5;2;a\n2,5;2;b\n", Options{Encode: &EncodeOptions{}},
+		{"decimal commas unsaid, of a table", "x;y;c\n1,5;2;a\n2,5;2;b\n", Options{Table: Table{Encode: &EncodeOptions{}}},
 			`column 1 (x): found numbers with commas such as "1,5"; if these are decimal commas, say so (--decimal comma)`},
-		{"decimal commas between commas", "x,y,c\n", Options{DecimalComma: true, Separator: "comma"},
+		{"decimal commas between commas", "x,y,c\n", Options{Table: Table{DecimalComma: true, Separator: "comma"}},
 			"asked for decimal commas between"},
-		{"a separator of numbers", "x,y,c\n", Options{Separator: "5"}, `unknown separator "5", wanted auto`},
-		{"a separator of two", "x,y,c\n", Options{Separator: "||"}, `unknown separator "||"`},
-		{"a separator of LIBSVM", "a 1:2\n", Options{Separator: "blanks", Format: "libsvm"},
+		{"a separator of numbers", "x,y,c\n", Options{Table: Table{Separator: "5"}}, `unknown separator "5", wanted auto`},
+		{"a separator of two", "x,y,c\n", Options{Table: Table{Separator: "||"}}, `unknown separator "||"`},
+		{"a separator of LIBSVM", "a 1:2\n", Options{Table: Table{Separator: "blanks"}, Format: "libsvm"},
 			"leave --separator and --decimal out"},
 		{"nothing but comments", "# a\n# b\n", Options{}, "f:1: found no column but the label"},
 		{"UTF-16 cut", little[:len(little)-1], Options{}, "cannot read: found 47 bytes of UTF-16, wanted an even number"},
@@ -154,13 +154,13 @@ func decimalParquet(t testing.TB) string {
 // Decimals of Parquet are what the same digits are in a CSV, whatever they are stored as.
 func TestParquetDecimals(t *testing.T) {
 	table := decimalParquet(t)
-	got, err := readText("f.parquet", table, Options{LabelColumn: "class"})
+	got, err := readText("f.parquet", table, Options{Table: Table{LabelColumn: "class"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	csv := "class,fixed,large,small,text\na,-0.0000000001,12345678901234.5678,-0.05,-0.001\n" +
 		"b,1234567890123456789012345678.9012345678,-0.0001,12.34,0.256\n"
-	want, err := readText("f.csv", csv, Options{LabelColumn: "class"})
+	want, err := readText("f.csv", csv, Options{Table: Table{LabelColumn: "class"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestParquetDecimals(t *testing.T) {
 		t.Errorf("read %v\n%swanted %v\n%s", got.Features, rows(got.Examples), want.Features, rows(want.Examples))
 	}
 	for _, column := range []string{"fixed", "large", "small", "text"} { // as a label, and as what names the examples
-		o := Options{LabelColumn: column, IDColumn: "text", Ignore: []string{"class"}}
+		o := Options{Table: Table{LabelColumn: column, IDColumn: "text", Ignore: []string{"class"}}}
 		if column == "text" {
 			o.IDColumn = "fixed"
 		}
@@ -184,8 +184,7 @@ func TestParquetDecimals(t *testing.T) {
 				got.IDs, want.Classes, want.Y, want.IDs, err)
 		}
 	}
-	category, err := readText("f.parquet", table, Options{LabelColumn: "class",
-		Encode: &EncodeOptions{Categories: []string{"small"}}})
+	category, err := readText("f.parquet", table, Options{Table: Table{LabelColumn: "class", Encode: &EncodeOptions{Categories: []string{"small"}}}})
 	if err != nil || !strings.Contains(fmt.Sprint(category.Features), "small=-0.05 small=12.34") {
 		t.Errorf("%v, %v", category, err)
 	}

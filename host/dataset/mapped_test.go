@@ -181,7 +181,7 @@ func TestBinaryOptions(t *testing.T) {
 	}{
 		{d, Options{Classes: []string{"a", "c"}}, `d.umab: example 2 (counted from 1): label "b" is not one of the 2 known classes`},
 		{d, Options{Features: 8}, "d.umab: found 9 features, wanted 8, the width of the model"},
-		{d, Options{Ignore: []string{"1"}}, "possible only in tables"},
+		{d, Options{Table: Table{Ignore: []string{"1"}}}, "possible only in tables"},
 		{d, Options{Labels: text}, "a binary file has its own"},
 		{&bare, Options{}, "d.umab: the file has no labels"},
 		{&Dataset{Examples: d.Examples, Y: make([]int32, 60), Classes: []string{"a"}}, Options{}, `found only one class, "a"`},

@@ -25,7 +25,7 @@ func spread(body []byte) []byte {
 func FuzzReadBinary(f *testing.F) {
 	d := randomDataset(rand.New(rand.NewPCG(65, 66)), 4, 3, []string{"a", "b"})
 	prepared := &Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"},
-		Features: []string{"x", "y"}, Notes: []string{"n"}}
+		Features: []string{"x", "y"}, Found: Found{Notes: []string{"n"}}}
 	if err := prepared.Prepare(Steps{Standardize: true, Bias: true}); err != nil {
 		f.Fatal(err)
 	}

@@ -212,8 +212,8 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 			store.View[float32](part(s.Values))
 	}
 	f.written = Dataset{
-		Examples: e, Classes: h.Classes, Features: h.Features, Label: h.Label, LabelColumn: h.LabelColumn,
-		Encoding: h.Encoding, Prepared: h.Preparation, SHA256: h.DataSHA256, Subnormals: h.Subnormals, Notes: h.Notes,
+		Examples: e, Classes: h.Classes, Features: h.Features, Found: Found{Label: h.Label, LabelColumn: h.LabelColumn, SHA256: h.DataSHA256, Subnormals: h.Subnormals, Notes: h.Notes},
+		Encoding: h.Encoding, Prepared: h.Preparation,
 	}
 	if h.Sections.Y != nil {
 		f.written.Y = store.View[int32](part(h.Sections.Y))
@@ -289,7 +289,7 @@ func (d *Dataset) choose(s *source, o Options) error {
 			return err
 		}
 		d.Put(d.Dense().Stored())
-	case o.Storage == "sparse":
+	case o.Storage == "sparse" && !d.Sparse():
 		d.Put(d.Compressed().Stored())
 	}
 	return nil

@@ -150,7 +150,7 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 		}
 	}
 	write("human,clean\na,1\nb,2\n,3\nc,4\nb,5\n")
-	o := Options{Labels: labels, LabelColumn: "human", SkipBad: true}
+	o := Options{Labels: labels, Table: Table{LabelColumn: "human"}, SkipBad: true}
 	d, err := readText("f", "1\nx\n3\n4\n5\n", o)
 	if err != nil {
 		t.Fatal(err)
@@ -188,15 +188,15 @@ func TestLabelsFromText(t *testing.T) {
 		{"a word over integers", "label\n10\n9\n10\n", Options{}, "10 9 10"},
 		{"a word over integers, known classes", "label\n10\n9\n10\n", Options{Classes: []string{"10", "9"}}, "10 9 10"},
 		{"a word among integers is no header", "1\nx\n2\n", Options{}, "1 x 2"},
-		{"Header is about the data", "b\na\nb\n", Options{Header: "no"}, "b a b"},
-		{"header named", "label\nb\na\nb\n", Options{LabelColumn: "label"}, "b a b"},
+		{"Header is about the data", "b\na\nb\n", Options{Table: Table{Header: "no"}}, "b a b"},
+		{"header named", "label\nb\na\nb\n", Options{Table: Table{LabelColumn: "label"}}, "b a b"},
 		{"header not said", "label\nb\na\nb\n", Options{}, "found 4 labels, wanted 3, one for each example of f; are the files a pair? (does the label file begin with a header?"},
-		{"column named", "p,q\n1,b\n2,a\n3,b\n", Options{LabelColumn: "q"}, "b a b"},
-		{"column by position", "1,b\n2,a\n3,b\n", Options{LabelColumn: "2"}, "b a b"},
-		{"last", "1,b\n2,a\n3,b\n", Options{LabelColumn: "last"}, "b a b"},
-		{"no such column", "p,q\n1,b\n", Options{LabelColumn: "r"}, `labels:1: found no header, wanted one with the label column "r"`},
+		{"column named", "p,q\n1,b\n2,a\n3,b\n", Options{Table: Table{LabelColumn: "q"}}, "b a b"},
+		{"column by position", "1,b\n2,a\n3,b\n", Options{Table: Table{LabelColumn: "2"}}, "b a b"},
+		{"last", "1,b\n2,a\n3,b\n", Options{Table: Table{LabelColumn: "last"}}, "b a b"},
+		{"no such column", "p,q\n1,b\n", Options{Table: Table{LabelColumn: "r"}}, `labels:1: found no header, wanted one with the label column "r"`},
 		{"which column", "p,q\n1,b\n", Options{}, `labels:1: found 2 columns ("p", "q"), wanted to know which holds the label`},
-		{"ragged", "1,b\n2\n3,b\n", Options{LabelColumn: "2"}, "labels:2:2: found 1 fields, wanted 2 as in line 1"},
+		{"ragged", "1,b\n2\n3,b\n", Options{Table: Table{LabelColumn: "2"}}, "labels:2:2: found 1 fields, wanted 2 as in line 1"},
 		{"empty", "", Options{}, "labels: found no label, wanted one per example"},
 		{"quote", "b\n\"a\nb\n", Options{}, `labels:2:1: column 1: found an opening "`},
 		{"one class", "a\na\na\n", Options{}, `f: found only one class, "a", in 3 examples`},

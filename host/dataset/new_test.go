@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Data made of slices are those that a file says, to the hash.
@@ -68,60 +66,5 @@ func TestNewBad(t *testing.T) {
 		if _, err := New(c.x, c.labels, c.features); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, wanted %q", err, c.want)
 		}
-	}
-}
-
-// Examples go to gonum and come back as they were, in either storage.
-func TestMatrixRoundTrip(t *testing.T) {
-	want := examples(3, 1, 0, -2.5, 0, 0, 0, 3, 4, math.MaxFloat32)
-	for what, e := range map[string]Examples{"dense": want, "sparse": want.Compressed()} {
-		view := e.Mat()
-		for how, m := range map[string]mat.Matrix{"view": view, "copy": mat.DenseCopyOf(view),
-			"turned twice": view.T().T(), "copy, turned": mat.DenseCopyOf(view.T()).T()} {
-			back, err := FromMatrix(m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if back.N != 3 || back.D != 3 {
-				t.Fatalf("%s, %s: %d×%d", what, how, back.N, back.D)
-			}
-			sameBits(t, what+", "+how, back.X, want.X)
-		}
-		for _, at := range [][2]int{{3, 0}, {0, 3}, {-1, 0}, {0, -1}} {
-			func() {
-				defer func() {
-					if recover() == nil {
-						t.Errorf("%s: At%v did not panic", what, at)
-					}
-				}()
-				view.At(at[0], at[1])
-			}()
-		}
-	}
-	e, err := FromMatrix(mat.NewDense(1, 3, []float64{0.1, 1e-40, -1e-300}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameBits(t, "rounded", e.X, []float32{0.1, 0, negativeZero})
-}
-
-func TestFromMatrixBad(t *testing.T) {
-	for _, c := range []struct {
-		v    float64
-		want string
-	}{
-		{1e39, "row 1, column 0 (counted from 0): found a number beyond the range of float32"},
-		{math.NaN(), "found NaN, wanted a finite number"},
-		{math.Inf(-1), "found -Inf, wanted a finite number"},
-	} {
-		m := mat.NewDense(2, 2, []float64{1, 2, c.v, 4})
-		for _, m := range []mat.Matrix{m, m.T().T(), mat.DenseCopyOf(m.T()).T()} {
-			if _, err := FromMatrix(m); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v: %v", c.v, err)
-			}
-		}
-	}
-	if _, err := FromMatrix(&mat.Dense{}); err == nil || !strings.Contains(err.Error(), "found a matrix of 0×0") {
-		t.Errorf("empty: %v", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
 
 type parquetRow struct {
@@ -117,7 +119,7 @@ func zstdPack(t testing.TB, raw []byte) []byte {
 func TestReadParquetEqualsCSV(t *testing.T) {
 	for _, n := range []int{3, 100, 5000} {
 		rows, text := parquetRows(n)
-		o := Options{LabelColumn: "zclass", Ignore: []string{"note"}}
+		o := Options{Table: Table{LabelColumn: "zclass", Ignore: []string{"note"}}}
 		want, err := readText("f.csv", text, o)
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +164,7 @@ func TestReadParquetBad(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	note := Options{Ignore: []string{"note"}}
+	note := Options{Table: Table{Ignore: []string{"note"}}}
 	for _, c := range []struct {
 		what string
 		raw  []byte
@@ -170,12 +172,12 @@ func TestReadParquetBad(t *testing.T) {
 		want string
 	}{
 		{"text feature", good, Options{}, "f: column 6 (note) is of type STRING, wanted float, double, decimals, integers or booleans; leave it out"},
-		{"no column", good, Options{LabelColumn: "class"}, `f: found the columns "float", "double", "int", "small", "flag", "note", "zclass", wanted the label column "class"`},
-		{"ignored label", good, Options{Ignore: []string{"note", "zclass"}}, `f: found the label column "last" among the columns to leave out`},
+		{"no column", good, Options{Table: Table{LabelColumn: "class"}}, `f: found the columns "float", "double", "int", "small", "flag", "note", "zclass", wanted the label column "class"`},
+		{"ignored label", good, Options{Table: Table{Ignore: []string{"note", "zclass"}}}, `f: found the label column "last" among the columns to leave out`},
 		{"null", bad, note, `f: example 4, column "double": found a missing value (null)`},
 		{"nested", nest.Bytes(), Options{}, "f: column 1 (a) is nested, wanted one plain value per example"},
 		{"cut short", good[:len(good)-20], note, "f: found no whole Parquet file ("},
-		{"all errors", bad, Options{Ignore: []string{"note"}, MaxErrors: 9}, "f: example 8, column \"double\": found a number beyond the range of float32 (±3.4e38); rescale the column\nf: example 10, column 7 (zclass): found an empty label"},
+		{"all errors", bad, Options{Table: Table{Ignore: []string{"note"}}, MaxErrors: 9}, "f: example 8, column \"double\": found a number beyond the range of float32 (±3.4e38); rescale the column\nf: example 10, column 7 (zclass): found an empty label"},
 	} {
 		d, err := readText("f", string(c.raw), c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -197,7 +199,7 @@ func TestReadParquetBad(t *testing.T) {
 			t.Errorf("%s: got %v, %v", what, d, err)
 		}
 	}
-	d, err := readText("f", string(bad), Options{Ignore: []string{"note"}, SkipBad: true})
+	d, err := readText("f", string(bad), Options{Table: Table{Ignore: []string{"note"}}, SkipBad: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,3 +207,5 @@ func TestReadParquetBad(t *testing.T) {
 		t.Errorf("%d examples, skipped %v", d.N, d.Skipped.At)
 	}
 }
+
+func init() { RegisterParquet(parquetfile.Open) }

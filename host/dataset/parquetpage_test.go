@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +120,7 @@ func encodedFile(t testing.TB, group parquet.Group, n int, seed uint64, o ...par
 // readEncoded reads such a file, or its text, with one of the columns of texts as
 // label.
 func readEncoded(raw []byte, group parquet.Group, label string, csv bool) (*Dataset, error) {
-	o := Options{LabelColumn: label, Storage: "dense"}
+	o := Options{Table: Table{LabelColumn: label}, Storage: "dense"}
 	for k, field := range parquet.NewSchema("table", group).Fields() {
 		name := field.Name()
 		if csv && name == label {
@@ -201,91 +198,14 @@ func TestParquetLZ4(t *testing.T) {
 	}
 }
 
-// The files of other writers that the library's own tests have (Impala, parquet-mr,
-// Arrow and others) are read as the library reads them.
-func TestParquetOfOthers(t *testing.T) {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/parquet-go/parquet-go").Output()
-	if err != nil {
+// readHead returns the head of a page and its length.
+func readHead(t testing.TB, raw []byte) (head parquetformat.PageHeader, length int64) {
+	t.Helper()
+	r := bytes.NewReader(raw)
+	if err := thrift.NewDecoder((&thrift.CompactProtocol{}).NewReader(r)).Decode(&head); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "testdata", "*.parquet"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("found no files (error %v)", err)
-	}
-	columns := 0
-	for _, path := range files {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)))
-		if err != nil || f.NumRows() == 0 {
-			continue
-		}
-		for _, c := range f.Root().Columns() {
-			if !c.Leaf() || c.Repeated() || parquetKind(c) == 0 ||
-				c.Compression().CompressionCodec() == parquetformat.Lz4Raw {
-				continue
-			}
-			columns++
-			sameColumn(t, filepath.Base(path), raw, f, c)
-		}
-	}
-	if columns < 50 {
-		t.Errorf("compared only %d columns", columns)
-	}
-}
-
-// sameColumn compares a column with what the library reads.
-func sameColumn(t *testing.T, name string, raw []byte, f *parquet.File, c *parquet.Column) {
-	typ := parquetType(c)
-	for k, group := range f.RowGroups() {
-		var want []parquet.Value
-		pages := group.ColumnChunks()[c.Index()].Pages()
-		for {
-			page, err := pages.ReadPage()
-			if err != nil {
-				break
-			}
-			values := make([]parquet.Value, page.NumValues())
-			n, _ := page.Values().ReadValues(values)
-			for _, v := range values[:n] {
-				want = append(want, v.Clone())
-			}
-		}
-		pages.Close()
-		p := pagesOf(raw)
-		p.starts = chunkStarts(f.Metadata())
-		seen := 0
-		err := p.column(&f.Metadata().RowGroups[k].Columns[c.Index()].MetaData, typ, c.Optional(),
-			int(group.NumRows()), 0, int(group.NumRows()), func(i int, raw []byte) {
-				v := want[i]
-				same := i == seen && v.IsNull() == (raw == nil)
-				if same && raw != nil {
-					switch v.Kind() {
-					case parquet.Boolean:
-						same = v.Boolean() == (raw[0] == 1)
-					case parquet.Int32, parquet.Float:
-						same = v.Uint32() == binary.LittleEndian.Uint32(raw)
-					case parquet.Int64, parquet.Double:
-						same = v.Uint64() == binary.LittleEndian.Uint64(raw)
-					default:
-						same = bytes.Equal(v.ByteArray(), raw)
-					}
-				}
-				seen++
-				if !same {
-					t.Errorf("%s, column %s, value %d: got % x, wanted %v", name, c.Name(), i, raw, v)
-				}
-			})
-		if err != nil || seen != len(want) {
-			t.Errorf("%s, column %s: got %d of %d values, %v", name, c.Name(), seen, len(want), err)
-		}
-	}
-}
-
-func pagesOf(raw []byte) *pages {
-	return &pages{r: bytes.NewReader(raw), size: int64(len(raw)), limits: defaultLimits}
+	return head, int64(len(raw) - r.Len())
 }
 
 // rebuild writes a file anew with pages that change may change: the head, whose sizes
@@ -310,15 +230,7 @@ func rebuild(t testing.TB, raw []byte, change func(column string, head *parquetf
 			}
 			from, first := int64(len(out)), true
 			for end := at + m.TotalCompressedSize; at < end; {
-				w := thriftWalker{rest: raw[at:]}
-				if err := w.object(0, 0); err != nil {
-					t.Fatal(err)
-				}
-				length := int64(len(raw)) - at - int64(len(w.rest))
-				var head parquetformat.PageHeader
-				if err := thrift.Unmarshal(protocol, raw[at:at+length], &head); err != nil {
-					t.Fatal(err)
-				}
+				head, length := readHead(t, raw[at:])
 				at += length
 				body := bytes.Clone(raw[at : at+int64(head.CompressedPageSize)])
 				at += int64(head.CompressedPageSize)
@@ -356,7 +268,7 @@ func smallGroup(columns parquet.Group, name string) parquet.Group {
 
 // readSmall reads the file of such a group: a column of texts is the label.
 func readSmall(raw []byte, name string) (*Dataset, error) {
-	o := Options{LabelColumn: "label", Storage: "dense"}
+	o := Options{Table: Table{LabelColumn: "label"}, Storage: "dense"}
 	if strings.HasPrefix(name, "text") {
 		o.LabelColumn = name
 	}
@@ -520,11 +432,8 @@ func TestParquetFlippedBytesWithoutSums(t *testing.T) {
 		return body
 	})
 	for at := 4; len(bodies) < 4; {
-		h, length, err := pagesOf(raw).readHead(int64(at))
-		if err != nil {
-			t.Fatal(err)
-		}
-		bodies = append(bodies, span{at + int(length), at + int(length+h.numbers[inPage][3])})
+		h, length := readHead(t, raw[at:])
+		bodies = append(bodies, span{at + int(length), at + int(length) + int(h.CompressedPageSize)})
 		at = bodies[len(bodies)-1].to
 	}
 	for at := 4; at < bodies[3].to; at++ {
@@ -549,21 +458,5 @@ func TestParquetFlippedBytesWithoutSums(t *testing.T) {
 				t.Errorf("byte %d, bit %d: %d values changed, wanted at most %d", at, bit, changed, most)
 			}
 		}
-	}
-}
-
-// A codec that is not read is an error that says what to do.
-func TestParquetUnknownCodec(t *testing.T) {
-	raw := benchParquet(t, []float32{1, 2, 3, 4}, 2, parquet.Compression(&parquet.Snappy))
-	f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := f.Metadata().RowGroups[0].Columns[0].MetaData
-	c.Codec = parquetformat.Lz4
-	err = pagesOf(raw).column(&c, parquetType(f.Root().Columns()[0]), false, 2, 0, 2, func(int, []byte) {})
-	if want := "found values packed with LZ4, wanted snappy, gzip, brotli, zstd or LZ4_RAW; write the file " +
-		"again"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v", err)
 	}
 }

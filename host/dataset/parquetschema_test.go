@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -79,7 +78,7 @@ func TestParquetSchemaContradicts(t *testing.T) {
 
 // A schema that is nested deep takes no more memory than one that is not.
 func TestParquetDeepSchema(t *testing.T) {
-	for _, deep := range []int{deepestSchema, 40_000} {
+	for _, deep := range []int{64, 40_000} {
 		raw := withFooter(t, parquetBytes(t, 5), func(m *parquetformat.FileMetaData) {
 			root, leaf := m.Schema[0], m.Schema[1]
 			root.NumChildren = thrift.New(int32(1))
@@ -94,7 +93,7 @@ func TestParquetDeepSchema(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := readText("f", string(raw), Options{})
 		runtime.ReadMemStats(&after)
-		want := fmt.Sprintf("nested more than %d deep", deepestSchema)
+		want := "nested more than 64 deep"
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d deep: %v, want %s", deep, err, want)
 		}

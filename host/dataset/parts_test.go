@@ -95,7 +95,7 @@ func TestReadAllTables(t *testing.T) {
 	a, b := "1,red,2,one two,x\n2,blue,,two,y\n", "# so\n3,green,5,three,x\n4,red,7,one,x\n"
 	c := "5,red,1,two two,z\n6,,2,,y\n"
 	texts := TextOptions{Columns: []string{"text"}}
-	o := Options{IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator", Text: texts}}
+	o := Options{Table: Table{IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator", Text: texts}}}
 	want, err := ReadFrom(t.Context(), strings.NewReader(head+a+b+c), "whole.csv", o)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestReadAllTables(t *testing.T) {
 	}
 	// A stream sees the same rows.
 	numbers := []string{"a,b,class\n1,2,x\n3,4,y\n", "5,6,x\n", "a,b,class\n7,8,y\n"}
-	s, err := OpenStreams(t.Context(), "all", writeParts(t, ".csv", numbers...), Options{})
+	s, err := OpenStream(t.Context(), "all", writeParts(t, ".csv", numbers...), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestReadAllLabels(t *testing.T) {
 
 // TestReadAllBad: parts that do not fit are refused, with their names.
 func TestReadAllBad(t *testing.T) {
-	encode := Options{Encode: &EncodeOptions{Missing: "mean"}}
+	encode := Options{Table: Table{Encode: &EncodeOptions{Missing: "mean"}}}
 	for name, c := range map[string]struct {
 		o     Options
 		texts []string

@@ -97,7 +97,7 @@ func TestPrepareOverFaults(t *testing.T) {
 // to.
 func TestInPlace(t *testing.T) {
 	for _, storage := range []string{"dense", "sparse"} {
-		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage, LabelColumn: "first"})
+		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage, Table: Table{LabelColumn: "first"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func (e *CellError) Error() string { return e.Fault }
 // Made reports whether a table with columns of those names, nil if they have none, holds what e makes features of, and
 // not the features themselves, under their names.
 func (e *Encoding) Made(columns []string) bool {
-	return Options{Encoding: e, FeatureNames: e.FeatureNames()}.forTable(columns).Encoding != nil
+	return Options{Table: Table{Encoding: e}, FeatureNames: e.FeatureNames()}.forTable(columns).Encoding != nil
 }
 
 // Encode makes examples of rows of a table, each a text for each column and nil for a missing value, as Read does
@@ -26,7 +26,7 @@ func (e *Encoding) Made(columns []string) bool {
 func (e *Encoding) Encode(
 	columnNames []string, rows [][]*string, unseen string,
 ) (x Examples, warnings []string, err error) {
-	o := Options{Encoding: e, FeatureNames: e.FeatureNames(), Unseen: unseen, NoLabels: true}
+	o := Options{Table: Table{Encoding: e, Unseen: unseen}, FeatureNames: e.FeatureNames(), NoLabels: true}
 	if err := o.check(); err != nil {
 		return Examples{}, nil, err
 	}

@@ -25,7 +25,7 @@ func TestSpill(t *testing.T) {
 	if err := os.WriteFile(words, []byte("c,n,m,t,class\n"+strings.Repeat(line, 30000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table := Options{Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"t"}}}}
+	table := Options{Table: Table{Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"t"}}}}}
 	cases := map[string]Options{words: table}
 	for _, name := range []string{"d.csv", "d.svm", "d.npz", "d.umab", "d.csv.gz"} {
 		path := filepath.Join(dir, name)

@@ -118,8 +118,8 @@ func peopleText(n int, bad ...int) string {
 
 // peopleOptions read what peopleText has.
 func peopleOptions() Options {
-	return Options{LabelColumn: "class", IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator",
-		Text: TextOptions{Columns: []string{"text"}, MinExamples: 2, Features: 150}}}
+	return Options{Table: Table{LabelColumn: "class", IDColumn: "id", Encode: &EncodeOptions{Missing: "indicator",
+		Text: TextOptions{Columns: []string{"text"}, MinExamples: 2, Features: 150}}}}
 }
 
 // TestShare: what ranks read together is what one process reads, to the hash; each has memory for its own examples
@@ -132,7 +132,7 @@ func TestShare(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		options[path] = Options{Encode: &EncodeOptions{}}
+		options[path] = Options{Table: Table{Encode: &EncodeOptions{}}}
 		d, err := Read(t.Context(), path, options[path])
 		if err != nil {
 			t.Fatal(err)
@@ -234,13 +234,12 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 	rows, _ := parquetRows(9000)
 	for name, group := range map[string]int64{"one.parquet": 100000, "many.parquet": 700} {
 		text := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group), parquet.PageBufferSize(3000)))
-		options[write(name, text)] = Options{Ignore: []string{"note"}}
-		options[filepath.Join(dir, name)+"?narrow"] = Options{Ignore: []string{"note"}, Storage: "narrow"}
-		options[filepath.Join(dir, name)+"?note"] = Options{LabelColumn: "zclass", Encode: &EncodeOptions{},
-			IDColumn: "int"}
+		options[write(name, text)] = Options{Table: Table{Ignore: []string{"note"}}}
+		options[filepath.Join(dir, name)+"?narrow"] = Options{Table: Table{Ignore: []string{"note"}}, Storage: "narrow"}
+		options[filepath.Join(dir, name)+"?note"] = Options{Table: Table{LabelColumn: "zclass", Encode: &EncodeOptions{}, IDColumn: "int"}}
 	}
 	small := string(writeParquet(t, rows[:3000], parquet.PageBufferSize(1))) // pages of one value
-	options[write("small.parquet", small)] = Options{Ignore: []string{"note"}}
+	options[write("small.parquet", small)] = Options{Table: Table{Ignore: []string{"note"}}}
 	arrays := filepath.Join(dir, "x.npz")
 	rng := rand.New(rand.NewPCG(1, 2))
 	d := &Dataset{Examples: Examples{N: 5000, D: 12}, Classes: []string{"1", "2"}}
@@ -253,8 +252,7 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 		t.Fatal(err)
 	}
 	options[arrays] = Options{Storage: "dense"}
-	options[filepath.Join(dir, "table.arff")+"?category"] = Options{LabelColumn: "d",
-		Encode: &EncodeOptions{Categories: []string{"a"}}}
+	options[filepath.Join(dir, "table.arff")+"?category"] = Options{Table: Table{LabelColumn: "d", Encode: &EncodeOptions{Categories: []string{"a"}}}}
 }
 
 // writeShared writes an array of float64 and its labels.
@@ -450,8 +448,8 @@ func TestShareFaults(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			sameFaults(t, fmt.Sprint(name, bad), path, Options{Header: "auto"})
-			sameFaults(t, fmt.Sprint(name, bad), path, Options{Header: "auto", MaxErrors: 2})
+			sameFaults(t, fmt.Sprint(name, bad), path, Options{Table: Table{Header: "auto"}})
+			sameFaults(t, fmt.Sprint(name, bad), path, Options{Table: Table{Header: "auto"}, MaxErrors: 2})
 		}
 	}
 	write := func(name, text string) string {
@@ -483,11 +481,11 @@ func TestShareFaults(t *testing.T) {
 	for i := range 6000 {
 		fmt.Fprintf(&levels, "%d,l%d,%d\n", i, i/2, i%2)
 	}
-	o := Options{Encode: &EncodeOptions{Levels: 2500}}
+	o := Options{Table: Table{Encode: &EncodeOptions{Levels: 2500}}}
 	sameFaults(t, "levels", write("levels.csv", levels.String()), o)
-	o = Options{Encode: &EncodeOptions{Categories: []string{"2"}, Levels: 1200}}
+	o = Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"2"}, Levels: 1200}}}
 	sameFaults(t, "levels of one part", write("levels.csv", levels.String()), o)
-	sameFaults(t, "no category", write("levels.csv", levels.String()), Options{Encode: &EncodeOptions{}})
+	sameFaults(t, "no category", write("levels.csv", levels.String()), Options{Table: Table{Encode: &EncodeOptions{}}})
 	o = peopleOptions()
 	o.Encode.Missing = "error"
 	sameFaults(t, "missing", write("missing.csv", peopleText(6000)), o)
@@ -502,12 +500,12 @@ func TestShareFaults(t *testing.T) {
 	rows[8500].Float = float32(math.Inf(1))
 	rows[8600].Float = float32(math.NaN())
 	table := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(3000)))
-	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Ignore: []string{"note"}})
-	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Ignore: []string{"note"}, MaxErrors: 5})
+	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Table: Table{Ignore: []string{"note"}}})
+	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Table: Table{Ignore: []string{"note"}}, MaxErrors: 5})
 	damaged := []byte(table)
 	damaged[len(damaged)/2] ^= 1
-	sameFaults(t, "damaged Parquet", write("damaged.parquet", string(damaged)), Options{Ignore: []string{"note"}})
-	sameFaults(t, "cut Parquet", write("cut.parquet", table[:len(table)-9]), Options{Ignore: []string{"note"}})
+	sameFaults(t, "damaged Parquet", write("damaged.parquet", string(damaged)), Options{Table: Table{Ignore: []string{"note"}}})
+	sameFaults(t, "cut Parquet", write("cut.parquet", table[:len(table)-9]), Options{Table: Table{Ignore: []string{"note"}}})
 	d := &Dataset{Examples: Examples{N: 5000, D: 12, X: make([]float32, 60000)}, Classes: []string{"1", "2"}}
 	for i := range d.X {
 		d.X[i] = float32(i%100) + 1

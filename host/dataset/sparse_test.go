@@ -249,7 +249,7 @@ func TestStorageIsChosenByDensity(t *testing.T) {
 	}{{0, true}, {9, true}, {10, false}, {80, false}} {
 		text := strings.Repeat(row(c.stored), 50) + strings.Replace(row(c.stored), "a", "b", 1)
 		for _, storage := range []string{"", "auto"} {
-			d, err := readText("f", text, Options{LabelColumn: "first", Storage: storage})
+			d, err := readText("f", text, Options{Table: Table{LabelColumn: "first"}, Storage: storage})
 			if err != nil {
 				t.Fatal(err)
 			}

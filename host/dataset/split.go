@@ -181,7 +181,7 @@ func (d *Dataset) members() [][]int32 {
 func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
-		Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format, Prepared: d.Prepared,
+		Found: Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format}, Prepared: d.Prepared,
 		Encoding: d.Encoding, narrow: d.narrow,
 	}
 	if d.Y != nil {

@@ -14,8 +14,7 @@ import (
 // numbered returns n examples whose first feature is their number, of classes of
 // the given sizes in random order.
 func numbered(rng *rand.Rand, sizes ...int) *Dataset {
-	d := &Dataset{Features: []string{"number", "zero", "one"}, Label: "kind", LabelColumn: 2, Path: "d.csv",
-		Notes: []string{"read"}}
+	d := &Dataset{Features: []string{"number", "zero", "one"}, Found: Found{Label: "kind", LabelColumn: 2, Path: "d.csv", Notes: []string{"read"}}}
 	for q, size := range sizes {
 		d.Classes = append(d.Classes, string(rune('a'+q)))
 		for range size {

@@ -22,18 +22,12 @@ type Stream struct {
 // errStopped ends a reader whose blocks nobody wants any more.
 var errStopped = errors.New("nobody reads on")
 
-// OpenStream opens a stream, which the caller closes, and reads its first block: 16 times a mebibyte of values,
-// or 65536 examples of few. Options mean what they do to Read; Labels, NoLabels and other
-// formats are errors, as is a later label or LIBSVM index that the first block did not have, if
-// Classes and Features do not tell them. What Read would find in all examples, such as a column that
-// numbers them, is looked for in the first block.
-func OpenStream(ctx context.Context, path string, o Options) (*Stream, error) {
-	return OpenStreams(ctx, path, []string{path}, o)
-}
-
-// OpenStreams is OpenStream of files that are the parts of one set, one behind the other, as ReadAll has them; name
-// stands for all in messages.
-func OpenStreams(ctx context.Context, name string, paths []string, o Options) (*Stream, error) {
+// OpenStream opens a stream of the examples of files, one behind the other, and reads its first
+// block: 16 times a mebibyte of values, or 65536 examples of few. The caller closes it; name stands
+// for all files in messages. Options mean what they do to Read. Labels, NoLabels and formats other
+// than CSV and LIBSVM are errors, as is a later label or LIBSVM index that the first block did not
+// have, unless Classes and Features tell it. Warnings are about the first block.
+func OpenStream(ctx context.Context, name string, paths []string, o Options) (*Stream, error) {
 	switch {
 	case o.Labels != "" || o.NoLabels:
 		return nil, fmt.Errorf("%s: asked for a stream without labels or with those of another file, "+

@@ -129,11 +129,11 @@ func TestOpenStreamRefuses(t *testing.T) {
 		"asked for a stream without labels": {NoLabels: true}, "asked for -1 features": {Features: -1},
 	} {
 		o.Stdin = strings.NewReader("1,a\n2,b\n")
-		if _, err := OpenStream(t.Context(), "-", o); err == nil || !strings.Contains(err.Error(), said) {
+		if _, err := OpenStream(t.Context(), "-", []string{"-"}, o); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("found %v, wanted %s", err, said)
 		}
 	}
-	if _, err := OpenStream(t.Context(), "/nowhere.csv", Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenStream(t.Context(), "f", []string{"/nowhere.csv"}, Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("found %v, wanted that there is no file", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestStreamEnds(t *testing.T) {
 	text := strings.Repeat(long(false), 6)
 	text = strings.ReplaceAll(text, text[:strings.IndexByte(text, '\n')+1], "")
 	ctx, cancel := context.WithCancel(t.Context())
-	s, err := OpenStream(ctx, "-", Options{Stdin: strings.NewReader(text)})
+	s, err := OpenStream(ctx, "-", []string{"-"}, Options{Stdin: strings.NewReader(text)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestStreamEnds(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, wanted the context's error", err)
 	}
-	if s, err = OpenStream(t.Context(), "-", Options{Stdin: strings.NewReader(text)}); err != nil {
+	if s, err = OpenStream(t.Context(), "-", []string{"-"}, Options{Stdin: strings.NewReader(text)}); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

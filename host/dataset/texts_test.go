@@ -59,7 +59,7 @@ func TestReadTexts(t *testing.T) {
 // Fields lie as Options.Separator says: here another one would be found.
 func TestReadTextsBySeparator(t *testing.T) {
 	path := writeText(t, "a.csv", "id,no|what, it is\n7,1|a, b\n8,2|c, d\n")
-	o := Options{Separator: "|"}
+	o := Options{Table: Table{Separator: "|"}}
 	got, err := ReadTexts(t.Context(), path, "what, it is", 2, o)
 	if err != nil || !slices.Equal(got, []string{"a, b", "c, d"}) {
 		t.Errorf("found %q, %v", got, err)

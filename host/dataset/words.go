@@ -10,9 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/language"
-
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -59,13 +56,10 @@ func (o TextOptions) check() error {
 
 // termReader finds the terms of a text.
 type termReader struct {
-	lower cases.Caser
 	text  []byte
 	words [][]byte
 	term  []byte
 }
-
-func newTermReader() *termReader { return &termReader{lower: cases.Lower(language.Und)} }
 
 // each calls f for each run of at most longest words of a text, which is UTF-8. A term is valid until f returns.
 func (r *termReader) each(text []byte, longest int, f func(term []byte)) {
@@ -91,7 +85,7 @@ func (r *termReader) read(text []byte) {
 		ascii = ascii && c < utf8.RuneSelf
 	}
 	if !ascii { // 'İ' becomes two characters, and what 'Σ' becomes depends on the next one
-		r.text = append(r.text[:0], r.lower.Bytes(text)...)
+		r.text = appendLower(r.text[:0], text)
 	}
 	for i := 0; i < len(r.text); {
 		from, letters := i, 0
@@ -134,7 +128,7 @@ func (s *cells) setText(k int, text []byte) string {
 		return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
 	}
 	if s.terms == nil {
-		s.terms = newTermReader()
+		s.terms = &termReader{}
 	}
 	c, begin := &s.columns[k], len(s.row)
 	s.terms.each(text, c.longest, func(term []byte) {

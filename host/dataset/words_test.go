@@ -12,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
 
 func withText(text TextOptions) Options {
-	return Options{Encode: &EncodeOptions{Text: text}}
+	return Options{Table: Table{Encode: &EncodeOptions{Text: text}}}
 }
 
 // table writes texts and labels as a CSV with a header.
@@ -68,7 +70,7 @@ func TestTextIsThatOfScikitLearn(t *testing.T) {
 			}
 		}
 		e := throughJSON(t, d.Encoding)
-		fresh, err := readText("f.csv", table(want.New), Options{Encoding: e, FeatureNames: e.FeatureNames()})
+		fresh, err := readText("f.csv", table(want.New), Options{Table: Table{Encoding: e}, FeatureNames: e.FeatureNames()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +171,7 @@ func TestTextBesideOthers(t *testing.T) {
 		{withText(TextOptions{Columns: []string{"said"}, MinExamples: 9}), reviews, "has no word that 9 or more examples have"},
 		{withText(TextOptions{Columns: []string{"told"}}), reviews, `wanted a text "told"`},
 		{withText(TextOptions{Columns: []string{"class"}}), reviews, "asked for as a text, among the columns that are no features"},
-		{Options{Encode: &EncodeOptions{Categories: []string{"2"}, Text: TextOptions{Columns: []string{"said"}}}}, reviews,
+		{Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"2"}, Text: TextOptions{Columns: []string{"said"}}}}}, reviews,
 			"asked for as a category, among the texts"},
 		{withText(TextOptions{Words: 9}), reviews, "asked for 9 words of a term, wanted 0 (as usual) to 5"},
 	} {
@@ -193,7 +195,8 @@ func reviewsParquet(t *testing.T) string {
 	}
 	said := func(s string) *string { return &s }
 	var b strings.Builder
-	if err := WriteParquet(&b, []review{{5, said("good good book"), "Oslo", "a"}, {1, said("bad, bad book"), "Rome", "b"},
+	if err := parquetfile.Write(&b, []review{
+		{5, said("good good book"), "Oslo", "a"}, {1, said("bad, bad book"), "Rome", "b"},
 		{4, said("a good film"), "Oslo", "a"}, {2, said("NA"), "Rome", "b"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestWriteReadsBackEqual(t *testing.T) {
 				if err := Write(t.Context(), path, d, WriteOptions{LabelColumn: column}); err != nil {
 					t.Fatal(err)
 				}
-				got, err := Read(t.Context(), path, Options{LabelColumn: column})
+				got, err := Read(t.Context(), path, Options{Table: Table{LabelColumn: column}})
 				if err != nil {
 					t.Fatalf("%s, label %q: %v", name, column, err)
 				}

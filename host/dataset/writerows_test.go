@@ -63,7 +63,7 @@ func TestWriteRows(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	large := &Dataset{Examples: Examples{N: 2, D: 1, X: []float32{1, math.MaxFloat32}}, Path: "p"}
+	large := &Dataset{Examples: Examples{N: 2, D: 1, X: []float32{1, math.MaxFloat32}}, Found: Found{Path: "p"}}
 	p := &Preparation{Steps: Steps{MaxAbs: true}, D: 1, A: []float32{2}, B: []float32{0}}
 	rows, err := p.Rows(large.Examples)
 	if err != nil {

@@ -255,7 +255,6 @@ type Device struct {
 	Platform   string `json:"platform,omitempty"` // OpenCL platform
 	Driver     string `json:"driver,omitempty"`   // driver version
 	Conforming bool   `json:"conforming"`         // SelfTest passed
-	Software   string `json:"software,omitempty"` // why it makes float32 of integers, which is slow; "" if it does not
 }
 
 // Projection maps an example x to D = Axes.Q numbers (clause 13): number t is

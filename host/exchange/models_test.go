@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -74,8 +75,8 @@ type trial struct {
 // trials returns models of each preparation, kernel function and storage, which are not to be changed.
 var trials = sync.OnceValue(func() map[string]trial {
 	letters, numbers := blobs(121, "cat", "dog", "<é>"), blobs(121, "-1", "0", "12")
-	mapped := func(f kernel.Function, cosine bool) *host.Kernel {
-		return &host.Kernel{Function: f, Cosine: cosine, Components: 4, Landmarks: 30, Choice: pca.Uniform}
+	mapped := func(f kernel.Function, cosine bool) *fitting.Options {
+		return &fitting.Options{Function: f, Cosine: cosine, Components: 4, Landmarks: 30, Choice: pca.Uniform}
 	}
 	all := map[string]trial{}
 	for name, o := range map[string]host.Options{
@@ -92,7 +93,7 @@ var trials = sync.OnceValue(func() map[string]trial {
 		"poly":          {Kernel: mapped(kernel.Function{Kind: kernel.Poly, Gamma: 0.5, Coef0: 1, Degree: 3}, false)},
 		"kernel linear": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, false), Preparation: "standardize,bias"},
 		"cosine":        {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, true)},
-		"means": {Learner: kernelmean.Defaults(), Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF,
+		"means": {Learner: kernelmean.Defaults(), Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF,
 			Gamma: 1}}},
 	} {
 		data := letters

@@ -12,9 +12,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/metric"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Report is what the page shows, and its JSON form. Its parts that are nil or empty are left out.
@@ -24,15 +25,15 @@ type Report struct {
 	Model   Model    `json:"model"`
 	Classes []string `json:"classes"`
 
-	Doubts  []host.Doubt  `json:"doubts,omitempty"`  // of the training
-	History []host.Moment `json:"history,omitempty"` // of the training, step by step
-	Phases  []Phase       `json:"phases,omitempty"`  // of the training
-	Noise   *Noise        `json:"noise,omitempty"`   // nil: labels are taken for right
+	Doubts  []learners.Doubt `json:"doubts,omitempty"`  // of the training
+	History []judge.Moment   `json:"history,omitempty"` // of the training, step by step
+	Phases  []Phase          `json:"phases,omitempty"`  // of the training
+	Noise   *Noise           `json:"noise,omitempty"`   // nil: labels are taken for right
 
-	Judged   *Judged          `json:"judged,omitempty"` // nil: there were no data to judge by
-	Check    *host.NoiseCheck `json:"check,omitempty"`  // nil: it is not known whether C helps
-	Issues   int              `json:"issues"`           // labels that are likely wrong, of those judged
-	Suspects []Suspect        `json:"suspects,omitempty"`
+	Judged   *Judged           `json:"judged,omitempty"` // nil: there were no data to judge by
+	Check    *judge.NoiseCheck `json:"check,omitempty"`  // nil: it is not known whether C helps
+	Issues   int               `json:"issues"`           // labels that are likely wrong, of those judged
+	Suspects []Suspect         `json:"suspects,omitempty"`
 }
 
 // Verdict is the first line of the page, and what it rests on.

@@ -19,7 +19,7 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 		fmt.Fprintf(&b, "- %s\n", e)
 	}
 	for _, d := range r.Doubts {
-		fmt.Fprintf(&b, "- doubt: %s %s\n", d.Text, d.Advice)
+		fmt.Fprintf(&b, "- doubt: %s %s\n", d.Finding, d.Advice)
 	}
 	if len(r.History) > 1 {
 		b.WriteString("\nError by steps, on the examples learned from:\n\n")

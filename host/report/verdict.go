@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
 // Conclude makes the verdict: does the confusion matrix help, by how much, and on what evidence.
@@ -18,9 +18,9 @@ func (r *Report) Conclude() {
 		v.Text = "A model that was told of wrong labels; give data to judge it by, and whether the confusion matrix helps."
 	case c != nil && c.Contradicted():
 		v.Text = "The labels contradict the confusion matrix: do not trust what it says. " + r.accuracy() + "."
-	case c != nil && c.Verdict == host.Helps:
+	case c != nil && c.Verdict == judge.Helps:
 		v.Text = fmt.Sprintf("The confusion matrix helps: %s. %s.", gain(c.Accuracy), r.accuracy())
-	case c != nil && c.Verdict == host.Harms:
+	case c != nil && c.Verdict == judge.Harms:
 		v.Text = fmt.Sprintf("The confusion matrix harms: %s. Train without it. %s.", gain(c.Accuracy), r.accuracy())
 	case c != nil:
 		v.Text = fmt.Sprintf("The confusion matrix makes no clear difference: %s. %s.", gain(c.Accuracy), r.accuracy())
@@ -52,7 +52,7 @@ func (r *Report) Conclude() {
 }
 
 // gain says how many more examples get their right class.
-func gain(d host.Difference) string {
+func gain(d judge.Difference) string {
 	what := "more"
 	if d.Mean < 0 {
 		what = "less"

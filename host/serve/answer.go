@@ -41,8 +41,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, err)
 		return
 	}
-	body := buffer()
-	defer keep(body)
+	body := new(bytes.Buffer)
 	kind := "application/json"
 	if asArray {
 		kind = npyType

@@ -40,8 +40,7 @@ func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x d
 		return x, nil, faultf(http.StatusUnsupportedMediaType, "found the Content-Type %.100q, wanted application/json, "+
 			"text/csv or "+npyType, r.Header.Get("Content-Type"))
 	}
-	text := buffer()
-	defer keep(text) // what is read of it is copied
+	text := new(bytes.Buffer)
 	text.Grow(int(min(max(0, r.ContentLength), s.o.MaxBody)) + bytes.MinRead)
 	if _, err := text.ReadFrom(body); err != nil {
 		if limit, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -50,16 +49,8 @@ func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x d
 		}
 		return x, nil, faultf(http.StatusBadRequest, "cannot read the request: %v", err)
 	}
-	switch form {
-	case "json":
-		if x, ok := s.plainRows(text.Bytes()); ok {
-			return x, nil, nil
-		}
+	if form == "json" {
 		return s.readJSON(text.Bytes())
-	case "npy":
-		if x, ok := s.plainArray(text.Bytes()); ok {
-			return x, nil, nil
-		}
 	}
 	return s.readFile(ctx, bytes.NewReader(text.Bytes()), form)
 }
@@ -132,7 +123,7 @@ func (s *Server) readJSON(text []byte) (none dataset.Examples, warnings []string
 	if in.Columns == nil {
 		return x, nil, nil
 	}
-	d := &dataset.Dataset{Path: "columns", Examples: x, Features: in.Columns}
+	d := &dataset.Dataset{Found: dataset.Found{Path: "columns"}, Examples: x, Features: in.Columns}
 	if err := d.MatchFeatures(s.m.Meta.Features.Names); err != nil {
 		return none, nil, faultf(http.StatusBadRequest, "%v", err)
 	}

@@ -93,13 +93,13 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// Serve answers what comes to l, until ctx is cancelled; then it goes on for Options.Drain, closes l, answers what is
-// under way, and returns nil. It ends the server, and is called once. Errors are those of l, and of requests that were
-// not answered Options.Timeout after the end.
+// Serve answers the requests of l until ctx is cancelled. Then it goes on for Options.Drain, closes l,
+// answers the requests under way, and returns nil. It ends the server; call it once. It returns the
+// error of l, or context.DeadlineExceeded if requests still run after twice Options.Timeout. Clients
+// that connect while l closes may be reset, as http.Server.Shutdown allows.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.batches.end()
-	var c connections
-	h := &http.Server{Handler: s.Handler(), ConnState: c.changed,
+	h := &http.Server{Handler: s.Handler(),
 		ReadHeaderTimeout: s.o.Timeout, ReadTimeout: s.o.Timeout, WriteTimeout: 3 * s.o.Timeout,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
 		ErrorLog: log.New(io.Discard, "", 0)} // what clients do wrong they are told
@@ -112,7 +112,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.ending.Store(true)
 	time.Sleep(s.o.Drain)
-	return c.finish(h, l, failed, 2*s.o.Timeout)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.o.Timeout)
+	defer cancel()
+	return h.Shutdown(late)
 }
 
 // health says whether to send requests here.

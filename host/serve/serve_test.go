@@ -19,6 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -53,7 +54,7 @@ var models = sync.OnceValue(func() map[string]*model.Model {
 	all := map[string]*model.Model{}
 	for name, o := range map[string]host.Options{
 		"linear": {}, "sparse": {Preparation: "l2"},
-		"kernel": {Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}, Components: 5}},
+		"kernel": {Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: 5}},
 	} {
 		o.Engine = simd.New()
 		all[name] = must(host.Train(context.Background(), data, nil, o)).Model

@@ -25,7 +25,7 @@ red,False,33,b
 func TestTable(t *testing.T) {
 	ctx := context.Background()
 	data := must(dataset.ReadFrom(ctx, strings.NewReader(colours), "train.csv",
-		dataset.Options{Encode: &dataset.EncodeOptions{Missing: "indicator"}}))
+		dataset.Options{Table: dataset.Table{Encode: &dataset.EncodeOptions{Missing: "indicator"}}}))
 	features := data.Examples
 	m := must(host.Train(ctx, data, nil, host.Options{Engine: simd.New()})).Model
 	s := New(m, simd.New(), Options{}).Handler()

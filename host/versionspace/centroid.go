@@ -37,7 +37,8 @@ type Centroid struct {
 
 // Billiard estimates the centroid by a ball that flies through the space and bounces off its walls, the sphere
 // being one (equations 5.4, 5.5): the mean of the mid-points of its flights, weighted by their lengths. In
-// stretches of one length the ball takes a random direction anew; RATIONALE.md says why.
+// stretches of one length the ball takes a random direction anew, because a ball that keeps its
+// direction is not ergodic in a version space.
 //
 // Chains start in the centre of Ball. They walk in rounds, each twice as long as the one before, which it
 // forgets; the rounds end when the centres of the last one agree.

@@ -49,7 +49,8 @@ func Pages(root string) (all []Page, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"README.md", "SECURITY.md", "RATIONALE.md", "testdata/README.md"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "RATIONALE.md",
+		"testdata/README.md"} {
 		paths = append(paths, filepath.Join(root, filepath.FromSlash(name)))
 	}
 	for _, path := range paths {

@@ -1,10 +1,80 @@
 package docs
 
 import (
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/yuin/goldmark/ast"
 )
+
+// anchors returns the anchors of the headings of a page.
+func anchors(p Page) map[string]bool {
+	found := map[string]bool{}
+	_ = ast.Walk(p.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if id, ok := n.AttributeString("id"); ok && entering {
+			found[string(id.([]byte))] = true
+		}
+		return ast.WalkContinue, nil
+	})
+	return found
+}
+
+// brokenLinks returns the links and pictures of pages that lead to no file below root or to no heading.
+// It follows no link to other sites.
+func brokenLinks(root string, pages []Page) (broken []string) {
+	headings := map[string]map[string]bool{}
+	for _, p := range pages {
+		headings[p.Path] = anchors(p)
+	}
+	for _, p := range pages {
+		_ = ast.Walk(p.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			link := ""
+			switch n := n.(type) {
+			case *ast.Link:
+				link = string(n.Destination)
+			case *ast.Image:
+				link = string(n.Destination)
+			}
+			u, err := url.Parse(link)
+			if !entering || link == "" || err == nil && (u.Scheme != "" || u.Host != "") {
+				return ast.WalkContinue, nil
+			}
+			to := p.Path
+			if err == nil && u.Path != "" {
+				to = path.Join(path.Dir(p.Path), u.Path)
+			}
+			_, missing := os.Stat(filepath.Join(root, to))
+			if err != nil || missing != nil && headings[to] == nil || u.Fragment != "" && !headings[to][u.Fragment] {
+				broken = append(broken, p.Path+" links to "+link)
+			}
+			return ast.WalkContinue, nil
+		})
+	}
+	return broken
+}
+
+// TestLinks follows each link of the documentation.
+func TestLinks(t *testing.T) {
+	pages, err := Pages("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if broken := brokenLinks("../..", pages); broken != nil {
+		t.Errorf("broken links:\n%s", strings.Join(broken, "\n"))
+	}
+	bad := NewPage("docs/x.md", []byte("# A b\n\n[a](#a-b) [b](#c) [c](../README.md) [d](no.md) ![e](no.png)"+
+		" [f](https://e.org) [g](weights.md#no)\n"))
+	want := []string{"docs/x.md links to #c", "docs/x.md links to no.md", "docs/x.md links to no.png",
+		"docs/x.md links to weights.md#no"}
+	if broken := brokenLinks("../..", append(pages, bad)); !reflect.DeepEqual(broken, want) {
+		t.Errorf("found %q, want %q", broken, want)
+	}
+}
 
 const page = "# A\n\nSay `uma-gpu\ntrain`, and:\n\n    make a\n    make b \\\n      c\n\ntext\n\n" +
 	"```console\n$ one --x \\\n> y\n1\n\n2\n$ two\n```\n\n```\n11 drawn\n```\n\n```sh\nthree\n```\n"

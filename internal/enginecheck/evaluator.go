@@ -9,10 +9,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// LoadEvaluator judges the arguments of Engine.LoadEvaluator and returns the format of the
-// weighted sums: f, or that of x if f is the zero value.
-func LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
-	const op = "load evaluator"
+// LoadEvaluator checks the arguments of Engine.LoadEvaluator and returns the format of the weighted
+// sums: f, or the format of x if f is zero.
+func LoadEvaluator(
+	op string, rows dataset.Rows, classes int, f numerics.FixedPoint,
+) (numerics.FixedPoint, error) {
 	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
 	if err != nil {
@@ -32,8 +33,8 @@ const mostValue = 0x1p118
 // rounded: half of what clause 14 leaves, because the product is rounded once more.
 const slack = 0x1p-21
 
-// Aim judges the argument of Evaluator.Aim.
-func Aim(t engine.Targets, n, q int) error {
+// checkAim checks the argument of Evaluator.Aim.
+func checkAim(t engine.Targets, n, q int) error {
 	const op = "aim"
 	rows := len(t.Values) / q
 	if len(t.Values) != rows*q || rows < 1 {
@@ -44,12 +45,12 @@ func Aim(t engine.Targets, n, q int) error {
 			op, engine.ErrShape, rows, n)
 	}
 	if t.Row != nil {
-		if err := Len(op, "row", len(t.Row), n); err != nil {
+		if err := checkLen(op, "row", len(t.Row), n); err != nil {
 			return err
 		}
 	}
 	if t.Weight != nil {
-		if err := Len(op, "weight", len(t.Weight), n); err != nil {
+		if err := checkLen(op, "weight", len(t.Weight), n); err != nil {
 			return err
 		}
 	}
@@ -100,34 +101,34 @@ func mostWeight(t []float32, given bool) (float32, error) {
 	return (1 + slack) / size, nil
 }
 
-// Evaluate judges the arguments of Evaluator.Evaluate; aimed says whether Aim was called.
-func Evaluate(sums []int64, w engine.Weights, d, q int, aimed bool) error {
+// checkEvaluate checks the arguments of Evaluator.Evaluate; aimed says whether Aim was called.
+func checkEvaluate(sums []int64, w engine.Weights, d, q int, aimed bool) error {
 	const op = "evaluate"
 	if !aimed {
 		return fmt.Errorf("%s: %w: found no targets, want a call of Aim before", op, engine.ErrShape)
 	}
-	if err := weights(op, w, d, q); err != nil {
+	if err := checkWeights(op, w, d, q); err != nil {
 		return err
 	}
-	return Len(op, "sums", len(sums), q*d)
+	return checkLen(op, "sums", len(sums), q*d)
 }
 
-// WeightedSums judges the arguments of Evaluator.WeightedSums and returns R.
-func WeightedSums(sums []int64, a []float32, n, d int) (int, error) {
+// checkWeightedSums checks the arguments of Evaluator.WeightedSums.
+func checkWeightedSums(sums []int64, a []float32, n, d int) error {
 	const op = "weighted sums"
 	r := len(a) / n
 	if r < 1 || len(a) != r*n {
-		return 0, fmt.Errorf("%s: %w: %d coefficients for %d examples, want the same number for each",
+		return fmt.Errorf("%s: %w: %d coefficients for %d examples, want the same number for each",
 			op, engine.ErrShape, len(a), n)
 	}
-	if err := Len(op, "sums", len(sums), r*d); err != nil {
-		return 0, err
+	if err := checkLen(op, "sums", len(sums), r*d); err != nil {
+		return err
 	}
 	for at, v := range a {
 		if !(v >= -1 && v <= 1) {
-			return 0, fmt.Errorf("%s: %w: coefficient %d of example %d is %v, want -1 to 1",
+			return fmt.Errorf("%s: %w: coefficient %d of example %d is %v, want -1 to 1",
 				op, engine.ErrValue, at%r, at/r, v)
 		}
 	}
-	return r, nil
+	return nil
 }

@@ -182,16 +182,15 @@ func drawing(all map[string]*folder) string {
 	return b.String()
 }
 
-const head = `# Who imports whom
+const head = `# Which package does a line of code belong to?
 
-A package imports packages of lower layers alone; the number of its layer is one more than the
-highest that it imports. [internal/layout](../internal/layout/layout_test.go) says what each may
-import, and why no more; its test draws this page when told ` + "`-update`" + `, and fails when it is not true.
+A package imports only packages of lower layers. Its layer is one more than the highest layer that
+it imports. [internal/layout](../internal/layout/layout_test.go) lists what each package may import,
+and why. Its test draws this page with ` + "`-update`" + `, and fails when the page is out of date.
 
 `
 
-const between = `Which line of code belongs where: the first sentence of each package's documentation, and what it
-imports.
+const between = `The first sentence of each package's documentation, and what the package imports:
 
 | package | it | imports |
 |---|---|---|

@@ -17,9 +17,12 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
+	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"}, "joins a format to package dataset, for programs that want its libraries"},
 	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
 	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
-	{"host/metric", nil, "a leaf"},
+	{"host/judge/metric", nil, "a leaf"},
+	{"host/judge", []string{"host/confusion", "host/dataset", "host/engine", "host/model", "learners"}, "judges what others have learned, and trains nothing"},
+	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},
 	{"host/progress", nil, "a leaf: counts of work that is done, whatever it is, without clock and terminal"},
 	{"host/versionspace", []string{"host/numerics"}, "a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca", "host/kernel/featuremap", "host/numerics", "internal/"}, "knows what was prepared and mapped, not who trained; engines by their interface alone"},
@@ -31,6 +34,8 @@ var rules = []struct {
 	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks", "internal/enginecheck"}, "makes one engine of any, and must name none"},
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine", "internal/store"}, "the interface must not know an engine"},
 	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
+	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge", "learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
+	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion", "host/model", "learners"}, "changes models, and trains nothing"},
 	{"host/kernel/means", []string{"host/kernel/pca", "host/engine", "host/dataset", "host/kernel", "host/numerics"}, "means on any engine through its interface; must not name one, and knows no noise"},
 	{"host/kernel/pca", []string{"host/engine", "host/dataset", "host/kernel", "host/numerics"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernel", []string{"host/numerics"}, "a leaf: functions of three numbers"},
@@ -41,14 +46,14 @@ var rules = []struct {
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"}, "a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"}, "asks through the loop, of any learner on any engine; a session is a file"},
-	{"host/report", []string{"host", "host/metric", "host/model"}, "shows what others found, and computes nothing but pictures of it"},
+	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/timing", []string{"host", "learners"}, "measures any engine through its interface and must not name one"},
-	{"internal/tuned", []string{"gpu", "internal/"}, "keeps tunings in a file; what they are is for package gpu to know"},
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"}, "the arguments of any engine, of which it must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"}, "names all engines, so tests alone import it"},
 	{"internal/sketch", []string{"host/engine", "host/dataset", "host/numerics"}, "bounds for any engine, of which it must name none"},
 	{"internal/", []string{"internal/"}, "helpers know nothing of the trade"},
+	{"github.com/uma-gpu/uma-gpu", []string{"cpuref/simd", "host", "learners"}, "the front door: one default engine, and none that wants OpenCL"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
 	{"bench/", []string{""}, "experiments wire things as the command does"},
 }
@@ -56,34 +61,33 @@ var rules = []struct {
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
-	// /cpu of it, which instructions there are as far as the system allows, and /unix, files
-	// without names and what a socket drops.
-	"golang.org/x/sys": {"cpuref/simd", "host/serve", "host/versionspace", "internal/atomicfile",
+	// /cpu tells the instructions that the system allows; /unix has files without names.
+	"golang.org/x/sys": {"cpuref/simd", "host/versionspace", "internal/atomicfile",
 		"learners/online/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
-	"golang.org/x/term":        {"cmd/uma-gpu"},
-	"golang.org/x/text":        {"host/dataset"}, // lower case
+	// Manual pages, as the cli package makes them.
+	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
+	"golang.org/x/term":             {"cmd/uma-gpu"},
+	"golang.org/x/text":             {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.
 	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
-	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/metric", "internal/sketch",
+	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric", "internal/sketch",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report"},
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "host/report", "internal/chart", "bench/papers"},
 	// Curves in a terminal.
 	"github.com/guptarohit/asciigraph": {"host/report"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset"},
+	"github.com/klauspost/compress": {"host/dataset", "internal/parquetfile"},
 	// The Markdown of the documentation, of which the program knows nothing.
-	"github.com/yuin/goldmark": {"internal/docs", "internal/site"},
+	"github.com/yuin/goldmark": {"internal/docs"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
-	"github.com/parquet-go/parquet-go": {"host/dataset"},
-	// Links of the site.
-	"golang.org/x/net": {"internal/site"},
+	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},
 	// What pages of Parquet are packed with, besides.
-	"github.com/andybalholm/brotli": {"host/dataset"},
-	"github.com/pierrec/lz4":        {"host/dataset"},
+	"github.com/andybalholm/brotli": {"internal/parquetfile"},
+	"github.com/pierrec/lz4":        {"internal/parquetfile"},
 }
 
 // mechanics are what every package may import: how work is shared out, how far it is and what memory is

@@ -15,21 +15,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// readme returns the text of the README.
-func readme(t *testing.T) string {
-	text, err := os.ReadFile("../../README.md")
+// program returns the Go program of docs/library.md, and its other first line, for OpenCL.
+func program(t *testing.T) (source, line string) {
+	text, err := os.ReadFile("../../docs/library.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
-}
-
-// program returns the Go program of the README, and the line of it that OpenCL wants.
-func program(t *testing.T) (source, line string) {
-	text := readme(t)
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text, -1)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) != 2 {
-		t.Fatalf("README.md has %d blocks of Go, want the program and its line for OpenCL", len(blocks))
+		t.Fatalf("docs/library.md: blocks of Go: got %d, want 2 (the program, its line for OpenCL)",
+			len(blocks))
 	}
 	return blocks[0][1], blocks[1][1]
 }
@@ -46,11 +41,11 @@ func TestProgramIsShort(t *testing.T) {
 		}
 	}
 	if lines < 5 || lines > 15 {
-		t.Errorf("README's program has %d lines after the imports, want at most 15", lines)
+		t.Errorf("docs/library.md: the program has %d lines after the imports, want at most 15", lines)
 	}
 }
 
-// TestProgram builds README's program in a module of its own, on the processor and on
+// TestProgram builds the program of docs/library.md in a module of its own, on the processor and on
 // OpenCL, and compares what both predict.
 func TestProgram(t *testing.T) {
 	source, line := program(t)
@@ -68,7 +63,7 @@ func TestProgram(t *testing.T) {
 	changed := regexp.MustCompile(`(?m)^\tctx, e := .*\n`).ReplaceAllLiteralString(source, "\t"+line)
 	changed = strings.Replace(changed, "uma-gpu/cpuref/simd\"", "uma-gpu/gpu\"", 1)
 	if changed == source {
-		t.Fatal("README's line for OpenCL replaces none of the program")
+		t.Fatal("docs/library.md: the line for OpenCL replaces none of the program")
 	}
 	if onOpenCL := runProgram(t, dir, changed); onOpenCL != onCPU {
 		t.Errorf("OpenCL predicts otherwise than the processor:\n%s\n%s", onOpenCL, onCPU)

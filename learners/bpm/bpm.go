@@ -136,8 +136,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return s, errors.New("bpm: found weights too large for float32; normalise the features, or take a greater softness")
 	}
 	if unfinished > 0 {
-		s.Note = fmt.Sprintf("bpm: ended before the centre: predictions still move by %.2g of their doubt, wanted %.2g; "+
-			"allow more steps, or take a greater softness", most, l.Tolerance)
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a greater softness", "bpm: ended before the centre: "+
+			"predictions still move by %.2g of their doubt, wanted %.2g", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "moved", Value: most}, {Name: "unfinished", Value: unfinished}}
 	return s, nil

@@ -43,7 +43,7 @@ func TestEveryLearner(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range catalog.All() {
 		of := reflect.TypeOf(d.New()).Elem().PkgPath()
-		if d.Scores {
+		if d.Loads == learners.LoadsScorer {
 			of = "scores"
 		}
 		if seen[of] && !*every {

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
@@ -94,11 +95,11 @@ func TestScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gamma = 0.7
-	rbf := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}}
+	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}}
 	for _, noise := range []*confusion.Matrix{right, pairwise} {
 		data, truth := copies(t, 60, 10, noise)
 		near := 1e-6 * max(1, noise.Condition())
-		for _, kernel := range []*host.Kernel{nil, rbf} {
+		for _, kernel := range []*fitting.Options{nil, rbf} {
 			for _, balanced := range []bool{false, true} {
 				name := fmt.Sprintf("noise %v, kernel %v, balanced %v", noise != right, kernel != nil, balanced)
 				m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(),
@@ -138,7 +139,7 @@ func predict(t *testing.T, data *dataset.Dataset, labels []int32, noise *confusi
 	labelled.Y = labels
 	m, err := host.Train(t.Context(), &labelled, noise, host.Options{Engine: simd.New(), Preparation: "none",
 		Learner: weighed(balanced),
-		Kernel:  &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
+		Kernel:  &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestAbsentClass(t *testing.T) {
 		data.Y[i] = min(k, 1)
 	}
 	m, err := host.Train(t.Context(), data, nil, host.Options{Engine: simd.New(), Learner: kernelmean.Defaults(),
-		Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF}}})
+		Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,11 +238,11 @@ func TestOwnMapIsJudged(t *testing.T) {
 		t.Error("three columns pass for the means of two classes")
 	}
 	p.OwnMap = false
-	for _, atoms := range []string{"", "7"} {
+	for _, atoms := range []kernelmean.Atoms{-2, 7} {
 		few := kernelmean.Defaults()
 		few.Atoms = atoms
 		if _, err := few.Start(t.Context(), &p); err == nil {
-			t.Errorf("%q atoms are taken without a kernel function", atoms)
+			t.Errorf("%d atoms are taken without a kernel function", atoms)
 		}
 	}
 	near := kernelmean.Defaults()
@@ -259,15 +260,18 @@ func TestAtoms(t *testing.T) {
 	}
 	data, truth := copies(t, 80, 10, noise)
 	want := predict(t, data, truth, nil, false)
-	for _, atoms := range []string{"40", "auto", "error"} {
+	for _, atoms := range []string{"40", "auto", "all"} {
 		p := kernelmean.Defaults()
-		p.Atoms, p.AtomChoice = atoms, "herding"
-		if atoms == "error" {
-			p.Atoms, p.AtomError = kernelmean.All, 0.05
+		p.AtomChoice = "herding"
+		if err := p.Atoms.UnmarshalText([]byte(atoms)); err != nil {
+			t.Fatal(err)
+		}
+		if atoms == "all" { // as few as come that near
+			p.AtomError = 0.05
 		}
 		var said []string
 		m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
-			Kernel: &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}},
+			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}},
 			Watch:  host.Watch{Note: func(format string, a ...any) { said = append(said, fmt.Sprintf(format, a...)) }}})
 		if err != nil {
 			t.Fatal(err)
@@ -283,10 +287,10 @@ func TestAtoms(t *testing.T) {
 			t.Errorf("%s: %d of %d are predicted otherwise; %q", atoms, n, data.N, said)
 		}
 	}
-	for _, wrong := range []kernelmean.Params{{Atoms: "0"}, {Atoms: "all", AtomChoice: "x"},
-		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "x"},
-		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "own", AtomError: math.Inf(1)},
-		{Atoms: "7", AtomChoice: "uniform", AtomWeights: "own", AtomError: 0.1}} {
+	for _, wrong := range []kernelmean.Params{{Atoms: -2}, {AtomChoice: "x"},
+		{AtomChoice: "uniform", AtomWeights: "x"},
+		{AtomChoice: "uniform", AtomWeights: "own", AtomError: math.Inf(1)},
+		{Atoms: 7, AtomChoice: "uniform", AtomWeights: "own", AtomError: 0.1}} {
 		if wrong.Check() == nil {
 			t.Errorf("%+v passes", wrong)
 		}

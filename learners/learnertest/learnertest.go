@@ -35,7 +35,7 @@ type subject struct {
 func Cases() []Case {
 	return []Case{
 		{Name: "definition", check: checkDefinition, once: true},
-		{Name: "flags are the fields of the JSON", check: checkFlags, once: true},
+		{Name: "parameters are the fields", check: checkParameters, once: true},
 		{Name: "parameters and their JSON", check: checkJSON, once: true},
 		{Name: "no number that is none", check: checkNumbers, once: true},
 		{Name: "bad problems", check: checkBadProblems},
@@ -81,7 +81,7 @@ func (c Case) Check(d *learners.Definition, engines []engine.Engine) error {
 		if err := c.judge(s); err != nil {
 			return fmt.Errorf("engine %d, %s: %w", i, e.Device().Name, err)
 		}
-		if c.once || c.steps && d.Scores {
+		if c.once || c.steps && d.Loads == learners.LoadsScorer {
 			break
 		}
 	}

@@ -89,9 +89,10 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return s, err
 	}
 	if !holds {
-		return learners.Step{Done: true, Note: fmt.Sprintf("localisation: found no weights for which %d planes hold in %d "+
-			"updates; no weights may do, then learn with another learner, such as svm, or allow more updates",
-			len(l.planes.all)+1, l.Updates)}, nil
+		return learners.Step{Done: true, Doubts: learners.EndInDoubt(
+			"perhaps no weights do: take another learner, such as svm, or allow more updates",
+			"localisation: found no weights for which %d planes hold in %d updates", len(l.planes.all)+1, l.Updates,
+		)}, nil
 	}
 	next := l.planes.weights(w.Q, w.D)
 	if slices.ContainsFunc(next, func(v float32) bool { return v-v != 0 }) {

@@ -95,8 +95,8 @@ func TestMistakeBound(t *testing.T) {
 				longest = max(longest, sum)
 			}
 			r, updates := localised(t, &localisation.Params{Oracle: oracle, Updates: 1 << 30}, p)
-			if r.Stop != host.Converged || mistakes(r) != 0 || r.Note != "" {
-				t.Fatalf("%s, %d: ended by %s with %d mistakes (%s)", oracle, seed, r.Stop, mistakes(r), r.Note)
+			if r.Stop != host.Converged || mistakes(r) != 0 || r.Doubts != nil {
+				t.Fatalf("%s, %d: ended by %s with %d mistakes (%s)", oracle, seed, r.Stop, mistakes(r), r.Doubts)
 			}
 			// A plane is the difference of two rows: twice R², and of two classes γ is √2 times that of one plane.
 			if bound := 2 * longest / (margin * margin); updates < 1 || float64(updates) > bound {
@@ -172,7 +172,7 @@ func TestNoWeightsDo(t *testing.T) {
 	p.X.X, p.Y = append(p.X.X, p.X.Row(7)...), append(p.Y, 1-p.Y[7])
 	p.X.N++
 	r, _ := localised(t, localisation.Defaults(), p)
-	if r.Stop != host.Converged || r.Note == "" || mistakes(r) == 0 || r.Steps == 0 {
-		t.Errorf("ended by %s after %d steps with %d mistakes and the note %q", r.Stop, r.Steps, mistakes(r), r.Note)
+	if r.Stop != host.Converged || r.Doubts == nil || mistakes(r) == 0 || r.Steps == 0 {
+		t.Errorf("ended by %s after %d steps with %d mistakes and the doubts %q", r.Stop, r.Steps, mistakes(r), r.Doubts)
 	}
 }

@@ -202,9 +202,9 @@ func mistaken(w, mistakes []float32) bool {
 func define(name, summary, paper string, rules []learners.Rule, defaults func() learners.Params) *learners.Definition {
 	return &learners.Definition{
 		Name: name, Summary: summary, Paper: paper, New: defaults,
-		Step:      "an update of each class by all its mistakes",
-		MaxSteps:  512,
-		Weights:   rules,
-		Evaluates: true,
+		Step:     "an update of each class by all its mistakes",
+		MaxSteps: 512,
+		Weights:  rules,
+		Loads:    learners.LoadsEvaluator,
 	}
 }

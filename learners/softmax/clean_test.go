@@ -1,6 +1,7 @@
 package softmax_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func symmetric(rate float64) func([]string) (*confusion.Matrix, error) {
 func TestClean(t *testing.T) {
 	p := digits(t, 1300, symmetric(0.4))
 	none := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
-		params.Correction, params.L2 = softmax.None, "1e-4"
+		params.Correction, params.L2 = softmax.None, softmax.L2(1e-4)
 	}).W, 1300)
 	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight, softmax.Relabel} {
 		for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
@@ -70,7 +71,7 @@ func TestAuto(t *testing.T) {
 		r := learn(t, p, auto)
 		got := wrong(t, p.Engine, r.W, 1300)
 		em := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Correction = softmax.EM }).W, 1300)
-		t.Logf("error %.3f, em %.3f; %s", got, em, r.Note)
+		t.Logf("error %.3f, em %.3f; %s", got, em, r.Doubts)
 		if got > em+0.02 {
 			t.Errorf("error %.3f, em %.3f", got, em)
 		}
@@ -78,8 +79,8 @@ func TestAuto(t *testing.T) {
 		if noise == nil {
 			want = "labels count as right"
 		}
-		if !regexp.MustCompile(want).MatchString(r.Note) {
-			t.Errorf("note %q, wanted %q", r.Note, want)
+		if !regexp.MustCompile(want).MatchString(fmt.Sprint(r.Doubts)) {
+			t.Errorf("doubts %q, wanted %q", r.Doubts, want)
 		}
 	}
 }
@@ -93,12 +94,12 @@ func TestAutoStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(r.Note, "ended in the choice of a correction") || r.W.W[0] != 0 {
-		t.Errorf("note %q, weights %v…", r.Note, r.W.W[0])
+	if !strings.Contains(fmt.Sprint(r.Doubts), "ended in the choice of a correction") || r.W.W[0] != 0 {
+		t.Errorf("doubts %q, weights %v…", r.Doubts, r.W.W[0])
 	}
 	params.LearnConfusion = true
 	if _, err := params.Start(t.Context(), p); err == nil ||
-		!strings.Contains(err.Error(), "with correction auto, wanted") {
+		!strings.Contains(err.Error(), "correction: got auto with learn_confusion") {
 		t.Errorf("%v", err)
 	}
 }

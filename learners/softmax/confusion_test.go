@@ -242,7 +242,7 @@ func TestLearnedNoiseBits(t *testing.T) {
 		},
 		"annotators": func(p *learners.Problem, s *softmax.Params) { s.Folds = 3 },
 		"annotators, em": func(p *learners.Problem, s *softmax.Params) {
-			s.Correction, s.L2, s.Rounds, s.Folds = softmax.EM, "0.001", 3, 3
+			s.Correction, s.L2, s.Rounds, s.Folds = softmax.EM, softmax.L2(0.001), 3, 3
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,9 +299,9 @@ func TestLearningRefuses(t *testing.T) {
 		edit func(*softmax.Params)
 		want string
 	}{
-		{func(p *softmax.Params) { p.Correction = softmax.None }, "with correction none, wanted forward or em"},
-		{func(p *softmax.Params) { p.Correction = softmax.Backward }, "with correction backward"},
-		{func(p *softmax.Params) { p.ClassWeights = softmax.Balanced }, "with class weights balanced, wanted equal"},
+		{func(p *softmax.Params) { p.Correction = softmax.None }, "correction: got none with %s, want forward or em"},
+		{func(p *softmax.Params) { p.Correction = softmax.Backward }, "correction: got backward with %s"},
+		{func(p *softmax.Params) { p.ClassWeights = learners.Balanced }, "class weights: got balanced with %s, want equal"},
 	} {
 		p := softmax.Defaults()
 		c.edit(p)
@@ -310,11 +310,12 @@ func TestLearningRefuses(t *testing.T) {
 		}
 		crowded := digits(t, 50, nil)
 		crowd(t, crowded, kinds(t, crowded.Q), 0.5)
-		if _, err := p.Start(t.Context(), crowded); err == nil || !strings.Contains(err.Error(), "annotations "+c.want) {
+		if _, err := p.Start(t.Context(), crowded); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf(c.want, "annotations")) {
 			t.Errorf("annotations: %v, want %q", err, c.want)
 		}
 		p.LearnConfusion = true
-		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "learn-confusion "+c.want) {
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(c.want, "learn_confusion")) {
 			t.Errorf("learn-confusion: %v, want %q", err, c.want)
 		}
 	}

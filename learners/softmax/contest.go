@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -98,7 +97,7 @@ func (c *contest) become(chosen candidate, problem *learners.Problem, eval engin
 func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
 	if c.decision != "" {
 		s, err := c.run.Step(ctx, w)
-		s.Note = strings.TrimPrefix(s.Note+"; softmax: "+c.decision, "; ")
+		s.Doubts = append(s.Doubts, learners.Doubt{Code: learners.CorrectionChosen, Finding: "softmax: " + c.decision})
 		return s, err
 	}
 	s := &c.state
@@ -112,8 +111,8 @@ func (c *contest) Step(ctx context.Context, w engine.Weights) (learners.Step, er
 	s.Parts++
 	step := learners.Step{
 		Fields: []learners.Field{{Name: "candidate", Value: len(s.Classes)}, {Name: "right", Value: right}},
-		Note: "softmax: ended in the choice of a correction: nothing is learned yet; allow more steps, or give a " +
-			"correction",
+		Doubts: learners.EndInDoubt("allow more steps, or give a correction",
+			"softmax: ended in the choice of a correction: nothing is learned yet"),
 	}
 	if len(s.Classes) == len(candidates) && s.Parts == parts {
 		return step, c.decide()
@@ -141,9 +140,8 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	}
 	p := c.params
 	p.Correction, p.Clean = candidates[number].Correction, candidates[number].Clean
-	if lambda, _ := p.penalty(); lambda < 0 {
-		lambda = softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit))
-		p.L2 = strconv.FormatFloat(lambda, 'g', -1, 64)
+	if p.L2.Search {
+		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
 	}
 	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
 	fitted, release, err := c.problem.Rows().Keep(fit)

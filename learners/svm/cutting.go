@@ -93,15 +93,15 @@ func (l *cutting) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 		return s, errors.New("svm: found weights too large for float32; normalise the features, or take a lower cost")
 	}
 	if unfinished > 0 || stuck > 0 {
-		s.Note = fmt.Sprintf("svm: ended before the solution: the objective may be %.2g of it above the least, wanted "+
-			"%.2g; allow more steps, or take a lower cost", worst, l.Tolerance)
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost", "svm: ended before the solution: "+
+			"the objective may be %.2g of it above the least, wanted %.2g", worst, l.Tolerance)
 	}
 	if unfinished == 0 {
 		if stuck > 0 {
-			s.Note = fmt.Sprintf("svm: ended where scores of float32 tell no more: the objective may be %.2g of it above the "+
-				"least, wanted %.2g; take a greater tolerance", worst, l.Tolerance)
+			s.Doubts = learners.EndInDoubt("take a greater tolerance", "svm: ended where scores of float32 tell no more: "+
+				"the objective may be %.2g of it above the least, wanted %.2g", worst, l.Tolerance)
 		}
-		return learners.Step{Done: true, Note: s.Note}, nil
+		return learners.Step{Done: true, Doubts: s.Doubts}, nil
 	}
 	s.Fields = []learners.Field{
 		{Name: "gap", Value: worst}, {Name: "planes", Value: found}, {Name: "unfinished", Value: unfinished},

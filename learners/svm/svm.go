@@ -109,16 +109,10 @@ func newRun(p *Params, problem *learners.Problem, scorer engine.Scorer) (*run, e
 
 // costs returns C of an example of each label of the problem.
 func (p *Params) costs(problem *learners.Problem) []float64 {
-	q := problem.Q
-	costs, counts := make([]float64, q), make([]float64, q)
-	for _, y := range problem.Y {
-		counts[y]++
-	}
+	counts := learners.CountLabels(problem.Y, problem.Q)
+	costs := p.ClassWeights.Of(float64(len(problem.Y)), counts)
 	for k := range costs {
-		costs[k] = p.Cost
-		if p.ClassWeights == Balanced && counts[k] > 0 {
-			costs[k] *= float64(len(problem.Y)) / float64(float64(q)*counts[k])
-		}
+		costs[k] *= p.Cost
 	}
 	return costs
 }
@@ -170,8 +164,8 @@ func (l *run) Step(ctx context.Context, w engine.Weights) (s learners.Step, err 
 		return s, errors.New("svm: found weights too large for float32; normalise the features, or take a lower cost")
 	}
 	if unfinished > 0 {
-		s.Note = fmt.Sprintf("svm: ended before the solution: the conditions are met to %.2g, wanted %.2g; allow more "+
-			"steps, or take a lower cost", most, l.Tolerance)
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
+			"svm: ended before the solution: the conditions are met to %.2g, wanted %.2g", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most}, {Name: "unfinished", Value: unfinished}}
 	return s, nil

@@ -2,7 +2,6 @@ package uma
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -45,12 +44,12 @@ func (l *run) Step(_ context.Context, w engine.Weights) (s learners.Step, err er
 // odd is the estimated error from which on it is odd that there is nothing left to correct.
 const odd = 0.25
 
-// done is the end of a run, with a word if much of what W predicts seems to be wrong.
+// done is the end of a run, with a doubt if much of what W predicts seems to be wrong.
 func (l *run) done() learners.Step {
 	s := learners.Step{Done: true}
 	if e := l.inverse.EstimatedError(l.assignment.Predicted, l.n); e >= odd {
-		s.Note = fmt.Sprintf("uma: found no mistake left to correct, though an estimated %.0f %% of the predictions "+
-			"are wrong; try a smaller --alpha, --doubt or --tol", 100*e)
+		s.Doubts = learners.EndInDoubt("try a smaller alpha, doubt or tol", "uma: found no mistake left to correct, "+
+			"though an estimated %.0f %% of the predictions are wrong", 100*e)
 	}
 	return s
 }

@@ -350,8 +350,8 @@ func TestDoneIsOdd(t *testing.T) {
 			}
 			changed = s.Changed
 		}
-		if got := strings.Contains(s.Note, "% of the predictions are wrong"); got != c.odd {
-			t.Errorf("%+v: done after %d steps with note %q", c.params, steps-1, s.Note)
+		if got := strings.Contains(fmt.Sprint(s.Doubts), "% of the predictions are wrong"); got != c.odd {
+			t.Errorf("%+v: done after %d steps with doubts %q", c.params, steps-1, s.Doubts)
 		}
 	}
 }

@@ -1,13 +1,8 @@
-# fish completion of uma-gpu: the program itself says what could come next.
+# fish completion of uma-gpu: the program itself prints the commands and flags that may come next.
 function __uma_gpu_complete
-    set -l words (commandline -opc) (commandline -ct)
-    for line in ($words[1] __complete $words[2..] 2>/dev/null)
-        if test "$line" = ":files"
-            set -l flag (string match -r '^--[^=]*=' -- $words[-1])
-            string replace -r '^' -- "$flag" (__fish_complete_path (string replace -- "$flag" '' $words[-1]))
-        else
-            echo $line
-        end
-    end
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    string match -q -- '-*' $current; and set -a words $current
+    $words --generate-bash-completion 2>/dev/null
 end
-complete -c uma-gpu -f -a '(__uma_gpu_complete)'
+complete -c uma-gpu -a '(__uma_gpu_complete)'

@@ -7,7 +7,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // cells adds up the counts and class sums of the shards; update vectors are made of the sums on
@@ -26,10 +25,6 @@ func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 // Assign: counts add up (clause 5).
 func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
-	defer r.e.turn()()
-	if err := r.check("assign"); err != nil {
-		return engine.Assignment{}, err
-	}
 	found := make([]engine.Assignment, len(r.own))
 	err := r.all(func(i int, _ part) (err error) {
 		found[i], err = r.own[i].Assign(alpha)
@@ -44,7 +39,7 @@ func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
 			moved[0] += int64(f.Moved)
 		}
 	}
-	if err := r.note(r.e.sum(err, int64(math.Float32bits(alpha)), a.Regions, a.Predicted, moved)); err != nil {
+	if err := r.e.sum(err, int64(math.Float32bits(alpha)), a.Regions, a.Predicted, moved); err != nil {
 		return engine.Assignment{}, err
 	}
 	a.Moved = int(moved[0])
@@ -91,7 +86,7 @@ func (r *cells) fetch(regions ...int) error {
 		}
 		return nil
 	})
-	if err := r.note(r.e.sum(err, 0, whole...)); err != nil {
+	if err := r.e.sum(err, 0, whole...); err != nil {
 		return err
 	}
 	for _, p := range stale {
@@ -101,16 +96,6 @@ func (r *cells) fetch(regions ...int) error {
 }
 
 func (r *cells) ClassSums(dst []int64, p int) error {
-	defer r.e.turn()()
-	if err := r.check("class sums"); err != nil {
-		return err
-	}
-	if err := enginecheck.Class("class sums", p, r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("class sums", "dst", len(dst), r.q*r.d); err != nil {
-		return err
-	}
 	if err := r.fetch(p); err != nil {
 		return err
 	}

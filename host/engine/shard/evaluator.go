@@ -3,7 +3,6 @@ package shard
 import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // evaluator adds up the weighted sums and losses of the shards (clauses 14 and 16).
@@ -12,21 +11,12 @@ type evaluator struct {
 	own    []engine.Evaluator // of the parts
 	fixed  numerics.FixedPoint
 	others [][]int64 // sums of the parts but the first
-	aimed  bool
 }
 
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 func (r *evaluator) Aim(t engine.Targets) error {
-	defer r.e.turn()()
-	if err := r.check("aim"); err != nil {
-		return err
-	}
-	if err := enginecheck.Aim(t, r.n, r.q); err != nil {
-		return err
-	}
-	r.aimed = true
-	return r.note(r.e.agree(r.all(func(i int, p part) error {
+	return r.e.agree(r.all(func(i int, p part) error {
 		part := t
 		if t.Row != nil {
 			part.Row = t.Row[p.from:p.to]
@@ -37,7 +27,7 @@ func (r *evaluator) Aim(t engine.Targets) error {
 			part.Weight = t.Weight[p.from:p.to]
 		}
 		return r.own[i].Aim(part)
-	})))
+	}))
 }
 
 // room returns where part i writes sums, of which there are as many as in sums.
@@ -63,17 +53,10 @@ func (r *evaluator) total(err error, same int64, sums []int64, numbers ...int64)
 			add(sums, r.others[i])
 		}
 	}
-	return numbers, r.note(r.e.sum(err, same, sums, numbers))
+	return numbers, r.e.sum(err, same, sums, numbers)
 }
 
 func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	defer r.e.turn()()
-	if err := r.check("evaluate"); err != nil {
-		return engine.Evaluation{}, err
-	}
-	if err := enginecheck.Evaluate(sums, w, r.d, r.q, r.aimed); err != nil {
-		return engine.Evaluation{}, err
-	}
 	found := make([]engine.Evaluation, len(r.own))
 	err := r.all(func(i int, _ part) (err error) {
 		found[i], err = r.own[i].Evaluate(r.room(i, sums), w)
@@ -92,15 +75,8 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 }
 
 func (r *evaluator) WeightedSums(sums []int64, a []float32) error {
-	defer r.e.turn()()
-	if err := r.check("weighted sums"); err != nil {
-		return err
-	}
-	count, err := enginecheck.WeightedSums(sums, a, r.n, r.d)
-	if err != nil {
-		return err
-	}
-	err = r.all(func(i int, p part) error {
+	count := len(a) / r.n
+	err := r.all(func(i int, p part) error {
 		return r.own[i].WeightedSums(r.room(i, sums), a[p.from*count:p.to*count])
 	})
 	_, err = r.total(err, 0, sums)

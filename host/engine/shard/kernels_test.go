@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -31,32 +32,32 @@ import (
 // kernelWays are further ways to train with a kernel function.
 func kernelWays() []way {
 	gradients := softmax.Defaults()
-	gradients.Iterations, gradients.L2 = 4, "0.01"
-	rbf := host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
+	gradients.Iterations, gradients.L2 = 4, softmax.L2(0.01)
+	rbf := fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
 	var all []way
-	add := func(name string, learner learners.Params, change func(*host.Kernel)) {
+	add := func(name string, learner learners.Params, change func(*fitting.Options)) {
 		k := rbf
 		change(&k)
 		w := way{name: name, options: host.Options{Learner: learner, Kernel: &k, MaxSteps: 6}}
 		all = append(all, w)
 	}
-	add("two panels, farthest, uma", uma.Defaults(), func(k *host.Kernel) {
+	add("two panels, farthest, uma", uma.Defaults(), func(k *fitting.Options) {
 		k.Landmarks, k.Choice = 300, pca.Farthest
 	})
-	add("kmeans++, cosine", gradients, func(k *host.Kernel) {
+	add("kmeans++, cosine", gradients, func(k *fitting.Options) {
 		k.Function, k.Cosine, k.Choice, k.Components = kernel.Function{Kind: kernel.Linear}, true, pca.KMeans, 4
 	})
-	add("poly, whose values differ in size", gradients, func(k *host.Kernel) {
+	add("poly, whose values differ in size", gradients, func(k *fitting.Options) {
 		k.Function = kernel.Function{Kind: kernel.Poly, Gamma: 40, Coef0: 1, Degree: 7}
 	})
-	add("all examples, gamma by means", gradients, func(k *host.Kernel) {
-		k.Landmarks, k.Mean = host.AllLandmarks, true
+	add("all examples, gamma by means", gradients, func(k *fitting.Options) {
+		k.Landmarks, k.Mean = fitting.AllLandmarks, true
 	})
-	add("variance, plain, classmean", classmean.Defaults(), func(k *host.Kernel) {
+	add("variance, plain, classmean", classmean.Defaults(), func(k *fitting.Options) {
 		k.Components, k.Variance, k.Steps = 0, 0.5, &dataset.Steps{Bias: true}
 	})
-	add("Lanczos, median", gradients, func(k *host.Kernel) { k.Landmarks, k.Function.Gamma = 620, 0 })
-	add("search for gamma", uma.Defaults(), func(k *host.Kernel) { k.Search = true })
+	add("Lanczos, median", gradients, func(k *fitting.Options) { k.Landmarks, k.Function.Gamma = 620, 0 })
+	add("search for gamma", uma.Defaults(), func(k *fitting.Options) { k.Search = true })
 	all[len(all)-1].options.TemperatureFolds = 2
 	for _, c := range []struct {
 		name   string
@@ -64,15 +65,15 @@ func kernelWays() []way {
 	}{
 		{"means by auto atoms", func(p *kernelmean.Params) { p.Atoms = kernelmean.Auto }},
 		{"means by clusters, own weights", func(p *kernelmean.Params) {
-			p.Atoms, p.AtomChoice, p.AtomWeights = "30", "clusters", "own"
+			p.Atoms, p.AtomChoice, p.AtomWeights = 30, "clusters", "own"
 		}},
-		{"means by herding, cosine", func(p *kernelmean.Params) { p.Atoms, p.AtomChoice = "30", "herding" }},
+		{"means by herding, cosine", func(p *kernelmean.Params) { p.Atoms, p.AtomChoice = 30, "herding" }},
 		{"means of all", func(*kernelmean.Params) {}},
 		{"means by atoms that are near", func(p *kernelmean.Params) { p.AtomError = 0.4 }},
 	} {
 		p := kernelmean.Defaults()
 		c.change(p)
-		add(c.name, p, func(k *host.Kernel) {
+		add(c.name, p, func(k *fitting.Options) {
 			k.Landmarks, k.Components, k.Cosine = 0, 0, strings.HasSuffix(c.name, "cosine")
 		})
 	}
@@ -101,13 +102,13 @@ func TestKernelParts(t *testing.T) {
 	}
 	gradients, means := softmax.Defaults(), kernelmean.Defaults()
 	gradients.Iterations = 3
-	means.Atoms, means.AtomChoice = "12", "clusters"
+	means.Atoms, means.AtomChoice = 12, "clusters"
 	rbf := kernel.Function{Kind: kernel.RBF}
 	for _, o := range []host.Options{
-		{Learner: gradients, Kernel: &host.Kernel{Function: rbf, Landmarks: 12, Components: 5, Cosine: true},
+		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 12, Components: 5, Cosine: true},
 			TemperatureFolds: 2},
-		{Learner: gradients, Kernel: &host.Kernel{Function: rbf, Landmarks: 8, Components: 4, Search: true}},
-		{Learner: means, Kernel: &host.Kernel{Function: rbf}},
+		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 8, Components: 4, Search: true}},
+		{Learner: means, Kernel: &fitting.Options{Function: rbf}},
 	} {
 		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
 			data, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: r})
@@ -126,7 +127,7 @@ func TestKernelParts(t *testing.T) {
 			}
 			h := sha256.New()
 			for _, part := range parts {
-				s, err := m.Scores(t.Context(), e, part.Examples)
+				s, err := m.Scores(t.Context(), e, part)
 				if err != nil {
 					return "", err
 				}

@@ -22,7 +22,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -43,17 +45,17 @@ type way struct {
 }
 
 func ways() []way {
-	rbf := &host.Kernel{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
+	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
 	gradients := softmax.Defaults()
-	gradients.Iterations, gradients.L2 = 8, "0.01"
+	gradients.Iterations, gradients.L2 = 8, softmax.L2(0.01)
 	means := kernelmean.Defaults()
-	means.Atoms = "60"
+	means.Atoms = 60
 	return []way{
 		{"uma", host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
 		{"classmean", host.Options{Learner: classmean.Defaults()}},
 		{"softmax", host.Options{Learner: gradients}},
 		{"kernel PCA and softmax", host.Options{Learner: gradients, Kernel: rbf}},
-		{"kernelmean", host.Options{Learner: means, Kernel: &host.Kernel{Function: rbf.Function}}},
+		{"kernelmean", host.Options{Learner: means, Kernel: &fitting.Options{Function: rbf.Function}}},
 		{"perceptron", host.Options{Learner: online.NewPerceptron(), MaxSteps: 2}},
 	}
 }
@@ -176,9 +178,9 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r, LabelColumn: "class", IDColumn: "id",
-			SkipBad: true, Storage: storage, Encode: &dataset.EncodeOptions{Missing: "mean",
-				Text: dataset.TextOptions{Columns: []string{"words"}}}})
+		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r, Table: dataset.Table{LabelColumn: "class", IDColumn: "id", Encode: &dataset.EncodeOptions{Missing: "mean",
+			Text: dataset.TextOptions{Columns: []string{"words"}}}},
+			SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
 	gradients.Iterations = 5
@@ -199,7 +201,7 @@ func TestPartsShare(t *testing.T) {
 				return "", err
 			}
 			o := host.Options{Engine: e, Learner: c.learner, MaxSteps: 5, TemperatureFolds: 2}
-			held, err := host.OutOfFold(t.Context(), d, noise, o, 3)
+			held, err := outoffold.Scores(t.Context(), d, noise, o, 3)
 			if err != nil {
 				return "", err
 			}
@@ -217,7 +219,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			s, err := m.Scores(t.Context(), e, parts[1].Examples)
+			s, err := m.Scores(t.Context(), e, parts[1])
 			h := sha256.New()
 			for _, v := range []any{held.Scores, held.Temperature, s, m.W, m.Meta.Temperature} {
 				binary.Write(h, binary.LittleEndian, v)

@@ -53,7 +53,7 @@ func (e *sharded) judgeLoad(op string, x dataset.Stored, classes int, c cuts) er
 	_, err := e.judge(op, x, nil, c, numerics.FixedPoint{}, func(
 		x dataset.Stored, _ []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
-		return f, enginecheck.Load(x, classes)
+		return f, enginecheck.Load(op, x, classes)
 	})
 	return err
 }
@@ -67,7 +67,7 @@ func (e *sharded) judgeCells(
 	return e.judge(op, x, y, c, f, func(
 		x dataset.Stored, y []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
-		return enginecheck.LoadCells(x, y, classes, f)
+		return enginecheck.LoadCells(op, x, y, classes, f)
 	})
 }
 
@@ -77,16 +77,12 @@ func (e *sharded) judgeEvaluator(
 	return e.judge(op, x, nil, c, f, func(
 		x dataset.Stored, _ []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
-		return enginecheck.LoadEvaluator(x, classes, f)
+		return enginecheck.LoadEvaluator(op, x, classes, f)
 	})
 }
 
-func (e *sharded) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 	x := rows.Stored()
-	defer e.turn()()
-	if err := e.check("load"); err != nil {
-		return nil, err
-	}
 	c := e.cut(x, step)
 	if err := e.judgeLoad("load", x, classes, c); err != nil {
 		return nil, err
@@ -100,14 +96,10 @@ func (e *sharded) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 	return &s, nil
 }
 
-func (e *sharded) LoadCells(
+func (e unchecked) LoadCells(
 	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	x := rows.Stored()
-	defer e.turn()()
-	if err := e.check("load cells"); err != nil {
-		return nil, err
-	}
 	c := e.cut(x, step)
 	f, err := e.judgeCells("load cells", x, y, classes, f, c)
 	if err != nil {
@@ -129,14 +121,10 @@ func (e *sharded) LoadCells(
 	return r, nil
 }
 
-func (e *sharded) LoadEvaluator(
+func (e unchecked) LoadEvaluator(
 	rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	x := rows.Stored()
-	defer e.turn()()
-	if err := e.check("load evaluator"); err != nil {
-		return nil, err
-	}
 	c := e.cut(x, numerics.Block)
 	f, err := e.judgeEvaluator("load evaluator", x, classes, f, c)
 	if err != nil {

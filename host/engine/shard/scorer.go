@@ -2,12 +2,10 @@ package shard
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -37,8 +35,6 @@ type scorer struct {
 	cuts    cuts
 	x       dataset.Stored // keeps the memory of the parts, until Close
 	parts   []part
-	closed  bool
-	failed  error // of the first operation that failed
 }
 
 func (s *scorer) Shape() (n, d, q int) { return s.n, s.d, s.q }
@@ -50,21 +46,7 @@ func (s *scorer) Close() error {
 			errs = append(errs, p.s.Close())
 		}
 	}
-	s.parts, s.closed, s.x = nil, true, dataset.Stored{}
 	return errors.Join(errs...)
-}
-
-func (s *scorer) check(op string) error {
-	if s.closed {
-		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
-	}
-	if err := s.e.check(op); err != nil {
-		return err
-	}
-	if s.failed != nil {
-		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, s.failed)
-	}
-	return nil
 }
 
 // all calls f for the shards of this rank, all at the same time.
@@ -74,34 +56,12 @@ func (s *scorer) all(f func(i int, p part) error) error {
 	return errors.Join(errs...)
 }
 
-// note ends the use of s after an error of an operation whose arguments were right.
-func (s *scorer) note(err error) error {
-	if err != nil && !errors.Is(err, engine.ErrClosed) {
-		s.failed = err
-	}
-	return err
-}
-
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {
-	defer s.e.turn()()
-	if err := s.check("rescore"); err != nil {
-		return err
-	}
-	if err := enginecheck.Rescore(w, classes, s.d, s.q); err != nil {
-		return err
-	}
 	err := s.all(func(_ int, p part) error { return p.s.Rescore(w, classes) })
-	return s.note(s.e.sum(err, s.e.print(w)))
+	return s.e.sum(err, s.e.print(w))
 }
 
 func (s *scorer) Scores(dst []float32, from, to int) error {
-	defer s.e.turn()()
-	if err := s.check("scores"); err != nil {
-		return err
-	}
-	if err := enginecheck.Scores(dst, from, to, s.n, s.q); err != nil {
-		return err
-	}
 	err := s.e.agree(s.all(func(_ int, p part) error {
 		first, last := max(from, p.from), min(to, p.to)
 		if first >= last {
@@ -110,26 +70,19 @@ func (s *scorer) Scores(dst []float32, from, to int) error {
 		return p.s.Scores(dst[(first-from)*s.q:(last-from)*s.q], first-p.from, last-p.from)
 	}))
 	if err != nil {
-		return s.note(err)
+		return err
 	}
 	ends := s.e.byRank(s.cuts)
 	for k, end := range ends {
 		ends[k] = min(max(end, from), to) - from
 	}
-	return s.note(ranks.Gather(s.e.ctx, s.e.Reducer, dst, s.q, ends))
+	return ranks.Gather(s.e.ctx, s.e.Reducer, dst, s.q, ends)
 }
 
 func (s *scorer) Predict(dst []int32) error {
-	defer s.e.turn()()
-	if err := s.check("predict"); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("predict", "dst", len(dst), s.n); err != nil {
-		return err
-	}
 	err := s.e.agree(s.all(func(_ int, p part) error { return p.s.Predict(dst[p.from:p.to]) }))
 	if err != nil {
-		return s.note(err)
+		return err
 	}
-	return s.note(ranks.Gather(s.e.ctx, s.e.Reducer, dst, 1, s.e.byRank(s.cuts)))
+	return ranks.Gather(s.e.ctx, s.e.Reducer, dst, 1, s.e.byRank(s.cuts))
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // New returns engines as one, which owns them: its Close closes them. Of the examples each
@@ -28,8 +27,8 @@ func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
 // Answers are the whole's, on each rank. Methods must not be called at the same time. Close is
 // this rank's own. ctx is that of all calls of r.
 func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine, shares []int) (engine.Engine, error) {
-	e := &sharded{engines: engines, joined: joined{Reducer: r, ctx: ctx}}
-	e.rank, e.all = r.Rank()
+	rank, all := r.Rank()
+	e := newSharded(engines, joined{Reducer: r, ctx: ctx, rank: rank, all: all})
 	if shares == nil {
 		shares = slices.Repeat([]int{1}, len(engines))
 	}
@@ -45,15 +44,15 @@ func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine, shares
 	for rank, count := range counts {
 		e.first[rank+1] = e.first[rank] + int(count)
 	}
-	all := make([]int64, e.first[e.all])
+	of := make([]int64, e.first[e.all]) // shares of all shards
 	for i, s := range shares {
-		all[e.first[e.rank]+i] = int64(s)
+		of[e.first[e.rank]+i] = int64(s)
 	}
-	if err := e.sum(nil, 0, all); err != nil {
+	if err := e.sum(nil, 0, of); err != nil {
 		return nil, err
 	}
-	e.until = make([]int64, 1, len(all)+1)
-	for i, s := range all {
+	e.until = make([]int64, 1, len(of)+1)
+	for i, s := range of {
 		e.until = append(e.until, e.until[i]+s)
 	}
 	return e, nil
@@ -65,7 +64,7 @@ func (e *sharded) Own() engine.Engine {
 		return e.engines[0]
 	}
 	first := e.first[e.rank]
-	own := &sharded{engines: e.engines, joined: joined{Reducer: ranks.Alone{}, ctx: e.ctx, all: 1}}
+	own := newSharded(e.engines, joined{Reducer: ranks.Alone{}, ctx: e.ctx, all: 1})
 	own.first, own.until = []int{0, len(e.engines)}, slices.Clone(e.until[first:e.first[e.rank+1]+1])
 	for i := len(own.until) - 1; i >= 0; i-- {
 		own.until[i] -= own.until[0]
@@ -89,24 +88,32 @@ func checkShares(engines []engine.Engine, shares []int) error {
 	return nil
 }
 
-// sharded is several engines as one.
+// sharded is several engines as one. On several ranks its operations take turns.
 type sharded struct {
+	*enginecheck.Engine
 	joined
 	engines []engine.Engine // of this rank
 	first   []int           // number of each rank's first shard, and of all shards at the end
 	until   []int64         // sum of the shares of the shards before each, and of all at the end
-	closed  atomic.Bool
-	mu      sync.Mutex // held by the operation under way if there are several ranks
 }
 
+func newSharded(engines []engine.Engine, j joined) *sharded {
+	e := &sharded{joined: j, engines: engines}
+	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, JudgesExamples: true})
+	return e
+}
+
+// unchecked is a sharded behind the checks.
+type unchecked struct{ *sharded }
+
 // Device describes the engines of this rank.
-func (e *sharded) Device() engine.Device {
+func (e unchecked) Device() engine.Device {
 	d := engine.Device{Conforming: true}
-	var all [6][]string // what is told of each engine
+	var all [5][]string // what is told of each engine
 	for _, one := range e.engines {
 		about := one.Device()
 		d.Conforming = d.Conforming && about.Conforming
-		for i, text := range []string{about.Kind, about.ID, about.Name, about.Platform, about.Driver, about.Software} {
+		for i, text := range []string{about.Kind, about.ID, about.Name, about.Platform, about.Driver} {
 			if text != "" && (i == 1 || i == 2 || !slices.Contains(all[i], text)) {
 				all[i] = append(all[i], text)
 			}
@@ -115,7 +122,7 @@ func (e *sharded) Device() engine.Device {
 	for i, text := range []*string{&d.Kind, &d.ID} {
 		*text = strings.Join(all[i], "+")
 	}
-	for i, text := range []*string{&d.Name, &d.Platform, &d.Driver, &d.Software} {
+	for i, text := range []*string{&d.Name, &d.Platform, &d.Driver} {
 		*text = strings.Join(all[2+i], " + ")
 	}
 	return d
@@ -135,29 +142,12 @@ func (e *sharded) Work() (sum engine.Work) {
 	return sum
 }
 
-func (e *sharded) Close() error {
-	e.closed.Store(true)
+func (e unchecked) Close() error {
 	errs := make([]error, len(e.engines))
 	for i, one := range e.engines {
 		errs[i] = one.Close()
 	}
 	return errors.Join(errs...)
-}
-
-func (e *sharded) check(op string) error {
-	if e.closed.Load() {
-		return fmt.Errorf("%s: %w", op, engine.ErrClosed)
-	}
-	return nil
-}
-
-// turn waits until this operation may begin and returns what ends it.
-func (e *sharded) turn() (done func()) {
-	if e.all == 1 {
-		return func() {} // engines wait for themselves
-	}
-	e.mu.Lock()
-	return e.mu.Unlock
 }
 
 // cuts are where a data set is cut: shard k has examples cuts[k]..cuts[k+1]-1, those of rank r

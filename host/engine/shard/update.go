@@ -5,7 +5,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -70,16 +69,6 @@ func combine(dst, g, b []float32, unit float32) {
 
 // Norms: clause 6, every pair.
 func (r *cells) Norms(dst, inv []float32) error {
-	defer r.e.turn()()
-	if err := r.check("norms"); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("norms", "dst", len(dst), r.q*r.q); err != nil {
-		return err
-	}
-	if err := enginecheck.Len("norms", "inv", len(inv), r.q*r.q); err != nil {
-		return err
-	}
 	var full []int // regions that are not empty
 	for p := range r.q {
 		if slices.Max(r.regions[p*r.q:(p+1)*r.q]) > 0 {
@@ -116,13 +105,6 @@ func (r *cells) Norms(dst, inv []float32) error {
 
 // UpdateVectors: clause 6.
 func (r *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	defer r.e.turn()()
-	if err := r.check("update vectors"); err != nil {
-		return err
-	}
-	if err := enginecheck.UpdateVectors(dst, pairs, inv, r.d, r.q); err != nil {
-		return err
-	}
 	var regions []int
 	for _, z := range pairs {
 		if !slices.Contains(regions, z.P) {

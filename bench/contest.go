@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/bench/device"
+)
+
+// plan is what there is to measure.
+type plan struct {
+	sets    []set
+	ways    []choice
+	seeds   int
+	rows    int  // training examples at most; 0 for all
+	details bool // tables by the size of sets and of means by noise, too
+}
+
+// contestLearners measures which learner learns best from wrong labels.
+func contestLearners(ctx context.Context, c *call) error {
+	return contest(ctx, c, ways, 5, func(p plan) plan {
+		p.sets = slices.DeleteFunc(slices.Clone(sets), func(s set) bool { return s.name == "zoo" })
+		return p
+	})
+}
+
+// contestWeights measures which way of UMA learns best: what a step corrects, what is doubted, which
+// weights are kept.
+func contestWeights(ctx context.Context, c *call) error {
+	return contest(ctx, c, umaWays, 3, func(p plan) plan {
+		p.rows, p.details = 6000, true
+		for _, s := range sets {
+			if right := slices.ContainsFunc(s.noises, func(o noise) bool { return !o.human }); right || s.name == "cifar10n" {
+				s.noises = append(slices.Clone(injected), pairwise(0.45))
+				p.sets = append(p.sets, s)
+			}
+		}
+		p.sets = slices.DeleteFunc(p.sets, func(s set) bool { return s.name == "20 newsgroups" })
+		return p
+	})
+}
+
+// contest measures ways × noises × sets. Each result goes to a file as soon as it is there, and the
+// results of that file are not measured again, so an interrupted measurement goes on. Results do not
+// know when a learner computes something else with the same parameters: then delete their lines.
+func contest(ctx context.Context, c *call, of []way, defaultSeeds int, planOf func(plan) plan) error {
+	data := c.flags.String("data", "", "`folder` of the data sets (required)")
+	kept := c.flags.String("results", "", "`file` of results, a JSON object on each line; none if empty")
+	page := c.flags.String("page", "", "Markdown `file` whose tables are replaced; empty to write them to stdout")
+	seeds := c.flags.Int("seeds", defaultSeeds, "corrupt labels, divide sets and train with the seeds 1 to `k`")
+	only := c.flags.String("sets", "", "measure only these `sets`, a comma list; all if empty")
+	kinds := c.flags.String("noises", "", "measure only these `noises`, a comma list of headings of tables; all if empty")
+	names := c.flags.String("ways", "", "measure only these `ways` to learn, a comma list of columns; all if empty")
+	hold := c.flags.Bool("held", false, "hold out parts as compare does, too, to see whether it would choose right")
+	quick := c.flags.Bool("quick", false, "two small sets of the folder testdata, two noises and one seed")
+	on := c.flags.String("device", "cpu", device.Usage)
+	if err := c.parse(0, "data"); err != nil {
+		return err
+	}
+	if *seeds < 1 {
+		return fmt.Errorf("%w: -seeds: got %d, want at least 1", errUsage, *seeds)
+	}
+	choices, err := parse(of)
+	p := planOf(plan{ways: choices, seeds: *seeds})
+	if *quick {
+		p.sets, p.seeds = quickSets, 1
+	}
+	chosen, unknown := p.choose(*only, *kinds, *names)
+	if err := errors.Join(err, unknown); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return measure(ctx, c, p, chosen, *hold, *data, *kept, *page, *on)
+}
+
+// choose returns what three comma lists leave of the plan; an empty list leaves all.
+func (p plan) choose(sets, noises, ways string) (chosen plan, err error) {
+	named, kinds, columns := newList(sets), newList(noises), newList(ways)
+	chosen.seeds, chosen.rows = p.seeds, p.rows
+	for _, s := range p.sets {
+		if !named.has(s.name) {
+			continue
+		}
+		s.noises = slices.Clone(s.noises)
+		s.noises = slices.DeleteFunc(s.noises, func(o noise) bool { return !kinds.has(o.name) })
+		chosen.sets = append(chosen.sets, s)
+	}
+	for _, w := range p.ways {
+		if columns.has(w.name) {
+			chosen.ways = append(chosen.ways, w)
+		}
+	}
+	if unknown := named.unknown(); unknown != "" {
+		return chosen, fmt.Errorf("-sets: found %q, which is no set; sets.go lists them", unknown)
+	}
+	if unknown := kinds.unknown(); unknown != "" {
+		return chosen, fmt.Errorf("-noises: found %q, which is no noise of these sets; sets.go lists them", unknown)
+	}
+	if unknown := columns.unknown(); unknown != "" {
+		return chosen, fmt.Errorf("-ways: found %q, which is no way; ways.go lists them", unknown)
+	}
+	return chosen, nil
+}
+
+// list is the names of a comma list, and whether somebody has asked for them; nil has all.
+type list map[string]bool
+
+func newList(text string) list {
+	if text == "" {
+		return nil
+	}
+	l := list{}
+	for _, name := range strings.Split(text, ",") {
+		l[name] = false
+	}
+	return l
+}
+
+// has says whether the list has the name, which is known from then on.
+func (l list) has(name string) bool {
+	_, found := l[name]
+	if found {
+		l[name] = true
+	}
+	return found || l == nil
+}
+
+// unknown returns a name of the list that nobody has asked for, "" if there is none.
+func (l list) unknown() string {
+	for name, known := range l {
+		if !known {
+			return name
+		}
+	}
+	return ""
+}
+
+// measure measures the chosen part, and writes the tables of all known results, after an interrupt too.
+func measure(ctx context.Context, c *call, p, chosen plan, hold bool, dir, kept, page, on string) (err error) {
+	if page != "" {
+		if _, err := aboveTables(page); err != nil { // before hours have gone by
+			return err
+		}
+	}
+	e, err := device.Open(on)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	r, err := openResults[key, result](kept)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	j := job{plan: chosen, engine: e, hold: hold, dir: dir, results: r, note: c.note}
+	failed := j.measure(ctx)
+	if failed != nil && ctx.Err() == nil {
+		return failed
+	}
+	tables := table{plan: p, results: r, machine: e.Device().Name}.markdown()
+	if page != "" {
+		return errors.Join(failed, writePage(page, tables))
+	}
+	_, err = io.WriteString(c.stdout, tables)
+	return errors.Join(failed, err)
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// set is a data set and how it is measured.
+type set struct {
+	name        string
+	train, test part    // without a test part, train is divided
+	first       int     // so many examples of a divided set train; 0: the seed picks 70 % of each class
+	noises      []noise // of its labels
+}
+
+// part is a file of examples. Paths are relative to the folder of -data unless they are absolute.
+type part struct {
+	path    string
+	options dataset.Options
+	rows    int                 // only so many examples, the first ones; 0 is all
+	edit    func(string) string // makes the text of a gzip file one that dataset.ReadFrom takes
+}
+
+const (
+	mnist, cifar, reuters, news = "mnist/", "cifar10n/", "reuters21578/reuters9.", "20news/20news."
+	fashion                     = "/usr/share/datasets/fashion-mnist/" // Debian's dataset-fashion-mnist
+	labelme, agnews             = "labelme/", "noisy_ag_news/"
+	sentiment, genre            = "sentiment_polarity/", "music_genre/music_genre_"
+)
+
+// sets are the cheap ones first.
+var sets = []set{
+	{name: "iris", noises: injected,
+		train: part{path: "small/sklearn_iris.csv.gz", options: dataset.Options{Table: dataset.Table{Header: "yes"}}}},
+	// The first line of scikit-learn's files is none of the table: it has the
+	// table's size and the classes. That of iris is as wide as a header by chance.
+	{name: "wine", noises: injected, train: part{path: "small/sklearn_wine_data.csv.gz", edit: afterLine}},
+	{name: "breast cancer", noises: injected,
+		train: part{path: "small/sklearn_breast_cancer.csv.gz", edit: afterLine}},
+	// The first column of glass numbers the examples.
+	{name: "glass", noises: injected,
+		train: part{path: "small/glass.data.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"1"}}}}},
+	{name: "zoo", noises: injected, train: part{path: "small/zoo.csv.gz"}},
+	{name: "vehicle", noises: injected, train: part{path: "small/vehicle.csv.gz"}},
+	{name: "music genre", train: music("gold"), test: music("test"), noises: []noise{
+		oneAnnotator(genres), majority(genres)}},
+	{name: "labelme", train: scenes("train"), test: scenes("test"), noises: []noise{
+		oneAnnotator(pictures), majority(pictures)}},
+	{name: "AG news", noises: []noise{column("one person", agNews("noisy"))},
+		train: agNews("true"), test: part{path: agnews + "test.svm.gz"}},
+	{name: "film reviews", noises: []noise{oneAnnotator(reviews), majority(reviews)},
+		train: part{path: sentiment + "train.svm.gz", options: dataset.Options{Features: 15024}},
+		test:  part{path: sentiment + "test.svm.gz"}},
+	{name: "optdigits", noises: injected,
+		train: part{path: "optdigits/optdigits.tra.gz"}, test: part{path: "optdigits/optdigits.tes.gz"}},
+	// The file alone does not tell how many features there are.
+	{name: "reuters9", noises: injected,
+		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Features: 19767}},
+		test:  part{path: reuters + "test.svm.gz"}},
+	{name: "letter", noises: injected, first: 15000,
+		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
+	{name: "cifar10n", train: cifar10("clean_label"),
+		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person", cifar10("random_label1")),
+			column("vote of three", cifar10("aggre_label"))},
+		test: part{path: cifar + "test-feat-idx2-byte.gz",
+			options: dataset.Options{Labels: cifar + "test-labels-idx1-ubyte.gz"}}},
+	{name: "MNIST", noises: injected, train: images(mnist, "train", 15000), test: images(mnist, "t10k", 0)},
+	{name: "20 newsgroups", noises: injected,
+		train: part{path: news + "train.svm.gz", options: dataset.Options{Features: 44577}},
+		test:  part{path: news + "test.svm.gz"}},
+	{name: "Fashion-MNIST", noises: injected, train: images(fashion, "train", 0), test: images(fashion, "t10k", 0)},
+}
+
+// quickSets are sets of the folder testdata, for the command's own test.
+var quickSets = []set{
+	{name: "digits", first: 300, noises: []noise{right, pairwise(0.4)}, train: part{path: "digits.csv.gz", rows: 600}},
+	{name: "letter", first: 400, noises: []noise{right, pairwise(0.4)},
+		train: part{path: "letter.csv.gz", rows: 800, options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
+}
+
+// The annotators of three sets.
+var (
+	genres   = crowd{path: genre + "mturk.csv.gz", item: "id", label: "class", items: genre + "gold.csv.gz"}
+	pictures = crowd{path: labelme + "annotations.csv.gz", item: "task", label: "label"}
+	reviews  = crowd{path: sentiment + "annotations.csv.gz", item: "task", label: "label"}
+)
+
+func images(dir, which string, rows int) part {
+	return part{path: dir + which + "-images-idx3-ubyte.gz", rows: rows,
+		options: dataset.Options{Labels: dir + which + "-labels-idx1-ubyte.gz"}}
+}
+
+func music(which string) part {
+	return part{path: genre + which + ".csv.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
+}
+
+func scenes(which string) part {
+	return part{path: labelme + "LabelMe_VGG_avg_" + which + ".npy.gz",
+		options: dataset.Options{Labels: labelme + "LabelMe_Z_" + which + ".txt.gz"}}
+}
+
+func agNews(labels string) part {
+	return part{path: agnews + "train.svm.gz",
+		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
+}
+
+func cifar10(labels string) part {
+	return part{path: cifar + "train-feat-idx2-byte.gz",
+		options: dataset.Options{Labels: cifar + "train-labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
+}
+
+// afterLine drops the first line.
+func afterLine(text string) string {
+	_, rest, _ := strings.Cut(text, "\n")
+	return rest
+}
+
+// below returns path, below dir unless it says by itself where it is.
+func below(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// read returns raw examples. The classes and the number of features are those of like if that
+// is not nil.
+func (p part) read(ctx context.Context, dir string, like *dataset.Dataset) (*dataset.Dataset, error) {
+	path, o := below(dir, p.path), p.options
+	o.Labels = below(dir, o.Labels)
+	if like != nil {
+		o.Features, o.Classes = like.D, like.Classes
+	}
+	read := dataset.Read
+	if p.edit != nil {
+		read = p.readEdited
+	}
+	d, err := read(ctx, path, o)
+	if err != nil || p.rows == 0 {
+		return d, err
+	}
+	if d.N < p.rows {
+		return nil, fmt.Errorf("%s: found %d examples, wanted at least %d; is it the whole file?", path, d.N, p.rows)
+	}
+	return cut(d, 0, p.rows), nil
+}
+
+// readEdited reads a gzip file after its edit, so the lines in errors are those of
+// the edited text.
+func (p part) readEdited(ctx context.Context, path string, o dataset.Options) (*dataset.Dataset, error) {
+	text, err := gunzip(path)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.ReadFrom(ctx, strings.NewReader(p.edit(string(text))), path, o)
+}
+
+// gunzip returns what a gzip file holds.
+func gunzip(path string) ([]byte, error) {
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("%s: wanted a gzip file: %w", path, err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the gzip file is damaged or cut short, fetch it again: %w", path, err)
+	}
+	return text, nil
+}
+
+// cut returns examples from..to-1 of d, whose memory they share.
+func cut(d *dataset.Dataset, from, to int) *dataset.Dataset {
+	c := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes, Features: d.Features,
+		Found: dataset.Found{Path: d.Path}}
+	c.SHA256 = c.Hash()
+	return c
+}
+
+// divide returns the examples to train and to test on, drawn by the seed unless the first ones train.
+func (s set) divide(d *dataset.Dataset, seed uint64) (train, test *dataset.Dataset, err error) {
+	if s.first > 0 {
+		if s.first >= d.N {
+			return nil, nil, fmt.Errorf("%s: found %d examples, wanted more than %d", d.Path, d.N, s.first)
+		}
+		return cut(d, 0, s.first), cut(d, s.first, d.N), nil
+	}
+	parts, err := dataset.SplitFractions(d, []float64{0.7, 0.3}, seed)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.Path, err)
+	}
+	return parts[0], parts[1], nil
+}

@@ -1,0 +1,345 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
+)
+
+const Variable = "UMA_GPU_DEVICE"
+
+// deviceFlags say where to compute.
+func Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "device", Value: "auto", EnvVars: []string{Variable},
+			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
+		&cli.StringFlag{Name: "shares", DefaultText: "measured",
+			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
+		&cli.StringFlag{Name: "max-alloc", Value: "0", DefaultText: "the device's limit",
+			Usage: "`SIZE` of the largest OpenCL allocation, such as 256M"},
+		&cli.StringFlag{Name: "memory-limit", Value: "0", DefaultText: "all there is",
+			Usage: "`SIZE` of the OpenCL memory to use, such as 2G"},
+		&cli.BoolFlag{Name: "no-bounds", Usage: "score every example in every step; same weights, slower"},
+		&cli.StringFlag{Name: "audit", DefaultText: "sample; off for cpu",
+			Usage: "`LEVEL` of checks by another engine: off, sample, full"},
+		&cli.BoolFlag{Name: "allow-nonconforming", Usage: "use a device that fails the self-test; the model says so"},
+	}
+}
+
+// Selection is what --device stands for.
+type Selection struct {
+	Try     []gpu.Info // OpenCL devices to open, the first that works is used
+	CPU     processor  // used if none of them works, nil if it is not to be
+	Auto    bool       // nobody asked for one of them
+	list    lister     // finds what auto is to try, nil once it is in try
+	Problem error      // why there is nothing to try, if that is worth a word
+}
+
+// lister lists the OpenCL devices.
+type lister func() ([]gpu.Info, error)
+
+// Look finds the devices that auto tries. It is for work that is worth the time that drivers take.
+func (s *Selection) Look() {
+	if s.list == nil {
+		return
+	}
+	all, err := s.list()
+	s.Try, s.Problem, s.list = slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator)), err, nil
+	s.ofThisRank()
+}
+
+// processor opens an engine without OpenCL, which cannot fail.
+type processor func(noBounds bool) engine.Engine
+
+// Processors are these engines, by their id.
+var Processors = []struct {
+	id  string
+	New processor
+}{{"cpu", Fastest}, {"cpu:plain", func(bool) engine.Engine { return cpuref.New() }}}
+
+func Fastest(noBounds bool) engine.Engine {
+	if noBounds {
+		return simd.NewUnbounded()
+	}
+	return simd.New()
+}
+
+// selectDevice finds the devices that a name stands for. list lists the OpenCL
+// devices; it is not called if the name does not ask for one, and for auto when it looks. Errors are
+// errNoSuchDevice or those of list.
+func Select(name string, list lister) (Selection, error) {
+	name = strings.TrimSpace(name)
+	keyword := strings.ToLower(name)
+	for _, p := range Processors {
+		if keyword == p.id {
+			return Selection{CPU: p.New}, nil
+		}
+	}
+	if keyword == "auto" || keyword == "" {
+		return Selection{CPU: Fastest, Auto: true, list: list}, nil
+	}
+	all, err := list()
+	if err != nil {
+		return Selection{}, fmt.Errorf("device %q%s: %w", name, fromEnvironment(name), err)
+	}
+	found := matching(keyword, all)
+	if len(found) == 1 {
+		return Selection{Try: found}, nil
+	}
+	what := "matches none of the devices"
+	if len(found) > 1 {
+		what = fmt.Sprintf("is not clear, it matches %d of the devices", len(found))
+	}
+	return Selection{}, fmt.Errorf("%w: %q%s %s:\n%s", app.ErrNoSuchDevice, name, fromEnvironment(name),
+		what, deviceList(all))
+}
+
+func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
+
+// IsOtherAccelerator reports whether a device is neither a GPU nor the processor, and has
+// memory of its own, without which it reads the examples no faster than the processor.
+func IsOtherAccelerator(i gpu.Info) bool {
+	return !IsGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
+}
+
+// filter returns the devices to keep, in their order.
+func filter(all []gpu.Info, keep func(gpu.Info) bool) []gpu.Info {
+	var kept []gpu.Info
+	for _, i := range all {
+		if keep(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+var exactID = regexp.MustCompile(`^opencl:([0-9]+)\.([0-9]+)$`)
+
+// matching returns the devices that a lower-case name other than auto and cpu
+// stands for; it is clear if there is one.
+func matching(name string, all []gpu.Info) []gpu.Info {
+	if name == "opencl" {
+		if gpus := filter(all, IsGPU); len(gpus) == 1 {
+			return gpus
+		}
+		return all
+	}
+	if m := exactID.FindStringSubmatch(name); m != nil {
+		return filter(all, func(i gpu.Info) bool {
+			return m[1] == strconv.Itoa(i.Platform) && m[2] == strconv.Itoa(i.Device)
+		})
+	}
+	// A whole name wins over a part of a longer one.
+	if exact := filter(all, func(i gpu.Info) bool { return strings.EqualFold(i.Name, name) }); len(exact) == 1 {
+		return exact
+	}
+	return filter(all, func(i gpu.Info) bool {
+		return strings.Contains(strings.ToLower(i.Name), name) || strings.Contains(strings.ToLower(i.PlatformName), name)
+	})
+}
+
+// fromEnvironment says where a device name that nobody typed comes from.
+func fromEnvironment(name string) string {
+	if strings.TrimSpace(os.Getenv(Variable)) == name {
+		return " (" + Variable + ")"
+	}
+	return ""
+}
+
+// deviceList lists all devices for an error message.
+func deviceList(all []gpu.Info) string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, p := range Processors {
+		fmt.Fprintf(t, "  %s\t%s\n", p.id, p.New(false).Device().Name)
+	}
+	for _, i := range all {
+		fmt.Fprintf(t, "  %s\t%s (%s, %s)\n", i.ID(), i.Name, i.PlatformName, i.Type)
+	}
+	t.Flush() // into memory
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Device is where a command will compute.
+type Device struct {
+	Selection
+	Options gpu.Options
+	Audit   audit.Level // "" for a sample, unless it is the processor
+
+	Parts  []*Device // of a list of devices, each of which computes on a share of the examples
+	shares []int     // of the parts, nil to measure them
+	Data   string    // hash of the data that it will be used for, as far as it is known
+}
+
+// chooseDevice checks the flags of deviceFlags and finds the device, so that a
+// wrong name is told before any file is read.
+func Choose(c *cli.Context) (*Device, error) {
+	maxAlloc, err := app.ParseBytes(c.String("max-alloc"))
+	if err != nil {
+		return nil, app.Usagef(c, "--max-alloc: %v", err)
+	}
+	limit, err := app.ParseBytes(c.String("memory-limit"))
+	if err != nil {
+		return nil, app.Usagef(c, "--memory-limit: %v", err)
+	}
+	options := gpu.Options{MaxAlloc: maxAlloc, MemoryLimit: limit, NoBounds: c.Bool("no-bounds"),
+		AllowNonconforming: c.Bool("allow-nonconforming")}
+	d := &Device{Options: options}
+	if c.IsSet("audit") {
+		level, err := app.OneOf(c, "audit", string(audit.Off), string(audit.Sample), string(audit.Full))
+		if err != nil {
+			return nil, err
+		}
+		d.Audit = audit.Level(level)
+	}
+	name := deviceOfRank(c.String("device"))
+	list := listDevices(app.NewNotes(c))
+	if names := listedDevices(name, list); names != nil {
+		return d, d.chooseShards(c, names, list)
+	}
+	if c.String("shares") != "" {
+		return nil, app.Usagef(c, "--shares is of several devices, wanted --device with + between them")
+	}
+	d.Selection, err = Select(name, list)
+	return d, err
+}
+
+// listDevices returns a lister that warns once of drivers that are left out.
+func listDevices(n app.Notes) lister {
+	said := false
+	return func() ([]gpu.Info, error) {
+		all, err := gpu.Devices()
+		if err == nil && !said { // or the error says it
+			said = true
+			for _, broken := range gpu.LeftOut() {
+				n.Warn("%v", broken)
+			}
+		}
+		return all, err
+	}
+}
+
+// adviseDevice adds to an error that an audit found what to do.
+func Advise(err error) error {
+	if !errors.Is(err, audit.ErrDiffers) {
+		return err
+	}
+	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has computed is of no use: "+
+		"begin again with --device cpu, and trust no checkpoint of this run", err)
+}
+
+// audited returns e with the audit that was asked for. The processor is audited by the loops that define every
+// result, all others by the processor, which is fast, and keeps no bounds that both could be wrong about.
+func (d *Device) audited(e engine.Engine) engine.Engine {
+	level := d.Audit
+	if e.Device().Kind == "cpu" {
+		if level == "" {
+			level = audit.Off
+		}
+		if e.Device().ID == "cpu" {
+			return audit.Engine(e, cpuref.New(), level)
+		}
+	}
+	if level == "" {
+		level = audit.Sample
+	}
+	return audit.Engine(e, Fastest(true), level)
+}
+
+// Work is what a learner will see of the examples. Devices are chosen for it.
+type Work struct {
+	sparse   bool
+	Features int
+	Classes  int
+	Values   int  // stored
+	Shared   bool // each rank has read its own examples, whatever its share
+}
+
+// WorkOn returns the work on prepared examples of so many classes.
+func WorkOn(rows dataset.Rows, classes int) Work {
+	x := rows.Stored()
+	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
+}
+
+// WorkOnComponents returns the work on as many components of n examples.
+func WorkOnComponents(n, components, classes int) Work {
+	return Work{Features: components, Classes: classes, Values: n * components}
+}
+
+// ProcessorValues is how many stored values are too many for auto to stay on the
+// processor. A step on fewer is over before a device has been told what to do: on the
+// optical digits (0.25 M values) the processor makes ten steps while OpenCL, even with
+// nothing to copy, makes one.
+const ProcessorValues = 1 << 20
+
+// processorSuffices reports whether the processor is done before a device has begun.
+func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
+
+// WantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others:
+// where these are a file larger than memory there is no room.
+func (d *Device) WantsNarrow(rows dataset.Rows) bool {
+	x := rows.Stored()
+	if x.Pages().Window() > 0 {
+		return false
+	}
+	if slices.ContainsFunc(d.Parts, func(p *Device) bool { return p.WantsNarrow(x) }) {
+		return true
+	}
+	if d.Auto && WorkOn(x, 0).processorSuffices() {
+		return false
+	}
+	d.Look()
+	return len(d.Try) > 0 && d.Try[0].WantsNarrow(x.N, x.D, !d.Options.NoBounds)
+}
+
+// Open opens the device for the work w and says which one it is. The caller closes the engine.
+func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
+	if d.Parts != nil || Launch.Ranks > 1 {
+		return d.openShards(n, w)
+	}
+	return d.openOne(n, w)
+}
+
+// openOne is open for a device that is not a list, and of a process by itself.
+func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
+	var try []gpu.Info
+	if !d.Auto || !w.processorSuffices() {
+		if d.Look(); d.Problem != nil {
+			n.Warn("no OpenCL device, computing on the processor instead: %v", d.Problem)
+		}
+		try = d.Try
+	}
+	for _, i := range try {
+		e, err := gpu.Open(i, d.Options)
+		if err == nil {
+			about := e.Device()
+			n.Say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
+			if !about.Conforming {
+				n.Warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
+			}
+			return d.audited(e), nil
+		}
+		if d.CPU == nil {
+			return nil, app.AdviseMemory(err)
+		}
+		n.Warn("this device is passed over: %v", err)
+	}
+	e := d.CPU(d.Options.NoBounds)
+	n.Say("device: %s %s", e.Device().ID, e.Device().Name)
+	return d.audited(e), nil
+}

@@ -1,0 +1,189 @@
+package device
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/contract"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
+)
+
+var (
+	// Launch is the place of this process among those that mpirun or srun has started.
+	Launch = mpi.Launched()
+	// World is all ranks, once they have met; nil before, and for a process by itself.
+	World *mpi.World
+	// traffic counts what goes through it.
+	traffic *ranks.Meter
+	// Scratch is the folder for what ranks but the first write, which nobody wants; "" for rank 0.
+	Scratch string
+)
+
+// ofRanks are the commands that several ranks may run together.
+var ofRanks = []string{"train", "eval", "cv", "predict"}
+
+// ForRank has a rank but the first write to files of its own, once the files that the flags name are
+// found to be writable.
+func ForRank(c *cli.Context) error {
+	if Launch.Ranks == 1 {
+		return nil
+	}
+	if !slices.Contains(ofRanks, c.Command.Name) {
+		return app.Usagef(c, "this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank, Launch.Ranks,
+			app.OrList(ofRanks))
+	}
+	if Scratch == "" {
+		return nil
+	}
+	for _, f := range c.Command.Flags {
+		if f, ok := f.(app.OutputFlag); ok && c.String(f.Name) != "" && c.String(f.Name) != "-" {
+			if err := c.Set(f.Name, filepath.Join(Scratch, f.Name+filepath.Ext(c.String(f.Name)))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ofThisRank puts the number of this rank on its machine in the place of {rank} in the name of a
+// device. Of the devices that auto tries, each rank of a machine has one, and those beyond them the
+// processor: two ranks would each take all of a device's memory.
+func (s *Selection) ofThisRank() {
+	if s.Auto && Launch.Ranks > 1 {
+		s.Try = s.Try[min(Launch.Local, len(s.Try)):min(Launch.Local+1, len(s.Try))]
+	}
+}
+
+func deviceOfRank(name string) string {
+	return strings.ReplaceAll(name, "{rank}", strconv.Itoa(Launch.Local))
+}
+
+// JoinWorld begins MPI, unless it has begun.
+func JoinWorld() error {
+	if World != nil {
+		return nil
+	}
+	var err error
+	World, err = mpi.Join(func(format string, args ...any) { fmt.Fprintf(os.Stderr, "uma-gpu: "+format+"\n", args...) })
+	if err != nil {
+		return fmt.Errorf("rank %d of %d: %w", Launch.Rank, Launch.Ranks, err)
+	}
+	if rank, all := World.Rank(); rank != Launch.Rank || all != Launch.Ranks {
+		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of the MPI that it "+
+			"is built with", Launch.Rank, Launch.Ranks, rank, all)
+	}
+	traffic = ranks.NewMeter(World)
+	return nil
+}
+
+// TrafficOfRanks is what rank 0 has had added up and sent so far, nil for a process by itself.
+func TrafficOfRanks() *ranks.Traffic {
+	if traffic == nil {
+		return nil
+	}
+	t := traffic.Traffic()
+	return &t
+}
+
+// ShareReading has all ranks, if there are several, read path together by o, each its own examples.
+func ShareReading(path string, o *dataset.Options) error {
+	if Launch.Ranks == 1 {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil // which Read says better
+	}
+	if err := JoinWorld(); err != nil {
+		return err
+	}
+	program, err := programHash()
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore, o.Labels != "", o.Trust,
+		o.Separator, o.DecimalComma, o.IDColumn, o.Encode, o.SkipBad, o.MaxErrors)
+	o.Ranks = traffic
+	return CompareIdentities(World, Identity{program, contract.Version, hash64(what)})
+}
+
+// joinRanks makes one engine of those of all ranks.
+func (d *Device) joinRanks(engines []engine.Engine, shares []int, w Work) (engine.Engine, error) {
+	if err := JoinWorld(); err != nil {
+		return nil, err
+	}
+	if err := d.compareRanks(w); err != nil {
+		return nil, err
+	}
+	return shard.Ranks(context.Background(), traffic, engines, shares)
+}
+
+// compareRanks returns an error unless all ranks run the same program on the same data.
+func (d *Device) compareRanks(w Work) error {
+	program, err := programHash()
+	if err != nil {
+		return err
+	}
+	return CompareIdentities(World, Identity{program, contract.Version, hash64(fmt.Sprint(d.Data, w))})
+}
+
+// Identity is what all ranks have to agree on: hashes of the program and of the data, with what is to be done
+// with them, and between them the version of the contract.
+type Identity [3]int64
+
+// CompareIdentities returns an error that names the first rank whose identity is not that of rank 0.
+func CompareIdentities(r ranks.Reducer, mine Identity) error {
+	rank, all := r.Rank()
+	table := make([]int64, all*len(mine))
+	copy(table[rank*len(mine):], mine[:])
+	if err := r.Sum(context.Background(), table); err != nil {
+		return err
+	}
+	what := [len(mine)]string{"another program", "another version of the contract", "other data"}
+	for i := range table {
+		if rank := i / len(mine); table[i] != table[i%len(mine)] {
+			return fmt.Errorf("rank %d has %s than rank 0, wanted the same: %w", rank, what[i%len(mine)], ranks.ErrDiffers)
+		}
+	}
+	return nil
+}
+
+// programHash returns a hash of the program's file, which does not change while it runs.
+var programHash = sync.OnceValues(func() (_ int64, err error) {
+	path, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("find the program's file, to compare it with other ranks': %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return 0, err
+	}
+	return int64(binary.LittleEndian.Uint64(h.Sum(nil))), nil
+})
+
+func hash64(text string) int64 {
+	sum := sha256.Sum256([]byte(text))
+	return int64(binary.LittleEndian.Uint64(sum[:]))
+}

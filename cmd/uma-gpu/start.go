@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
+	"github.com/uma-gpu/uma-gpu/host/ranks/mpi"
+)
+
+// start is run, or what becomes of it for a rank of several: all compute, rank 0 speaks and writes,
+// and one that fails ends all. Signals are not waited for: ranks that each finished their step would
+// not all finish the same.
+func start(args []string, stdout, stderr io.Writer) int {
+	if device.Launch.Ranks == 1 {
+		return run(args, stdout, stderr)
+	}
+	stderr = noTerminal{stderr} // or what is done for a terminal would be done by some ranks
+	said := stderr
+	if device.Launch.Rank > 0 {
+		folder, err := os.MkdirTemp("", "uma-gpu-rank-")
+		if err != nil {
+			fmt.Fprintf(stderr, "uma-gpu: rank %d: %v\n", device.Launch.Rank, err)
+			return app.ExitFailure
+		}
+		defer os.RemoveAll(folder) // as far as it goes
+		device.Scratch, stdout, said = folder, io.Discard, io.Discard
+	}
+	var err error
+	if mpi.JoinFirst {
+		err = device.JoinWorld()
+	}
+	if err == nil {
+		err = execute(context.Background(), args, stdout, said)
+	}
+	if err == nil && device.World != nil {
+		err = device.World.Finish()
+	}
+	if err != nil && device.Launch.Rank > 0 {
+		time.Sleep(300 * time.Millisecond) // what all have found out rank 0 says, and ends them
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "uma-gpu: rank %d of %d ends all: %v\n", device.Launch.Rank, device.Launch.Ranks, err)
+		if device.World != nil {
+			if mpi.JoinFirst {
+				time.Sleep(100 * time.Millisecond) // its mpirun drops what it has not read when it ends all
+			}
+			os.RemoveAll(device.Scratch)
+			device.World.Exit(app.ExitCode(err))
+		}
+	}
+	return app.ExitCode(err)
+}
+
+// noTerminal is a writer that is not seen to be a terminal.
+type noTerminal struct{ io.Writer }

@@ -1,0 +1,106 @@
+package fitting
+
+import (
+	"context"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Learning says how the search for γ learns, and who is told of the fit.
+type Learning struct {
+	Learner  learners.Params
+	MaxSteps int
+	// Learn returns the weights that the learner finds for a problem in at most maxSteps steps.
+	Learn func(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error)
+	Note  func(format string, args ...any)
+}
+
+// A trial of the search for γ makes at most searchSteps steps, or searchShare of the learner's most
+// steps if that is more.
+const (
+	searchSteps = 300
+	searchShare = 0.3
+)
+
+// Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples. Errors:
+// those of FindPCA, of the search, and of featuremap.Fit.
+func (k *Options) Fit(
+	ctx context.Context, p *learners.Problem, l Learning,
+) (*featuremap.Map, dataset.Stored, error) {
+	if own, ok := l.Learner.(learners.Mapper); ok {
+		return k.fitOwnMap(ctx, p, l, own)
+	}
+	none := dataset.Stored{}
+	x := p.Rows()
+	o, note, err := k.FindPCA(p.Engine, x, p.Seed)
+	if err != nil {
+		return nil, none, err
+	}
+	if note != "" {
+		l.Note("kernel: %s", note)
+	}
+	if k.findsGamma() && k.Mean {
+		if o.Function, err = longestMean(ctx, p, l, o.Function); err != nil {
+			return nil, none, err
+		}
+	}
+	steps := []dataset.Steps{equalSteps, plainSteps}
+	if k.Steps != nil {
+		steps = []dataset.Steps{*k.Steps}
+	}
+	if k.findsGamma() && k.Search {
+		best, err := search(ctx, p, l, o, steps)
+		if err != nil {
+			return nil, none, err
+		}
+		o.Function.Gamma, steps = best.Gamma, []dataset.Steps{best.Steps}
+	} else if len(steps) > 1 && float64(o.Components) > manyComponents*float64(x.N) {
+		inverse, err := p.Inverse()
+		if err != nil {
+			return nil, none, err
+		}
+		if inverse.Condition > 1 {
+			steps = []dataset.Steps{plainSteps}
+		}
+	}
+	m, z, err := featuremap.Fit(ctx, p.Engine, x, o, steps[0])
+	if err != nil {
+		return nil, none, err
+	}
+	for _, note := range append(m.Basis.Notes(), m.Basis.Summary()) {
+		l.Note("kernel: %s", note)
+	}
+	return m, z, nil
+}
+
+// search returns the best of some values of γ around the median, with the given preparations.
+func search(
+	ctx context.Context, p *learners.Problem, l Learning, o pca.Options, steps []dataset.Steps,
+) (Trial, error) {
+	most := max(searchSteps, int(searchShare*float64(l.Learner.Definition().MaxSteps)))
+	l.MaxSteps = min(l.MaxSteps, most)
+	s := Search{
+		PCA: o, Steps: steps, Learning: l,
+		OnTrial: func(trial Trial) {
+			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components", trial.Gamma,
+				trial.Steps, trial.EstimatedError, trial.Components)
+		},
+	}
+	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
+	if HasOwnMap(l.Learner) { // means blur what narrow kernel functions tell apart (docs/kernel-mean.md)
+		factors = []float32{1, 2, 4, 8, 16, 32, 64}
+	}
+	for _, factor := range factors {
+		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
+	}
+	trials, at, err := s.Find(ctx, p)
+	if err != nil {
+		return Trial{}, err
+	}
+	l.Note("kernel: gamma %v, %s is taken", trials[at].Gamma, trials[at].Steps)
+	return trials[at], nil
+}

@@ -1,0 +1,130 @@
+// Package fitting fits the kernel map of a training: it finds γ, fits kernel PCA or the learner's own
+// means, and chooses the preparation of the components.
+package fitting
+
+import (
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// AllLandmarks is the value of Options.Landmarks for exact kernel PCA.
+const AllLandmarks = -1
+
+// Defaults of Options: every example is a landmark up to exactExamples.
+const (
+	defaultComponents = 500
+	exactExamples     = 5000
+	manyLandmarks     = 4000
+)
+
+// Preparations of the components. Equally long ones tell classes apart better, and fit
+// noise sooner if they are many (docs/kernel.md).
+var (
+	equalSteps = dataset.Steps{Standardize: true, L2: true}
+	plainSteps = dataset.Steps{L2: true}
+)
+
+// manyComponents is which share of the examples components may come to before equally
+// long ones fit noise.
+const manyComponents = 0.1
+
+// Options describe the kernel map of a classifier with curved boundaries: its learner is linear in
+// kernel principal components of the examples.
+type Options struct {
+	Function   kernel.Function // Gamma 0 of rbf and poly stands for 1 / the median squared distance of examples
+	Search     bool            // find the best of seven values of γ near 1 / that median
+	Mean       bool            // take the γ that sets the means of the classes farthest apart in feature space
+	Cosine     bool            // scale each example to length 1 first
+	Components int             // 0 for 500, or as many as there are
+	Variance   float64         // instead of Components: the share of the variance that they have; 0 for none
+	Landmarks  int             // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
+	Choice     string          // of landmarks: pca.Uniform (also ""), KMeans or Farthest
+	Steps      *dataset.Steps  // preparation of the components; nil for a choice by noise and number
+	Memory     int64           // most bytes for the fit; 0 for no limit
+}
+
+// findsGamma says whether γ is to be found.
+func (k *Options) findsGamma() bool {
+	return k.Function.Kind != kernel.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
+}
+
+// PCA returns the kernel PCA to fit to n examples of d features, with γ = 1 where it is to be
+// found.
+func (k *Options) PCA(n, d int, seed uint64) pca.Options {
+	o := pca.Options{
+		Function: k.Function, Cosine: k.Cosine, Components: k.Components, Variance: k.Variance,
+		Landmarks: k.Landmarks, Choice: k.Choice, Seed: seed, MemoryLimit: k.Memory,
+	}
+	if k.findsGamma() {
+		o.Function.Gamma = 1
+	}
+	switch {
+	case k.Landmarks == AllLandmarks:
+		o.Landmarks = 0
+	case k.Landmarks == 0 && n > exactExamples:
+		o.Landmarks = manyLandmarks
+	}
+	if o.Components == 0 && o.Variance == 0 {
+		o.Components = min(defaultComponents, o.MostComponents(n, d))
+	}
+	return o
+}
+
+// Plan returns the memory and time of the fit to examples x, of this rank if ranks share them. It reads
+// their number alone.
+// Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
+func (k *Options) Plan(rows dataset.Rows) (pca.Plan, error) {
+	x := rows.Stored()
+	p, err := pca.NewPlan(x, k.PCA(x.N, x.D, 0))
+	if err != nil {
+		return p, err
+	}
+	from, to := x.Own()
+	components := memory.Product(to-from, max(1, k.MostComponents(x.N, x.D)), 8) // twice, while they are prepared
+	return p, memory.Check(memory.Sum(p.Total(), components),
+		fmt.Sprintf("kernel PCA of %d examples × %d features", to-from, x.D))
+}
+
+// MostComponents returns the most components that a learner can see of n examples of d
+// features.
+func (k *Options) MostComponents(n, d int) int {
+	o := k.PCA(n, d, 0)
+	if o.Components == 0 { // whatever the variance asks for
+		return o.MostComponents(n, d)
+	}
+	return o.Components
+}
+
+// FindPCA returns what PCA does, with γ computed from x where Function.Gamma is 0 or Search or Mean is
+// set. note tells the user that γ; it is "" if γ was given, or is only where Search or Mean begins.
+// Errors: those of Plan and pca.MedianGamma.
+func (k *Options) FindPCA(
+	e engine.Engine, rows dataset.Rows, seed uint64,
+) (o pca.Options, note string, err error) {
+	x := rows.Stored()
+	o = k.PCA(x.N, x.D, seed)
+	_, err = k.Plan(x)
+	if err := x.Agree(err); err != nil {
+		return o, "", err
+	}
+	o.Function, note, err = k.findFunction(e, x, seed)
+	return o, note, err
+}
+
+// findFunction returns the kernel function, with γ as FindPCA finds it, and its note.
+func (k *Options) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (kernel.Function, string, error) {
+	f := k.Function
+	if !k.findsGamma() {
+		return f, "", nil
+	}
+	var err error
+	if f.Gamma, err = pca.MedianGamma(e, x, seed); err != nil || k.Search || k.Mean {
+		return f, "", err
+	}
+	return f, fmt.Sprintf("gamma %v, 1 / median squared distance", f.Gamma), nil
+}

@@ -1,0 +1,144 @@
+package fitting
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/kernel/featuremap"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Search finds γ and the preparation of the components for a kernel map, without a clean label. Each
+// trial fits a map and a learner to four fifths of the examples, and estimates the clean error on the
+// rest from their noisy labels (clause 10).
+type Search struct {
+	PCA      pca.Options     // Function.Gamma is ignored
+	Gammas   []float32       // to try, increasing; each with all Steps
+	Steps    []dataset.Steps // of the components
+	Learning Learning        // of each trial
+	OnTrial  func(Trial)     // called after each trial; may be nil
+}
+
+// Trial is the result of the search for one γ and one preparation.
+type Trial struct {
+	Gamma          float32       `json:"gamma"`
+	Steps          dataset.Steps `json:"steps"`
+	Components     int           `json:"components"`
+	EstimatedError float64       `json:"estimated_error"` // on the examples held out
+}
+
+// Find makes the trials for a problem of prepared examples, whose seed chooses the fifth,
+// and returns them and the place of the best, the first of those with the least estimated
+// error. A cancelled ctx ends it with ctx's error.
+func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, best int, err error) {
+	x, y := p.Rows(), p.Y
+	fit, rest := judge.HoldOutFifth(y, p.Q, p.Seed)
+	if len(rest) == 0 {
+		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
+	}
+	train, release, err := judge.Keep(x, y, fit)
+	defer release()
+	if err != nil {
+		return nil, 0, fmt.Errorf("search for gamma: %w", err)
+	}
+	test, release, err := judge.Keep(x, y, rest)
+	defer release()
+	if err != nil {
+		return nil, 0, fmt.Errorf("search for gamma: %w", err)
+	}
+	o := s.PCA
+	// Four fifths of the examples may not have what is asked of all.
+	o.Landmarks = min(o.Landmarks, len(fit))
+	o.Components = min(o.Components, o.MostComponents(len(fit), x.D)) // 0 of a map of the learner's own
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: "search for gamma", Unit: "trial", Total: int64(len(s.Gammas) * len(s.Steps))})
+	defer task.End()
+	for _, gamma := range s.Gammas {
+		o.Function.Gamma = gamma
+		fitted, held, components, err := s.components(ctx, p, o, train, test)
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+		}
+		for _, steps := range s.Steps {
+			trial := Trial{Gamma: gamma, Steps: steps, Components: components}
+			if trial.EstimatedError, err = s.try(ctx, p, steps, fitted, held); err != nil {
+				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+			}
+			if ctx.Err() != nil {
+				return nil, 0, ctx.Err()
+			}
+			trials = append(trials, trial)
+			task.Add(1)
+			if trial.EstimatedError < trials[best].EstimatedError {
+				best = len(trials) - 1
+			}
+			if s.OnTrial != nil {
+				s.OnTrial(trial)
+			}
+		}
+		fitted.X.Close()
+		held.X.Close()
+	}
+	return trials, best, nil
+}
+
+// components fits what maps the examples for the learner to train, and returns the components of
+// both, and how many they are.
+func (s Search) components(
+	ctx context.Context, p *learners.Problem, o pca.Options, train, test judge.Labelled,
+) (fitted, held judge.Labelled, n int, err error) {
+	basis, err := fitBasis(ctx, s.Learning.Learner, p.On(train.X, train.Y), o, nil)
+	if err != nil {
+		return fitted, held, 0, err
+	}
+	fitted.Y, held.Y = train.Y, test.Y
+	if fitted.X, err = featuremap.Components(ctx, p.Engine, basis, train.X); err != nil {
+		return fitted, held, 0, err
+	}
+	held.X, err = featuremap.Components(ctx, p.Engine, basis, test.X)
+	return fitted, held, basis.Axes.Q, err
+}
+
+// try learns from the components of train, prepared by steps, and returns the estimated
+// error on those of test.
+func (s Search) try(
+	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test judge.Labelled,
+) (estimate float64, err error) {
+	preparation, err := dataset.Fit(steps, train.X)
+	if err != nil {
+		return 0, err
+	}
+	x, err := preparation.ApplyTo(train.X)
+	if err != nil {
+		return 0, err
+	}
+	defer x.Close()
+	held, err := preparation.ApplyTo(test.X)
+	if err != nil {
+		return 0, err
+	}
+	defer held.Close()
+	on := p.On(x, train.Y)
+	on.Bias, on.OwnMap = steps.Bias, HasOwnMap(s.Learning.Learner)
+	w, err := s.Learning.Learn(ctx, on, s.Learning.MaxSteps)
+	if err != nil {
+		return 0, err
+	}
+	classes, err := engine.Predict(p.Engine, w, held)
+	if err != nil {
+		return 0, err
+	}
+	inverse, err := p.Inverse()
+	if err != nil {
+		return 0, err
+	}
+	return inverse.EstimatedError(judge.Counts(classes, test.Y, p.Q), held.N), nil
+}

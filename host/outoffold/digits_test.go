@@ -1,0 +1,38 @@
+package outoffold_test
+
+import (
+	"context"
+	"log"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// must returns value, or ends the test.
+func must[T any](value T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
+}
+
+// noisyDigits reads real digits and moves the labels of 40 % of them to the next class;
+// right are the labels as they were.
+func noisyDigits() (data *dataset.Dataset, noise *confusion.Matrix, right []int32) {
+	data = must(dataset.Read(context.Background(), "../../testdata/digits.csv.gz", dataset.Options{}))
+	noise = must(confusion.Pairwise(data.Classes, 0.4))
+	right = data.Y
+	data.Y = must(noise.Inject(right, 1))
+	return data, noise, right
+}
+
+// share returns how many of two lists of classes agree, in per cent.
+func share(a, b []int32) int {
+	same := 0
+	for i := range a {
+		if a[i] == b[i] {
+			same++
+		}
+	}
+	return 100 * same / len(a)
+}

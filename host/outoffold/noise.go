@@ -1,0 +1,378 @@
+package outoffold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+)
+
+// NoiseMethod is a way to estimate the confusion matrix of labels.
+type NoiseMethod string
+
+// The methods.
+const (
+	NoNoise         NoiseMethod = "identity"        // labels are right
+	ConfidentJoint  NoiseMethod = "confident-joint" // confusion.ConfidentJoint
+	AnchorPoints    NoiseMethod = "anchors"         // confusion.Anchors
+	JointLikelihood NoiseMethod = "em"              // softmax learns it together with a model
+	CleanCounts     NoiseMethod = "clean"           // confusion.FromLabels alone
+	AutoNoise       NoiseMethod = "auto"            // a contest
+)
+
+// NoiseMethods are all of them.
+var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, AnchorPoints, JointLikelihood, CleanCounts, NoNoise}
+
+// DefaultNoiseFolds is how many folds NoiseOptions have unless they say.
+const DefaultNoiseFolds = 5
+
+// LeastClean is how many examples with a known class decide the contest of AutoNoise.
+const LeastClean = 20
+
+// NoiseOptions of EstimateNoise.
+type NoiseOptions struct {
+	// Options are those of the trainings. Learner gives the probabilities of examples held out; nil for
+	// softmax. JointLikelihood always takes softmax.
+	host.Options
+	Method NoiseMethod // "" for AutoNoise
+	Folds  int         // 0 for DefaultNoiseFolds
+	// Right is the true class of each example where it is known, else -1; nil if of none. The
+	// counts of these examples are joined by what Method finds, which is their prior.
+	Right []int32
+}
+
+// NoiseCandidate is an estimate in the contest of AutoNoise.
+type NoiseCandidate struct {
+	Method NoiseMethod
+	// Loss is the mean of -log P(noisy label) of examples held out, by models that were trained
+	// with the matrix; or of examples with a known class, each by the estimate of all others.
+	Loss float64
+	// Ahead is how much lower that is than the identity's, and Error its standard error; 0 of
+	// the identity, and Error also where known classes decide.
+	Ahead, Error float64
+}
+
+// Lead writes how far c is ahead of the identity, with the standard error if that is known.
+func (c NoiseCandidate) Lead() string {
+	if c.Error == 0 {
+		return fmt.Sprintf("%.5f", c.Ahead)
+	}
+	return fmt.Sprintf("%.5f ± %.5f", c.Ahead, c.Error)
+}
+
+// Noise is what EstimateNoise has found.
+type Noise struct {
+	*confusion.Estimate
+	Chosen     NoiseMethod      // Method, or the one that won
+	Candidates []NoiseCandidate // of AutoNoise
+}
+
+// EstimateNoise estimates the confusion matrix of data's labels from the data, and from the true
+// classes of some examples if they are known.
+//
+// AutoNoise compares the identity, the confident joint, anchor points and the joint likelihood.
+// Where at least LeastClean classes are known, the one wins as whose posterior the counts
+// of these are likeliest, each example predicted from all others. Else models are trained with
+// each, which have not seen what they are judged on, and the identity wins unless another makes
+// the labels held out more likely, by more than one standard error of the difference of the
+// same examples.
+//
+// The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
+func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
+	if o.Method == "" {
+		o.Method = AutoNoise
+	}
+	if o.Folds == 0 {
+		o.Folds = DefaultNoiseFolds
+	}
+	if o.Learner == nil {
+		o.Learner = softmax.Defaults()
+	}
+	switch {
+	case !slices.Contains(NoiseMethods, o.Method):
+		return nil, fmt.Errorf("estimate noise: found method %q, wanted one of %v", o.Method, NoiseMethods)
+	case o.Annotations != nil:
+		return nil, errors.New("estimate noise: found annotations, wanted one label of each example; " +
+			"confusion.FromCrowd finds the matrices of annotators")
+	case len(data.Y) != data.N:
+		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples",
+			len(data.Y), data.N)
+	}
+	e := &noiseEstimator{NoiseOptions: o, data: data}
+	var err error
+	if e.counts, err = countClean(data, o.Right); err != nil {
+		return nil, err
+	}
+	if o.Method == CleanCounts && e.counts == nil {
+		return nil, errors.New("estimate noise: found no example whose true class is known, wanted some for method clean")
+	}
+	if o.Method == AutoNoise {
+		return e.contest(ctx)
+	}
+	found, err := e.by(ctx, o.Method)
+	if err != nil {
+		return nil, err
+	}
+	return &Noise{Estimate: found, Chosen: o.Method}, nil
+}
+
+// noiseEstimator is a call of EstimateNoise.
+type noiseEstimator struct {
+	NoiseOptions
+	data   *dataset.Dataset
+	counts []float64      // Q×Q: examples whose class is known, by label and class; nil if there are none
+	held   *judge.HeldOut // by models trained without a matrix; nil before they are wanted
+}
+
+// countClean counts the examples whose true class is known, nil if there are none.
+func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
+	if all != nil && len(all) != len(data.Y) {
+		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of %d labels",
+			len(all), len(data.Y))
+	}
+	var noisy, right []int32
+	for i, t := range all {
+		if t >= 0 {
+			noisy, right = append(noisy, data.Y[i]), append(right, t)
+		}
+	}
+	if right == nil {
+		return nil, nil
+	}
+	return confusion.CountLabels(len(data.Classes), noisy, right)
+}
+
+// JoinClean returns the posterior of C where found is the prior and the counts of examples whose true
+// class is known, right[i] of data's example i, -1 where it is not, are the evidence.
+func JoinClean(data *dataset.Dataset, right []int32, found *confusion.Estimate) (*confusion.Estimate, error) {
+	counts, err := countClean(data, right)
+	if err != nil || counts == nil {
+		return found, err
+	}
+	return join(data.Classes, counts, found)
+}
+
+// by estimates by one method, joined by the counts of known classes.
+func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*confusion.Estimate, error) {
+	if method == CleanCounts {
+		return confusion.FromCounts(e.data.Classes, e.counts, nil)
+	}
+	found, err := e.alone(ctx, method)
+	if err != nil || e.counts == nil || method == NoNoise && e.Method == NoNoise {
+		return found, err
+	}
+	return join(e.data.Classes, e.counts, found)
+}
+
+// join makes an estimate the prior of the counts.
+func join(classes []string, counts []float64, found *confusion.Estimate) (*confusion.Estimate, error) {
+	joined, err := confusion.FromCounts(classes, counts, &found.Matrix)
+	if err != nil {
+		return nil, err
+	}
+	joined.Method = "counts, with " + found.Method + " as prior"
+	joined.Assumes += "; where they are few, " + found.Assumes
+	joined.Notes = append(joined.Notes, found.Notes...)
+	return joined, nil
+}
+
+// alone estimates from noisy labels.
+func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confusion.Estimate, error) {
+	classes := e.data.Classes
+	switch method {
+	case NoNoise:
+		m, err := confusion.Identity(classes)
+		if err != nil {
+			return nil, err
+		}
+		m.Error = make([]float64, len(m.P))
+		return &confusion.Estimate{Matrix: *m, Method: "identity",
+			Assumes: "labels are right"}, nil
+	case JointLikelihood:
+		return e.jointLikelihood(ctx)
+	}
+	p, err := e.probabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if method == AnchorPoints {
+		return confusion.Anchors(classes, e.data.N, confusion.RowsOf(p))
+	}
+	found, _, err := confusion.ConfidentJoint(classes, e.data.Y, confusion.RowsOf(p),
+		confusion.ConfidentOptions{HeldOut: true})
+	return found, err
+}
+
+// probabilities returns those of the noisy labels, of models that have not seen the example.
+func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
+	if e.held == nil {
+		held, err := Scores(ctx, e.data, nil, e.Options, e.Folds)
+		if err != nil {
+			return nil, err
+		}
+		e.held = held
+	}
+	return e.held.Probabilities()
+}
+
+// jointLikelihood learns C together with a model. It begins with what the known classes say: from
+// the identity it does not find its way where few examples of many features have much noise.
+func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estimate, error) {
+	p := softmax.Defaults()
+	p.LearnConfusion = true
+	o := e.Options
+	o.Learner, o.MaxSteps, o.Weights, o.TemperatureFolds = p, 0, "", 0
+	o.Watch = host.Watch{Note: e.Watch.Note}
+	var begin *confusion.Matrix
+	if e.counts != nil {
+		known, err := confusion.FromCounts(e.data.Classes, e.counts, nil)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := known.Invert(); err == nil {
+			begin = &known.Matrix
+		}
+	}
+	trained, err := host.Train(ctx, e.data, begin, o)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("joint likelihood: %w", err)
+	}
+	found, err := confusion.NewEstimate(e.data.Classes, trained.Run.Noise)
+	if err != nil {
+		return nil, fmt.Errorf("joint likelihood: %w", err)
+	}
+	found.Method = "joint likelihood"
+	found.Assumes = "labels are right more often than any other label of a class, how they are wrong depends on the " +
+		"class alone, and a linear model of the prepared features could know the classes"
+	return found, nil
+}
+
+// contest is AutoNoise.
+func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
+	methods := []NoiseMethod{NoNoise, ConfidentJoint, AnchorPoints, JointLikelihood}
+	known := 0.0
+	for _, v := range e.counts {
+		known += v
+	}
+	byClean := known >= LeastClean
+	won := &Noise{}
+	var chosen *confusion.Estimate
+	var base []float64
+	most := math.Inf(-1)
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "estimating C", Unit: "method", Total: int64(len(methods))})
+	defer task.End()
+	for k, method := range methods {
+		task.Reach(int64(k))
+		found, err := e.alone(ctx, method)
+		if err != nil {
+			return nil, err
+		}
+		c := NoiseCandidate{Method: method}
+		better := false
+		if byClean {
+			c.Loss = confusion.PriorLoss(e.counts, &found.Matrix)
+			if k > 0 {
+				c.Ahead = won.Candidates[0].Loss - c.Loss
+			}
+			better = -c.Loss > most
+			if better {
+				most = -c.Loss
+			}
+		} else {
+			losses, err := e.losses(ctx, method, found)
+			if err != nil {
+				return nil, err
+			}
+			if base == nil {
+				base = losses
+			}
+			c.Loss = mean(losses)
+			c.Ahead, c.Error = ahead(base, losses)
+			better = method == NoNoise || c.Ahead > c.Error && c.Ahead > most
+			if better {
+				most = c.Ahead
+			}
+		}
+		if e.Watch.Note != nil {
+			e.Watch.Note("%s: loss %.5f, ahead of the identity by %s", method, c.Loss, c.Lead())
+		}
+		won.Candidates = append(won.Candidates, c)
+		if better {
+			won.Chosen, chosen = method, found
+		}
+	}
+	won.Estimate = chosen
+	if e.counts == nil {
+		return won, nil
+	}
+	var err error
+	won.Estimate, err = join(e.data.Classes, e.counts, chosen)
+	return won, err
+}
+
+// losses returns -log P(noisy label) of each example, by a model that has not seen it and the
+// matrix that it was trained with.
+func (e *noiseEstimator) losses(
+	ctx context.Context, method NoiseMethod, found *confusion.Estimate,
+) ([]float64, error) {
+	var held *judge.HeldOut
+	noise := &found.Matrix
+	if method == NoNoise {
+		if _, err := e.probabilities(ctx); err != nil {
+			return nil, err
+		}
+		held = e.held
+	} else {
+		var err error
+		if held, err = Scores(ctx, e.data, noise, e.Options, e.Folds); err != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+	}
+	p, err := held.Probabilities()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	q := held.Q
+	losses := make([]float64, e.data.N)
+	for i, k := range e.data.Y {
+		v := 0.0
+		for t, f := range p[i*q : (i+1)*q] {
+			v += float64(noise.P[int(k)*q+t] * float64(f))
+		}
+		losses[i] = -float64(numerics.Log(float32(max(v, 0x1p-60))))
+	}
+	return losses, nil
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// ahead returns the mean of a - b and its standard error.
+func ahead(a, b []float64) (m, err float64) {
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	m = mean(d)
+	for i, v := range d {
+		d[i] = float64((v - m) * (v - m))
+	}
+	return m, math.Sqrt(mean(d) / float64(max(1, len(d)-1)))
+}

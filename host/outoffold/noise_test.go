@@ -1,0 +1,119 @@
+package outoffold_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/outoffold"
+)
+
+// someDigits are a few of noisyDigits, with the true classes of every fifth.
+func someDigits(n int) (data *dataset.Dataset, noise *confusion.Matrix, known []int32) {
+	data, noise, right := noisyDigits()
+	data.Examples, data.Y, data.SHA256 = data.Examples.Part(0, n), data.Y[:n], ""
+	known = slices.Repeat([]int32{-1}, n)
+	for i := 0; i < n; i += 5 {
+		known[i] = right[i]
+	}
+	return data, noise, known
+}
+
+func entriesOff(a, b []float64) float64 {
+	sum := 0.0
+	for k := range a {
+		sum += math.Abs(a[k] - b[k])
+	}
+	return sum / float64(len(a))
+}
+
+// Strong noise is found, and of right labels the identity is kept; with the same bits everywhere.
+func TestEstimateNoiseContest(t *testing.T) {
+	data, noise, _ := someDigits(600)
+	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2}
+	found := must(outoffold.EstimateNoise(t.Context(), data, o))
+	if found.Chosen != outoffold.JointLikelihood || !(entriesOff(found.P, noise.P) < 0.045) ||
+		len(found.Candidates) != 4 {
+		t.Errorf("%s, %v off, %+v", found.Chosen, entriesOff(found.P, noise.P), found.Candidates)
+	}
+	for _, c := range found.Candidates {
+		if (c.Method == outoffold.NoNoise) != (c.Ahead == 0 && c.Error == 0) {
+			t.Errorf("%+v", c)
+		}
+	}
+	clean := must(dataset.Read(t.Context(), "../../testdata/digits.csv.gz", dataset.Options{}))
+	clean.Examples, clean.Y, clean.SHA256 = clean.Examples.Part(0, 600), clean.Y[:600], ""
+	if found := must(outoffold.EstimateNoise(t.Context(), clean, o)); found.Chosen != outoffold.NoNoise {
+		t.Errorf("right labels: chosen %s, %+v", found.Chosen, found.Candidates)
+	}
+}
+
+func TestEstimateNoiseSameBits(t *testing.T) {
+	data, _, _ := someDigits(150)
+	for _, method := range []outoffold.NoiseMethod{
+		outoffold.ConfidentJoint, outoffold.AnchorPoints, outoffold.JointLikelihood,
+	} {
+		o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
+		fast := must(outoffold.EstimateNoise(t.Context(), data, o))
+		o.Engine = cpuref.New()
+		plain := must(outoffold.EstimateNoise(t.Context(), data, o))
+		if !slices.Equal(fast.P, plain.P) || !slices.Equal(fast.Error, plain.Error) {
+			t.Errorf("%s: other bits on another engine", method)
+		}
+	}
+}
+
+// A few known classes decide the contest, and make the estimate better.
+func TestEstimateNoiseClean(t *testing.T) {
+	data, noise, known := someDigits(500)
+	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2, Right: known}
+	off := map[outoffold.NoiseMethod]float64{}
+	alone := must(outoffold.EstimateNoise(t.Context(), data, outoffold.NoiseOptions{Options: o.Options, Folds: 2,
+		Method: outoffold.ConfidentJoint}))
+	for _, method := range []outoffold.NoiseMethod{
+		outoffold.AutoNoise, outoffold.CleanCounts, outoffold.ConfidentJoint, outoffold.NoNoise,
+	} {
+		o.Method = method
+		found := must(outoffold.EstimateNoise(t.Context(), data, o))
+		off[method] = entriesOff(found.P, noise.P)
+		if method == outoffold.AutoNoise && (!strings.Contains(found.Method, "as prior") || found.Candidates[0].Loss <= 0) {
+			t.Errorf("%s, %+v", found.Method, found.Candidates)
+		}
+	}
+	if !(off[outoffold.AutoNoise] < 1.1*off[outoffold.CleanCounts]) ||
+		!(off[outoffold.CleanCounts] < off[outoffold.NoNoise]/2) ||
+		!(off[outoffold.ConfidentJoint] < 0.7*entriesOff(alone.P, noise.P)) {
+		t.Errorf("off: %v, confident joint alone %v", off, entriesOff(alone.P, noise.P))
+	}
+}
+
+func TestEstimateNoiseRefuses(t *testing.T) {
+	data, _, known := someDigits(60)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, method := range []outoffold.NoiseMethod{outoffold.AutoNoise, outoffold.JointLikelihood} {
+		o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
+		if _, err := outoffold.EstimateNoise(ctx, data, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s cancelled: %v", method, err)
+		}
+	}
+	for want, o := range map[string]outoffold.NoiseOptions{
+		`found method "best"`:               {Method: "best"},
+		"found 3 true classes":              {Right: known[:3]},
+		"whose true class is known, wanted": {Method: outoffold.CleanCounts},
+		"found annotations":                 {Options: host.Options{Annotations: &confusion.Annotations{}}},
+	} {
+		o.Engine = simd.New()
+		if _, err := outoffold.EstimateNoise(t.Context(), data, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,298 @@
+// Package outoffold trains without each fold of the examples in turn, and returns the scores of the
+// fold and estimates of the confusion matrix from them.
+package outoffold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+)
+
+// Scores returns the scores of each example by a model that host.Train makes of the other folds: its
+// preparation and its kernel map have not seen the example either. Each fold has its share of every
+// noisy label. data is only read; o.Seed draws the folds, and goes to each training.
+//
+// o's From, Resume, Checkpoint and HoldOut must be empty, and its TemperatureFolds is ignored. Only the
+// Note of its Watch is called. The result has the same bits on every engine and any number of
+// processors. A cancelled ctx ends it with ctx's error; other errors are those of host.Train.
+//
+// With o.Annotations the labels are the annotators' votes, and each training learns their noise.
+// Folds then have their shares of data's labels, if data has labels.
+func Scores(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o host.Options, folds int,
+) (*judge.HeldOut, error) {
+	labelled, h, err := newHeldOut(data, o, folds)
+	if err != nil {
+		return nil, err
+	}
+	note := o.Watch.Note
+	o.TemperatureFolds, o.Watch = 0, host.Watch{}
+	fitting := ctx
+	ctx, task := progress.Begin(ctx, foldWork(folds))
+	defer task.End()
+	spreads := make([]float64, folds)
+	for f := range folds {
+		m, err := train(ctx, h, labelled, noise, o, f)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
+		}
+		spreads[f] = judge.Deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
+		if m.Run.Noise != nil {
+			h.Learned = append(h.Learned, m.Run.Noise)
+		}
+		if note != nil {
+			note("fold %d of %d: %d steps, %s", f+1, folds, m.Meta.Steps, m.Meta.Stop)
+		}
+		task.Add(1)
+	}
+	if o.Annotations != nil {
+		noise = meanLearned(h, data.Classes)
+	}
+	task.End()
+	finish(fitting, h, spreads, labelled.Y, noise, note)
+	return h, nil
+}
+
+// foldWork is that of as many trainings as there are folds.
+func foldWork(folds int) progress.Work {
+	return progress.Work{Name: "learning without each fold", Unit: "fold", Total: int64(folds)}
+}
+
+// meanLearned returns the mean of the matrices that the trainings have learned; nil for none.
+func meanLearned(h *judge.HeldOut, classes []string) *confusion.Matrix {
+	if h.Learned == nil {
+		return nil
+	}
+	m := &confusion.Matrix{Classes: classes, P: make([]float64, h.Q*h.Q)}
+	for k := range m.P {
+		for _, l := range h.Learned {
+			m.P[k] += l.P[k]
+		}
+		m.P[k] /= float64(len(h.Learned))
+	}
+	return m
+}
+
+// newHeldOut draws the folds of data, and returns it with the labels that are learned.
+func newHeldOut(data *dataset.Dataset, o host.Options, folds int) (*dataset.Dataset, *judge.HeldOut, error) {
+	h := &judge.HeldOut{Q: len(data.Classes)}
+	y := data.Y
+	if o.Annotations != nil {
+		if err := o.Annotations.Check(data.N, h.Q); err != nil {
+			return nil, nil, fmt.Errorf("out of fold: %w", err)
+		}
+		y = o.Annotations.Votes(o.Seed)
+	}
+	switch {
+	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "":
+		return nil, nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted neither: " +
+			"they may have seen all examples")
+	case folds < 2 || folds > judge.MostFolds || folds > data.N:
+		return nil, nil, fmt.Errorf("out of fold: found %d folds for %d examples, wanted 2 to %d", folds, data.N,
+			min(judge.MostFolds, data.N))
+	case len(y) != data.N:
+		return nil, nil, fmt.Errorf("out of fold: found %d labels of %d examples, wanted one for each", len(y), data.N)
+	}
+	labelled := *data
+	labelled.Y = y
+	shared := y
+	if ofClasses(data.Y, data.N, h.Q) {
+		shared = data.Y
+	}
+	h.Fold, h.Scores = judge.Folds(shared, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
+	return &labelled, h, nil
+}
+
+// ofClasses says whether y are labels of n examples and q classes.
+func ofClasses(y []int32, n, q int) bool {
+	return len(y) == n && !slices.ContainsFunc(y, func(k int32) bool { return k < 0 || int(k) >= q })
+}
+
+// finish brings the scores into one unit and fits their temperature to the labels y. spreads are the
+// deviations of the folds' weights.
+func finish(
+	ctx context.Context, h *judge.HeldOut, spreads []float64, y []int32, noise *confusion.Matrix,
+	note func(string, ...any),
+) {
+	unite(h, spreads)
+	var err error
+	if h.Temperature, err = confusion.Temperature(ctx, h.Scores, y, h.Q, noise); err != nil && note != nil {
+		note("no probabilities: %v", err)
+	}
+}
+
+// part returns the data without fold f, until release is called, and the examples outside and inside it.
+func part(
+	h *judge.HeldOut, data *dataset.Dataset, f int,
+) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
+	fit, rest = judge.Divide(h.Fold, f)
+	some, release, err := judge.Keep(data.Stored(), data.Y, fit)
+	without := *data
+	without.Put(some.X)
+	without.Y, without.SHA256 = some.Y, ""
+	return &without, fit, rest, release, err
+}
+
+// train learns without fold f and scores it.
+func train(
+	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *confusion.Matrix, o host.Options, f int,
+) (*host.Trained, error) {
+	without, fit, rest, release, err := part(h, data, f)
+	defer release()
+	if err != nil {
+		return nil, err
+	}
+	if o.Annotations != nil {
+		o.Annotations = o.Annotations.Pick(fit)
+	}
+	o.Memory = append(slices.Clone(o.Memory), dataset.InPlace) // the part is a copy
+	m, err := host.Train(ctx, without, noise, o)
+	if err != nil {
+		return nil, err
+	}
+	size := max(1, judge.BlockValues/max(1, data.D))
+	if data.Stored().At.Shared() != nil {
+		size = len(rest) // of which each rank has some
+	}
+	for block := range slices.Chunk(rest, max(1, size)) {
+		if err := score(ctx, h, data, o.Engine, m.Model, block); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// score enters what m says of some examples.
+func score(
+	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e engine.Engine, m *model.Model, which []int,
+) error {
+	x, release, err := data.Stored().Keep(which)
+	defer release()
+	if err != nil {
+		return err
+	}
+	var s []float32
+	if data.Prepared == nil {
+		s, err = m.Scores(ctx, e, x)
+	} else {
+		s, err = m.ScoresPrepared(ctx, e, x)
+	}
+	if err != nil {
+		return err
+	}
+	for k, i := range which {
+		copy(h.Scores[i*h.Q:], s[k*h.Q:(k+1)*h.Q])
+	}
+	return nil
+}
+
+// unite brings the scores of all folds into one unit, as weights of several trainings differ in
+// length: by that of the weights' deviation, of which spreads has one for each fold.
+func unite(h *judge.HeldOut, spreads []float64) {
+	mean := 0.0
+	for _, s := range spreads {
+		mean += s
+	}
+	mean /= float64(len(spreads))
+	for i, f := range h.Fold {
+		if spreads[f] == 0 {
+			continue
+		}
+		unit := mean / spreads[f]
+		for k, s := range h.Scores[i*h.Q : (i+1)*h.Q] {
+			h.Scores[i*h.Q+k] = float32(float64(s) * unit)
+		}
+	}
+}
+
+// AllScores returns what Scores returns for each of several options, with the same bits. The options
+// are all host.Together and may differ in Learner, MaxSteps and Weights alone. Examples are prepared
+// once for all, and a step of the learners reads them once. It takes several times the memory of the
+// weights of all. The first error ends it.
+func AllScores(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []host.Options, folds int,
+) ([]*judge.HeldOut, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	held, spreads := make([]*judge.HeldOut, len(all)), make([][]float64, len(all))
+	labelled := data
+	for k, o := range all {
+		var err error
+		if labelled, held[k], err = newHeldOut(data, o, folds); err != nil {
+			return nil, err
+		}
+	}
+	note := all[0].Watch.Note
+	fitting := ctx
+	ctx, task := progress.Begin(ctx, foldWork(folds))
+	defer task.End()
+	for f := range folds {
+		weights, err := trainAll(ctx, labelled, noise, all, held, f)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
+		}
+		for k, w := range weights {
+			spreads[k] = append(spreads[k], judge.Deviation(w))
+		}
+		if note != nil {
+			note("fold %d of %d: %d trainings side by side", f+1, folds, len(all))
+		}
+		task.Add(1)
+	}
+	task.End()
+	for k, h := range held {
+		finish(fitting, h, spreads[k], labelled.Y, noise, note)
+	}
+	return held, nil
+}
+
+// trainAll learns by all options without fold f and scores it.
+func trainAll(
+	ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, all []host.Options,
+	held []*judge.HeldOut, f int,
+) ([]engine.Weights, error) {
+	without, _, rest, release, err := part(held[0], data, f)
+	defer release()
+	if err != nil {
+		return nil, err
+	}
+	weights, preparation, err := host.TrainAll(ctx, without, noise, all)
+	if err != nil {
+		return nil, err
+	}
+	for block := range slices.Chunk(rest, max(1, judge.BlockValues/max(1, data.D))) {
+		x := data.Examples.Pick(block)
+		if data.Prepared == nil {
+			if x, err = preparation.Apply(x); err != nil {
+				return nil, err
+			}
+		}
+		for k, w := range weights {
+			s, err := engine.Scores(all[k].Engine, w, x)
+			if err != nil {
+				return nil, err
+			}
+			q := held[k].Q
+			for b, i := range block {
+				copy(held[k].Scores[i*q:], s[b*q:(b+1)*q])
+			}
+		}
+	}
+	return weights, nil
+}

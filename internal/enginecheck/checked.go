@@ -1,0 +1,381 @@
+package enginecheck
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// Engine is an engine.Engine that checks every call before another engine computes: closed, failed,
+// arguments, in this order. What the other engine loads is checked in the same way.
+//
+// The engine behind it gets sound arguments only, and a format of sums that is never zero. Each data
+// set of it is closed once, also after the engine.
+type Engine struct {
+	computing engine.Engine
+	how       How
+	mu        sync.RWMutex // written to by Close, and by each operation if operations take turns
+	closed    bool
+}
+
+// How says what an Engine does for the engine behind it.
+type How struct {
+	// InMemory: all that Plan lists lies in the memory of the process, and is refused where there is
+	// no room for it.
+	InMemory bool
+	// Turns: no operation begins before the one before it has ended.
+	Turns bool
+	// JudgesExamples: the engine behind judges examples, labels and formats by itself.
+	JudgesExamples bool
+}
+
+// New returns an engine that checks for computing.
+func New(computing engine.Engine, how How) *Engine { return &Engine{computing: computing, how: how} }
+
+// Locked calls f when no other operation is under way, if operations take turns.
+func (e *Engine) Locked(f func()) {
+	if e.how.Turns {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+	} else {
+		e.mu.RLock()
+		defer e.mu.RUnlock()
+	}
+	f()
+}
+
+// Do calls f as an operation: it returns ErrClosed after Close, and Close waits for it.
+func (e *Engine) Do(op string, f func() error) (err error) {
+	e.Locked(func() {
+		if e.closed {
+			err = fmt.Errorf("%s: %w", op, engine.ErrClosed)
+			return
+		}
+		err = during(op, f())
+	})
+	return err
+}
+
+// during names the operation in an error that does not name it.
+func during(op string, err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), op+": ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// Device implements engine.Engine.
+func (e *Engine) Device() engine.Device { return e.computing.Device() }
+
+// Close implements engine.Engine.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	return e.computing.Close()
+}
+
+// planned returns ErrMemory where there is no room for what the engine keeps.
+func (e *Engine) planned(op string, x dataset.Rows, classes int, p engine.Plan, err error) (engine.Plan, error) {
+	if err == nil && e.how.InMemory {
+		err = inMemory(op, x, classes, p)
+	}
+	return p, err
+}
+
+// room is planned before a load.
+func (e *Engine) room(op string, x dataset.Rows, y []int32, classes int) error {
+	if !e.how.InMemory {
+		return nil
+	}
+	p, err := e.computing.Plan(x, y, classes)
+	_, err = e.planned(op, x, classes, p, err)
+	return err
+}
+
+// Load implements engine.Engine.
+func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
+	const op = "load"
+	var s *scorer
+	err := e.Do(op, func() error {
+		if !e.how.JudgesExamples {
+			if err := Load(op, x, classes); err != nil {
+				return err
+			}
+		}
+		if err := e.room(op, x, nil, classes); err != nil {
+			return err
+		}
+		r, err := e.computing.Load(x, classes)
+		if err == nil {
+			s = e.scorer(r)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// LoadCells implements engine.Engine.
+func (e *Engine) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	const op = "load cells"
+	var c *cells
+	err := e.Do(op, func() (err error) {
+		if !e.how.JudgesExamples {
+			if f, err = LoadCells(op, x, y, classes, f); err != nil {
+				return err
+			}
+		}
+		if err := e.room(op, x, y, classes); err != nil {
+			return err
+		}
+		r, err := e.computing.LoadCells(x, y, classes, f)
+		if err == nil {
+			c = &cells{e.scorer(r), r, r.FixedPoint()}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// LoadEvaluator implements engine.Engine.
+func (e *Engine) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	const op = "load evaluator"
+	var v *evaluator
+	err := e.Do(op, func() (err error) {
+		if !e.how.JudgesExamples {
+			if f, err = LoadEvaluator(op, x, classes, f); err != nil {
+				return err
+			}
+		}
+		if e.how.InMemory {
+			p, err := e.computing.PlanEvaluator(x, classes)
+			if _, err = e.planned(op, x, classes, p, err); err != nil {
+				return err
+			}
+		}
+		r, err := e.computing.LoadEvaluator(x, classes, f)
+		if err == nil {
+			v = &evaluator{scorer: e.scorer(r), computing: r, fixed: r.FixedPoint()}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Plan implements engine.Engine.
+func (e *Engine) Plan(x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
+	const op = "plan"
+	err = e.Do(op, func() (err error) {
+		switch {
+		case e.how.JudgesExamples:
+		case y == nil:
+			err = Load(op, x, classes)
+		default:
+			_, err = LoadCells(op, x, y, classes, numerics.FixedPoint{})
+		}
+		if err != nil {
+			return err
+		}
+		p, err = e.computing.Plan(x, y, classes)
+		p, err = e.planned(op, x, classes, p, err)
+		return err
+	})
+	return p, err
+}
+
+// PlanEvaluator implements engine.Engine.
+func (e *Engine) PlanEvaluator(x dataset.Rows, classes int) (p engine.Plan, err error) {
+	const op = "plan"
+	err = e.Do(op, func() (err error) {
+		if !e.how.JudgesExamples {
+			if _, err := LoadEvaluator(op, x, classes, numerics.FixedPoint{}); err != nil {
+				return err
+			}
+		}
+		p, err = e.computing.PlanEvaluator(x, classes)
+		p, err = e.planned(op, x, classes, p, err)
+		return err
+	})
+	return p, err
+}
+
+// Project implements engine.Engine.
+func (e *Engine) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
+	const op = "project"
+	return e.Do(op, func() error {
+		if !e.how.JudgesExamples {
+			if err := Project(op, dst, x, p); err != nil {
+				return err
+			}
+		}
+		return e.computing.Project(dst, x, p)
+	})
+}
+
+// scorer checks for a data set of an Engine.
+type scorer struct {
+	e         *Engine
+	computing engine.Scorer // nil when closed
+	n, d, q   int
+	failed    error // of the first operation that failed
+}
+
+func (e *Engine) scorer(r engine.Scorer) *scorer {
+	n, d, q := r.Shape()
+	return &scorer{e: e, computing: r, n: n, d: d, q: q}
+}
+
+// Inner returns the data set of the engine behind an Engine, for tests of that engine.
+func Inner(s engine.Scorer) engine.Scorer {
+	switch s := s.(type) {
+	case *cells:
+		return s.scorer.computing
+	case *evaluator:
+		return s.scorer.computing
+	case *scorer:
+		return s.computing
+	}
+	return nil
+}
+
+// do checks what op is for, then its arguments, and has it computed. After an error the data set is
+// of no more use.
+func (s *scorer) do(op string, check func() error, compute func() error) (err error) {
+	s.e.Locked(func() {
+		switch {
+		case s.computing == nil || s.e.closed:
+			err = fmt.Errorf("%s: %w", op, engine.ErrClosed)
+		case s.failed != nil:
+			err = fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, s.failed)
+		default:
+			err = check()
+		}
+		if err != nil {
+			return
+		}
+		if err = during(op, compute()); err != nil && !errors.Is(err, engine.ErrClosed) {
+			s.failed = err
+		}
+	})
+	return err
+}
+
+func (s *scorer) Shape() (n, d, q int) { return s.n, s.d, s.q }
+
+func (s *scorer) Close() (err error) {
+	s.e.Locked(func() {
+		if s.computing != nil {
+			err = s.computing.Close()
+			s.computing = nil
+		}
+	})
+	return err
+}
+
+func (s *scorer) Rescore(w engine.Weights, classes []int) error {
+	return s.do("rescore", func() error { return checkRescore(w, classes, s.d, s.q) },
+		func() error { return s.computing.Rescore(w, classes) })
+}
+
+func (s *scorer) Scores(dst []float32, from, to int) error {
+	return s.do("scores", func() error { return checkScores(dst, from, to, s.n, s.q) },
+		func() error { return s.computing.Scores(dst, from, to) })
+}
+
+func (s *scorer) Predict(dst []int32) error {
+	return s.do("predict", func() error { return checkLen("predict", "dst", len(dst), s.n) },
+		func() error { return s.computing.Predict(dst) })
+}
+
+// cells is a scorer with cells.
+type cells struct {
+	*scorer
+	computing engine.Cells
+	fixed     numerics.FixedPoint
+}
+
+func (c *cells) FixedPoint() numerics.FixedPoint { return c.fixed }
+
+func (c *cells) Close() error {
+	c.computing = nil
+	return c.scorer.Close()
+}
+
+func (c *cells) Assign(alpha float32) (a engine.Assignment, err error) {
+	err = c.do("assign", func() error { return nil }, func() (err error) {
+		a, err = c.computing.Assign(alpha)
+		return err
+	})
+	return a, err
+}
+
+func (c *cells) ClassSums(dst []int64, p int) error {
+	const op = "class sums"
+	return c.do(op, func() error {
+		return errors.Join(checkClass(op, p, c.q), checkLen(op, "dst", len(dst), c.q*c.d))
+	}, func() error { return c.computing.ClassSums(dst, p) })
+}
+
+func (c *cells) Norms(dst, inv []float32) error {
+	const op = "norms"
+	return c.do(op, func() error {
+		return errors.Join(checkLen(op, "dst", len(dst), c.q*c.q), checkLen(op, "inv", len(inv), c.q*c.q))
+	}, func() error { return c.computing.Norms(dst, inv) })
+}
+
+func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	return c.do("update vectors", func() error { return checkUpdateVectors(dst, pairs, inv, c.d, c.q) },
+		func() error { return c.computing.UpdateVectors(dst, pairs, inv) })
+}
+
+// evaluator is a scorer with targets.
+type evaluator struct {
+	*scorer
+	computing engine.Evaluator
+	fixed     numerics.FixedPoint
+	aimed     bool
+}
+
+func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
+
+func (v *evaluator) Close() error {
+	v.computing = nil
+	return v.scorer.Close()
+}
+
+func (v *evaluator) Aim(t engine.Targets) error {
+	return v.do("aim", func() error { return checkAim(t, v.n, v.q) }, func() error {
+		v.aimed = true
+		return v.computing.Aim(t)
+	})
+}
+
+func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (found engine.Evaluation, err error) {
+	err = v.do("evaluate", func() error { return checkEvaluate(sums, w, v.d, v.q, v.aimed) }, func() (err error) {
+		found, err = v.computing.Evaluate(sums, w)
+		return err
+	})
+	return found, err
+}
+
+func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
+	return v.do("weighted sums", func() error { return checkWeightedSums(sums, a, v.n, v.d) },
+		func() error { return v.computing.WeightedSums(sums, a) })
+}

@@ -1,0 +1,290 @@
+// Package umagpu trains multiclass classifiers from labels that are wrong in a known way: Fit learns a
+// model of examples with noisy labels, Load reads one from a file, and a Model predicts.
+//
+// The noise is a confusion matrix, P(noisy label | true class). The weights have the same bits on every
+// engine: the processor, which is the default, and OpenCL devices (package gpu), which are linked only
+// into programs that import them.
+//
+// Functions may be called from several goroutines at once, and so may all methods of one Model. The
+// arguments are only read, but must not be changed before the call returns. A cancelled context ends
+// each call; Fit then returns the model so far (see Model.Interrupted).
+package umagpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+)
+
+// ErrOptions marks errors of Options that exclude each other or do not suit the learner.
+var ErrOptions = errors.New("options do not fit together")
+
+// Options of Fit. The zero value takes the labels for right, and trains the first learner of package
+// learners/catalog on the processor.
+type Options struct {
+	Noise *Noise // of the labels; nil if they are right
+
+	// Votes are labels by several workers, instead of the labels of Fit: each worker's noise is learned.
+	Votes []Vote
+
+	Learner     learners.Params // such as uma.Defaults(); nil for LearnerName
+	LearnerName string          // of the catalog, with its default parameters; "" for the first
+	L2          Penalty         // of learner softmax; the zero value is its own choice
+	Kernel      *Kernel         // for curved boundaries between classes; nil for a linear classifier
+	Preparation string          // steps such as "standardize,bias,l2"; "" for those that suit the data
+	MaxSteps    int             // 0 for the learner's own
+	Seed        uint64          // of all random choices
+
+	Engine engine.Engine // such as gpu.Open or shard.New return, which the caller closes; nil for the processor
+
+	Checkpoint host.Checkpoint // where and how often to save the training; the zero value saves none
+	Resume     *Model          // an interrupted training to continue, with the same data and Noise; nil for none
+	Note       func(string)    // is told what is worth knowing; may be nil
+}
+
+// Noise is the confusion matrix of labels.
+type Noise struct {
+	// P[noisy][true] is the probability that an example of the true class gets the noisy label: columns
+	// sum to 1. With TrueRows it is P[true][noisy], and rows sum to 1.
+	P        [][]float64
+	TrueRows bool
+	Classes  []string // in the order of P; nil for the order of Model.Classes
+}
+
+// Vote is the label that a worker gave an example.
+type Vote struct {
+	Example       int // 0 for the first
+	Worker, Label string
+}
+
+// Penalty is the L2 penalty on weights: its strength, or that it is searched for.
+type Penalty struct {
+	given bool
+	value softmax.Penalty
+}
+
+// L2 returns the penalty of the given strength, at least 0.
+func L2(strength float64) Penalty { return Penalty{true, softmax.L2(strength)} }
+
+// SearchL2 returns the penalty whose strength is searched for on examples held out.
+func SearchL2() Penalty { return Penalty{true, softmax.Search} }
+
+// Kernel describes a classifier with curved boundaries, in Components kernel principal components.
+type Kernel struct {
+	Function   Function
+	Gamma      float64 // of RBF and Poly; 0 for 1 / the median squared distance of examples
+	Search     bool    // find the best of several Gamma near that value
+	Degree     int     // of Poly; 0 for 3
+	Coef0      float64 // of Poly
+	Components int     // 0 for 500, or as many as there are
+	Landmarks  int     // examples that stand for all; 0 for all of up to 5000, else 4000
+}
+
+// Function is a kernel function.
+type Function string
+
+// The kernel functions.
+const (
+	RBF    Function = kernel.RBF    // exp(-Gamma·‖a-b‖²)
+	Poly   Function = kernel.Poly   // (Gamma·⟨a,b⟩ + Coef0)^Degree
+	Linear Function = kernel.Linear // ⟨a,b⟩
+)
+
+// Label is the type of the labels of Fit. Numbers become names: 7 is "7".
+type Label interface{ ~int | ~string }
+
+// Fit returns the model that is learned from examples x and their noisy labels, one for each example;
+// labels are nil with Options.Votes. Errors: ErrOptions, and those of host.Train.
+func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Model, error) {
+	if x.err != nil {
+		return nil, x.err
+	}
+	var names []string
+	for _, l := range labels {
+		names = append(names, fmt.Sprint(l))
+	}
+	data, err := dataset.New(x.set, names, nil)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := o.settings(data)
+	if err != nil {
+		return nil, err
+	}
+	noise, err := o.Noise.matrix(data.Classes)
+	if err != nil {
+		return nil, err
+	}
+	trained, err := host.Train(ctx, data, noise, settings)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{model: trained.Model, engine: settings.Engine, doubts: trained.Doubts}, nil
+}
+
+// FitStream returns the model of an online learner with NoShuffle, which reads each example of a CSV or
+// LIBSVM file once and keeps none. Errors are those of dataset.OpenStream and host.TrainStream.
+func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
+	stream, err := dataset.OpenStream(ctx, path, []string{path}, dataset.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	settings, err := o.settings(stream.First)
+	if err != nil {
+		return nil, err
+	}
+	noise, err := o.Noise.matrix(stream.First.Classes)
+	if err != nil {
+		return nil, err
+	}
+	trained, err := host.TrainStream(ctx, stream, noise, settings)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{model: trained.Model, engine: settings.Engine, doubts: trained.Doubts}, nil
+}
+
+// settings returns the options of host.Train, and gives data the votes as labels.
+func (o *Options) settings(data *dataset.Dataset) (s host.Options, err error) {
+	s = host.Options{Engine: o.Engine, Preparation: o.Preparation, MaxSteps: o.MaxSteps, Seed: o.Seed,
+		Checkpoint: o.Checkpoint, Tool: "package umagpu"}
+	if s.Engine == nil {
+		s.Engine = simd.New()
+	}
+	if o.Resume != nil {
+		s.Resume = o.Resume.model
+	}
+	if o.Note != nil {
+		s.Watch.Note = func(format string, args ...any) { o.Note(fmt.Sprintf(format, args...)) }
+	}
+	if s.Learner, err = o.learner(); err != nil {
+		return s, err
+	}
+	if o.Votes != nil {
+		if data.Y != nil || o.Noise != nil {
+			return s, fmt.Errorf("%w: Votes: got labels or Noise too, want Votes alone", ErrOptions)
+		}
+		if s.Annotations, err = annotations(o.Votes, data.N); err != nil {
+			return s, err
+		}
+		data.Classes = s.Annotations.Classes
+		data.Y = s.Annotations.Votes(o.Seed)
+	}
+	if k := o.Kernel; k != nil {
+		f := kernel.Function{Kind: string(k.Function), Gamma: float32(k.Gamma)}
+		if k.Function == Poly {
+			if f.Coef0, f.Degree = float32(k.Coef0), k.Degree; f.Degree == 0 {
+				f.Degree = 3
+			}
+		}
+		s.Kernel = &fitting.Options{Function: f, Search: k.Search, Components: k.Components, Landmarks: k.Landmarks}
+	}
+	return s, nil
+}
+
+// learner returns the parameters that Learner, LearnerName and L2 ask for; nil for those of Resume.
+func (o *Options) learner() (learners.Params, error) {
+	p := o.Learner
+	switch {
+	case p != nil && o.LearnerName != "":
+		return nil, fmt.Errorf("%w: got Learner and LearnerName, want one of them", ErrOptions)
+	case p == nil && o.LearnerName != "":
+		about, err := catalog.Find(o.LearnerName)
+		if err != nil {
+			return nil, err
+		}
+		p = about.New()
+	case p == nil && o.Resume == nil:
+		p = catalog.All()[0].New()
+	}
+	if !o.L2.given {
+		return p, nil
+	}
+	given, ok := p.(*softmax.Params)
+	if !ok {
+		return nil, fmt.Errorf("%w: L2: got a learner other than softmax, want its own parameters in Learner", ErrOptions)
+	}
+	changed := *given // which other trainings may read
+	changed.L2 = o.L2.value
+	return &changed, nil
+}
+
+// matrix returns the confusion matrix for data of the given classes; nil for no noise.
+func (n *Noise) matrix(classes []string) (*confusion.Matrix, error) {
+	if n == nil {
+		return nil, nil
+	}
+	order, q := n.Classes, len(classes)
+	if order == nil {
+		order = classes
+	}
+	if len(n.P) != q || len(order) != q {
+		return nil, fmt.Errorf("%w: Noise: got %d rows and %d classes, want %d as the data have", ErrOptions, len(n.P),
+			len(order), q)
+	}
+	at := make([]int, q)
+	for k, name := range order {
+		if at[k] = slices.Index(classes, name); at[k] < 0 || slices.Contains(order[:k], name) {
+			return nil, fmt.Errorf("%w: Noise: class %q: want each class of the data once", ErrOptions, name)
+		}
+	}
+	m := &confusion.Matrix{Classes: classes, P: make([]float64, q*q)}
+	for i, row := range n.P {
+		if len(row) != q {
+			return nil, fmt.Errorf("%w: Noise: row %d: got %d entries, want %d", ErrOptions, i, len(row), q)
+		}
+		for j, p := range row {
+			noisy, right := at[i], at[j]
+			if n.TrueRows {
+				noisy, right = right, noisy
+			}
+			m.P[noisy*q+right] = p
+		}
+	}
+	return m, m.Check()
+}
+
+// annotations returns votes as the learners take them, for n examples.
+func annotations(votes []Vote, n int) (*confusion.Annotations, error) {
+	a := &confusion.Annotations{}
+	for _, v := range votes {
+		if v.Example < 0 || v.Example >= n {
+			return nil, fmt.Errorf("%w: Votes: example %d: want 0 to %d", ErrOptions, v.Example, n-1)
+		}
+		a.Classes, a.Names = append(a.Classes, v.Label), append(a.Names, v.Worker)
+	}
+	dataset.SortClasses(a.Classes)
+	slices.Sort(a.Names)
+	a.Classes, a.Names = slices.Compact(a.Classes), slices.Compact(a.Names)
+	sorted := slices.Clone(votes)
+	slices.SortStableFunc(sorted, func(v, w Vote) int {
+		if v.Example != w.Example {
+			return v.Example - w.Example
+		}
+		return slices.Index(a.Names, v.Worker) - slices.Index(a.Names, w.Worker)
+	})
+	for _, v := range sorted {
+		for len(a.Start) <= v.Example {
+			a.Start = append(a.Start, len(a.By))
+		}
+		a.By = append(a.By, int32(slices.Index(a.Names, v.Worker)))
+		a.Label = append(a.Label, int32(slices.Index(a.Classes, v.Label)))
+	}
+	for len(a.Start) <= n {
+		a.Start = append(a.Start, len(a.By))
+	}
+	return a, a.Check(n, len(a.Classes))
+}

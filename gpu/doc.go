@@ -62,7 +62,7 @@ func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Dev
 func (i Info) processor() bool { return strings.Contains(i.Type, "CPU") }
 
 // WantsNarrow reports whether n dense examples of d columns that can be narrow
-// (dataset.Narrow) should be, for an engine with bounds or without. They should on a device
+// (store.Codes) should be, for an engine with bounds or without. They should on a device
 // with memory of its own, of which they save much, and where bounds come into use, since a
 // step then gathers few examples from all over the memory. A processor that reads all
 // examples is the slower for preparing what it reads.

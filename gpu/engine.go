@@ -104,7 +104,7 @@ type build struct {
 	guard   int    // bytes behind each buffer
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
-	window  int    // of all examples, as if they lay in a file larger than memory (dataset.Examples.Window)
+	window  int    // of all examples, as if they lay in a file larger than memory (store.Pages.Window)
 	width   int    // values of a vector; 0: as the device has them
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy

@@ -41,7 +41,7 @@ type resident struct {
 	sketches   *sketches      // nil as long as all scores are exact
 
 	x      dataset.Stored   // the caller's
-	window int              // of them (dataset.Examples.Window)
+	window int              // of them (store.Pages.Window)
 	maps   *buffer[float32] // of narrow examples
 	slots  []*slot          // for tiles that are streamed, else empty
 }

@@ -212,7 +212,7 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 	switch {
 	case t.inFile:
 		return r.inSlot(func(s *slot) error {
-			r.x.Fetch(t.from, t.from+t.rows)
+			r.x.Pages().Fetch(t.from, t.from+t.rows)
 			return s.run(f, t.arrays())
 		})
 	case !t.streamed():
@@ -220,7 +220,7 @@ func (r *resident) onDevice(t *tile, f func(arrays) (*cl.Event, error)) error {
 	}
 	return r.inSlot(func(s *slot) error {
 		if r.window > 0 {
-			r.x.Fetch(t.from, t.from+t.rows)
+			r.x.Pages().Fetch(t.from, t.from+t.rows)
 		}
 		if t.sparse != nil {
 			if err := s.columns.writeAside(t.sparse.columns.host); err != nil {
@@ -263,7 +263,7 @@ func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32)
 
 // fetchRows reads some rows of a dense tile from the file that they lie in.
 func (r *resident) fetchRows(t *tile, rows []int32) {
-	r.x.FetchSome(t.from, t.from+t.rows, len(rows), func(k int) int { return t.from + int(rows[k]) })
+	r.x.Pages().FetchSome(t.from, t.from+t.rows, len(rows), func(k int) int { return t.from + int(rows[k]) })
 }
 
 // inSlot calls f with the slot that has been idle for longest.

@@ -202,7 +202,7 @@ func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, 
 }
 
 // window returns how many examples are best read at once, 0 if that does not matter.
-func (e *gpuEngine) window(x dataset.Examples) int { return max(e.build.window, x.Window()) }
+func (e *gpuEngine) window(x dataset.Examples) int { return max(e.build.window, x.Pages().Window()) }
 
 // endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
 // than it begins at least. It may have so many rows, and so many bytes in one array.

@@ -67,7 +67,7 @@ func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err 
 // scores returns the scores of some of the examples, and their labels.
 func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
 	for block := range slices.Chunk(which, max(1, judge.BlockValues/w.D)) {
-		some := judge.Pick(t.problem.X, t.problem.Y, block)
+		some := judge.Pick(t.problem.Rows(), t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.X)
 		if err != nil {
 			return nil, nil, err
@@ -97,7 +97,7 @@ func (t *trainer) foldScores(
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some, release, err := judge.Keep(t.problem.X, t.problem.Y, fit)
+		some, release, err := judge.Keep(t.problem.Rows(), t.problem.Y, fit)
 		defer release() // of what ranks share; the collector takes the rest before
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)

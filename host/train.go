@@ -192,7 +192,7 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 		if err := data.Close(); err != nil {
 			return nil, nil, err
 		}
-		data.Examples = dataset.Examples{}
+		data.Put(dataset.Examples{})
 	}
 	if o.Watch.Note != nil {
 		o.Watch.Note("validate: %d examples to learn from, %d to judge by", fit.N, held.N)
@@ -207,7 +207,7 @@ func (o *Options) inPlace() bool { return slices.Contains(o.Memory, dataset.InPl
 func (t *trainer) open() (err error) {
 	if t.Options.Open != nil {
 		if t.Kernel != nil && !fitting.HasOwnMap(t.Learner) { // what cannot be fitted needs no engine
-			if _, err := t.Kernel.Plan(t.data.Examples); err != nil {
+			if _, err := t.Kernel.Plan(&t.data); err != nil {
 				return err
 			}
 		}
@@ -236,8 +236,8 @@ func (t *trainer) work() Work {
 
 // release gives back examples that were prepared or mapped here, not those given, where ranks share them.
 func (t *trainer) release() {
-	if t.data.Share != t.given.Share {
-		t.data.Release()
+	if t.data.Stored().At.Shared() != t.given.Stored().At.Shared() {
+		t.data.Stored().Close()
 	}
 }
 
@@ -442,7 +442,7 @@ func (t *trainer) checkSame(base *model.Model) error {
 
 // onRanks returns a remark on hashes that ranks cannot compare: one process makes those of earlier versions.
 func (t *trainer) onRanks() string {
-	if t.data.Share == nil {
+	if t.data.Stored().At.Shared() == nil {
 		return ""
 	}
 	return " (of this version; one process can resume a training of an earlier version)"
@@ -451,7 +451,7 @@ func (t *trainer) onRanks() string {
 // mapFeatures maps the prepared features, if there is a kernel function.
 func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	var k *featuremap.Map
-	z := t.data.Examples
+	z := t.data.Stored()
 	if base := t.base(); base != nil {
 		if k = base.Map(); k == nil {
 			return nil
@@ -472,9 +472,9 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	t.model.SetMap(k)
 	t.model.Meta.Kernel.Examples = t.behindMeans()
 	t.release()
-	t.data.Examples = z
+	t.data.Put(z)
 	if t.inPlace() { // nobody needs the features any more, which may be large
-		t.given.Examples = dataset.Examples{N: t.given.N, D: t.given.D}
+		t.given.Put(dataset.Examples{N: t.given.N, D: t.given.D})
 	}
 	t.problem = t.problem.On(z, t.data.Y)
 	t.problem.Annotations = t.Annotations

@@ -137,8 +137,8 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 	return components(train, z), components(test, zTest), nil
 }
 
-func components(d *dataset.Dataset, z dataset.Examples) *dataset.Dataset {
-	return &dataset.Dataset{Examples: z, Y: d.Y, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
+func components(d *dataset.Dataset, z dataset.Rows) *dataset.Dataset {
+	return &dataset.Dataset{Examples: z.Stored().Examples, Y: d.Y, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
 }
 
 // preparation is what a learner still has to do to what read returns.

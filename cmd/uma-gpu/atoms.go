@@ -142,10 +142,11 @@ func chooseAtoms(c *cli.Context) (err error) {
 		return r.print(c)
 	}
 	b := pca.Basis{Cosine: k.Cosine}
-	x, err := b.Prepare(d.Examples)
+	x, release, err := b.Prepare(d)
 	if err != nil {
 		return err
 	}
+	defer release()
 	if k.Function.Kind != kernel.Linear && k.Function.Gamma == 0 {
 		if o.Function.Gamma, err = pca.MedianGamma(e, x, o.Seed); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)

@@ -89,7 +89,7 @@ func bench(c *cli.Context) (err error) {
 	if b.profile != "" {
 		b.device.Options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = b.device.Open(b.notes, device.WorkOn(s.X.Examples, r.Data.Classes)); err != nil {
+	if s.Engine, err = b.device.Open(b.notes, device.WorkOn(s.X, r.Data.Classes)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
@@ -204,7 +204,7 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 		}
 	}
 	var how []dataset.Memory
-	if b.options.Storage != "dense" && b.device.WantsNarrow(d.Examples) { // dense asks for float32
+	if b.options.Storage != "dense" && b.device.WantsNarrow(d) { // dense asks for float32
 		how = append(how, dataset.WithCodes)
 	}
 	if err := host.Prepare(d, b.normalize, false, how...); err != nil {

@@ -255,9 +255,9 @@ func (s *stages) estimate(predicted []int32, path string) (*confusion.Matrix, er
 
 func (s *stages) predict(ctx context.Context, m *model.Model, d *dataset.Dataset) ([]int32, error) {
 	if d.Prepared != nil {
-		return m.PredictPrepared(ctx, s.Engine, d.Examples)
+		return m.PredictPrepared(ctx, s.Engine, d)
 	}
-	return m.Predict(ctx, s.Engine, d.Examples)
+	return m.Predict(ctx, s.Engine, d)
 }
 
 // labels has the model label the unlabelled examples, or reads what is there.

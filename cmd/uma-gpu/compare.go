@@ -158,7 +158,7 @@ func compare(c *cli.Context) (err error) {
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
-	e, err := where.Open(n, device.WorkOn(d.Examples, len(d.Classes)))
+	e, err := where.Open(n, device.WorkOn(d, len(d.Classes)))
 	if err != nil {
 		return err
 	}

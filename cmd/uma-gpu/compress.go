@@ -152,7 +152,7 @@ func (r *compressReport) compare(
 	for k, m := range []*model.Model{before, after} {
 		start := time.Now()
 		var err error
-		if predicted[k], err = m.PredictPrepared(c.Context, e, d.Examples); err != nil {
+		if predicted[k], err = m.PredictPrepared(c.Context, e, d); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 		}
 		r.Seconds[k] = time.Since(start).Seconds()

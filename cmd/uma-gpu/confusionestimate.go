@@ -402,7 +402,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 		return nil, nil, err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	engine, err := where.Open(e.notes, device.WorkOn(d.Examples, len(d.Classes)))
+	engine, err := where.Open(e.notes, device.WorkOn(d, len(d.Classes)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -144,7 +144,7 @@ type kernelPlan struct {
 // kernelDryRun prints what the fit of kernel PCA would take, which goes before training.
 func (t *training) kernelDryRun(c *cli.Context, where engine.Device, d *dataset.Dataset) error {
 	o := t.Kernel.PCA(d.N, d.D, t.Seed)
-	plan, err := pca.NewPlan(d.Examples, o)
+	plan, err := pca.NewPlan(d, o)
 	if err != nil {
 		return app.AdviseKernel(err)
 	}

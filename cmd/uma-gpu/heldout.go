@@ -26,7 +26,7 @@ func (t *training) judgeHeld(
 	if held.Prepared != nil {
 		of = m.ScoresPrepared
 	}
-	scores, err := of(ctx, t.Engine, held.Examples)
+	scores, err := of(ctx, t.Engine, held)
 	if err != nil {
 		return nil, fmt.Errorf("examples held out: %w", err)
 	}

@@ -139,7 +139,7 @@ func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, pat
 		if len(kept) == 0 {
 			return "", fmt.Errorf("%s: %w", o.training.data, errNothingLeft)
 		}
-		clean.Examples = o.data.Pick(kept)
+		clean.Put(o.data.Stored().Pick(kept))
 		if o.data.IDs != nil {
 			clean.IDs = nil
 			for _, i := range kept {

@@ -101,7 +101,7 @@ func kpcaFit(c *cli.Context) (err error) {
 	if err := host.Prepare(d, steps, true); err != nil {
 		return err
 	}
-	if _, err := k.Plan(d.Examples); err != nil {
+	if _, err := k.Plan(d); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
 	}
 	e, err := where.Open(n, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
@@ -109,7 +109,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, note, err := k.FindPCA(e, d.Examples, c.Uint64("seed"))
+	found, note, err := k.FindPCA(e, d, c.Uint64("seed"))
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseKernel(err))
 	}
@@ -117,7 +117,7 @@ func kpcaFit(c *cli.Context) (err error) {
 		n.Say("kernel: %s", note)
 	}
 	start := time.Now()
-	basis, err := pca.Fit(c.Context, e, d.Examples, found)
+	basis, err := pca.Fit(c.Context, e, d, found)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
@@ -203,14 +203,14 @@ func kpcaTransform(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	z, err := b.Map().Apply(c.Context, e, d.Examples)
+	z, err := b.Map().Apply(c.Context, e, d)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, app.AdviseMemory(err))
 	}
-	components := &dataset.Dataset{Examples: z, Y: d.Y, Classes: d.Classes}
+	components := &dataset.Dataset{Examples: z.Examples, Y: d.Y, Classes: d.Classes}
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}

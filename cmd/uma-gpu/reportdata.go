@@ -212,7 +212,7 @@ func (r *reporter) fold(c *cli.Context, g *grounds, o *outOfFold) error {
 // predict has the model judge all examples.
 func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 	d, m := o.data, g.model
-	where := device.WorkOn(d.Examples, m.Q)
+	where := device.WorkOn(d, m.Q)
 	if m.Projection != nil {
 		where = device.WorkOnComponents(d.N, m.D, m.Q)
 	}
@@ -232,7 +232,7 @@ func (g *grounds) predict(c *cli.Context, o *outOfFold) (err error) {
 		scored = m.ScoresPrepared
 	}
 	o.held = &judge.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
-	o.held.Scores, err = scored(c.Context, e, d.Examples)
+	o.held.Scores, err = scored(c.Context, e, d)
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func (t *training) giveUp(d *dataset.Dataset) {
 	}
 	t.Memory = []dataset.Memory{dataset.InPlace}
 	// Projection reads float32, and --storage dense asks for it.
-	if !t.mapped() && t.read.Storage != "dense" && t.device.WantsNarrow(d.Examples) {
+	if !t.mapped() && t.read.Storage != "dense" && t.device.WantsNarrow(d) {
 		t.Memory = append(t.Memory, dataset.WithCodes)
 	}
 	t.Options.Open = func(w host.Work) (engine.Engine, error) {
@@ -546,10 +546,10 @@ func (t *training) ownMap() bool {
 // workOf returns what the learner will see of prepared data.
 func workOf(w host.Work) device.Work {
 	if w.Components == 0 {
-		return device.WorkOn(w.Data.Examples, w.Classes)
+		return device.WorkOn(w.Data, w.Classes)
 	}
 	see := device.WorkOnComponents(w.Data.N, w.Components, w.Classes)
-	see.Shared = w.Data.Share != nil
+	see.Shared = w.Data.Stored().At.Shared() != nil
 	return see
 }
 

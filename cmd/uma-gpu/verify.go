@@ -106,7 +106,7 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device.Device, n
 	if err := d.PrepareBy(&g.model.Meta.Preparation); err != nil {
 		return err
 	}
-	work := device.WorkOn(d.Examples, g.model.Q)
+	work := device.WorkOn(d, g.model.Q)
 	if g.model.Projection != nil {
 		work = device.WorkOnComponents(d.N, g.model.D, g.model.Q)
 	}
@@ -117,19 +117,17 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device.Device, n
 	e = audit.Engine(e, cpuref.New(), audit.Full)
 	defer func() { err = errors.Join(err, e.Close()) }()
 	v.Device = e.Device()
-	if _, err := g.model.PredictPrepared(c.Context, e, d.Examples); err != nil {
+	if _, err := g.model.PredictPrepared(c.Context, e, d); err != nil {
 		return err
 	}
-	if _, err := g.model.ScoresPrepared(c.Context, e, d.Examples); err != nil {
+	if _, err := g.model.ScoresPrepared(c.Context, e, d); err != nil {
 		return err
 	}
 	x := d.Stored()
 	if k := g.model.Map(); k != nil {
-		z, err := k.Apply(c.Context, e, x.Examples)
-		if err != nil {
+		if x, err = k.Apply(c.Context, e, x); err != nil {
 			return err
 		}
-		x = z.Stored()
 	}
 	if err := app.Interrupted(c.Context); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (r *resident) listTask(task int, own *worker) {
 	blocks := blocksOf(len(list))
 	if r.window > 0 {
 		rows := list[task*listBlocks*lanes : min((task+1)*listBlocks*lanes, len(list))]
-		r.x.FetchSome(int(rows[0]), int(rows[len(rows)-1])+1, len(rows), func(k int) int { return int(rows[k]) })
+		r.x.Pages().FetchSome(int(rows[0]), int(rows[len(rows)-1])+1, len(rows), func(k int) int { return int(rows[k]) })
 	}
 	for k := task * listBlocks; k < min((task+1)*listBlocks, blocks); k++ {
 		r.listBlock(k, own)

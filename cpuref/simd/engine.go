@@ -84,7 +84,7 @@ func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
 
 func (e *processor) load(x dataset.Examples, classes int) *resident {
 	blocks := blocksOf(x.N)
-	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, window: max(e.window, x.Window()),
+	r := &resident{e: e, k: e.k, x: x, q: classes, blocks: blocks, window: max(e.window, x.Pages().Window()),
 		scores: make([]float32, blocks*lanes*classes)}
 	if !x.Sparse() {
 		r.dense = newDense(x)
@@ -119,7 +119,7 @@ type resident struct {
 	q      int
 	blocks int
 	dense  dense
-	window int       // of examples (dataset.Examples.Window)
+	window int       // of examples (store.Pages.Window)
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
 	bounds   *sketch.Bounds // nil if there will be none
@@ -180,7 +180,7 @@ func (r *resident) sweep(do func(r *resident, task int, own *worker), tasks, exa
 		r.run(do, tasks, work, scratch)
 		return
 	}
-	ahead := r.x.Ahead(r.window)
+	ahead := r.x.Pages().Ahead(r.window)
 	defer ahead.Close()
 	r.run(func(r *resident, task int, own *worker) {
 		ahead.Come(task * examples)

@@ -56,7 +56,7 @@ func (r *resident) fetchMoves() {
 	for _, m := range moves {
 		first, last = min(first, int(m.example)), max(last, int(m.example))
 	}
-	r.x.FetchSome(first, last+1, len(moves), func(k int) int { return int(moves[k].example) })
+	r.x.Pages().FetchSome(first, last+1, len(moves), func(k int) int { return int(moves[k].example) })
 }
 
 // moveTask brings the class sums of some columns up to date.

@@ -62,9 +62,11 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	if o.Kernel.Steps != nil {
 		steps = *o.Kernel.Steps
 	}
-	if p.kernel, p.Examples, err = featuremap.Fit(ctx, o.Engine, p.Examples, found, steps); err != nil {
+	var z dataset.Stored
+	if p.kernel, z, err = featuremap.Fit(ctx, o.Engine, p.Examples, found, steps); err != nil {
 		return nil, err
 	}
+	p.Examples = z.Examples
 	if say := o.Watch.Note; say != nil {
 		if note != "" {
 			say("kernel: %s", note)
@@ -80,7 +82,8 @@ func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples)
 	if err != nil || p.kernel == nil {
 		return x, err
 	}
-	return p.kernel.Apply(ctx, e, x)
+	z, err := p.kernel.Apply(ctx, e, x)
+	return z.Examples, err
 }
 
 // Labelled returns which examples have a label, in increasing order.

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // builder makes a data set of the examples of one file, whatever its format. A reader enters the
@@ -52,17 +53,17 @@ type entered struct {
 // kept are the examples in segments.
 type kept struct {
 	segments []segment
-	scratch  *scratch // of segments that are not in memory; nil if all are
-	here     int      // the first segment that may be in memory
-	stored   int      // values in segments other than +0
+	scratch  *store.Scratch // of segments that are not in memory; nil if all are
+	here     int            // the first segment that may be in memory
+	stored   int            // values in segments other than +0
 }
 
 // joint is what ranks that read a file together know of one another.
 type joint struct {
-	share *Share    // what this rank reads of the file, nil if all of it
-	own   int       // stored values of this rank's examples, once ranks have met
-	torn  bool      // records may be cut elsewhere than ranks have found, behind a wrong quote
-	sum   *partSums // of what ranks read together, nil if it has none
+	share *store.Ranks // what this rank reads of the file, nil if all of it
+	own   int          // stored values of this rank's examples, once ranks have met
+	torn  bool         // records may be cut elsewhere than ranks have found, behind a wrong quote
+	sum   *partSums    // of what ranks read together, nil if it has none
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
@@ -325,15 +326,17 @@ func (b *builder) seal() {
 // dataset makes the data set of the examples in segments.
 func (b *builder) dataset() (*Dataset, error) {
 	d := &Dataset{Found: Found{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}, scratch: b.scratch}
-	var err error
-	if d.Examples, err = b.examples(); err != nil {
+	x, err := b.examples()
+	d.Put(x)
+	if err != nil {
 		d.Close() // nothing was written: nothing to lose
 		return nil, err
 	}
-	b.scratch.end()
-	if d.Examples, err = d.evened(); err != nil {
+	b.scratch.End()
+	if x, err = x.evened(); err != nil {
 		return nil, err
 	}
+	d.Put(x)
 	if b.labels != nil {
 		d.Classes, d.Y = b.labels.finish()
 	}

@@ -1,6 +1,10 @@
 package dataset
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
 
 // errAlone says that one reader has to tell what is wrong, where ranks that have a part each cannot.
 var errAlone = errors.New("a mistake that shows in the whole file alone")
@@ -36,7 +40,7 @@ type toldMarks struct {
 
 // meet makes marks of all that any rank has, and returns the census of all examples; it takes all ranks. Marks have
 // other numbers on each rank, which shows in nothing.
-func (s *cells) meet(share *Share, own *census) (*census, error) {
+func (s *cells) meet(share *store.Ranks, own *census) (*census, error) {
 	if share == nil {
 		return own, nil
 	}
@@ -102,7 +106,7 @@ func (s *cells) adopt(what mark) int32 {
 }
 
 // sum makes the counts of examples in columns the counts of all ranks. All ranks call it.
-func (s *cells) sum(share *Share) error {
+func (s *cells) sum(share *store.Ranks) error {
 	if share == nil {
 		return nil
 	}
@@ -110,25 +114,9 @@ func (s *cells) sum(share *Share) error {
 	for k := range s.columns {
 		spoken[k] = int64(s.columns[k].spoken)
 	}
-	err := share.ranks.Sum(share.ctx, spoken)
+	err := share.Sum(share.Ctx, spoken)
 	for k := range s.columns {
 		s.columns[k].spoken = int(spoken[k])
 	}
 	return err
-}
-
-// denseFrom returns the sparse examples of this rank as part of n dense ones. It takes all ranks.
-func (s *Share) denseFrom(own Examples, n int) (Examples, error) {
-	e, err := Examples{N: n, Share: s}.Like(own.D)
-	if err != nil {
-		return e, err
-	}
-	for i := range own.N {
-		row := e.Row(s.From + i)
-		columns, values := own.SparseRow(i)
-		for k, j := range columns {
-			row[j] = values[k]
-		}
-	}
-	return e, nil
 }

@@ -16,7 +16,7 @@ const integers = 1 << 22
 // nil unless all values of e are integers of a small range, none of them -0, which a
 // code cannot be. Where ranks share e, each looks at its own examples alone, and memory
 // for them is that of share.
-func (p *Preparation) newCodes(e Examples, share *Share) (*store.Store, error) {
+func (p *Preparation) newCodes(e Stored, share *store.Ranks) (*store.Codes, error) {
 	first, last := e.Own()
 	if first*e.D == last*e.D {
 		return nil, nil
@@ -69,13 +69,22 @@ func (p *Preparation) newCodes(e Examples, share *Share) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store.Store{Codes: w}, nil
+	return w, nil
+}
+
+// withCodes returns at with the codes that p makes of e, if there are any.
+func (p *Preparation) withCodes(e Stored, at *store.Store) (*store.Store, error) {
+	codes, err := p.newCodes(e, at.Shared())
+	if codes == nil || err != nil {
+		return at, err
+	}
+	return &store.Store{Codes: codes, Ranks: at.Shared()}, nil
 }
 
 // roomFor returns n·width elements, of which this rank's rows have memory if ranks share them.
-func roomFor[T element](s *Share, n, width int) ([]T, error) {
+func roomFor[T store.Element](s *store.Ranks, n, width int) ([]T, error) {
 	if s == nil {
 		return make([]T, n*width), nil
 	}
-	return span[T](s, n, width)
+	return store.Span[T](s, n, width)
 }

@@ -46,7 +46,7 @@ func TestNarrow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x, err := p.apply(e, []Memory{WithCodes})
+				x, err := p.apply(e.Stored(), []Memory{WithCodes})
 				if err != nil {
 					t.Fatal(err)
 				}

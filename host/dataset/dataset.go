@@ -48,17 +48,20 @@ type Dataset struct {
 	// Found is what Read says of the file.
 	Found
 
-	at      *store.Store // of the Examples, nil if they are plain
-	narrow  bool         // Options.Storage asked for codes
-	file    *binaryFile  // in which d lies, nil if it owns its memory
-	scratch *scratch     // in which its examples lie, nil if in memory
+	at      *store.Store   // of the Examples, nil if they are plain
+	narrow  bool           // Options.Storage asked for codes
+	file    *binaryFile    // in which d lies, nil if it owns its memory
+	scratch *store.Scratch // in which its examples lie, nil if in memory
 }
 
 // Stored returns the examples of d and the store that keeps them.
 func (d *Dataset) Stored() Stored { return Stored{Examples: d.Examples, At: d.at} }
 
-// put makes the examples of d those of x.
-func (d *Dataset) put(x Stored) { d.Examples, d.at = x.Examples, x.At }
+// Put makes the examples of d those of x.
+func (d *Dataset) Put(rows Rows) {
+	x := rows.Stored()
+	d.Examples, d.at = x.Examples, x.At
+}
 
 // CheckNarrow returns an error if Options.Storage asked for codes and the prepared examples of d
 // have none.
@@ -114,7 +117,7 @@ func (d *Dataset) check(ctx context.Context) error {
 
 // checkParts is check but for the values.
 func (d *Dataset) checkParts() error {
-	if err := d.Examples.Check(); err != nil {
+	if err := d.Stored().Check(); err != nil {
 		return err
 	}
 	return d.checkAbout()
@@ -172,7 +175,7 @@ func (d *Dataset) checkAbout() error {
 // checkFinite returns an error unless all values that this rank has are finite, or if ctx ends.
 func (d *Dataset) checkFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
-	from, to := d.Own()
+	from, to := d.Stored().Own()
 	x, values, begin := d.X, d.Values, from*d.D
 	if d.Sparse() {
 		begin = int(d.Starts[from])

@@ -9,12 +9,13 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // encode makes features of examples that are rows of marks: those of this rank, if ranks share them, all of which it
 // takes. The first time it learns the recipe from them, if there is none. It tells its progress through ctx, and ends
 // with it where nobody waits for it.
-func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Share) (Examples, error) {
+func (s *cells) encode(ctx context.Context, room *store.Scratch, e Examples, share *store.Ranks) (Examples, error) {
 	all, err := s.meet(share, s.count(e))
 	if err == nil && s.recipe == nil {
 		err = s.learn(e, share, all)
@@ -42,7 +43,7 @@ func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Sh
 }
 
 // learn makes the recipe of all marks that good examples have.
-func (s *cells) learn(e Examples, share *Share, all *census) error {
+func (s *cells) learn(e Examples, share *store.Ranks, all *census) error {
 	recipe := &Encoding{Missing: s.missing, Columns: make([]Column, len(s.columns))}
 	means, err := s.means(e, share, all)
 	if err != nil {
@@ -83,9 +84,9 @@ func (s *cells) learn(e Examples, share *Share, all *census) error {
 }
 
 // means returns the mean of each column's numbers, summed in the order of the examples; 0 if it has none.
-func (s *cells) means(e Examples, share *Share, all *census) ([]float32, error) {
+func (s *cells) means(e Examples, share *store.Ranks, all *census) ([]float32, error) {
 	sums := make([]float64, len(s.columns))
-	err := InOrder(share, sums, columnStep, func(sums []float64, from, to int) error {
+	err := store.InOrder(&store.Store{Ranks: share}, sums, columnStep, func(sums []float64, from, to int) error {
 		for k, m := range e.Columns {
 			if of := int(s.marks[m].column); s.marks[m].kind == isNumber && from <= of && of < to {
 				sums[of-from] += float64(e.Values[k])
@@ -125,7 +126,7 @@ func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *cells) features(ctx context.Context, room *scratch, e Examples) (Examples, error) {
+func (s *cells) features(ctx context.Context, room *store.Scratch, e Examples) (Examples, error) {
 	const told = 1 << 12 // examples at a time
 	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example", Total: int64(e.N)})
 	defer task.End()
@@ -170,10 +171,10 @@ func (s *cells) features(ctx context.Context, room *scratch, e Examples) (Exampl
 		}
 	}
 	var err error
-	if x.Columns, err = roomOf[int32](room, most); err != nil {
+	if x.Columns, err = store.RoomOf[int32](room, most); err != nil {
 		return Examples{}, err
 	}
-	if x.Values, err = roomOf[float32](room, most); err != nil {
+	if x.Values, err = store.RoomOf[float32](room, most); err != nil {
 		return Examples{}, err
 	}
 	x.Columns, x.Values = x.Columns[:0], x.Values[:0]

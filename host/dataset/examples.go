@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Examples are n feature vectors of d columns in float32, dense or sparse.
@@ -24,8 +25,6 @@ type Examples struct {
 	Starts  []int64   // sparse: N+1 places in Columns and Values, from 0, not decreasing
 	Columns []int32   // 0 ≤ column < D
 	Values  []float32 // as many as Columns
-
-	Share *Share // of which of them this rank has, nil for all
 }
 
 // Sparse says which of the two forms e has.
@@ -55,8 +54,7 @@ func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	return buffer
 }
 
-// Part returns examples from..to-1 of e, which this rank must have, sharing all but the Starts of sparse ones. It has
-// no Share: who uses it holds e, too.
+// Part returns examples from..to-1 of e, sharing all but the Starts of sparse ones.
 func (e Examples) Part(from, to int) Examples {
 	p := Examples{N: to - from, D: e.D}
 	if !e.Sparse() {
@@ -72,11 +70,7 @@ func (e Examples) Part(from, to int) Examples {
 }
 
 // Pick returns the examples of e that which names, in that order, sharing nothing with it.
-// Of examples that ranks share it takes all ranks, each of which has all that are picked.
 func (e Examples) Pick(which []int) Examples {
-	if e.Share != nil {
-		return e.Share.pick(e, which)
-	}
 	p := Examples{N: len(which), D: e.D}
 	if !e.Sparse() {
 		p.X = make([]float32, p.N*p.D)
@@ -109,15 +103,18 @@ func (e Examples) pickInto(p Examples, which []int) {
 		if from == to {
 			return
 		}
-		read := readOnce[float32]{list: e.X, done: which[from] * e.D}
+		read := store.Once(e.X, which[from]*e.D, false)
 		for k, i := range which[from:to] {
 			if sorted {
-				read.upTo(i * e.D)
+				read.UpTo(i * e.D)
 			}
 			copy(p.Row(from+k), e.Row(i))
 		}
 	})
 }
+
+// Pages returns the values of dense examples as pages, which may lie in a file.
+func (e Examples) Pages() store.Pages { return store.Pages{X: e.X, D: e.D} }
 
 // Size returns the number of values in memory: N·D if dense.
 func (e Examples) Size() int {
@@ -128,8 +125,11 @@ func (e Examples) Size() int {
 }
 
 // Check returns an error unless the parts of e have the sizes and order that the
-// type promises, and in those that this rank has. It does not look at the values.
-func (e Examples) Check() error {
+// type promises. It does not look at the values.
+func (e Examples) Check() error { return e.check(0, e.N) }
+
+// check is Check, which looks at examples from..to-1.
+func (e Examples) check(from, to int) error {
 	if e.N < 0 || e.D < 0 || (e.D > 0 && e.N > math.MaxInt/e.D) {
 		return fmt.Errorf("dataset: examples of shape %d×%d are negative or beyond the address space", e.N, e.D)
 	}
@@ -145,7 +145,6 @@ func (e Examples) Check() error {
 			"wanted one start more than examples, the last the number of values",
 			e.N, len(e.Starts), len(e.Columns), len(e.Values))
 	}
-	from, to := e.Own()
 	for i := range e.N {
 		if e.Starts[i] > e.Starts[i+1] || e.Starts[i+1] > int64(len(e.Values)) {
 			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d values",

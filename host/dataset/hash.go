@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // hashMagic begins the hashed bytes; another layout gets another number.
@@ -57,7 +58,7 @@ func (d *Dataset) Is(hash string) bool {
 	case now == "" && d.Prepared == nil:
 		now = d.Hash()
 	}
-	if hash == now || d.Prepared != nil || d.Share != nil {
+	if hash == now || d.Prepared != nil || d.at.Shared() != nil {
 		return hash == now
 	}
 	old, err := d.hashOld(context.Background())
@@ -67,15 +68,11 @@ func (d *Dataset) Is(hash string) bool {
 // hash is Hash until ctx ends.
 func (d *Dataset) hash(ctx context.Context) (string, error) {
 	sums := d.blockSums()
-	if err := d.hashBlocks(ctx, bytesOf(sums)); err != nil {
+	if err := d.hashBlocks(ctx, store.Bytes(sums)); err != nil {
 		return "", err
 	}
-	if d.Share != nil {
-		ends := make([]int, len(d.Share.Ends))
-		for rank, end := range d.Share.Ends {
-			ends[rank] = (end + MostRows - 1) / MostRows
-		}
-		if err := ranks.Gather(d.Share.ctx, d.Share.ranks, sums, sumWords, ends); err != nil {
+	if r := d.at.Shared(); r != nil {
+		if err := ranks.Gather(r.Ctx, r, sums, sumWords, r.Blocks(store.MostRows)); err != nil {
 			return "", err
 		}
 	}
@@ -86,13 +83,15 @@ func (d *Dataset) hash(ctx context.Context) (string, error) {
 const sumWords = sha256.Size / 8
 
 // blockSums returns room for the SHA-256 of each block.
-func (d *Dataset) blockSums() []int64 { return make([]int64, (d.N+MostRows-1)/MostRows*sumWords) }
+func (d *Dataset) blockSums() []int64 {
+	return make([]int64, (d.N+store.MostRows-1)/store.MostRows*sumWords)
+}
 
 // hashOf returns the hash of blocks that have these.
 func (d *Dataset) hashOf(sums []int64) string {
 	h := d.hashHead(hashMagic)
 	h.Write(h.buf) // a hash.Hash never returns an error from Write
-	h.Write(bytesOf(sums))
+	h.Write(store.Bytes(sums))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -113,8 +112,8 @@ func (d *Dataset) hashHead(magic string) *hasher {
 
 // hashBlocks enters the SHA-256 of each block that this rank has.
 func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
-	first, last := d.Own()
-	from, blocks := first/MostRows, (last-first+MostRows-1)/MostRows
+	first, last := d.Stored().Own()
+	from, blocks := first/store.MostRows, (last-first+store.MostRows-1)/store.MostRows
 	_, task := progress.Begin(ctx, hashing(last-first))
 	defer task.End()
 	workers := parallel.Workers(blocks, 1)
@@ -131,8 +130,8 @@ func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
 		if hashers[worker] == nil {
 			hashers[worker] = newHasher()
 		}
-		h, begin := hashers[worker], (from+k)*MostRows
-		end := min(begin+MostRows, last)
+		h, begin := hashers[worker], (from+k)*store.MostRows
+		end := min(begin+store.MostRows, last)
 		d.beginBlock(h, begin, end)
 		d.hashRows(h, begin, end)
 		h.flush()
@@ -149,11 +148,11 @@ func (d *Dataset) hashBlocks(ctx context.Context, sums []byte) error {
 func (d *Dataset) hashOld(ctx context.Context) (string, error) {
 	h := d.hashHead(hashMagicOld)
 	words(h, d.Y)
-	for from := 0; from < d.N; from += MostRows {
+	for from := 0; from < d.N; from += store.MostRows {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		d.hashRows(h, from, min(from+MostRows, d.N))
+		d.hashRows(h, from, min(from+store.MostRows, d.N))
 	}
 	h.flush()
 	return hex.EncodeToString(h.Sum(nil)), nil
@@ -259,7 +258,7 @@ func (h *hasher) word(v uint32) {
 func words[T int32 | float32](h *hasher, list []T) {
 	for part := range slices.Chunk(list, hashBlock/4) {
 		if littleEndian {
-			h.buf = append(h.buf, bytesOf(part)...)
+			h.buf = append(h.buf, store.Bytes(part)...)
 		} else {
 			h.buf, _ = binary.Append(h.buf, binary.LittleEndian, part) // which knows the type
 		}

@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // examples joins the segments in the form that Options.Storage asks for.
-func (b *builder) examples() (Examples, error) {
+func (b *builder) examples() (Stored, error) {
 	e := Examples{N: b.n, D: b.width}
 	if b.cells != nil {
 		return b.encoded()
@@ -16,27 +17,27 @@ func (b *builder) examples() (Examples, error) {
 	b.roomy(4 * min(2*b.stored, b.n*b.width))
 	if b.wantsSparse(b.stored, b.width) {
 		if b.share != nil {
-			return b.share.sparseOf(b.segments, b.n, b.width, b.own)
+			return sparseOf(b.share, b.segments, b.n, b.width, b.own)
 		}
 		var err error
 		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
-		return e, err
+		return e.Stored(), err
 	}
 	if err := b.checkDense(); err != nil {
-		return Examples{}, err
+		return Stored{}, err
 	}
 	if b.share != nil {
-		return b.share.denseOf(b.segments, b.n, b.width)
+		return denseOf(b.share, b.segments, b.n, b.width)
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
 		if err := b.checkRoom(b.n, b.width); err != nil {
-			return Examples{}, err
+			return Stored{}, err
 		}
 	}
 	var err error
 	e.X, err = joinDense(b.scratch, b.segments, b.n, b.width)
-	return e, err
+	return e.Stored(), err
 }
 
 // checkRoom refuses a dense copy of n examples of d features that does not fit in memory, if it is to lie there.
@@ -48,7 +49,7 @@ func (b *builder) checkRoom(n, d int) error {
 }
 
 // encoded is examples for rows of marks.
-func (b *builder) encoded() (Examples, error) {
+func (b *builder) encoded() (Stored, error) {
 	n, stored := b.n, b.stored
 	if b.share != nil {
 		n, stored = b.share.To-b.share.From, b.own
@@ -57,39 +58,39 @@ func (b *builder) encoded() (Examples, error) {
 	var err error
 	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, n, stored)
 	if err != nil {
-		return marks, err
+		return Stored{}, err
 	}
 	x, err := b.cells.encode(b.src.ctx, b.scratch, marks, b.share)
 	all := []int64{int64(len(x.Values))}
 	if b.share != nil && err == nil {
-		err = b.share.ranks.Sum(b.share.ctx, all)
+		err = b.share.Sum(b.share.Ctx, all)
 	}
 	if err != nil {
-		return Examples{}, err
+		return Stored{}, err
 	}
 	text := b.cells.recipe.hasText() && (b.o.Storage == "" || b.o.Storage == "auto")
 	sparse := text || b.wantsSparse(int(all[0]), x.D)
 	if !sparse {
 		b.width = x.D
 		if err := b.checkDense(); err != nil {
-			return Examples{}, err
+			return Stored{}, err
 		}
 		if err := b.share.Agree(b.checkRoom(x.N, x.D)); err != nil {
-			return Examples{}, err
+			return Stored{}, err
 		}
 	}
 	switch {
 	case b.share != nil && sparse:
 		x.N = b.n
-		return b.share.spread(x)
+		return spreadOver(b.share, x)
 	case b.share != nil:
-		return b.share.denseFrom(x, b.n)
+		return denseFrom(b.share, x, b.n)
 	case sparse:
-		return x, nil
+		return x.Stored(), nil
 	}
 	y := Examples{N: x.N, D: x.D}
-	if y.X, err = roomOf[float32](b.scratch, x.N*x.D); err != nil {
-		return Examples{}, err
+	if y.X, err = store.RoomOf[float32](b.scratch, x.N*x.D); err != nil {
+		return Stored{}, err
 	}
 	for i := range x.N {
 		columns, values := x.SparseRow(i)
@@ -97,7 +98,7 @@ func (b *builder) encoded() (Examples, error) {
 			y.X[i*x.D+int(j)] = values[k]
 		}
 	}
-	return y, nil
+	return y.Stored(), nil
 }
 
 // wantsSparse says in which form Options.Storage wants the examples.

@@ -2,10 +2,10 @@ package dataset
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Keep is Pick of examples that may be too many for memory, which are then kept in a temporary file without a name,
@@ -14,10 +14,10 @@ import (
 //
 // Where ranks share e and which is long and increases, they share what is kept as well: all but a few examples next to
 // where it is cut stay on the rank that has them. It takes all ranks.
-func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
+func (e Stored) Keep(which []int) (kept Stored, release func(), err error) {
 	release = func() {}
-	if e.Share != nil {
-		return e.Share.keep(e, which)
+	if e.At.Shared() != nil {
+		return e.keep(which)
 	}
 	what := fmt.Sprintf("a copy of %d of %d examples", len(which), e.N)
 	need := memory.Product(len(which), e.D, 4)
@@ -25,7 +25,7 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 		starts := e.startsOf(which)
 		need = memory.Sum(memory.Product(len(starts), 8), memory.Product(int(starts[len(which)]), 8))
 	}
-	mapped := !e.Sparse() && canShare && len(which) > 0 && slices.IsSorted(which) // to be read in the order of the file
+	mapped := !e.Sparse() && store.CanReserve && len(which) > 0 && slices.IsSorted(which) // to be read in the order of the file
 	full := memory.Check(need, what)
 	if full == nil && mapped {
 		// What follows needs memory too, and a file that is read from beside it needs pages: the rest is theirs.
@@ -34,22 +34,22 @@ func (e Examples) Keep(which []int) (kept Examples, release func(), err error) {
 	}
 	if full == nil {
 		if p, release, ok := e.pickAside(which); ok {
-			return p, release, nil
+			return p.Stored(), release, nil
 		}
-		return e.Pick(which), release, nil
+		return e.Pick(which).Stored(), release, nil
 	}
 	if !mapped {
-		return Examples{}, release, full
+		return kept, release, full
 	}
-	s := &scratch{path: what, dir: temporary()}
-	kept = Examples{N: len(which), D: e.D}
-	if kept.X, err = roomOf[float32](s, kept.N*kept.D); err != nil {
-		return Examples{}, release, fmt.Errorf("%w, and %w", full, err)
+	room := store.Mappings(what)
+	all := Examples{N: len(which), D: e.D}
+	if all.X, err = store.RoomOf[float32](room, all.N*all.D); err != nil {
+		return kept, release, fmt.Errorf("%w, and %w", full, err)
 	}
 	for k, i := range which {
-		copy(kept.Row(k), e.Row(i))
+		copy(all.Row(k), e.Row(i))
 	}
-	return kept, s.close, nil
+	return all.Stored(), room.Close, nil
 }
 
 // asideBytes is from how many bytes on what is kept is given back at once when nobody wants it: so few that tests do.
@@ -61,22 +61,14 @@ const asideBytes = 1 << 16
 func (e Examples) pickAside(which []int) (p Examples, release func(), ok bool) {
 	p = Examples{N: len(which), D: e.D}
 	size := memory.Product(p.N, e.D+1, 4)
-	if !canShare || e.Sparse() || size < asideBytes {
+	if !store.CanReserve || e.Sparse() || size < asideBytes {
 		return p, nil, false
 	}
-	raw, err := reserve(int(size), 0, int(size))
+	raw, err := store.Reserve(int(size), 0, int(size))
 	if err != nil {
 		return p, nil, false
 	}
-	p.X = viewOf[float32](raw)[:p.N*p.D]
+	p.X = store.View[float32](raw)[:p.N*p.D]
 	e.pickInto(p, which)
-	return p, func() { giveBack([][]byte{raw}) }, true
-}
-
-// temporary is a folder for large files that nobody needs any more when the process has ended. /tmp is often memory.
-func temporary() string {
-	if dir := os.Getenv("TMPDIR"); dir != "" {
-		return dir
-	}
-	return "/var/tmp"
+	return p, func() { store.GiveBack([][]byte{raw}) }, true
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // little leaves no memory until the end of the test.
@@ -32,32 +33,33 @@ func TestKeepSpills(t *testing.T) {
 	}
 	want := d.Pick(some)
 	little(t)
-	kept, release, err := d.Keep(some)
+	kept, release, err := d.Stored().Keep(some)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !equalExamples(kept, want) {
+	if !equalExamples(kept.Examples, want) {
 		t.Error("kept other examples")
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("found %v in the folder", left)
 	}
-	if faultOf(addressError(addressOf(bytesOf(kept.X)))) == nil {
+	if Guard(func() error { panic(addressError(store.Address(store.Bytes(kept.X)))) }) == nil {
 		t.Error("a disk that fails would not be told of")
 	}
 	release()
-	if _, release, err = d.Keep([]int{2, 1}); !errors.Is(err, memory.ErrBudget) {
+	if _, release, err = d.Stored().Keep([]int{2, 1}); !errors.Is(err, memory.ErrBudget) {
 		t.Errorf("out of order: %v", err)
 	}
 	release()
 	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
-	_, release, err = d.Keep(some)
+	_, release, err = d.Stored().Keep(some)
 	release()
 	if !errors.Is(err, memory.ErrBudget) || !errors.Is(err, os.ErrNotExist) ||
 		!strings.Contains(err.Error(), "set TMPDIR") {
 		t.Errorf("no folder: %v", err)
 	}
-	_, err = (&scratch{dir: dir}).mapped(math.MaxInt >> 20) // more than a disk has
+	t.Setenv("TMPDIR", dir)
+	_, err = store.RoomOf[uint8](store.Mappings("d"), math.MaxInt>>20) // more than a disk has
 	left, _ := os.ReadDir(dir)
 	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), dir) || len(left) > 0 {
 		t.Errorf("full disk: %v, left %v", err, left)
@@ -73,11 +75,11 @@ func TestKeep(t *testing.T) {
 			for i := step / 2; i < e.N; i += step {
 				which = append(which, i)
 			}
-			kept, release, err := e.Keep(which)
-			if err != nil || !equalExamples(kept, some.Pick(which)) {
+			kept, release, err := e.Stored().Keep(which)
+			if err != nil || !equalExamples(kept.Examples, some.Pick(which)) {
 				t.Fatalf("%s, one of %d: kept other examples, or %v", what, step, err)
 			}
-			if room := cap(kept.X) - len(kept.X); canShare && step < 1000 && room < kept.N {
+			if room := cap(kept.X) - len(kept.X); store.CanReserve && step < 1000 && room < kept.N {
 				t.Errorf("%s, one of %d: room for %d values behind %d examples, wanted one each", what, step, room, kept.N)
 			}
 			release()

@@ -6,7 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"unsafe"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // The binary format holds examples as engines take them, so that a file is
@@ -118,20 +119,22 @@ type binaryFile struct {
 // an engine that was handed them is closed first. Of a Dataset that owns its memory nothing happens. It may be called
 // twice.
 func (d *Dataset) Close() error {
-	if s := d.scratch; s != nil {
-		d.scratch, d.Examples = nil, Examples{N: d.N, D: d.D}
-		s.close()
+	none := Examples{N: d.N, D: d.D}.Stored() // which nobody can read by mistake
+	if d.scratch != nil {
+		d.scratch.Close()
+		d.scratch = nil
+		d.Put(none)
 	}
-	if d.Share != nil && len(d.Share.memory) > 0 {
-		d.Share.release()
-		d.Examples = Examples{N: d.N, D: d.D}
+	if r := d.at.Shared(); r.Held() {
+		r.Close()
+		d.Put(none)
 	}
 	f := d.file
 	if f == nil {
 		return nil
 	}
-	// What is nil cannot be read by mistake.
-	d.file, d.Examples, d.Y = nil, Examples{N: d.N, D: d.D}, nil
+	d.Put(none)
+	d.file, d.Y = nil, nil
 	return f.close()
 }
 
@@ -139,9 +142,23 @@ func (f *binaryFile) close() error {
 	if f.unmap == nil {
 		return nil
 	}
-	forget(f.raw)
+	store.Forget(f.raw)
 	return f.unmap(f.raw)
 }
+
+// Mapped returns the bytes of the binary file into which d lies mapped, nil if it does not.
+func (d *Dataset) Mapped() []byte {
+	if d.file == nil || d.file.unmap == nil {
+		return nil
+	}
+	return d.file.raw
+}
+
+// Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a mapped binary
+// file where it cannot be read any more, since somebody shortened it or its disk failed, f ends there, what it
+// deferred is done, and the error names the file. Any other panic goes on. What f has goroutines of its own or
+// other languages do is not guarded.
+func Guard(f func() error) error { return store.Guard(f) }
 
 // Verify reads all of the binary file in which d lies and returns an error if a
 // value is not finite, or if the content has not the hash that was stored with
@@ -197,23 +214,4 @@ func checkEndian(path string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: the binary format is little-endian and this machine is not; use another format", path)
-}
-
-// element is what sections, and codes, are made of.
-type element interface {
-	uint8 | uint16 | int32 | int64 | float32 | float64
-}
-
-// viewOf returns the elements of which raw, aligned to their size, consists,
-// sharing memory.
-func viewOf[T element](raw []byte) []T {
-	if len(raw) == 0 {
-		return []T{}
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(*new(T))))
-}
-
-// bytesOf is the inverse of viewOf.
-func bytesOf[T element](list []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), len(list)*int(unsafe.Sizeof(*new(T))))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // TestLetGo: pages that are given back have their values again, and memory that lies in no file keeps them.
@@ -22,15 +23,15 @@ func TestLetGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, all := d.Mapped(), bytesOf(d.X)
+	file, all := d.Mapped(), store.Bytes(d.X)
 	want := slices.Clone(all)
 	own := slices.Clone(all)
-	letGo(own, true)
+	store.LetGo(own, true)
 	if !slices.Equal(own, want) {
 		t.Fatal("memory of the program has lost its values")
 	}
 	for _, part := range [][2]int{{0, 0}, {0, 1}, {4095, 4097}, {5000, 50000}, {1, len(all)}, {0, len(all)}} {
-		letGo(all[part[0]:part[1]], false)
+		store.LetGo(all[part[0]:part[1]], false)
 		if !slices.Equal(all, want) {
 			t.Fatalf("bytes %d..%d: other values than before", part[0], part[1]-1)
 		}
@@ -38,27 +39,27 @@ func TestLetGo(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !canShare || file == nil {
+	if !store.CanReserve || file == nil {
 		return
 	}
-	room, err := reserve(len(file), 0, len(file))
+	room, err := store.Reserve(len(file), 0, len(file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer giveBack([][]byte{room})
-	t.Logf("where the file was is other memory now: %v", addressOf(room) == addressOf(file))
+	defer store.GiveBack([][]byte{room})
+	t.Logf("where the file was is other memory now: %v", store.Address(room) == store.Address(file))
 	room = room[:copy(room, want)]
-	letGo(room, true)
+	store.LetGo(room, true)
 	if !slices.Equal(room, want) {
 		t.Fatal("memory that lies where the file was has lost its values")
 	}
-	rememberAway(room, "room of ranks")
-	letGo(room, false)
+	store.RememberAway(room, "room of ranks")
+	store.LetGo(room, false)
 	if !slices.Equal(room, want) {
 		t.Fatal("memory that ranks share has lost its values")
 	}
 	for _, part := range [][2]int{{5, 70000}, {70000, 90001}, {123457, len(room)}} {
-		letGo(room[part[0]:part[1]], true)
+		store.LetGo(room[part[0]:part[1]], true)
 		if !slices.Equal(room[:part[0]], want[:part[0]]) || !slices.Equal(room[part[1]:], want[part[1]:]) {
 			t.Fatalf("bytes %d..%d: values beside those that are lost are lost", part[0], part[1]-1)
 		}
@@ -69,7 +70,7 @@ func TestLetGo(t *testing.T) {
 // TestPrepareLost: what ranks have read is given back while it is prepared if nobody wants it any more, and stays if
 // somebody does; the prepared values are those of one process either way.
 func TestPrepareLost(t *testing.T) {
-	if !canShare {
+	if !store.CanReserve {
 		t.Skip("this system has no memory of which ranks keep a part each, so none can be given back")
 	}
 	raw := randomDataset(rand.New(rand.NewPCG(63, 64)), 30000, 50, []string{"a", "b"})
@@ -96,7 +97,7 @@ func TestPrepareLost(t *testing.T) {
 					if err != nil {
 						return nil, err
 					}
-					before := d.Examples
+					before := d.Stored()
 					var how []Memory
 					if lost {
 						how = []Memory{InPlace}
@@ -105,7 +106,7 @@ func TestPrepareLost(t *testing.T) {
 						return nil, err
 					}
 					from, to := ownValues(before)
-					kept := bytes.Equal(bytesOf(valuesOf(before)[from:to]), bytesOf(values[from:to]))
+					kept := bytes.Equal(store.Bytes(valuesOf(before.Examples)[from:to]), store.Bytes(values[from:to]))
 					if kept == lost && (!lost || runtime.GOOS == "linux") {
 						t.Errorf("%s, %s, lost %v: the raw values are there: %v", storage, steps, lost, kept)
 					}
@@ -115,7 +116,7 @@ func TestPrepareLost(t *testing.T) {
 					if errs[rank] != nil {
 						t.Fatal(errs[rank])
 					}
-					from, to := ownValues(d.Examples)
+					from, to := ownValues(d.Stored())
 					if !slices.Equal(valuesOf(d.Examples)[from:to], valuesOf(want.Examples)[from:to]) || d.Sparse() &&
 						!slices.Equal(d.Columns[from:to], want.Columns[from:to]) {
 						t.Errorf("%s, %s, lost %v: prepared otherwise than by one process", storage, steps, lost)
@@ -138,7 +139,7 @@ func valuesOf(e Examples) []float32 {
 }
 
 // ownValues returns where in valuesOf those of this rank are.
-func ownValues(e Examples) (from, to int) {
+func ownValues(e Stored) (from, to int) {
 	from, to = e.Own()
 	if e.Sparse() {
 		return int(e.Starts[from]), int(e.Starts[to])

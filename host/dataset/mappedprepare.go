@@ -13,7 +13,7 @@ import (
 // their place, as PrepareBy does. The errors are those of Fit and PrepareBy.
 func (d *Dataset) Prepare(s Steps, how ...Memory) error {
 	if d.Mapped() != nil && d.Prepared == nil {
-		if err := d.Share.Agree(d.roomFor(s.String())); err != nil {
+		if err := d.Stored().Agree(d.roomFor(s.String())); err != nil {
 			return err
 		}
 	}
@@ -29,7 +29,7 @@ func (d *Dataset) fit(s Steps) (*Preparation, error) {
 	if d.Prepared != nil {
 		return nil, fmt.Errorf("%s: found examples prepared by %s already, wanted raw ones", d.Path, d.Prepared.Steps)
 	}
-	p, err := Fit(s, d.Examples)
+	p, err := Fit(s, d)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
@@ -54,7 +54,7 @@ func (d *Dataset) PrepareRows(s Steps) (func(dst []float32, first int) error, er
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
-	d.put(Examples{N: d.N, D: p.Width()}.Stored())
+	d.Put(Examples{N: d.N, D: p.Width()}.Stored())
 	d.Prepared = p
 	return func(dst []float32, first int) error {
 		if err := rows(dst, first); err != nil {
@@ -73,7 +73,7 @@ func (d *Dataset) roomFor(steps string) error {
 	if steps == "auto" {
 		steps = d.DefaultSteps()
 	}
-	from, to := d.Own()
+	from, to := d.Stored().Own()
 	err := memory.Check(memory.Product(to-from, d.D, 4),
 		fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", to-from, d.D, steps))
 	if err == nil {
@@ -104,11 +104,11 @@ func (d *Dataset) PrepareBy(p *Preparation, how ...Memory) error {
 		if d.file != nil { // which nobody writes to
 			how = slices.DeleteFunc(slices.Clone(how), func(m Memory) bool { return m == InPlace })
 		}
-		x, err := p.apply(d.Examples, how)
+		x, err := p.apply(d.Stored(), how)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
-		d.put(x)
+		d.Put(x)
 	}
 	d.Prepared = p
 	return nil

@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // readBinary opens a binary file in place. One that comes packed or from a pipe is
@@ -59,26 +59,17 @@ func (s *source) contents() ([]byte, func([]byte) error, error) {
 			size, binaryLine)
 	}
 	if s.file == nil {
-		raw, err := readAligned(r, int(size))
+		raw, err := store.ReadAligned(r, int(size))
 		return raw, nil, err
 	}
-	raw, unmap, err := mapFile(s.file, int(size))
+	raw, unmap, err := store.MapFile(s.file, int(size))
 	if err != nil {
 		return nil, nil, s.errorf("cannot map the file into memory: %w; copy it to a local disk", fileerr.Cause(err))
 	}
 	if unmap != nil {
-		remember(raw, s.path)
+		store.Remember(raw, s.path)
 	}
 	return raw, unmap, nil
-}
-
-// readAligned reads size bytes to where any element may begin.
-func readAligned(r io.ReaderAt, size int) ([]byte, error) {
-	raw := bytesOf(make([]int64, (size+7)/8))[:size]
-	if _, err := io.ReadFull(io.NewSectionReader(r, 0, int64(size)), raw); err != nil {
-		return nil, err
-	}
-	return raw, nil
 }
 
 // open makes the data set that o asks for of the file f.raw.
@@ -91,7 +82,8 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original data again", err)
 	}
 	share := f.share(s, o)
-	f.written.Share, f.written.Path = share, s.path
+	f.written.Put(f.written.Examples.on(share))
+	f.written.Path = s.path
 	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
 		err = f.written.roomFor(o.Prepare)
 	}
@@ -133,26 +125,26 @@ func (f *binaryFile) open(s *source, o Options) (*Dataset, error) {
 }
 
 // share returns which examples this rank is to have, nil for all, as it is where o wants them in another storage.
-func (f *binaryFile) share(s *source, o Options) *Share {
+func (f *binaryFile) share(s *source, o Options) *store.Ranks {
 	sparse := f.written.Sparse()
 	if f.unmap == nil || !s.shared(o) || sparse && (o.Storage == "dense" || o.Storage == "narrow") ||
 		!sparse && o.Storage == "sparse" {
 		return nil
 	}
-	return newShare(s.ctx, o.Ranks, f.written.N)
+	return store.NewRanks(s.ctx, o.Ranks, f.written.N)
 }
 
 // hide makes the examples of other ranks a fault.
-func (f *binaryFile) hide(s *Share) error {
+func (f *binaryFile) hide(s *store.Ranks) error {
 	e := &f.written.Examples
 	if !e.Sparse() {
-		return hide(bytesOf(e.X), 4*s.From*e.D, 4*s.To*e.D)
+		return store.Hide(store.Bytes(e.X), 4*s.From*e.D, 4*s.To*e.D)
 	}
 	from, to := 4*int(e.Starts[s.From]), 4*int(e.Starts[s.To])
-	if err := hide(bytesOf(e.Columns), from, to); err != nil {
+	if err := store.Hide(store.Bytes(e.Columns), from, to); err != nil {
 		return err
 	}
-	return hide(bytesOf(e.Values), from, to)
+	return store.Hide(store.Bytes(e.Values), from, to)
 }
 
 func isSHA256(text string) bool {
@@ -214,10 +206,10 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 	part := func(s *binarySection) []byte { return f.raw[s.Offset : s.Offset+s.Bytes : s.Offset+s.Bytes] }
 	e := Examples{N: h.Examples, D: h.Columns}
 	if s := h.Sections; h.Storage == "dense" {
-		e.X = viewOf[float32](part(s.X))
+		e.X = store.View[float32](part(s.X))
 	} else {
-		e.Starts, e.Columns, e.Values = viewOf[int64](part(s.Starts)), viewOf[int32](part(s.Columns)),
-			viewOf[float32](part(s.Values))
+		e.Starts, e.Columns, e.Values = store.View[int64](part(s.Starts)), store.View[int32](part(s.Columns)),
+			store.View[float32](part(s.Values))
 	}
 	f.written = Dataset{
 		Examples: e, Classes: h.Classes, Features: h.Features,
@@ -226,7 +218,7 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 		Encoding: h.Encoding, Prepared: h.Preparation,
 	}
 	if h.Sections.Y != nil {
-		f.written.Y = viewOf[int32](part(h.Sections.Y))
+		f.written.Y = store.View[int32](part(h.Sections.Y))
 	}
 	if h.Sections.Sums != nil {
 		f.sums = part(h.Sections.Sums)
@@ -298,9 +290,9 @@ func (d *Dataset) choose(s *source, o Options) error {
 		if err := checkDenseMemory(s.path, d.N, d.D); err != nil {
 			return err
 		}
-		d.Examples = d.Dense()
-	case o.Storage == "sparse":
-		d.Examples = d.Compressed()
+		d.Put(d.Dense().Stored())
+	case o.Storage == "sparse" && !d.Sparse():
+		d.Put(d.Compressed().Stored())
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // The sums of a binary file are CRC-32C (Castagnoli, iSCSI's), for which processors have an instruction.
@@ -55,7 +56,7 @@ func (s *blockSums) section() []byte {
 // checkSums reads the file, but for the examples of other ranks, and returns an error that names the first block that
 // has not the sum that was stored, or that wraps ctx.Err() if ctx ends. A file of version 1 has no sums, and is not
 // read.
-func (f *binaryFile) checkSums(ctx context.Context, s *Share) error {
+func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	if f.sums == nil {
 		return nil
 	}
@@ -103,7 +104,7 @@ func (f *binaryFile) checkSums(ctx context.Context, s *Share) error {
 }
 
 // othersBlocks returns the blocks, from..to-1, that hold nothing but examples of other ranks.
-func (f *binaryFile) othersBlocks(s *Share) (blocks [][2]int) {
+func (f *binaryFile) othersBlocks(s *store.Ranks) (blocks [][2]int) {
 	if s == nil {
 		return nil
 	}
@@ -111,14 +112,14 @@ func (f *binaryFile) othersBlocks(s *Share) (blocks [][2]int) {
 		if len(section) == 0 {
 			return
 		}
-		begin := int(addressOf(section) - addressOf(f.raw))
+		begin := int(store.Address(section) - store.Address(f.raw))
 		for _, part := range [][2]int{{begin, begin + from}, {begin + to, begin + len(section)}} {
 			blocks = append(blocks, [2]int{(part[0] + sumBlock - 1) / sumBlock, part[1] / sumBlock})
 		}
 	}
 	e := &f.written.Examples
 	if !e.Sparse() {
-		add(bytesOf(e.X), 4*s.From*e.D, 4*s.To*e.D)
+		add(store.Bytes(e.X), 4*s.From*e.D, 4*s.To*e.D)
 		return blocks
 	}
 	// Where the values of a rank begin stands in the file, which may be damaged: then all is checked.
@@ -128,8 +129,8 @@ func (f *binaryFile) othersBlocks(s *Share) (blocks [][2]int) {
 		}
 	}
 	from, to := 4*int(e.Starts[s.From]), 4*int(e.Starts[s.To])
-	add(bytesOf(e.Columns), from, to)
-	add(bytesOf(e.Values), from, to)
+	add(store.Bytes(e.Columns), from, to)
+	add(store.Bytes(e.Values), from, to)
 	return blocks
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // A flipped bit anywhere is refused, and the message has its block, whichever processor found it first.
@@ -84,7 +86,7 @@ func ofBefore(t *testing.T, version string, d *Dataset) []byte {
 		}
 	}
 	write(append([]byte(firstLine(version, text)), text...))
-	data := map[string][]byte{"x": bytesOf(d.X), "y": bytesOf(d.Y)}
+	data := map[string][]byte{"x": store.Bytes(d.X), "y": store.Bytes(d.Y)}
 	for _, n := range h.Sections.list() {
 		write(make([]byte, n.Offset-p.at))
 		if n.name == "sums" {

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // writeBinary writes the header and then the slices of d as they are, so that no
@@ -33,8 +35,8 @@ func writeBinary(w *lineWriter, d *Dataset, o WriteOptions) error {
 		return err
 	}
 	data := map[string][]byte{
-		"x": bytesOf(d.X), "starts": bytesOf(d.Starts), "columns": bytesOf(d.Columns), "values": bytesOf(d.Values),
-		"y": bytesOf(d.Y),
+		"x": store.Bytes(d.X), "starts": store.Bytes(d.Starts), "columns": store.Bytes(d.Columns), "values": store.Bytes(d.Values),
+		"y": store.Bytes(d.Y),
 	}
 	for _, n := range h.Sections.list() {
 		if err := p.write(make([]byte, n.Offset-p.at)); err != nil { // of zeros, less than a page each
@@ -44,7 +46,7 @@ func writeBinary(w *lineWriter, d *Dataset, o WriteOptions) error {
 			data[n.name] = p.sums.section()
 		}
 		if n.name == "x" && o.Rows != nil {
-			err = d.eachBlock(w.ctx, o.Rows, func(_ int, block []float32) error { return p.write(bytesOf(block)) })
+			err = d.eachBlock(w.ctx, o.Rows, func(_ int, block []float32) error { return p.write(store.Bytes(block)) })
 		} else {
 			err = p.write(data[n.name])
 		}

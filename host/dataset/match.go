@@ -46,8 +46,9 @@ func (d *Dataset) MatchFeatures(names []string) error {
 	if note := extraNote(d.Features, names); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
-	x, err := d.takeColumns(at)
-	d.Examples, d.Features, d.Encoding, d.SHA256 = x, slices.Clone(names), nil, ""
+	x, err := d.Stored().takeColumns(at)
+	d.Put(x)
+	d.Features, d.Encoding, d.SHA256 = slices.Clone(names), nil, ""
 	return err
 }
 
@@ -116,7 +117,7 @@ func set(names []string) map[string]bool {
 
 // takeColumns returns a copy of e whose column k is column at[k] of e. It takes all ranks that
 // share e.
-func (e Examples) takeColumns(at []int) (Examples, error) {
+func (e Stored) takeColumns(at []int) (Stored, error) {
 	first, last := e.Own()
 	if !e.Sparse() {
 		p, err := e.Like(len(at))
@@ -164,8 +165,8 @@ func (e Examples) takeColumns(at []int) (Examples, error) {
 		}
 		p.Starts = append(p.Starts, int64(len(p.Values)))
 	}
-	if e.Share == nil {
-		return p, nil
+	if e.At.Shared() == nil {
+		return p.Stored(), nil
 	}
-	return e.Share.other().spread(p)
+	return spreadOver(e.At.Shared().Other(), p)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // stored reports whether the bytes of m lie in a file as they are, as far as the archive tells.
@@ -52,7 +53,7 @@ type partSums struct {
 }
 
 // compare puts the sums of all ranks' parts together. A nil p has none.
-func (p *partSums) compare(s *Share, each []found) error {
+func (p *partSums) compare(s *store.Ranks, each []found) error {
 	if p == nil {
 		return nil
 	}

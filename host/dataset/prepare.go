@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Preparation is what was fitted to the training examples and turns any
@@ -40,11 +41,12 @@ func (p *Preparation) Width() int {
 // is constant (standardize) or zero (maxabs) gets the divisor 1. It is an error
 // to fit a column map to no example, or to a column so small that its factor
 // is not finite in float32.
-func Fit(s Steps, e Examples) (*Preparation, error) {
+func Fit(s Steps, rows Rows) (*Preparation, error) {
+	e := rows.Stored()
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if err := e.Share.Agree(e.Check()); err != nil {
+	if err := e.Agree(e.Check()); err != nil {
 		return nil, err
 	}
 	p := &Preparation{Steps: s, D: e.D}
@@ -54,7 +56,7 @@ func Fit(s Steps, e Examples) (*Preparation, error) {
 	if e.N == 0 {
 		return nil, fmt.Errorf("normalization %s: found no example to fit it to, wanted at least one", s)
 	}
-	if err := refuseFilling(s, e); err != nil {
+	if err := refuseFilling(s, e.Examples); err != nil {
 		return nil, err
 	}
 	what := fmt.Sprintf("normalization %s of %d features", s, e.D)
@@ -84,9 +86,9 @@ const columnStep = 16
 
 // columnSums returns the sum of each column, or that of the squared distances from mean if that is not nil, in the
 // order of the examples, whichever ranks have them.
-func columnSums(e Examples, mean []float64) ([]float64, error) {
+func columnSums(e Stored, mean []float64) ([]float64, error) {
 	sums := make([]float64, e.D)
-	err := InOrder(e.Share, sums, columnStep, func(group []float64, begin, end int) error {
+	err := store.InOrder(e.At, sums, columnStep, func(group []float64, begin, end int) error {
 		e.byColumns(begin, end, func(first, last, from, to int) {
 			sums := group[from-begin : to-begin]
 			if mean == nil {
@@ -150,7 +152,7 @@ func (e Examples) addSquares(sums, mean []float64, first, last, from int) {
 // at a time: a column belongs to one goroutine, so the order of additions is that of the examples however many there
 // are. Rows are few, so that who is ahead waits: a file that is larger than memory is
 // read once.
-func (e Examples) byColumns(begin, end int, f func(first, last, from, to int)) {
+func (e Stored) byColumns(begin, end int, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
 	first, last := e.Own()
 	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
@@ -158,7 +160,7 @@ func (e Examples) byColumns(begin, end int, f func(first, last, from, to int)) {
 	}
 }
 
-func (p *Preparation) fitStandardize(e Examples) error {
+func (p *Preparation) fitStandardize(e Stored) error {
 	n := float64(e.N)
 	mean, err := columnSums(e, nil)
 	if err != nil {
@@ -180,7 +182,7 @@ func (p *Preparation) fitStandardize(e Examples) error {
 }
 
 // fitMaxAbs: what is not stored is zero and raises no maximum, and a maximum is free of order.
-func (p *Preparation) fitMaxAbs(e Examples) error {
+func (p *Preparation) fitMaxAbs(e Stored) error {
 	most := make([]float32, e.D)
 	first, last := e.Own()
 	if e.Sparse() {
@@ -197,7 +199,7 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 			}
 		})
 	}
-	if err := e.Share.largest(most); err != nil {
+	if err := e.At.Shared().Largest(most); err != nil {
 		return err
 	}
 	for j, m := range most {
@@ -219,15 +221,14 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 // a prepared value is not finite, which the first such example and column are
 // named for.
 func (p *Preparation) Apply(e Examples) (Examples, error) {
-	x, err := p.apply(e, nil)
+	x, err := p.apply(e.Stored(), nil)
 	return x.Examples, err
 }
 
-// ApplyOver is Apply that writes to the slices of e, if there is room behind them for the bias: nobody may use e any
-// more, whatever is returned.
-func (p *Preparation) ApplyOver(e Examples) (Examples, error) {
-	x, err := p.apply(e, []Memory{InPlace})
-	return x.Examples, err
+// ApplyTo is Apply for examples in a store: those of each rank are prepared there. It asks all ranks.
+// Close gives the prepared ones back.
+func (p *Preparation) ApplyTo(rows Rows, how ...Memory) (Stored, error) {
+	return p.apply(rows.Stored(), how)
 }
 
 // Memory says how the memory of examples may be used while they are prepared or divided.
@@ -242,7 +243,7 @@ const (
 )
 
 // apply is Apply. In place it may write to e, which is lost then, whatever it returns.
-func (p *Preparation) apply(e Examples, how []Memory) (Stored, error) {
+func (p *Preparation) apply(e Stored, how []Memory) (Stored, error) {
 	if err := p.checkFor(e); err != nil {
 		return Stored{}, err
 	}
@@ -251,8 +252,7 @@ func (p *Preparation) apply(e Examples, how []Memory) (Stored, error) {
 		return p.applyOver(e, narrow)
 	}
 	if e.Sparse() {
-		x, err := p.applySparse(e, over)
-		return x.Stored(), err
+		return p.applySparse(e, over)
 	}
 	size := 4
 	if narrow {
@@ -260,28 +260,27 @@ func (p *Preparation) apply(e Examples, how []Memory) (Stored, error) {
 	}
 	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width, p.Steps)
 	first, last := e.Own()
-	if err := e.Share.Agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
+	if err := e.Agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
 		return Stored{}, err
 	}
-	x, err := e.Like(width)
+	out, err := e.Like(width)
 	if err != nil {
 		return Stored{}, err
 	}
-	out := x.Stored()
 	if narrow {
 		// A rank alone may want codes, and have them; an error all of them hear of below.
-		out.At, err = p.newCodes(e, out.Share)
+		out.At, err = p.withCodes(e, out.At)
 	}
 	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width]}
-	return out, e.Share.Agree(cmp.Or(err, p.rows(own, out.At.Narrow(), e.X[first*e.D:last*e.D], first, over)))
+	return out, e.Agree(cmp.Or(err, p.rows(own, out.At.Narrow(), e.X[first*e.D:last*e.D], first, over)))
 }
 
 // checkFor refuses what p cannot prepare.
-func (p *Preparation) checkFor(e Examples) error {
+func (p *Preparation) checkFor(e Stored) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	if err := e.Share.Agree(e.Check()); err != nil {
+	if err := e.Agree(e.Check()); err != nil {
 		return err
 	}
 	if e.D != p.D {

@@ -11,10 +11,10 @@ import (
 const overValues = 1 << 20
 
 // hasRoom reports whether the slices of e have room for what p makes of it, as those have that Read returns.
-func (e Examples) hasRoom(p *Preparation) bool {
+func (e Stored) hasRoom(p *Preparation) bool {
 	extra := p.extra() * e.N
 	switch {
-	case e.Share != nil: // whose memory is cut to what a rank has
+	case e.At.Shared() != nil: // whose memory is cut to what a rank has
 		return false
 	case e.Sparse():
 		return cap(e.Values)-len(e.Values) >= extra && cap(e.Columns)-len(e.Columns) >= extra
@@ -24,7 +24,7 @@ func (e Examples) hasRoom(p *Preparation) bool {
 
 // applyOver is apply in the memory of e, which has room: the bits of a copy. It goes from the last examples to the
 // first, since prepared ones may be longer: they are written where raw ones were that have been read.
-func (p *Preparation) applyOver(e Examples, narrow bool) (Stored, error) {
+func (p *Preparation) applyOver(e Stored, narrow bool) (Stored, error) {
 	need := memory.Product(min(e.N, overValues/max(1, e.D)+1), e.D, 8)
 	if e.Sparse() {
 		need = memory.Product(e.N, 8)
@@ -36,13 +36,13 @@ func (p *Preparation) applyOver(e Examples, narrow bool) (Stored, error) {
 		return Stored{}, err
 	}
 	if e.Sparse() {
-		x, err := p.sparseOver(e)
+		x, err := p.sparseOver(e.Examples)
 		return x.Stored(), err
 	}
 	out := Examples{N: e.N, D: p.Width(), X: e.X[:e.N*p.Width()]}.Stored()
 	if narrow {
 		var err error
-		if out.At, err = p.newCodes(e, nil); err != nil {
+		if out.At, err = p.withCodes(e, nil); err != nil {
 			return Stored{}, err
 		}
 	}

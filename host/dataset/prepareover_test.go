@@ -51,11 +51,11 @@ func TestPrepareOver(t *testing.T) {
 				for _, how := range [][]Memory{nil, {WithCodes}} {
 					narrow := how != nil
 					name := fmt.Sprintf("%d×%d, sparse %v, narrow %v, %s", x.N, x.D, x.Sparse(), narrow, steps)
-					want, err := p.apply(x, how)
+					want, err := p.apply(x.Stored(), how)
 					if err != nil {
 						t.Fatal(err)
 					}
-					given := withRoom(x)
+					given := withRoom(x).Stored()
 					if !given.hasRoom(p) {
 						t.Fatalf("%s: has no room", name)
 					}
@@ -85,8 +85,8 @@ func TestPrepareOverFaults(t *testing.T) {
 		p.A[j] = 1e30
 	}
 	for _, x := range []Examples{x, x.Compressed()} {
-		_, want := p.apply(x, nil)
-		_, got := p.apply(withRoom(x), []Memory{InPlace})
+		_, want := p.apply(x.Stored(), nil)
+		_, got := p.apply(withRoom(x).Stored(), []Memory{InPlace})
 		if want == nil || got == nil || got.Error() != want.Error() {
 			t.Errorf("sparse %v: found %v, want %v", x.Sparse(), got, want)
 		}
@@ -107,7 +107,7 @@ func TestInPlace(t *testing.T) {
 		if err := kept.Prepare(steps); err != nil || !equalExamples(raw, d.Examples) {
 			t.Errorf("%s: a copy: %v, and raw values are others", storage, err)
 		}
-		room := d.hasRoom(kept.Prepared)
+		room := d.Stored().hasRoom(kept.Prepared)
 		if err := d.Prepare(steps, InPlace); err != nil || !room || !equalExamples(d.Examples, kept.Examples) {
 			t.Errorf("%s: room %v, %v, or other values than those of a copy", storage, room, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // refuseFilling refuses steps that would make every zero of sparse examples
@@ -23,11 +24,11 @@ func refuseFilling(s Steps, e Examples) error {
 // applySparse is Apply for sparse examples of the right width. What is not
 // stored stays so: fma(+0, a, +0) is +0 for every finite a, and +0 times a finite
 // r is +0. A stored -0 stays stored, whatever it becomes.
-func (p *Preparation) applySparse(e Examples, lost bool) (Examples, error) {
-	if err := p.checkSparse(e); err != nil {
-		return Examples{}, err
+func (p *Preparation) applySparse(e Stored, lost bool) (Stored, error) {
+	if err := p.checkSparse(e.Examples); err != nil {
+		return Stored{}, err
 	}
-	out := Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
+	out := Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}.Stored()
 	extra := p.extra()
 	first, last := e.Own()
 	stored := len(e.Values) + extra*e.N
@@ -36,14 +37,14 @@ func (p *Preparation) applySparse(e Examples, lost bool) (Examples, error) {
 	if extra > 0 {
 		need = memory.Sum(need, memory.Product(here, 4), memory.Product(e.N, 8))
 	}
-	if err := e.Share.Agree(memory.Check(need, what)); err != nil {
-		return Examples{}, err
+	if err := e.Agree(memory.Check(need, what)); err != nil {
+		return Stored{}, err
 	}
 	err := p.sparseLike(&out, e, extra, stored)
 	if err != nil {
-		return Examples{}, err
+		return Stored{}, err
 	}
-	return out, e.Share.Agree(p.sparseRows(out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0, lost))
+	return out, e.Agree(p.sparseRows(out.Examples, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0, lost))
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
@@ -76,8 +77,8 @@ func (p *Preparation) sparseRows(
 	parts := parallel.Workers(to-from, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
 	parallel.Cut(to-from, parts, func(part, first, last int) {
-		readValues := readOnce[float32]{values, int(starts[first] - skip), lost}
-		readColumns := readOnce[int32]{columns, int(starts[first] - skip), lost} // which out may share
+		readValues := store.Once(values, int(starts[first]-skip), lost)
+		readColumns := store.Once(columns, int(starts[first]-skip), lost) // which out may share
 		for k := first; k < last && bad[part] == 0; k++ {
 			begin, end := starts[k]-skip, starts[k+1]-skip
 			columns, values := columns[begin:end], values[begin:end]
@@ -88,7 +89,7 @@ func (p *Preparation) sparseRows(
 				dst[len(values)] = 1
 				copy(out.Columns[at:], columns)
 				out.Columns[at+len(columns)] = int32(p.D)
-				readColumns.upTo(int(end))
+				readColumns.UpTo(int(end))
 			}
 			if p.Steps.L2 {
 				unit(dst)
@@ -96,7 +97,7 @@ func (p *Preparation) sparseRows(
 			if firstNotFinite(dst) >= 0 {
 				bad[part] = from + k + 1
 			}
-			readValues.upTo(int(end))
+			readValues.UpTo(int(end))
 		}
 	})
 	for _, i := range bad { // parts are in the order of the examples
@@ -110,29 +111,26 @@ func (p *Preparation) sparseRows(
 }
 
 // sparseLike gives out room for the stored values of e, and extra for each of its examples.
-func (p *Preparation) sparseLike(out *Examples, e Examples, extra, stored int) (err error) {
+func (p *Preparation) sparseLike(out *Stored, e Stored, extra, stored int) (err error) {
 	if extra > 0 {
 		out.Starts = make([]int64, e.N+1)
 		for i, start := range e.Starts {
 			out.Starts[i] = start + int64(extra*i)
 		}
 	}
-	if e.Share == nil {
+	if e.At.Shared() == nil {
 		if extra > 0 {
 			out.Columns = make([]int32, stored)
 		}
 		out.Values = make([]float32, stored)
 		return nil
 	}
-	out.Share = e.Share.other()
-	from, to := int(out.Starts[e.Share.From]), int(out.Starts[e.Share.To])
-	if extra > 0 {
-		out.Columns, err = spanBetween[int32](out.Share, stored, from, to)
+	*out = out.on(e.At.Shared().Other())
+	columns, values, err := stretch(out.At.Shared(), out.Starts, extra > 0)
+	if out.Values = values; extra > 0 {
+		out.Columns = columns
 	}
-	if err == nil {
-		out.Values, err = spanBetween[float32](out.Share, stored, from, to)
-	}
-	return e.Share.Agree(err)
+	return e.Agree(err)
 }
 
 // mapSparse writes the stored values of one example, mapped if columns are.

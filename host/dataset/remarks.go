@@ -110,8 +110,8 @@ func (d *Dataset) firstCounts() (bool, error) {
 		}
 		return 0
 	}
-	from, to := d.Own()
-	one := d.Pick([]int{0})
+	from, to := d.Stored().Own()
+	one := d.Stored().Pick([]int{0})
 	first := one.DenseRow(make([]float32, d.D), 0)[0]
 	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
 		return false, nil
@@ -120,19 +120,21 @@ func (d *Dataset) firstCounts() (bool, error) {
 	for i < to && at(i) == float32(int64(first)+int64(i)) {
 		i++
 	}
-	return d.Share.Everywhere(i == to)
+	return d.at.Shared().Everywhere(i == to)
 }
 
 // dropFirst leaves feature 0 out.
 func (d *Dataset) dropFirst() (err error) {
-	if d.Share == nil {
-		d.Examples = d.withoutFirst()
+	if d.at.Shared() == nil {
+		d.Put(d.withoutFirst().Stored())
 	} else {
 		rest := make([]int, d.D-1)
 		for k := range rest {
 			rest[k] = k + 1
 		}
-		d.Examples, err = d.takeColumns(rest)
+		var x Stored
+		x, err = d.Stored().takeColumns(rest)
+		d.Put(x)
 	}
 	d.Features, d.Encoding = d.Features[1:], d.Encoding.withoutFirst()
 	return err

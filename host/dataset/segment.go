@@ -4,6 +4,8 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // segment holds some consecutive examples in whichever form takes less memory:
@@ -116,11 +118,11 @@ func emptied(segments []segment, k int) {
 
 // joinDense returns the rows of segments as one dense array of d columns, with room behind it for one more (see
 // Preparation.applyOver), and empties them one by one.
-func joinDense(s *scratch, segments []segment, n, d int) ([]float32, error) {
+func joinDense(s *store.Scratch, segments []segment, n, d int) ([]float32, error) {
 	if len(segments) == 1 && segments[0].x != nil && segments[0].width == d {
 		return segments[0].x[:n*d], nil
 	}
-	x, err := roomOf[float32](s, n*d+n)
+	x, err := store.RoomOf[float32](s, n*d+n)
 	if err != nil {
 		return nil, err
 	}
@@ -151,14 +153,14 @@ func joinDenseIn(x []float32, segments []segment, d int) error {
 
 // joinSparse returns the rows of segments, which hold stored values, in
 // compressed form, with room for one more value a row, and empties them one by one.
-func joinSparse(room *scratch, segments []segment, n, stored int) (
+func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
 	starts []int64, columns []int32, values []float32, err error,
 ) {
 	starts = make([]int64, 1, n+1)
-	if columns, err = roomOf[int32](room, stored+n); err != nil {
+	if columns, err = store.RoomOf[int32](room, stored+n); err != nil {
 		return nil, nil, nil, err
 	}
-	if values, err = roomOf[float32](room, stored+n); err != nil {
+	if values, err = store.RoomOf[float32](room, stored+n); err != nil {
 		return nil, nil, nil, err
 	}
 	columns, values = columns[:0], values[:0]

@@ -20,6 +20,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // onRanks has each of so many ranks read a file, and returns what they got. A rank that fails ends all.
@@ -176,8 +177,8 @@ func TestShare(t *testing.T) {
 				}
 				end := 0
 				for rank, d := range parts {
-					from, to := d.Own()
-					if d.Share == nil || from != end || to%MostRows != 0 && to != d.N {
+					from, to := d.Stored().Own()
+					if d.at.Shared() == nil || from != end || to%store.MostRows != 0 && to != d.N {
 						t.Errorf("rank %d has examples %d..%d, after those before %d", rank, from, to, end)
 					}
 					end = to
@@ -297,7 +298,7 @@ func checkShare(d, whole *Dataset) error {
 		return fmt.Errorf("found notes %q, %q, features %q; want %q, %q, %q", d.Notes, d.Warnings, d.Features, whole.Notes,
 			whole.Warnings, whole.Features)
 	}
-	if err := checkPart(d.Examples, whole.Examples); err != nil {
+	if err := checkPart(d.Stored(), whole.Examples); err != nil {
 		return err
 	}
 	if d.Prepared != nil {
@@ -315,7 +316,7 @@ func checkShare(d, whole *Dataset) error {
 		if why := a.Prepared.differs(b.Prepared); why != "" {
 			return errors.New(why)
 		}
-		if err := checkPart(a.Examples, b.Examples); err != nil {
+		if err := checkPart(a.Stored(), b.Examples); err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
@@ -329,7 +330,7 @@ func sameRecipe(a, b *Encoding) bool {
 }
 
 // checkPart compares the examples that this rank has, and some of all ranks.
-func checkPart(e, whole Examples) error {
+func checkPart(e Stored, whole Examples) error {
 	if err := e.Check(); err != nil {
 		return err
 	}
@@ -339,7 +340,7 @@ func checkPart(e, whole Examples) error {
 		return fmt.Errorf("found other examples %d..%d", from, to-1)
 	}
 	which := []int{e.N - 1, 0, e.N / 2, 3, 3}
-	if a, b := e.Pick(which), whole.Pick(which); a.Share != nil || !equalExamples(a, b) {
+	if a, b := e.Pick(which), whole.Pick(which); !equalExamples(a, b) {
 		return fmt.Errorf("picked other examples")
 	}
 	for _, step := range []int{1, 2} { // of which the second may be too few to be shared
@@ -391,8 +392,8 @@ func TestShareNot(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for rank, d := range parts {
-			if d.Share != nil || d.Hash() != whole.Hash() || !slices.Equal(d.Notes, whole.Notes) {
-				t.Errorf("%s, rank %d: found %d examples, notes %q, shared %v", name, rank, d.N, d.Notes, d.Share != nil)
+			if d.at.Shared() != nil || d.Hash() != whole.Hash() || !slices.Equal(d.Notes, whole.Notes) {
+				t.Errorf("%s, rank %d: found %d examples, notes %q, shared %v", name, rank, d.N, d.Notes, d.at.Shared() != nil)
 			}
 		}
 	}
@@ -415,7 +416,7 @@ func TestShareOfOthers(t *testing.T) {
 		}
 		err = Guard(func() error {
 			other := d.N - 1
-			if d.Share.From > 0 {
+			if d.at.Shared().From > 0 {
 				other = 0
 			}
 			return fmt.Errorf("read %v", d.Row(other)[0])
@@ -562,7 +563,7 @@ func TestInOrder(t *testing.T) {
 		x[i] = float32(math.Sin(float64(i))) * float32(math.Exp(float64(i%41)))
 	}
 	e := Examples{N: n, D: d, X: x}
-	want, err := columnSums(e, nil)
+	want, err := columnSums(e.Stored(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -577,8 +578,7 @@ func TestInOrder(t *testing.T) {
 	}
 	for _, count := range []int{1, 2, 3, 8} {
 		_, errs := onRanks(t, count, func(r ranks.Reducer) (*Dataset, error) {
-			e := e
-			e.Share = newShare(t.Context(), r, n)
+			e := e.on(store.NewRanks(t.Context(), r, n))
 			if got, err := columnSums(e, nil); err != nil || !slices.Equal(got, want) {
 				return nil, fmt.Errorf("found other sums, %v", err)
 			}

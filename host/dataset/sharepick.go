@@ -1,14 +1,18 @@
 package dataset
 
-import "slices"
+import (
+	"slices"
 
-// pick is Examples.Pick of examples that ranks share. It takes all ranks. An error ends all of them: what is
-// returned then is never looked at.
-func (s *Share) pick(e Examples, which []int) Examples {
-	_, all := s.ranks.Rank()
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
+
+// pick is Pick of examples that ranks share. An error ends all ranks: what is returned then is never looked at.
+func (e Stored) pick(which []int) Examples {
+	s := e.At.Shared()
+	_, all := s.Rank()
 	at := make([][]int, all) // places of each rank's examples in which
 	for k, i := range which {
-		of := s.owner(i)
+		of := owner(s, i)
 		at[of] = append(at[of], k)
 	}
 	p := Examples{N: len(which), D: e.D}
@@ -18,25 +22,12 @@ func (s *Share) pick(e Examples, which []int) Examples {
 		p.Starts = e.startsOf(which)
 		p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
 	}
-	s.sendAll(&p, e, which, at)
+	sendAll(s, p.Stored(), e, which, at)
 	return p
 }
 
-// Whole returns e for a step that looks at all examples: e itself, or what all ranks that share it, which it takes,
-// get together, each of them all.
-func (e Examples) Whole() Examples {
-	if e.Share == nil {
-		return e
-	}
-	all := make([]int, e.N)
-	for i := range all {
-		all[i] = i
-	}
-	return e.Pick(all)
-}
-
 // owner returns the rank that has example i.
-func (s *Share) owner(i int) int {
+func owner(s *store.Ranks, i int) int {
 	k, _ := slices.BinarySearch(s.Ends, i+1)
 	return k - 1
 }
@@ -50,42 +41,39 @@ func (e Examples) startsOf(which []int) []int64 {
 	return starts
 }
 
-// keep is Examples.Keep of examples that ranks share.
-func (s *Share) keep(e Examples, which []int) (Examples, func(), error) {
-	if len(which) < 4*MostRows*len(s.Ends) || !slices.IsSorted(which) {
-		return e.Pick(which), func() {}, nil
+// keep is Keep of examples that ranks share.
+func (e Stored) keep(which []int) (Stored, func(), error) {
+	if len(which) < 4*store.MostRows*len(e.At.Shared().Ends) || !slices.IsSorted(which) {
+		return e.Pick(which).Stored(), func() {}, nil
 	}
-	return s.keepShared(e, which)
+	return e.keepShared(which)
 }
 
 // keepShared is keep where what is kept is shared, however few they are.
-func (s *Share) keepShared(e Examples, which []int) (Examples, func(), error) {
-	rank, all := s.ranks.Rank()
-	kept := s.other()
-	kept.Ends = make([]int, all+1)
+func (e Stored) keepShared(which []int) (Stored, func(), error) {
+	s := e.At.Shared()
+	rank, all := s.Rank()
+	ends := make([]int, all+1)
 	for k, end := range s.Ends {
 		at, _ := slices.BinarySearch(which, end)
-		kept.Ends[k] = min(len(which), (at+MostRows/2)/MostRows*MostRows)
+		ends[k] = min(len(which), (at+store.MostRows/2)/store.MostRows*store.MostRows)
 	}
-	kept.Ends[all] = len(which)
-	kept.From, kept.To = kept.Ends[rank], kept.Ends[rank+1]
-	p := Examples{N: len(which), D: e.D, Share: kept}
+	ends[all] = len(which)
+	kept := s.With(ends)
+	p := Examples{N: len(which), D: e.D}.on(kept)
 	var err error
 	if e.Sparse() {
 		p.Starts = e.startsOf(which)
-		from, to := int(p.Starts[kept.From]), int(p.Starts[kept.To])
-		if p.Columns, err = spanBetween[int32](kept, int(p.Starts[p.N]), from, to); err == nil {
-			p.Values, err = spanBetween[float32](kept, int(p.Starts[p.N]), from, to)
-		}
+		p.Columns, p.Values, err = stretch(kept, p.Starts, true)
 	} else {
-		p.X, err = span[float32](kept, p.N, p.D)
+		p.X, err = store.Span[float32](kept, p.N, p.D)
 	}
 	if err := kept.Agree(err); err != nil {
-		return p, kept.release, err
+		return p, kept.Close, err
 	}
 	at := make([][]int, all) // places of each rank's examples that another gets
 	for k, i := range which {
-		switch from, to := s.owner(i), kept.owner(k); {
+		switch from, to := owner(s, i), owner(kept, k); {
 		case from != to:
 			at[from] = append(at[from], k)
 		case from == rank && e.Sparse():
@@ -96,19 +84,19 @@ func (s *Share) keepShared(e Examples, which []int) (Examples, func(), error) {
 			copy(p.Row(k), e.Row(i))
 		}
 	}
-	s.sendAll(&p, e, which, at)
-	return p, kept.release, nil
+	sendAll(s, p, e, which, at)
+	return p, kept.Close, nil
 }
 
 // sendAll enters examples at places of p, those of each rank at at[rank], as far as this rank has room for them: those
 // of e that which has there. It takes all ranks, and ends them after an error.
-func (s *Share) sendAll(p *Examples, e Examples, which []int, at [][]int) {
+func sendAll(s *store.Ranks, p, e Stored, which []int, at [][]int) {
 	const most = 1 << 20 // values to send at once, of examples that have fewer
 	rows := max(1, most/max(1, len(p.X)/max(1, p.N), len(p.Values)/max(1, p.N)))
 	for rank, places := range at {
 		for some := range slices.Chunk(places, rows) {
-			if err := s.send(p, e, which, rank, some); err != nil {
-				s.ranks.Abort(err)
+			if err := send(s, p, e, which, rank, some); err != nil {
+				s.Abort(err)
 				return
 			}
 		}
@@ -116,8 +104,8 @@ func (s *Share) sendAll(p *Examples, e Examples, which []int, at [][]int) {
 }
 
 // send is sendAll for some of one rank's examples.
-func (s *Share) send(p *Examples, e Examples, which []int, rank int, places []int) error {
-	own, _ := s.ranks.Rank()
+func send(s *store.Ranks, p, e Stored, which []int, rank int, places []int) error {
+	own, _ := s.Rank()
 	var columns []int32
 	var values []float32
 	for _, k := range places {
@@ -137,11 +125,11 @@ func (s *Share) send(p *Examples, e Examples, which []int, rank int, places []in
 	if len(values) == 0 {
 		return nil
 	}
-	if err := s.ranks.Broadcast(s.ctx, bytesOf(values), rank); err != nil {
+	if err := s.Broadcast(s.Ctx, store.Bytes(values), rank); err != nil {
 		return err
 	}
 	if e.Sparse() {
-		if err := s.ranks.Broadcast(s.ctx, bytesOf(columns), rank); err != nil {
+		if err := s.Broadcast(s.Ctx, store.Bytes(columns), rank); err != nil {
 			return err
 		}
 	}

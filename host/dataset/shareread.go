@@ -8,17 +8,18 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // shares reports whether ranks share the examples of what b reads.
 func (b *builder) shares() bool { return b.src.shared(b.o) && b.o.block == nil }
 
 // shared reports whether s can be read in parts.
-func (s *source) shared(o Options) bool { return canShare && o.Ranks != nil && s.file != nil }
+func (s *source) shared(o Options) bool { return store.CanReserve && o.Ranks != nil && s.file != nil }
 
 // take leaves this rank its part of n examples.
 func (b *builder) take(n int) {
-	b.share = newShare(b.src.ctx, b.o.Ranks, n)
+	b.share = store.NewRanks(b.src.ctx, b.o.Ranks, n)
 	b.seen = b.share.From
 }
 
@@ -133,7 +134,7 @@ func (b *builder) meet(err error) error {
 	b.n, b.seen = s.Ends[len(s.Ends)-1]-len(b.skipped.At), s.Ends[len(s.Ends)-1]
 	b.src.text = b.src.size
 	if len(b.skipped.At) > 0 {
-		b.share = s.withEnds(goods(each))
+		b.share = s.With(goods(each))
 	}
 	if b.labels != nil {
 		return b.labels.gather(b.share)
@@ -169,12 +170,12 @@ func (b *builder) add(f *found) error {
 }
 
 // tell returns what each rank says of itself.
-func tell[T any](s *Share, mine T) (each []T, err error) {
+func tell[T any](s *store.Ranks, mine T) (each []T, err error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := ranks.Exchange(s.ctx, s.ranks, text)
+	texts, err := ranks.Exchange(s.Ctx, s, text)
 	if err != nil {
 		return nil, err
 	}
@@ -194,27 +195,6 @@ func goods(each []found) []int {
 		ends = append(ends, ends[k]+f.Good)
 	}
 	return ends
-}
-
-// withEnds is s for other cuts, which need not be at multiples of anything: evened mends that.
-func (s *Share) withEnds(ends []int) *Share {
-	rank, _ := s.ranks.Rank()
-	return &Share{From: ends[rank], To: ends[rank+1], Ends: ends, ranks: s.ranks, ctx: s.ctx}
-}
-
-// evened returns e cut at multiples of MostRows. It takes all ranks.
-func (e Examples) evened() (Examples, error) {
-	odd := func(end int) bool { return end%MostRows != 0 && end != e.N }
-	if e.Share == nil || !slices.ContainsFunc(e.Share.Ends, odd) {
-		return e, nil
-	}
-	all := make([]int, e.N)
-	for i := range all {
-		all[i] = i
-	}
-	kept, _, err := e.Share.keepShared(e, all)
-	e.Share.release()
-	return kept, err
 }
 
 // stopped is what a rank tells of the bad examples that it has.
@@ -261,7 +241,7 @@ func (b *builder) agreeErrors(err error) error {
 
 // gather makes the labels of this rank's examples the labels of all; all ranks know the same names, each in its own
 // order.
-func (l *labels) gather(s *Share) error {
+func (l *labels) gather(s *store.Ranks) error {
 	names, y := slices.Clone(l.names), l.y.flatten()
 	if !l.fixed {
 		slices.Sort(names)
@@ -278,5 +258,5 @@ func (l *labels) gather(s *Share) error {
 		all[s.From+i] = place[k]
 	}
 	l.names, l.y.last = names, all
-	return ranks.Gather(s.ctx, s.ranks, all, 1, s.Ends)
+	return ranks.Gather(s.Ctx, s, all, 1, s.Ends)
 }

@@ -71,7 +71,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory)
 // share d, they share parts that are not small, and all of them call it. The error is about counts that d does not
 // have, or a part without any example.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
-	if err := d.Share.Agree(d.check(context.Background())); err != nil {
+	if err := d.Stored().Agree(d.check(context.Background())); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -80,9 +80,9 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 	}
 	// The tables of apportion, and copies of all that goes into parts.
 	need := memory.Sum(memory.Product(len(counts), len(d.Classes), 64), memory.Product(d.N, 24),
-		d.bytesHere())
+		d.Stored().bytesHere())
 	what := fmt.Sprintf("a division of %d examples in %d parts", d.N, len(counts)-1)
-	if err := d.Share.Agree(memory.Check(need, what)); err != nil {
+	if err := d.Stored().Agree(memory.Check(need, what)); err != nil {
 		return nil, err
 	}
 	members := d.members()
@@ -120,7 +120,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 }
 
 // bytesHere is what the values of this rank take in memory.
-func (e Examples) bytesHere() int64 {
+func (e Stored) bytesHere() int64 {
 	first, last := e.Own()
 	if e.Sparse() {
 		return memory.Product(int(e.Starts[last]-e.Starts[first]), 8)
@@ -201,22 +201,23 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		which[k] = int(i)
 	}
 	switch {
-	case over && d.Share == nil && d.file == nil && d.scratch == nil && !d.Sparse():
+	case over && d.at.Shared() == nil && d.file == nil && d.scratch == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: d.X[:len(which)*d.D]}
 		for k, i := range which {
 			copy(p.Row(k), d.Row(i)) // i is at least k
 		}
-		d.Examples = Examples{N: d.N, D: d.D}
-	case d.Share == nil && !d.Sparse():
+		d.Put(Examples{N: d.N, D: d.D})
+	case d.at.Shared() == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: make([]float32, len(which)*d.D, len(which)*(d.D+1))} // see hasRoom
 		d.pickInto(p.Examples, which)
-	case d.Share == nil:
+	case d.at.Shared() == nil:
 		p.Examples = d.Examples.Pick(which)
 	default:
-		var err error
-		if p.Examples, _, err = d.Keep(which); err != nil { // to be used as long as the process lives
+		kept, _, err := d.Stored().Keep(which) // to be used as long as the process lives
+		if err != nil {
 			return nil, err
 		}
+		p.Put(kept)
 	}
 	if d.Prepared == nil { // else the hash of the raw part is not known
 		p.SHA256 = p.Hash()

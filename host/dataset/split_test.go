@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // numbered returns n examples whose first feature is their number, of classes of
@@ -164,7 +166,7 @@ func TestSplitOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, p := range parts {
-		if over := addressOf(bytesOf(p.X)) == addressOf(bytesOf(all)); !reflect.DeepEqual(p, want[k]) || over != (k == 1) {
+		if over := store.Address(store.Bytes(p.X)) == store.Address(store.Bytes(all)); !reflect.DeepEqual(p, want[k]) || over != (k == 1) {
 			t.Errorf("part %d is another, or lies where all examples do: %v", k, over)
 		}
 	}

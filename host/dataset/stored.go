@@ -1,6 +1,11 @@
 package dataset
 
-import "github.com/uma-gpu/uma-gpu/internal/store"
+import (
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/store"
+)
 
 // Rows are examples, plain or in a store: engines take both.
 type Rows interface {
@@ -8,7 +13,9 @@ type Rows interface {
 	Stored() Stored
 }
 
-// Stored are examples and the store that keeps them, nil if they are plain.
+// Stored are examples and the store that keeps them, nil if they are plain. Where several ranks have
+// read a file together, each has memory for its own examples alone; all of them call a method that says
+// that it asks all ranks, in the same order.
 type Stored struct {
 	Examples
 	At *store.Store
@@ -20,18 +27,176 @@ func (e Examples) Stored() Stored { return Stored{Examples: e} }
 // Stored returns s.
 func (s Stored) Stored() Stored { return s }
 
-// Rows returns examples from..to-1 of s, sharing memory.
+// on returns e, of which each rank of r has a part; r is nil if e is plain.
+func (e Examples) on(r *store.Ranks) Stored {
+	if r == nil {
+		return e.Stored()
+	}
+	return Stored{Examples: e, At: &store.Store{Ranks: r}}
+}
+
+// Rows returns examples from..to-1 of s, all of which this rank has, sharing memory.
 func (s Stored) Rows(from, to int) Stored {
-	if from == 0 && to == s.N {
+	if from == 0 && to == s.N && s.At.Shared() == nil {
 		return s
 	}
 	return Stored{Examples: s.Part(from, to), At: s.At.Rows(from, to, s.D)}
 }
 
-// Check returns an error unless the parts of s have the sizes and order that their types promise.
+// Check returns an error unless the parts of s have the sizes and order that their types promise. Of
+// the examples it looks at those of this rank.
 func (s Stored) Check() error {
-	if err := s.Examples.Check(); err != nil || s.At.Narrow() == nil {
+	if err := s.check(s.Own()); err != nil || s.At.Narrow() == nil {
 		return err
 	}
 	return s.At.Narrow().Check(s.N, s.D)
+}
+
+// Own returns which examples this rank has, from..to-1.
+func (s Stored) Own() (from, to int) {
+	if r := s.At.Shared(); r != nil {
+		return r.From, r.To
+	}
+	return 0, s.N
+}
+
+// Local returns the examples of this rank by themselves, sharing memory.
+func (s Stored) Local() Examples {
+	if s.At.Shared() == nil {
+		return s.Examples
+	}
+	return s.Part(s.Own())
+}
+
+// Agree returns the error of the first rank that has one. It asks all ranks.
+func (s Stored) Agree(err error) error { return s.At.Shared().Agree(err) }
+
+// Like returns room for as many dense examples as s has, of d columns, all 0, on the same ranks, which it
+// asks all. Close gives it back.
+func (s Stored) Like(d int) (Stored, error) {
+	out := Examples{N: s.N, D: d}
+	if s.At.Shared() == nil {
+		out.X = make([]float32, s.N*d)
+		return out.Stored(), nil
+	}
+	r := s.At.Shared().Other()
+	x, err := store.Span[float32](r, s.N, d)
+	out.X = x
+	return out.on(r), r.Agree(err)
+}
+
+// RowSums returns f(from, to) for every block of so many rows, a power of two up to 1024. It asks all
+// ranks, each of which calls f for its own examples.
+func (s Stored) RowSums(rows int, f func(from, to int) float64) []float64 {
+	return s.At.Shared().RowSums(s.N, rows, f)
+}
+
+// Whole returns all examples, in the memory of each rank. It asks all ranks.
+func (s Stored) Whole() Examples {
+	if s.At.Shared() == nil {
+		return s.Examples
+	}
+	all := make([]int, s.N)
+	for i := range all {
+		all[i] = i
+	}
+	return s.Pick(all)
+}
+
+// Pick returns the examples that which names, in that order, sharing nothing with s. It asks all ranks,
+// each of which gets them all.
+func (s Stored) Pick(which []int) Examples {
+	if s.At.Shared() == nil {
+		return s.Examples.Pick(which)
+	}
+	return s.pick(which)
+}
+
+// Close gives back memory that ranks share, and does nothing to other examples. Nobody may read them any more.
+func (s Stored) Close() { s.At.Shared().Close() }
+
+// denseOf makes examples of this rank's rows, which lie in segments. It asks all ranks.
+func denseOf(r *store.Ranks, segments []segment, n, d int) (Stored, error) {
+	e, err := Examples{N: n}.on(r).Like(d)
+	if err == nil {
+		err = joinDenseIn(e.X[r.From*d:r.To*d], segments, d)
+	}
+	return e, err
+}
+
+// sparseOf is denseOf for stored values, of which own are this rank's. It asks all ranks.
+func sparseOf(r *store.Ranks, segments []segment, n, d, own int) (Stored, error) {
+	e := Examples{N: n, D: d}
+	var err error
+	if e.Starts, e.Columns, e.Values, err = joinSparse(nil, segments, r.To-r.From, own); err != nil {
+		return e.on(r), err
+	}
+	return spreadOver(r, e)
+}
+
+// denseFrom returns the sparse examples of this rank as part of n dense ones. It asks all ranks.
+func denseFrom(r *store.Ranks, own Examples, n int) (Stored, error) {
+	e, err := Examples{N: n}.on(r).Like(own.D)
+	if err != nil {
+		return e, err
+	}
+	for i := range own.N {
+		row := e.Row(r.From + i)
+		columns, values := own.SparseRow(i)
+		for k, j := range columns {
+			row[j] = values[k]
+		}
+	}
+	return e, nil
+}
+
+// spreadOver returns the examples of all ranks; own are those of this one, but for their number. It asks all ranks.
+func spreadOver(r *store.Ranks, own Examples) (Stored, error) {
+	e := Examples{N: own.N, D: own.D, Starts: make([]int64, own.N+1)}
+	counts := e.Starts[1:]
+	for i, start := range own.Starts[1:] {
+		counts[r.From+i] = start - own.Starts[i]
+	}
+	err := ranks.Gather(r.Ctx, r, counts, 1, r.Ends)
+	for i := range e.N {
+		e.Starts[i+1] += e.Starts[i]
+	}
+	if err == nil {
+		e.Columns, e.Values, err = stretch(r, e.Starts, true)
+	}
+	if err = r.Agree(err); err == nil {
+		at := e.Starts[r.From]
+		copy(e.Columns[at:], own.Columns)
+		copy(e.Values[at:], own.Values)
+	}
+	return e.on(r), err
+}
+
+// stretch returns room for the values of examples that begin at starts, and for their columns if there is
+// to be any.
+func stretch(r *store.Ranks, starts []int64, both bool) (columns []int32, values []float32, err error) {
+	stored, from, to := int(starts[len(starts)-1]), int(starts[r.From]), int(starts[r.To])
+	if both {
+		columns, err = store.SpanBetween[int32](r, stored, from, to)
+	}
+	if err == nil {
+		values, err = store.SpanBetween[float32](r, stored, from, to)
+	}
+	return columns, values, err
+}
+
+// evened returns s cut at multiples of store.MostRows. It asks all ranks.
+func (s Stored) evened() (Stored, error) {
+	odd := func(end int) bool { return end%store.MostRows != 0 && end != s.N }
+	r := s.At.Shared()
+	if r == nil || !slices.ContainsFunc(r.Ends, odd) {
+		return s, nil
+	}
+	all := make([]int, s.N)
+	for i := range all {
+		all[i] = i
+	}
+	kept, _, err := s.keepShared(all)
+	s.Close()
+	return kept, err
 }

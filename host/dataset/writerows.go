@@ -55,7 +55,7 @@ func (d *Dataset) eachBlock(ctx context.Context, rows rowsOf, f func(first int, 
 // hashMade is hash of made rows. Each value must be finite.
 func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 	sums, h := d.blockSums(), newHasher()
-	raw := bytesOf(sums)
+	raw := store.Bytes(sums)
 	_, task := progress.Begin(ctx, hashing(d.N))
 	defer task.End()
 	err := d.eachBlock(ctx, rows, func(first int, some []float32) error {
@@ -65,14 +65,14 @@ func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 			if j := firstNotFinite(row); j >= 0 {
 				return notFinite(i+1, j+1, row[j])
 			}
-			if i%MostRows == 0 {
-				d.beginBlock(h, i, min(i+MostRows, d.N))
+			if i%store.MostRows == 0 {
+				d.beginBlock(h, i, min(i+store.MostRows, d.N))
 			}
 			columns, values := h.storedOf(row)
 			h.row(columns, values, d.D)
-			if (i+1)%MostRows == 0 || i+1 == d.N {
+			if (i+1)%store.MostRows == 0 || i+1 == d.N {
 				h.flush()
-				at := i / MostRows * sha256.Size
+				at := i / store.MostRows * sha256.Size
 				h.Sum(raw[at:at])
 				task.Reach(int64(i))
 			}
@@ -88,7 +88,7 @@ func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 // Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width() columns, and
 // without a copy of all of them. Errors are as of Apply.
 func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, error) {
-	if err := p.checkFor(e); err != nil {
+	if err := p.checkFor(e.Stored()); err != nil {
 		return nil, err
 	}
 	if e.Sparse() {
@@ -107,7 +107,7 @@ func (p *Preparation) rows(out Examples, codes *store.Codes, raw []float32, firs
 	parts := parallel.Workers(out.N, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
 	parallel.Cut(out.N, parts, func(part, from, to int) {
-		read := readOnce[float32]{raw, from * p.D, lost}
+		read := store.Once(raw, from*p.D, lost)
 		scale := make([]float32, 8) // of the rows that are prepared together
 		for i := from; i < to && bad[part] == 0; i += len(scale) {
 			scale := scale[:min(len(scale), to-i)]
@@ -128,11 +128,11 @@ func (p *Preparation) rows(out Examples, codes *store.Codes, raw []float32, firs
 					codes.Enter(first+i+k, out.D, src(k), r)
 				}
 			}
-			read.upTo((i + len(scale)) * p.D)
+			read.UpTo((i + len(scale)) * p.D)
 		}
 	})
-	letGo(bytesOf(raw), lost) // what is less than a piece
-	for _, at := range bad {  // parts are in the order of the examples
+	store.LetGo(store.Bytes(raw), lost) // what is less than a piece
+	for _, at := range bad {            // parts are in the order of the examples
 		if at > 0 {
 			return p.unfinite(first+(at-1)/out.D, (at-1)%out.D, out.X[at-1])
 		}

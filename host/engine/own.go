@@ -11,10 +11,11 @@ type Ranked interface {
 	Own() Engine
 }
 
-// Own returns with what a rank computes what examples need no others for, and for which of them: where ranks share x,
-// its own engines and examples, and else e and x. What it then finds out, errors too, the others do not know.
-func Own(e Engine, x dataset.Examples) (Engine, dataset.Examples) {
-	if r, ok := e.(Ranked); ok && x.Share != nil {
+// Own returns the engine and the examples of this rank: where ranks share rows, its own engines and
+// examples, and else e and all of them. What it then finds out, errors too, the others do not know.
+func Own(e Engine, rows dataset.Rows) (Engine, dataset.Examples) {
+	x := rows.Stored()
+	if r, ok := e.(Ranked); ok && x.At.Shared() != nil {
 		e = r.Own()
 	}
 	return e, x.Local()

@@ -42,17 +42,17 @@ func (h *HeldOut) Probabilities() ([]float32, error) {
 
 // Labelled is a choice of examples and their noisy labels.
 type Labelled struct {
-	X dataset.Examples
+	X dataset.Stored
 	Y []int32
 }
 
 // Pick returns the examples with the given indices, copied.
-func Pick(x dataset.Examples, y []int32, which []int) Labelled {
-	return Labelled{x.Pick(which), pickLabels(y, which)}
+func Pick(x dataset.Stored, y []int32, which []int) Labelled {
+	return Labelled{x.Pick(which).Stored(), pickLabels(y, which)}
 }
 
 // Keep is Pick for examples that ranks may share: they share the copy too, until release is called.
-func Keep(x dataset.Examples, y []int32, which []int) (some Labelled, release func(), err error) {
+func Keep(x dataset.Stored, y []int32, which []int) (some Labelled, release func(), err error) {
 	kept, release, err := x.Keep(which)
 	return Labelled{kept, pickLabels(y, which)}, release, err
 }

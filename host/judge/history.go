@@ -66,9 +66,9 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model, 
 	if len(h.kept) == 0 {
 		return nil
 	}
-	x := held.Examples
+	x := held.Stored()
 	if held.Prepared == nil {
-		if x, err = m.Meta.Preparation.Apply(x); err != nil {
+		if x, err = m.Meta.Preparation.ApplyTo(x); err != nil {
 			return err
 		}
 	}

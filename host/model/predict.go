@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // ReadOptions returns options by which dataset.Read reads a file for m: features by their names where both have
@@ -28,19 +29,17 @@ func (m *Model) ReadOptions() dataset.Options {
 // share x it takes all of them; each predicts its own examples, and gets all classes. A
 // cancelled ctx ends it with ctx's error. Errors are also those of preparing, mapping and
 // the engine.
-func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Examples) ([]int32, error) {
-	prepared, err := m.Meta.Preparation.Apply(x)
+func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([]int32, error) {
+	prepared, err := m.Meta.Preparation.ApplyTo(x)
 	if err != nil {
 		return nil, err
 	}
-	if prepared.Share != x.Share {
-		defer prepared.Release()
-	}
+	defer prepared.Close()
 	return m.PredictPrepared(ctx, e, prepared)
 }
 
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
-func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Examples) ([]int32, error) {
+func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Rows) ([]int32, error) {
 	e, some := engine.Own(e, x)
 	classes := make([]int32, 0, some.N)
 	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
@@ -48,24 +47,22 @@ func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.
 		classes = append(classes, block...)
 		return err
 	})
-	return dataset.AllRows(x, classes, 1, err)
+	return store.AllRows(x.Stored().At, x.Stored().N, classes, 1, err)
 }
 
 // Scores returns the score of each raw example for each class, x.N×Q row-major; the class
 // that Predict gives has the largest, the first of equal ones. Otherwise it is Predict.
-func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Examples) ([]float32, error) {
-	prepared, err := m.Meta.Preparation.Apply(x)
+func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32, error) {
+	prepared, err := m.Meta.Preparation.ApplyTo(x)
 	if err != nil {
 		return nil, err
 	}
-	if prepared.Share != x.Share {
-		defer prepared.Release()
-	}
+	defer prepared.Close()
 	return m.ScoresPrepared(ctx, e, prepared)
 }
 
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
-func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Examples) ([]float32, error) {
+func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32, error) {
 	e, some := engine.Own(e, x)
 	scores := make([]float32, 0, some.N*m.Q)
 	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
@@ -73,7 +70,7 @@ func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.E
 		scores = append(scores, block...)
 		return err
 	})
-	return dataset.AllRows(x, scores, m.Q, err)
+	return store.AllRows(x.Stored().At, x.Stored().N, scores, m.Q, err)
 }
 
 // Names returns the names of classes that Predict gave.

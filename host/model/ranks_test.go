@@ -87,14 +87,14 @@ func samePredictions(t *testing.T, r ranks.Reducer, path string, m *Model, class
 	if err != nil {
 		return err
 	}
-	if d.Share == nil {
+	if d.Stored().At.Shared() == nil {
 		return errors.New("all ranks have all examples")
 	}
-	got, err := m.Predict(t.Context(), e, d.Examples)
+	got, err := m.Predict(t.Context(), e, d)
 	if err != nil || !slices.Equal(got, classes) {
 		return fmt.Errorf("found other classes, %v", err)
 	}
-	all, err := m.Scores(t.Context(), e, d.Examples)
+	all, err := m.Scores(t.Context(), e, d)
 	if err != nil || !slices.Equal(all, scores) {
 		return fmt.Errorf("found other scores, %v", err)
 	}

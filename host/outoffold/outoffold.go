@@ -138,9 +138,10 @@ func part(
 	h *judge.HeldOut, data *dataset.Dataset, f int,
 ) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
 	fit, rest = judge.Divide(h.Fold, f)
-	some, release, err := judge.Keep(data.Examples, data.Y, fit)
+	some, release, err := judge.Keep(data.Stored(), data.Y, fit)
 	without := *data
-	without.Examples, without.Y, without.SHA256 = some.X, some.Y, ""
+	without.Put(some.X)
+	without.Y, without.SHA256 = some.Y, ""
 	return &without, fit, rest, release, err
 }
 
@@ -162,7 +163,7 @@ func train(
 		return nil, err
 	}
 	size := max(1, judge.BlockValues/max(1, data.D))
-	if data.Share != nil {
+	if data.Stored().At.Shared() != nil {
 		size = len(rest) // of which each rank has some
 	}
 	for block := range slices.Chunk(rest, max(1, size)) {
@@ -177,7 +178,7 @@ func train(
 func score(
 	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e engine.Engine, m *model.Model, which []int,
 ) error {
-	x, release, err := data.Keep(which)
+	x, release, err := data.Stored().Keep(which)
 	defer release()
 	if err != nil {
 		return err

@@ -141,10 +141,10 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	p := c.params
 	p.Correction, p.Clean = candidates[number].Correction, candidates[number].Clean
 	if p.L2.Search {
-		p.L2 = L2(softLambda * meanSquared(c.problem.X, c.problem.Bias) / float64(len(fit)))
+		p.L2 = L2(softLambda * meanSquared(c.problem.Rows(), c.problem.Bias) / float64(len(fit)))
 	}
 	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
-	fitted, release, err := c.problem.X.Keep(fit)
+	fitted, release, err := c.problem.Rows().Keep(fit)
 	defer release()
 	if err != nil {
 		return 0, err
@@ -152,7 +152,7 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	if err := learn(ctx, &p, c.problem.On(fitted, y), v); err != nil {
 		return 0, err
 	}
-	judged, release, err := c.problem.X.Keep(rest)
+	judged, release, err := c.problem.Rows().Keep(rest)
 	defer release()
 	if err != nil {
 		return 0, err

@@ -41,7 +41,7 @@ func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, e
 	}
 	p, v := l.Params, engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
 	p.Iterations = min(p.Iterations, sampleIterations)
-	sample, release, err := l.problem.X.Keep(some)
+	sample, release, err := l.problem.Rows().Keep(some)
 	defer release()
 	if err != nil {
 		return learners.Step{}, err

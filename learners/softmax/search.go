@@ -81,12 +81,12 @@ func (s *search) check(size int) error {
 
 // meanSquared returns the mean squared length of the examples without the bias column; 1 if
 // they are all 0. The sums are in float64, each of rowsPerSum examples in order.
-func meanSquared(x dataset.Examples, bias bool) float64 {
+func meanSquared(x dataset.Stored, bias bool) float64 {
 	const rowsPerSum = 1024
 	sum := 0.0
 	for _, part := range x.RowSums(rowsPerSum, func(from, to int) (part float64) {
 		for i := from; i < to; i++ {
-			for _, v := range withoutBias(x, i, bias) {
+			for _, v := range withoutBias(x.Examples, i, bias) {
 				part += float64(v) * float64(v) // exact, so that fused or not is the same
 			}
 		}

@@ -133,7 +133,7 @@ func (l *run) begin() {
 	l.state.Stage, l.state.Crossing.W = learning, make([][]float32, l.Folds)
 	lambda := l.L2.Lambda
 	if l.L2.Search {
-		lambda = l.noise.lambda() * meanSquared(l.problem.X, l.problem.Bias)
+		lambda = l.noise.lambda() * meanSquared(l.problem.Rows(), l.problem.Bias)
 	}
 	l.state.Search.Lambda = lambda
 	l.deal()
@@ -147,7 +147,7 @@ func (l *run) known() {
 		l.found()
 		return
 	}
-	squared := meanSquared(l.problem.X, l.problem.Bias)
+	squared := meanSquared(l.problem.Rows(), l.problem.Bias)
 	if l.crosses() {
 		l.state.Search.Lambda = softLambda * squared / float64(l.problem.X.N)
 		l.found()

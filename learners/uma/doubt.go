@@ -13,7 +13,7 @@ type spread struct {
 
 // newSpread returns the spread of a problem whose inverse is v, none if nothing is doubted or
 // labels are right.
-func newSpread(v *confusion.Inverse, x dataset.Examples, doubt float64) (s spread) {
+func newSpread(v *confusion.Inverse, x dataset.Stored, doubt float64) (s spread) {
 	if doubt == 0 {
 		return s
 	}

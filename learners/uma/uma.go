@@ -60,7 +60,7 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, err
 	}
 	l := newRun(*p, cells, inverse, problem.Seed)
-	l.spread = newSpread(inverse, problem.X, p.Doubt)
+	l.spread = newSpread(inverse, problem.Rows(), p.Doubt)
 	return l, nil
 }
 

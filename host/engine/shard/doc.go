@@ -8,5 +8,5 @@
 // whole and evaluations are cut between blocks of 256. Who uses the engine need not know.
 //
 // What joins the machines is a ranks.Reducer. Of examples of which each rank has a part
-// ([dataset.Share]) each rank's engines take that part.
+// ([dataset.Stored]) each rank's engines take that part.
 package shard

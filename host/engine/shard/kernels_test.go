@@ -127,7 +127,7 @@ func TestKernelParts(t *testing.T) {
 			}
 			h := sha256.New()
 			for _, part := range parts {
-				s, err := m.Scores(t.Context(), e, part.Examples)
+				s, err := m.Scores(t.Context(), e, part)
 				if err != nil {
 					return "", err
 				}
@@ -188,19 +188,19 @@ func TestKernelTraffic(t *testing.T) {
 		}
 		rbf := kernel.Function{Kind: kernel.RBF, Gamma: 0.1}
 		step := sent(meter)
-		basis, err := pca.Fit(t.Context(), e, read.Examples,
+		basis, err := pca.Fit(t.Context(), e, read,
 			pca.Options{Function: rbf, Landmarks: m, Components: 5})
 		centring := 2 * inOrder(m, 8, 1) // of kernel values, and of features
 		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+40, 4*m*d+4*d+4*m*m, err); err != nil {
 			return err
 		}
-		z, err := featuremap.Components(t.Context(), e, basis, read.Examples)
+		z, err := featuremap.Components(t.Context(), e, basis, read)
 		if err := step("components", 24, 0, err); err != nil {
 			return err
 		}
-		z.Release()
+		z.Close()
 		o := means.Options{Function: rbf, Atoms: m}
-		_, err = means.Fit(t.Context(), e, read.Examples, read.Y, q, o)
+		_, err = means.Fit(t.Context(), e, read, read.Y, q, o)
 		n := int64(read.N) // all of so few are in the sample on which errors are measured
 		bytes := 4*d*(m+m+n+n) + 4*m*m + 4*q*(m+n) + 8*n
 		return step("kernel means", inOrder(q*(m+n), 4, 16)+3*16, bytes, err)

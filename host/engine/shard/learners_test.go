@@ -194,7 +194,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Share == nil {
+			if r != nil && d.Stored().At.Shared() == nil {
 				return "", errors.New("all ranks have all examples")
 			}
 			noise, err := confusion.Pairwise(d.Classes, 0.1)
@@ -210,7 +210,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if r != nil && d.Share == nil {
+			if r != nil && d.Stored().At.Shared() == nil {
 				return "", errors.New("nobody can give back what ranks share")
 			}
 			if err := d.Close(); err != nil {
@@ -220,7 +220,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			s, err := m.Scores(t.Context(), e, parts[1].Examples)
+			s, err := m.Scores(t.Context(), e, parts[1])
 			h := sha256.New()
 			for _, v := range []any{held.Scores, held.Temperature, s, m.W, m.Meta.Temperature} {
 				binary.Write(h, binary.LittleEndian, v)
@@ -312,7 +312,7 @@ func TestLearnersShare(t *testing.T) {
 					o := o
 					o.Ranks = r
 					d, err := dataset.Read(t.Context(), path, o)
-					if err == nil && d.Share == nil {
+					if err == nil && d.Stored().At.Shared() == nil {
 						err = errors.New("all ranks have all examples")
 					}
 					return d, err

@@ -21,7 +21,7 @@ func (e *sharded) judge(
 	op string, x dataset.Stored, y []int32, c cuts, f numerics.FixedPoint,
 	check func(x dataset.Stored, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
 ) (numerics.FixedPoint, error) {
-	if e.all == 1 || x.N < 1 || x.Share == nil && x.Check() != nil || y != nil && len(y) != x.N {
+	if e.all == 1 || x.N < 1 || x.At.Shared() == nil && x.Check() != nil || y != nil && len(y) != x.N {
 		return check(x, y, f)
 	}
 	from, to := e.own(c)

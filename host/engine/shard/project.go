@@ -14,7 +14,7 @@ import (
 func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
 	x := rows.Stored()
 	c, width := e.cut(x, step), p.Width()
-	sound := x.N > 0 && (x.Share != nil || x.Check() == nil) && width > 0
+	sound := x.N > 0 && (x.At.Shared() != nil || x.Check() == nil) && width > 0
 	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
 		if err := enginecheck.Project("project", dst, x, p); err != nil {
 			return err

@@ -158,12 +158,13 @@ type cuts []int
 // engines of each.
 func (e *sharded) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
-	if x.Share == nil || len(x.Share.Ends) != e.all+1 {
+	shared := x.At.Shared()
+	if shared == nil || len(shared.Ends) != e.all+1 {
 		e.cutPart(c, 0, len(c)-1, 0, x.N, step)
 		return c
 	}
 	for rank := range e.all {
-		e.cutPart(c, e.first[rank], e.first[rank+1], x.Share.Ends[rank], x.Share.Ends[rank+1], step)
+		e.cutPart(c, e.first[rank], e.first[rank+1], shared.Ends[rank], shared.Ends[rank+1], step)
 	}
 	return c
 }

@@ -24,46 +24,46 @@ type Map struct {
 // x.N × Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors: those
 // of pca.Fit, Engine.Project, dataset.Fit and Apply.
 func Fit(
-	ctx context.Context, e engine.Engine, x dataset.Examples, o pca.Options, steps dataset.Steps,
-) (*Map, dataset.Examples, error) {
+	ctx context.Context, e engine.Engine, x dataset.Rows, o pca.Options, steps dataset.Steps,
+) (*Map, dataset.Stored, error) {
 	basis, err := pca.Fit(ctx, e, x, o)
 	if err != nil {
-		return nil, dataset.Examples{}, err
+		return nil, dataset.Stored{}, err
 	}
 	return New(ctx, e, basis, x, steps)
 }
 
 // New makes a map of a basis, however that was fitted, to prepared examples x. Otherwise it is Fit.
 func New(
-	ctx context.Context, e engine.Engine, basis *pca.Basis, x dataset.Examples, steps dataset.Steps,
-) (*Map, dataset.Examples, error) {
+	ctx context.Context, e engine.Engine, basis *pca.Basis, x dataset.Rows, steps dataset.Steps,
+) (*Map, dataset.Stored, error) {
 	z, err := Components(ctx, e, basis, x)
 	if err != nil {
-		return nil, dataset.Examples{}, err
+		return nil, dataset.Stored{}, err
 	}
 	k := &Map{Basis: basis}
 	if k.Preparation, err = dataset.Fit(steps, z); err != nil {
-		z.Release()
-		return nil, dataset.Examples{}, err
+		z.Close()
+		return nil, dataset.Stored{}, err
 	}
 	if z, err = k.prepare(z); err != nil {
-		return nil, dataset.Examples{}, err
+		return nil, dataset.Stored{}, err
 	}
 	return k, z, nil
 }
 
 // prepare returns components as a learner sees them. Nobody may use z any more.
-func (k *Map) prepare(z dataset.Examples) (dataset.Examples, error) {
-	out, err := k.Preparation.ApplyOver(z)
-	z.Release() // which is of another memory, if ranks share it
+func (k *Map) prepare(z dataset.Stored) (dataset.Stored, error) {
+	out, err := k.Preparation.ApplyTo(z, dataset.InPlace)
+	z.Close() // which is of another memory, if ranks share it
 	return out, err
 }
 
 // Apply returns what a learner sees of prepared examples x, dense, x.N ×
 // Preparation.Width(). Where ranks share x, which it takes all, they share that, too, and give
-// it back by Release. A cancelled ctx ends it with ctx's error. Other errors: those of
+// it back by Close. A cancelled ctx ends it with ctx's error. Other errors: those of
 // Basis.Project and Preparation.Apply.
-func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (dataset.Examples, error) {
+func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (dataset.Stored, error) {
 	z, err := Components(ctx, e, k.Basis, x)
 	if err != nil {
 		return z, err
@@ -74,22 +74,22 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (d
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
 // is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
 func Components(
-	ctx context.Context, e engine.Engine, b *pca.Basis, x dataset.Examples,
-) (dataset.Examples, error) {
-	z := dataset.Examples{N: x.N, D: b.Axes.Q}
-	if x.Share != nil {
-		z, err := x.Like(z.D)
-		if err == nil {
+	ctx context.Context, e engine.Engine, b *pca.Basis, rows dataset.Rows,
+) (z dataset.Stored, err error) {
+	x := rows.Stored()
+	if x.At.Shared() != nil {
+		if z, err = x.Like(b.Axes.Q); err == nil {
 			err = b.Project(ctx, e, z.X, x)
 		}
 		if err != nil {
-			z.Release()
+			z.Close()
 		}
 		return z, err
 	}
+	z.N, z.D = x.N, b.Axes.Q
 	what := fmt.Sprintf("%d components of %d examples", z.D, z.N)
 	if err := memory.Check(memory.Product(z.N, z.D, 4), what); err != nil {
-		return dataset.Examples{}, err
+		return z, err
 	}
 	z.X = make([]float32, z.N*z.D, z.N*z.D+z.N) // with room for a bias
 	return z, b.Project(ctx, e, z.X, x)
@@ -110,7 +110,7 @@ func (k *Map) Blocks(
 		if err != nil {
 			return err
 		}
-		if err := use(z); err != nil {
+		if err := use(z.Examples); err != nil {
 			return err
 		}
 	}

@@ -30,12 +30,12 @@ const (
 // those of FindPCA, of the search, and of featuremap.Fit.
 func (k *Options) Fit(
 	ctx context.Context, p *learners.Problem, l Learning,
-) (*featuremap.Map, dataset.Examples, error) {
+) (*featuremap.Map, dataset.Stored, error) {
 	if own, ok := l.Learner.(learners.Mapper); ok {
 		return k.fitOwnMap(ctx, p, l, own)
 	}
-	none := dataset.Examples{}
-	x := p.X
+	none := dataset.Stored{}
+	x := p.Rows()
 	o, note, err := k.FindPCA(p.Engine, x, p.Seed)
 	if err != nil {
 		return nil, none, err

@@ -24,7 +24,7 @@ func longestMean(
 	if err != nil {
 		return f, err
 	}
-	lengths, within, err := means.Lengths(ctx, p.Engine, p.X, p.Y, p.Q, inverse.V, functions, p.Seed)
+	lengths, within, err := means.Lengths(ctx, p.Engine, p.Rows(), p.Y, p.Q, inverse.V, functions, p.Seed)
 	if err != nil {
 		return f, err
 	}

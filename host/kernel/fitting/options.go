@@ -78,7 +78,8 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 // Plan returns the memory and time of the fit to examples x, of this rank if ranks share them. It reads
 // their number alone.
 // Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for it and the components.
-func (k *Options) Plan(x dataset.Examples) (pca.Plan, error) {
+func (k *Options) Plan(rows dataset.Rows) (pca.Plan, error) {
+	x := rows.Stored()
 	p, err := pca.NewPlan(x, k.PCA(x.N, x.D, 0))
 	if err != nil {
 		return p, err
@@ -103,11 +104,12 @@ func (k *Options) MostComponents(n, d int) int {
 // set. note tells the user that γ; it is "" if γ was given, or is only where Search or Mean begins.
 // Errors: those of Plan and pca.MedianGamma.
 func (k *Options) FindPCA(
-	e engine.Engine, x dataset.Examples, seed uint64,
+	e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
+	x := rows.Stored()
 	o = k.PCA(x.N, x.D, seed)
 	_, err = k.Plan(x)
-	if err := x.Share.Agree(err); err != nil {
+	if err := x.Agree(err); err != nil {
 		return o, "", err
 	}
 	o.Function, note, err = k.findFunction(e, x, seed)
@@ -115,7 +117,7 @@ func (k *Options) FindPCA(
 }
 
 // findFunction returns the kernel function, with γ as FindPCA finds it, and its note.
-func (k *Options) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (kernel.Function, string, error) {
+func (k *Options) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (kernel.Function, string, error) {
 	f := k.Function
 	if !k.findsGamma() {
 		return f, "", nil

@@ -18,9 +18,9 @@ func HasOwnMap(l learners.Params) bool {
 // fitOwnMap is Fit for a learner with a kernel map of its own, whose numbers are not prepared.
 func (k *Options) fitOwnMap(
 	ctx context.Context, p *learners.Problem, l Learning, own learners.Mapper,
-) (*featuremap.Map, dataset.Examples, error) {
-	none := dataset.Examples{}
-	f, note, err := k.findFunction(p.Engine, p.X, p.Seed)
+) (*featuremap.Map, dataset.Stored, error) {
+	none := dataset.Stored{}
+	f, note, err := k.findFunction(p.Engine, p.Rows(), p.Seed)
 	if err != nil {
 		return nil, none, err
 	}
@@ -44,7 +44,7 @@ func (k *Options) fitOwnMap(
 	if err != nil {
 		return nil, none, err
 	}
-	return featuremap.New(ctx, p.Engine, basis, p.X, dataset.Steps{})
+	return featuremap.New(ctx, p.Engine, basis, p.Rows(), dataset.Steps{})
 }
 
 // fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA. note
@@ -54,19 +54,17 @@ func fitBasis(
 ) (*pca.Basis, error) {
 	own, ok := l.(learners.Mapper)
 	if !ok {
-		return pca.Fit(ctx, p.Engine, p.X, o)
+		return pca.Fit(ctx, p.Engine, p.Rows(), o)
 	}
 	if note == nil {
 		note = func(string, ...any) {}
 	}
 	b := &pca.Basis{Cosine: o.Cosine}
-	x, err := b.Prepare(p.X)
+	x, release, err := b.Prepare(p.Rows())
 	if err != nil {
 		return nil, err
 	}
-	if x.Share != p.X.Share {
-		defer x.Release()
-	}
+	defer release()
 	if b.Projection, err = own.FitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type Trial struct {
 // and returns them and the place of the best, the first of those with the least estimated
 // error. A cancelled ctx ends it with ctx's error.
 func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, best int, err error) {
-	x, y := p.X, p.Y
+	x, y := p.Rows(), p.Y
 	fit, rest := judge.HoldOutFifth(y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held out; name a gamma")
@@ -84,8 +84,8 @@ func (s Search) Find(ctx context.Context, p *learners.Problem) (trials []Trial, 
 				s.OnTrial(trial)
 			}
 		}
-		fitted.X.Release()
-		held.X.Release()
+		fitted.X.Close()
+		held.X.Close()
 	}
 	return trials, best, nil
 }
@@ -116,16 +116,16 @@ func (s Search) try(
 	if err != nil {
 		return 0, err
 	}
-	x, err := preparation.Apply(train.X)
+	x, err := preparation.ApplyTo(train.X)
 	if err != nil {
 		return 0, err
 	}
-	defer x.Release()
-	held, err := preparation.Apply(test.X)
+	defer x.Close()
+	held, err := preparation.ApplyTo(test.X)
 	if err != nil {
 		return 0, err
 	}
-	defer held.Release()
+	defer held.Close()
 	on := p.On(x, train.Y)
 	on.Bias, on.OwnMap = steps.Bias, HasOwnMap(s.Learning.Learner)
 	w, err := s.Learning.Learn(ctx, on, s.Learning.MaxSteps)

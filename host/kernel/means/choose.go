@@ -62,7 +62,7 @@ func (s *sample) choose(m *Means) error {
 		m.Rows = append(m.Rows, row)
 	}
 	slices.Sort(m.Rows)
-	m.Landmarks = s.exact.Landmarks.Pick(m.Rows)
+	m.Landmarks = s.x.Pick(m.Rows)
 	m.Axes = engine.NewWeights(len(s.sizes), len(m.Rows))
 	for l, row := range m.Rows {
 		m.Axes.Row(int(s.y[row]))[l] = float32(weights[row])
@@ -112,11 +112,11 @@ func (s *sample) shares(n int) ([]int, error) {
 }
 
 // of returns the examples of a class, which are all if there is no other, until release is called.
-func (s *sample) of(rows []int) (x dataset.Examples, release func(), err error) {
-	if len(rows) == s.exact.Landmarks.N {
-		return s.exact.Landmarks, func() {}, nil
+func (s *sample) of(rows []int) (x dataset.Stored, release func(), err error) {
+	if len(rows) == s.x.N {
+		return s.x, func() {}, nil
 	}
-	return s.exact.Landmarks.Keep(rows)
+	return s.x.Keep(rows)
 }
 
 // draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of 100.
@@ -196,7 +196,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
-	target, err := s.meansOf(x)
+	target, err := s.meansOf(x.Examples)
 	if err != nil {
 		return nil, 0, err
 	}

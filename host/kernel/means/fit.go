@@ -71,26 +71,27 @@ const errorRows = 4096
 // Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values of its own examples alone,
 // unless all are atoms or it herds: for these it has all examples.
 func Fit(
-	ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
+	ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, o Options,
 ) (*Means, error) {
+	x := rows.Stored()
 	if err := o.check(x.N); err != nil {
 		return nil, err
 	}
 	if o.Atoms == 0 && o.Within == 0 || o.Choice == Herding {
-		x = x.Whole()
+		x = x.Whole().Stored()
 	}
-	sizes, err := countClasses(x, y, q)
+	sizes, err := countClasses(x.Examples, y, q)
 	if err != nil {
 		return nil, err
 	}
-	exact := engine.Projection{Function: o.Function, Landmarks: x}
-	if x.Share == nil { // else each rank makes its own weights
-		if exact, err = Exact(x, y, q, o.Function); err != nil {
+	exact := engine.Projection{Function: o.Function, Landmarks: x.Examples}
+	if x.At.Shared() == nil { // else each rank makes its own weights
+		if exact, err = Exact(x.Examples, y, q, o.Function); err != nil {
 			return nil, err
 		}
 	}
 	m := &Means{Projection: exact, Error: make([]float64, q), Statistical: make([]float64, q)}
-	s := &sample{ctx: ctx, e: e, exact: exact, y: y, sizes: sizes, o: o}
+	s := &sample{ctx: ctx, e: e, x: x, exact: exact, y: y, sizes: sizes, o: o}
 	s.radius = math.Sqrt(slices.Max(pca.SquaredLengths(o.Function, x)))
 	for k, n := range sizes {
 		m.Statistical[k] = s.deviation(s.radius, n)
@@ -124,7 +125,8 @@ type sample struct {
 	ctx   context.Context
 	task  *progress.Task // of which the choice for a class is a part
 	e     engine.Engine
-	exact engine.Projection // its landmarks are the examples; of those that ranks share it has no axes
+	x     dataset.Stored
+	exact engine.Projection // the landmarks are the examples; where ranks share them it has no axes
 	y     []int32
 	sizes []int // examples of each class
 	o     Options
@@ -193,7 +195,7 @@ func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error)
 // exactAt returns the exact means at examples rows. One reading of all examples has those of the sample of errors too.
 func (s *sample) exactAt(rows []int) ([]float32, error) {
 	s.rows = s.errorSample()
-	means, err := s.exactOf(s.exact.Landmarks.Pick(slices.Concat(rows, s.rows)))
+	means, err := s.exactOf(s.x.Pick(slices.Concat(rows, s.rows)))
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +207,7 @@ func (s *sample) exactAt(rows []int) ([]float32, error) {
 // residuals returns the mean of ω_k - ω̂_k over the examples of class k in the sample.
 func (s *sample) residuals(p engine.Projection) ([]float64, error) {
 	q := p.Axes.Q
-	near, err := s.project(s.exact.Landmarks.Pick(s.rows), p)
+	near, err := s.project(s.x.Pick(s.rows), p)
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,11 @@ type Length struct {
 // could be, all together, in 95 samples of 100 (Theorem 6). Errors: engine.ErrShape, engine.ErrLabel, those of
 // a function, and those of Engine.Project.
 func Lengths(
-	ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, inverse []float64,
+	ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, inverse []float64,
 	functions []kernel.Function, seed uint64,
 ) (lengths []Length, within float64, err error) {
+	given := rows.Stored()
+	x := given.Examples
 	if _, err := countClasses(x, y, q); err != nil {
 		return nil, 0, err
 	}
@@ -51,9 +53,10 @@ func Lengths(
 		for at, i := range rows {
 			some[at] = y[i]
 		}
-		x, y = x.Pick(rows), some
+		x, y = given.Pick(rows), some
+	} else {
+		x = given.Whole()
 	}
-	x = x.Whole()
 	s := sample{ctx: ctx, e: e}
 	linear := kernel.Function{Kind: kernel.Linear}
 	dots, err := s.project(x, engine.Projection{Function: linear, Landmarks: x})

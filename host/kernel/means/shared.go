@@ -6,11 +6,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // exactOf returns the numbers of the exact means at some examples, of which a rank has all.
 func (s *sample) exactOf(at dataset.Examples) ([]float32, error) {
-	if s.exact.Landmarks.Share == nil {
+	if s.x.At.Shared() == nil {
 		return s.project(at, s.exact)
 	}
 	return s.sharedMeans(at)
@@ -26,17 +27,17 @@ const (
 // chunk of 256 (clause 1): ranks, whose examples begin with a chunk, find those of their chunks at the same time, and
 // then add them one after the other. It takes all ranks.
 func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
-	x, q := s.exact.Landmarks, len(s.sizes)
+	ends, q := s.x.At.Shared().Ends, len(s.sizes)
 	most := 0 // chunks of a rank
-	for k, end := range x.Share.Ends[1:] {
-		most = max(most, (end-x.Share.Ends[k]+numerics.Chunk-1)/numerics.Chunk)
+	for k, end := range ends[1:] {
+		most = max(most, (end-ends[k]+numerics.Chunk-1)/numerics.Chunk)
 	}
 	rows := max(keptRows, keptNumbers/(q*most))
 	means := make([]float32, at.N*q)
 	for from := 0; from < at.N; from += rows {
 		to := min(from+rows, at.N)
 		chunks, failed := s.chunks(at.Part(from, to))
-		err := dataset.InOrder(x.Share, means[from*q:to*q], 16, func(sums []float32, first, last int) error {
+		err := store.InOrder(s.x.At, means[from*q:to*q], 16, func(sums []float32, first, last int) error {
 			for _, numbers := range chunks {
 				for i, v := range numbers[first:last] {
 					sums[i] += v
@@ -54,8 +55,8 @@ func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
 // chunks returns what each chunk of this rank's examples adds to the means at some examples. The engine is given
 // several chunks at once, each with axes of its own that are 0 for the others, which changes no bit of a sum.
 func (s *sample) chunks(at dataset.Examples) (numbers [][]float32, err error) {
-	first, _ := s.exact.Landmarks.Own()
-	e, own := engine.Own(s.e, s.exact.Landmarks)
+	first, _ := s.x.Own()
+	e, own := engine.Own(s.e, s.x)
 	q := len(s.sizes)
 	for from, step := 0, numerics.Chunk*chunksTogether(own.D, q); from < own.N; from += step {
 		if err := s.ctx.Err(); err != nil {

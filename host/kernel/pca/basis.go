@@ -32,12 +32,9 @@ type Basis struct {
 }
 
 // Prepare returns x as the projection wants it: itself, or for Cosine a copy with rows of
-// length 1. The error is that of dataset.Preparation.Apply.
-func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
-	if !b.Cosine {
-		return x, nil
-	}
-	return unitRows(x)
+// length 1, until release is called. The error is that of dataset.Preparation.ApplyTo.
+func (b *Basis) Prepare(rows dataset.Rows) (x dataset.Stored, release func(), err error) {
+	return unitRows(rows.Stored(), b.Cosine)
 }
 
 // Project writes the D components of each example of x to dst, x.N × D row-major. A
@@ -45,23 +42,22 @@ func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
 // those of Prepare and of Engine.Project.
 //
 // Where ranks share x it takes all of them; each writes the components of its own examples, and no others.
-func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples) error {
-	if err := x.Share.Agree(x.Check()); err != nil {
+func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32, rows dataset.Rows) error {
+	x := rows.Stored()
+	if err := x.Agree(x.Check()); err != nil {
 		return err
 	}
-	prepared, err := b.Prepare(x)
+	prepared, release, err := b.Prepare(x)
 	if err != nil {
 		return err
 	}
-	if x.Share == nil {
-		return project(ctx, e, dst, prepared, b.Projection)
-	}
-	if prepared.Share != x.Share {
-		defer prepared.Release()
+	defer release()
+	if x.At.Shared() == nil {
+		return project(ctx, e, dst, prepared.Examples, b.Projection)
 	}
 	from, to := x.Own()
 	own, some := engine.Own(e, prepared)
-	return x.Share.Agree(projectOwn(ctx, own, dst[from*b.Width():to*b.Width()], some, b.Projection))
+	return x.Agree(projectOwn(ctx, own, dst[from*b.Width():to*b.Width()], some, b.Projection))
 }
 
 // projectOwn is project for what a rank has of examples, which may be none.
@@ -154,11 +150,16 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 	b.Explained = explained / b.Variance
 }
 
-// unitRows scales each row to length 1, as the preparation step l2 does. Where ranks share x it takes all of them.
-func unitRows(x dataset.Examples) (dataset.Examples, error) {
+// unitRows returns x, or if unit is set a copy whose rows have length 1, as the preparation step l2 has it,
+// until release is called. It asks all ranks.
+func unitRows(x dataset.Stored, unit bool) (_ dataset.Stored, release func(), err error) {
+	if !unit {
+		return x, func() {}, nil
+	}
 	p, err := dataset.Fit(dataset.Steps{L2: true}, x)
 	if err != nil {
-		return x, err
+		return x, nil, err
 	}
-	return p.Apply(x)
+	scaled, err := p.ApplyTo(x)
+	return scaled, scaled.Close, err
 }

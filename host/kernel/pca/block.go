@@ -3,8 +3,8 @@ package pca
 import (
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // part is how many examples are worked on together. Sums over examples are added part by
@@ -72,9 +72,9 @@ func partSums[T float32 | float64](x []T, b int) [][]float64 {
 }
 
 // meansOfParts returns the mean of each of b columns over n examples, given the sums of parts of those of this rank.
-func meansOfParts(share *dataset.Share, sums [][]float64, b, n int) ([]float64, error) {
+func meansOfParts(at *store.Store, sums [][]float64, b, n int) ([]float64, error) {
 	mean := make([]float64, b)
-	err := dataset.InOrder(share, mean, 1, func(total []float64, from, to int) error {
+	err := store.InOrder(at, mean, 1, func(total []float64, from, to int) error {
 		for _, s := range sums {
 			for j, v := range s[from:to] {
 				total[j] += v

@@ -26,28 +26,28 @@ type Cover struct {
 // most, by KMeans, and mostly far less often by Farthest. Where ranks share x it takes all of them, and a Cover on
 // each. A cancelled ctx ends it with ctx's error. Other errors: ErrMemory, and those of Engine.Project.
 func NewCover(
-	ctx context.Context, e engine.Engine, x dataset.Examples, f kernel.Function, k int, choice string, seed uint64,
+	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string, seed uint64,
 ) (*Cover, error) {
-	return GrowCover(ctx, e, x, f, k, choice, seed, func(*Cover) bool { return false })
+	return GrowCover(ctx, e, rows, f, k, choice, seed, func(*Cover) bool { return false })
 }
 
 // GrowCover is NewCover with k centres or as many as are enough, which is asked after each of them.
 func GrowCover(
-	ctx context.Context, e engine.Engine, x dataset.Examples, f kernel.Function, k int, choice string, seed uint64,
+	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, choice string, seed uint64,
 	enough func(*Cover) bool,
 ) (c *Cover, err error) {
-	together := choice != KMeans
+	x, together := rows.Stored(), choice != KMeans
 	need := memory.Sum(KernelRowsBytes(x.N, together), memory.Product(x.N, 20))
-	if err := x.Share.Agree(memory.Check(need, "the distances of the examples from centres")); err != nil {
+	if err := x.Agree(memory.Check(need, "the distances of the examples from centres")); err != nil {
 		return nil, err
 	}
 	c = &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}
 	self := SquaredLengths(f, x)
-	rows, err := NewKernelRows(e, x, f, together)
+	values, err := NewKernelRows(e, x, f, together)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+	defer func() { err = errors.Join(err, values.Close()) }()
 	_, task := progress.Begin(ctx, progress.Work{Name: "landmarks", Unit: "landmark", Total: int64(k), AtMost: true})
 	defer task.End()
 	rng := newRand(seed)
@@ -57,13 +57,13 @@ func GrowCover(
 		if !together || len(c.Rows) == 0 {
 			soon = nil
 		}
-		values, err := rows.Row(ctx, next, soon)
+		row, err := values.Row(ctx, next, soon)
 		if err != nil {
 			return nil, err
 		}
 		total, farthest := 0.0, 0
 		for i := range x.N {
-			distance := max(0, self[i]+self[next]-2*float64(values[i]))
+			distance := max(0, self[i]+self[next]-2*float64(row[i]))
 			if len(c.Rows) == 0 || distance < c.Distances[i] {
 				c.Distances[i], c.Nearest[i] = distance, int32(len(c.Rows))
 			}

@@ -22,7 +22,8 @@ import (
 //
 // Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values and features of its own
 // examples alone, if there are landmarks; without any it has all examples, as each of these is a landmark then.
-func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
+func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*Basis, error) {
+	x := rows.Stored()
 	plan, err := NewPlan(x, o)
 	if err == nil {
 		err = o.check(x.N, x.D)
@@ -30,20 +31,14 @@ func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*
 	if err == nil {
 		err = x.Check()
 	}
-	if err := x.Share.Agree(err); err != nil {
+	if err := x.Agree(err); err != nil {
 		return nil, err
 	}
-	given := x.Share
-	if o.Cosine {
-		if x, err = unitRows(x); err != nil {
-			return nil, err
-		}
+	x, release, err := unitRows(x, o.Cosine)
+	if err != nil {
+		return nil, err
 	}
-	defer func() {
-		if x.Share != given { // made here
-			x.Release()
-		}
-	}()
+	defer release()
 	if equal, err := allEqual(x); equal || err != nil {
 		return nil, cmp.Or(err, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N))
 	}
@@ -183,24 +178,25 @@ func selfValue(f kernel.Function, x dataset.Examples, i int) float64 {
 
 // SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them. Where ranks share x it takes
 // all of them.
-func SquaredLengths(f kernel.Function, x dataset.Examples) []float64 {
-	return x.RowSums(1, func(from, _ int) float64 { return selfValue(f, x, from) })
+func SquaredLengths(f kernel.Function, rows dataset.Rows) []float64 {
+	x := rows.Stored()
+	return x.RowSums(1, func(from, _ int) float64 { return selfValue(f, x.Examples, from) })
 }
 
 // allEqual says whether all examples have the values of the first.
-func allEqual(x dataset.Examples) (bool, error) {
+func allEqual(x dataset.Stored) (bool, error) {
 	first := x.Pick([]int{0})
 	columns, values := first.Columns, first.Values
 	from, to := x.Own()
 	for i := from; i < to; i++ {
 		if !x.Sparse() && !slices.Equal(x.Row(i), first.Row(0)) {
-			return x.Share.Everywhere(false)
+			return x.At.Shared().Everywhere(false)
 		}
 		if x.Sparse() {
 			if c, v := x.SparseRow(i); !slices.Equal(c, columns) || !slices.Equal(v, values) {
-				return x.Share.Everywhere(false)
+				return x.At.Shared().Everywhere(false)
 			}
 		}
 	}
-	return x.Share.Everywhere(true)
+	return x.At.Shared().Everywhere(true)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // KernelRows answers with kernel values of all n examples with one of them, for methods that take one
@@ -20,7 +21,7 @@ import (
 // values of them are computed for the one example alone, and lengths of examples once.
 type KernelRows struct {
 	loaded  engine.Scorer // of x, for a batch
-	x       dataset.Examples
+	x       dataset.Stored
 	f       kernel.Function
 	lengths []float32 // ⟨x,x⟩, if f wants them
 	values  []float32 // n: the last answer
@@ -47,7 +48,8 @@ const (
 // NewKernelRows returns the kernel values of x by f on an engine, of which none are computed yet: it is asked for
 // one example at a time, or for several together, which pays where the next ones can be told. Where ranks share x it
 // takes all of them, and so does each answer, which all have. Errors: those of Engine.Load.
-func NewKernelRows(e engine.Engine, x dataset.Examples, f kernel.Function, together bool) (*KernelRows, error) {
+func NewKernelRows(e engine.Engine, rows dataset.Rows, f kernel.Function, together bool) (*KernelRows, error) {
+	x := rows.Stored()
 	r := &KernelRows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N), known: make([]bool, x.N)}
 	r.batch, r.most = keptRows(x.N, together)
 	var err error
@@ -64,7 +66,7 @@ func NewKernelRows(e engine.Engine, x dataset.Examples, f kernel.Function, toget
 				lengths[i] = numerics.Dot(row, row)
 			}
 		})
-		if r.lengths, err = dataset.AllRows(x, lengths, 1, nil); err != nil {
+		if r.lengths, err = store.AllRows(x.At, x.N, lengths, 1, nil); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
 	}

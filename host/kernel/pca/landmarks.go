@@ -16,14 +16,17 @@ const medianRows = 1000
 // MedianGamma returns γ = 1 / median ‖x_i - x_j‖² over all pairs of up to 1000 examples,
 // chosen by seed: the usual first guess for an rbf kernel function. Error: ErrConstant if
 // more than half of the pairs are equal, and those of Engine.Project.
-func MedianGamma(e engine.Engine, x dataset.Examples, seed uint64) (float32, error) {
+func MedianGamma(e engine.Engine, rows dataset.Rows, seed uint64) (float32, error) {
+	given := rows.Stored()
+	x := given.Examples
 	if x.N < 2 {
 		return 0, fmt.Errorf("%w: found %d examples, wanted at least 2", ErrOptions, x.N)
 	}
 	if x.N > medianRows {
-		x = x.Pick(uniform(x.N, medianRows, newRand(seed)))
+		x = given.Pick(uniform(x.N, medianRows, newRand(seed)))
+	} else {
+		x = given.Whole()
 	}
-	x = x.Whole()
 	products := make([]float32, x.N*x.N)
 	if err := e.Project(products, x, engine.Projection{Function: linear, Landmarks: x}); err != nil {
 		return 0, err
@@ -53,7 +56,7 @@ func uniform(n, m int, rng *rand.Rand) []int {
 
 // choose returns the landmarks that o asks for, increasing. Distances are those in feature
 // space: κ(x,x) + κ(l,l) - 2κ(x,l).
-func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) ([]int, error) {
+func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o Options) ([]int, error) {
 	m := o.Landmarks
 	if m == x.N || o.Choice == Uniform {
 		return uniform(x.N, m, newRand(o.Seed)), nil

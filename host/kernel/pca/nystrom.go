@@ -10,10 +10,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
-func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) error {
+func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Stored, o Options) error {
 	which, err := b.choose(ctx, e, x, o)
 	if err != nil {
 		return err
@@ -54,19 +55,19 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 
 // gram returns the inner products of the m features, centred, over all examples, m × m, and the mean of each column
 // of K_nm. It sets Variance.
-func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l lower) ([]float32, []float64, error) {
+func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l lower) ([]float32, []float64, error) {
 	own, some := engine.Own(e, x)
 	panels, sums, err := b.features(ctx, own, some, l)
-	if err := x.Share.Agree(err); err != nil {
+	if err := x.Agree(err); err != nil {
 		return nil, nil, err
 	}
-	mean, err := meansOfParts(x.Share, sums, l.m, x.N)
+	mean, err := meansOfParts(x.At, sums, l.m, x.N)
 	if err != nil {
 		return nil, nil, err
 	}
 	squares, all := []float64{0}, 0.0
 	lengths := SquaredLengths(b.Function, some)
-	err = dataset.InOrder(x.Share, squares, 1, func(sum []float64, _, _ int) error {
+	err = store.InOrder(x.At, squares, 1, func(sum []float64, _, _ int) error {
 		for _, v := range lengths {
 			sum[0] += v
 		}
@@ -83,7 +84,7 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l
 		b.Variance = squares[0] - float64(x.N)*all
 		return b.checkVariance(squares[0])
 	}
-	if x.Share != nil {
+	if x.At.Shared() != nil {
 		f := newSlabs(panels, l.m, some.N)
 		means, err := f.centre(x)
 		if err == nil {

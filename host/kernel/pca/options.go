@@ -119,7 +119,8 @@ func (p Plan) Total() int64 { return p.Kernel + p.Vectors + p.Basis }
 
 // NewPlan says what Fit would need for examples x, on this rank if ranks share them. Errors: those of Fit that
 // need no look at the examples.
-func NewPlan(x dataset.Examples, o Options) (Plan, error) {
+func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
+	x := rows.Stored()
 	n, d := x.N, x.D
 	if err := o.check(n, d); err != nil {
 		return Plan{}, err

@@ -21,7 +21,7 @@ import (
 
 // onRanks has each of so many ranks read the file at path, its own examples alone, and do something with them.
 func onRanks(
-	t *testing.T, count int, path string, do func(e engine.Engine, x dataset.Examples) error,
+	t *testing.T, count int, path string, do func(e engine.Engine, x dataset.Stored) error,
 ) error {
 	t.Helper()
 	errs := make([]error, count)
@@ -32,13 +32,13 @@ func onRanks(
 			if err == nil {
 				err = dataset.Guard(func() error {
 					d, err := dataset.Read(t.Context(), path, dataset.Options{Ranks: r})
-					if err == nil && d.Share == nil {
+					if err == nil && d.Stored().At.Shared() == nil {
 						err = errors.New("all ranks have all examples")
 					}
 					if err != nil {
 						return err
 					}
-					return do(e, d.Examples)
+					return do(e, d.Stored())
 				})
 			}
 			if errs[rank] = err; err != nil {
@@ -87,7 +87,7 @@ func TestRanks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, count := range []int{1, 2, 3, 8} {
-			err := onRanks(t, count, path, func(e engine.Engine, x dataset.Examples) error {
+			err := onRanks(t, count, path, func(e engine.Engine, x dataset.Stored) error {
 				got, err := Fit(t.Context(), e, x, o)
 				if err != nil {
 					return err
@@ -133,9 +133,9 @@ func TestRanksOrder(t *testing.T) {
 	if reflect.DeepEqual(backwards, want) {
 		t.Fatal("the order does not show in these means")
 	}
-	err := onRanks(t, 3, path, func(_ engine.Engine, x dataset.Examples) error {
+	err := onRanks(t, 3, path, func(_ engine.Engine, x dataset.Stored) error {
 		from, to := x.Own()
-		got, err := meansOfParts(x.Share, partSums(values[from*40:to*40], 40), 40, x.N)
+		got, err := meansOfParts(x.At, partSums(values[from*40:to*40], 40), 40, x.N)
 		if err == nil && !reflect.DeepEqual(got, want) {
 			err = errors.New("found other means")
 		}
@@ -150,7 +150,7 @@ func TestRanksOrder(t *testing.T) {
 func TestRanksErrors(t *testing.T) {
 	_, path := uneven(t)
 	o := Options{Function: rbf, Landmarks: 10, Components: 20}
-	err := onRanks(t, 2, path, func(e engine.Engine, x dataset.Examples) error {
+	err := onRanks(t, 2, path, func(e engine.Engine, x dataset.Stored) error {
 		_, err := Fit(t.Context(), e, x, o)
 		if !errors.Is(err, ErrOptions) && !strings.Contains(fmt.Sprint(err), "rank 0: ") {
 			return fmt.Errorf("found %v, want %v", err, ErrOptions)
@@ -160,13 +160,12 @@ func TestRanksErrors(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for name, ask := range map[string]func(e engine.Engine, x dataset.Examples) error{
-		"all as landmarks": func(e engine.Engine, x dataset.Examples) error {
-			return e.Project(make([]float32, x.N*x.N), x, engine.Projection{Function: rbf, Landmarks: x})
+	for name, ask := range map[string]func(e engine.Engine, x dataset.Stored) error{
+		"all as landmarks": func(e engine.Engine, x dataset.Stored) error {
+			return e.Project(make([]float32, x.N*x.N), x, engine.Projection{Function: rbf, Landmarks: x.Examples})
 		},
-		"all at once": func(_ engine.Engine, x dataset.Examples) error {
-			x.Share = nil
-			return simd.New().Project(make([]float32, x.N), x, engine.Projection{Function: rbf, Landmarks: x.Part(0, 1)})
+		"all at once": func(_ engine.Engine, x dataset.Stored) error {
+			return simd.New().Project(make([]float32, x.N), x.Examples, engine.Projection{Function: rbf, Landmarks: x.Part(0, 1)})
 		},
 	} {
 		err := onRanks(t, 2, path, ask)

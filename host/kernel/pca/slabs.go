@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // slabs are the m features of the examples of a rank, cut at chunks of clause 1, each slab m × its examples. Inner
@@ -41,9 +42,9 @@ func newSlabs(panels [][]float32, m, n int) *slabs {
 }
 
 // centre is centreRows for examples x that ranks share, all of which it takes.
-func (f *slabs) centre(x dataset.Examples) ([]float64, error) {
+func (f *slabs) centre(x dataset.Stored) ([]float64, error) {
 	mean := make([]float64, f.m)
-	err := dataset.InOrder(x.Share, mean, 1, func(sums []float64, from, to int) error {
+	err := store.InOrder(x.At, mean, 1, func(sums []float64, from, to int) error {
 		parallel.Tasks(to-from, func(j int) {
 			for _, slab := range f.of {
 				for _, v := range slab.Row(from + j) {
@@ -77,11 +78,11 @@ const gramRows = 16
 // a projection with one axis for each, which are sums of chunks of 256 examples by clause 1. Ranks, whose examples
 // begin with a chunk, add theirs one after the other, in groups of rows; what is right of the diagonal is below it. It
 // takes all ranks.
-func (f *slabs) gram(ctx context.Context, e engine.Engine, x dataset.Examples, dst []float32) error {
+func (f *slabs) gram(ctx context.Context, e engine.Engine, x dataset.Stored, dst []float32) error {
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "inner products", Unit: "feature", Total: int64(f.m)})
 	defer task.End()
 	var ends []int // of the groups
-	err := dataset.InOrder(x.Share, dst, gramRows*f.m, func(sums []float32, from, to int) error {
+	err := store.InOrder(x.At, dst, gramRows*f.m, func(sums []float32, from, to int) error {
 		first, last := from/f.m, to/f.m
 		ends = append(ends, last)
 		product := make([]float32, last*(last-first))

@@ -70,10 +70,10 @@ func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r C
 	if err := app.Interrupted(c.Context); err != nil {
 		return r, err
 	}
-	todo := device.WorkOn(r.Data.Examples, m.Q)
+	todo := device.WorkOn(r.Data, m.Q)
 	if m.Projection != nil {
 		todo = device.WorkOnComponents(r.Data.N, m.D, m.Q)
-		todo.Shared = r.Data.Share != nil
+		todo.Shared = r.Data.Stored().At.Shared() != nil
 	}
 	e, err := where.Open(n, todo)
 	if err != nil {
@@ -85,10 +85,10 @@ func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r C
 		return r, fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
 	if scored {
-		r.Scores, err = m.ScoresPrepared(c.Context, e, r.Data.Examples)
+		r.Scores, err = m.ScoresPrepared(c.Context, e, r.Data)
 		r.Predicted = engine.Predicted(r.Scores, m.Q)
 	} else {
-		r.Predicted, err = m.PredictPrepared(c.Context, e, r.Data.Examples)
+		r.Predicted, err = m.PredictPrepared(c.Context, e, r.Data)
 	}
 	if err := app.Interrupted(c.Context); err != nil {
 		return r, err

@@ -292,8 +292,9 @@ type Work struct {
 }
 
 // WorkOn returns the work on prepared examples of so many classes.
-func WorkOn(x dataset.Examples, classes int) Work {
-	return Work{x.Sparse(), x.D, classes, x.Size(), x.Share != nil}
+func WorkOn(rows dataset.Rows, classes int) Work {
+	x := rows.Stored()
+	return Work{x.Sparse(), x.D, classes, x.Size(), x.At.Shared() != nil}
 }
 
 // WorkOnComponents returns the work on as many components of n examples.
@@ -312,8 +313,9 @@ func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
 // WantsNarrow reports whether narrow examples pay where they will be computed on. They are made beside the others:
 // where these are a file larger than memory there is no room.
-func (d *Device) WantsNarrow(x dataset.Examples) bool {
-	if x.Window() > 0 {
+func (d *Device) WantsNarrow(rows dataset.Rows) bool {
+	x := rows.Stored()
+	if x.Pages().Window() > 0 {
 		return false
 	}
 	if slices.ContainsFunc(d.Parts, func(p *Device) bool { return p.WantsNarrow(x) }) {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package dataset
+package store
 
 import "os"
 

@@ -1,4 +1,4 @@
-package dataset
+package store
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"unsafe"
 )
 
 // mapping is a binary file that is mapped into memory, or was: while a panic ends a function, what it deferred has
@@ -24,40 +23,32 @@ var mapped struct {
 	list []mapping
 }
 
-func addressOf(raw []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(raw))) }
+// Remember notes that raw is what path was mapped to, until Forget.
+func Remember(raw []byte, path string) { note(raw, path, false) }
 
-func remember(raw []byte, path string) { note(raw, path, false) }
-
-// rememberAway is remember for what has memory for some of the examples alone.
-func rememberAway(raw []byte, path string) { note(raw, path, true) }
+// RememberAway is Remember for what has memory for some of the examples alone.
+func RememberAway(raw []byte, path string) { note(raw, path, true) }
 
 func note(raw []byte, path string, shared bool) {
 	mapped.Lock()
 	defer mapped.Unlock()
 	const most = 64
-	at, size := addressOf(raw), uintptr(len(raw))
+	at, size := Address(raw), uintptr(len(raw))
 	mapped.list = slices.DeleteFunc(mapped.list, func(m mapping) bool {
 		return m.closed && (len(mapped.list) >= most || m.at < at+size && at < m.at+m.size)
 	})
 	mapped.list = append(mapped.list, mapping{at, size, path, false, shared})
 }
 
-func forget(raw []byte) {
+// Forget says that raw is mapped no more.
+func Forget(raw []byte) {
 	mapped.Lock()
 	defer mapped.Unlock()
 	for k, m := range mapped.list {
-		if m.at == addressOf(raw) {
+		if m.at == Address(raw) {
 			mapped.list[k].closed = true
 		}
 	}
-}
-
-// Mapped returns the bytes of the binary file into which d lies mapped, nil if it does not.
-func (d *Dataset) Mapped() []byte {
-	if d.file == nil || d.file.unmap == nil {
-		return nil
-	}
-	return d.file.raw
 }
 
 // Guard calls f and returns its error. If f, or package parallel's workers on its behalf, read a mapped binary

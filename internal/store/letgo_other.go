@@ -1,6 +1,6 @@
 //go:build !linux
 
-package dataset
+package store
 
 // dropPages leaves it to the system, which may take them when it needs memory.
 func dropPages([]byte) {}

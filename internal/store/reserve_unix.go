@@ -1,18 +1,18 @@
 //go:build unix
 
-package dataset
+package store
 
 import (
 	"os"
 	"syscall"
 )
 
-// canShare says whether memory can have addresses and nothing behind them.
-const canShare = true
+// CanReserve says whether memory can have addresses and nothing behind them.
+const CanReserve = true
 
-// reserve returns size bytes, all 0, of which from..to-1 can be used; the others are a fault, but for what shares a
+// Reserve returns size bytes, all 0, of which from..to-1 can be used; the others are a fault, but for what shares a
 // page with those.
-func reserve(size, from, to int) ([]byte, error) {
+func Reserve(size, from, to int) ([]byte, error) {
 	raw, err := syscall.Mmap(-1, 0, size, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil || from == to {
 		return raw, err
@@ -22,18 +22,18 @@ func reserve(size, from, to int) ([]byte, error) {
 		syscall.PROT_READ|syscall.PROT_WRITE)
 }
 
-// giveBack ends the use of what reserve has returned.
-func giveBack(all [][]byte) {
+// GiveBack ends the use of what Reserve has returned.
+func GiveBack(all [][]byte) {
 	for _, raw := range all {
-		forget(raw)
+		Forget(raw)
 		unmap(raw) // which can fail for no reason that matters here
 	}
 }
 
-// hide makes bytes of a mapped file outside of from..to-1 a fault, but for what shares a page with others.
-func hide(raw []byte, from, to int) error {
+// Hide makes bytes of a mapped file outside of from..to-1 a fault, but for what shares a page with others.
+func Hide(raw []byte, from, to int) error {
 	page := os.Getpagesize()
-	if addressOf(raw)%uintptr(page) != 0 { // larger pages than those of the file
+	if Address(raw)%uintptr(page) != 0 { // larger pages than those of the file
 		return nil
 	}
 	for _, part := range [][2]int{{0, from}, {to, len(raw)}} {

@@ -1,4 +1,4 @@
-package dataset
+package store
 
 import "sync/atomic"
 
@@ -8,17 +8,17 @@ const aheadBytes = 4 << 20
 // Ahead reads the examples of a mapped file in their order, in the background, before those come who compute on them:
 // the disk is not idle while they do, and they do not wait for it.
 type Ahead struct {
-	x            Examples
+	x            Pages
 	window       int
 	reached      atomic.Int64 // an example that somebody has come to, one of the last
 	came, closed chan struct{}
 	ended        chan struct{}
 }
 
-// Ahead begins to read e, up to a window of examples before whoever goes through all of them once, in order; it takes
+// Ahead begins to read the examples, up to a window of examples before whoever goes through all of them once, in order; it takes
 // a Close. Of examples that lie in no file it reads nothing.
-func (e Examples) Ahead(window int) *Ahead {
-	a := &Ahead{x: e, window: window, came: make(chan struct{}, 1), closed: make(chan struct{})}
+func (p Pages) Ahead(window int) *Ahead {
+	a := &Ahead{x: p, window: window, came: make(chan struct{}, 1), closed: make(chan struct{})}
 	a.ended = make(chan struct{})
 	go a.read()
 	return a
@@ -41,7 +41,8 @@ func (a *Ahead) Close() {
 
 func (a *Ahead) read() {
 	defer close(a.ended)
-	for next := 0; next < a.x.N; {
+	n := len(a.x.X) / max(1, a.x.D)
+	for next := 0; next < n; {
 		select {
 		case <-a.closed:
 			return
@@ -49,7 +50,7 @@ func (a *Ahead) read() {
 		}
 		reached := int(a.reached.Load())
 		if next = max(next, reached); next < reached+a.window {
-			end := min(next+max(1, aheadBytes/(4*a.x.D)), a.x.N)
+			end := min(next+max(1, aheadBytes/(4*a.x.D)), n)
 			a.x.Fetch(next, end)
 			next = end
 			continue

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package dataset
+package store
 
 // fetch leaves it to the system what it reads and when.
 func fetch([]byte, bool) {}

@@ -1,4 +1,4 @@
-package dataset
+package store
 
 import (
 	"os"
@@ -16,7 +16,7 @@ func fetch(part []byte, wait bool) {
 	if wait {
 		advice = populateRead
 	}
-	before := int(addressOf(part) % uintptr(os.Getpagesize())) // also of the file: it is mapped by pages
+	before := int(Address(part) % uintptr(os.Getpagesize())) // also of the file: it is mapped by pages
 	first := (*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(part)), -before))
 	_ = syscall.Madvise(unsafe.Slice(first, before+len(part)), advice)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 const fadviseDontNeed = 4 // POSIX_FADV_DONTNEED
@@ -15,10 +17,10 @@ const fadviseDontNeed = 4 // POSIX_FADV_DONTNEED
 // inMemory returns how many pages of values are in memory, and how many there are.
 func inMemory(t *testing.T, values []float32) (there, all int) {
 	t.Helper()
-	raw, page := bytesOf(values), os.Getpagesize()
-	before := int(addressOf(raw) % uintptr(page))
+	raw, page := store.Bytes(values), os.Getpagesize()
+	before := int(store.Address(raw) % uintptr(page))
 	is := make([]byte, (before+len(raw)+page-1)/page)
-	if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, addressOf(raw)-uintptr(before), uintptr(before+len(raw)),
+	if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, store.Address(raw)-uintptr(before), uintptr(before+len(raw)),
 		uintptr(unsafe.Pointer(&is[0]))); e != 0 {
 		t.Fatal(e)
 	}
@@ -69,7 +71,7 @@ func TestFetch(t *testing.T) {
 		}
 	}
 	forgotten()
-	e.Fetch(100, 30_000)
+	e.Pages().Fetch(100, 30_000)
 	if there, all := inMemory(t, e.X[100*d:30_000*d]); there < all {
 		t.Errorf("found %d of %d pages in memory that were fetched", there, all)
 	}
@@ -77,7 +79,7 @@ func TestFetch(t *testing.T) {
 	for _, some := range []int{20, 20_000} {
 		forgotten()
 		rows := rng.Perm(n - 1)[:some]
-		e.FetchSome(0, n, len(rows), func(k int) int { return rows[k] })
+		e.Pages().FetchSome(0, n, len(rows), func(k int) int { return rows[k] })
 		for end := time.Now().Add(20 * time.Second); ; {
 			there, all := 0, 0
 			for _, row := range rows {
@@ -98,7 +100,7 @@ func TestFetch(t *testing.T) {
 	}
 	forgotten()
 	const window = 10_000
-	a := e.Ahead(window)
+	a := e.Pages().Ahead(window)
 	fetched := func(from, to int) {
 		t.Helper()
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package dataset
+package store
 
 import (
 	"os"
@@ -9,9 +9,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// mapFile gives the first size bytes of f, page-aligned and only to be read,
+// MapFile gives the first size bytes of f, page-aligned and only to be read,
 // without reading them. They stay when f is closed, until unmap.
-func mapFile(f *os.File, size int) (raw []byte, end func([]byte) error, err error) {
+func MapFile(f *os.File, size int) (raw []byte, end func([]byte) error, err error) {
 	raw, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	return raw, unmap, err
 }
@@ -21,7 +21,7 @@ func mapScratch(f *os.File, size int) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 }
 
-// unmap is the opposite of mapFile, unless a lost device may still read the file in place.
+// unmap is the opposite of MapFile, unless a lost device may still read the file in place.
 func unmap(raw []byte) error {
 	if memory.Held() {
 		return nil

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// MostRows is the multiple at which examples are cut for ranks: evaluations, and hashes, have blocks of
+// a divisor of it.
+const MostRows = 1024
+
+// Ranks says which examples this rank has, of those that several ranks have read together. Examples
+// have the shape of the whole, and addresses for all values, but memory for those of this rank alone;
+// to read others is a fault, which Guard makes an error. All ranks call a method that asks the others,
+// in the same order. A nil Ranks is of one process, in the methods that say so.
+type Ranks struct {
+	ranks.Reducer
+	Ctx      context.Context // of the calls of the Reducer
+	From, To int             // the examples of this rank
+	Ends     []int           // rank k has examples Ends[k]..Ends[k+1]-1
+
+	memory [][]byte // that Span has taken for the examples
+}
+
+// NewRanks cuts n examples in parts of the same size.
+func NewRanks(ctx context.Context, r ranks.Reducer, n int) *Ranks {
+	_, all := r.Rank()
+	ends := make([]int, all+1)
+	blocks := (n + MostRows - 1) / MostRows
+	for k := range ends {
+		ends[k] = min(n, blocks*k/all*MostRows)
+	}
+	s := &Ranks{Reducer: r, Ctx: context.WithoutCancel(ctx)}
+	return s.With(ends)
+}
+
+// With returns s for other memory, cut at ends.
+func (s *Ranks) With(ends []int) *Ranks {
+	rank, _ := s.Rank()
+	return &Ranks{Reducer: s.Reducer, Ctx: s.Ctx, From: ends[rank], To: ends[rank+1], Ends: ends}
+}
+
+// Other returns s for other memory.
+func (s *Ranks) Other() *Ranks { return s.With(s.Ends) }
+
+// Agree returns the error of the first rank that has one; of a nil s it returns err.
+func (s *Ranks) Agree(err error) error {
+	if s == nil {
+		return err
+	}
+	return ranks.Agree(s.Ctx, s.Reducer, err, memory.ErrBudget, fs.ErrNotExist, context.Canceled)
+}
+
+// Everywhere reports whether what holds on this rank does on all; s may be nil.
+func (s *Ranks) Everywhere(holds bool) (bool, error) {
+	if s == nil {
+		return holds, nil
+	}
+	not := []int64{0}
+	if !holds {
+		not[0] = 1
+	}
+	err := s.Max(s.Ctx, not)
+	return not[0] == 0, err
+}
+
+// Largest makes each of most, which are not negative, the largest of all ranks; s may be nil.
+func (s *Ranks) Largest(most []float32) error {
+	if s == nil {
+		return nil
+	}
+	bits := make([]int64, len(most))
+	for j, v := range most {
+		bits[j] = int64(math.Float32bits(v))
+	}
+	if err := s.Max(s.Ctx, bits); err != nil {
+		return err
+	}
+	for j, b := range bits {
+		most[j] = math.Float32frombits(uint32(b))
+	}
+	return nil
+}
+
+// RowSums returns f(from, to) for every block of so many of n rows, a power of two up to MostRows. Each
+// is made by the rank that has these rows, and known on all. An error ends all ranks, and nobody looks
+// at what is returned. s may be nil.
+func (s *Ranks) RowSums(n, rows int, f func(from, to int) float64) []float64 {
+	sums := make([]float64, (n+rows-1)/rows)
+	first, last := 0, n
+	if s != nil {
+		first, last = s.From, s.To
+	}
+	parallel.Ranges((last-first+rows-1)/rows, MostRows/rows, func(from, to int) {
+		for k := first/rows + from; k < first/rows+to; k++ {
+			sums[k] = f(k*rows, min((k+1)*rows, n))
+		}
+	})
+	if s == nil {
+		return sums
+	}
+	if err := ranks.Gather(s.Ctx, s.Reducer, sums, 1, s.Blocks(rows)); err != nil {
+		s.Abort(err)
+	}
+	return sums
+}
+
+// Blocks returns where the blocks of so many rows begin that each rank has, and where the last end.
+func (s *Ranks) Blocks(rows int) []int {
+	ends := make([]int, len(s.Ends))
+	for rank, end := range s.Ends {
+		ends[rank] = (end + rows - 1) / rows
+	}
+	return ends
+}
+
+// Span returns n·width elements, of which this rank's rows have memory until Close.
+func Span[T Element](s *Ranks, n, width int) ([]T, error) {
+	return SpanBetween[T](s, n*width, s.From*width, s.To*width)
+}
+
+// SpanBetween returns n elements, of which from..to-1 have memory until Close.
+func SpanBetween[T Element](s *Ranks, n, from, to int) ([]T, error) {
+	size := len(Bytes(make([]T, 1)))
+	if n == 0 {
+		return []T{}, nil
+	}
+	what := fmt.Sprintf("values of examples %d..%d", s.From, s.To-1)
+	if err := memory.Check(memory.Product(to-from, size), what); err != nil {
+		return nil, err
+	}
+	raw, err := Reserve(n*size, from*size, to*size)
+	if err != nil {
+		return nil, fmt.Errorf("addresses for %d bytes of all ranks' examples: %w; raise the limit (ulimit -v)", n*size, err)
+	}
+	s.memory = append(s.memory, raw)
+	note(raw, "examples that ranks share", true)
+	return View[T](raw), nil
+}
+
+// Held reports whether s has memory.
+func (s *Ranks) Held() bool { return s != nil && len(s.memory) > 0 }
+
+// Close gives back the memory of s, which nobody may read any more. The collector cannot do it: it does
+// not see who still reads such memory by a slice. A nil s has none.
+func (s *Ranks) Close() {
+	if s != nil {
+		GiveBack(s.memory)
+		s.memory = nil
+	}
+}

@@ -231,7 +231,7 @@ func TestAnnotatorsRefuses(t *testing.T) {
 		"--no-labels is given without --annotators":                {"--no-labels"},
 		"exclude each other":                                       {"--annotators", table, "--confusion", table},
 		"learner uma cannot learn from the labels of --annotators": {"--annotators", table, "--learner", "uma"},
-		"annotations with correction none":                         {"--annotators", table, "--correction", "none"},
+		"correction: got none with annotations":                         {"--annotators", table, "--correction", "none"},
 		"beyond.csv:3: found item":                                 {"--annotators", beyond},
 		"item 1 has no label":                                      {"--annotators", short},
 		"--trust is given without --annotators":                    {"--trust", "ann"},

@@ -32,6 +32,7 @@ var rules = []struct {
 	{"host/ranks/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
 	{"host/ranks", nil, "a leaf: processes that do the same, and what they tell one another"},
 	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks", "internal/enginecheck"}, "makes one engine of any, and must name none"},
+	{"host/engine/audit", []string{"host/dataset", "host/engine", "host/numerics", "internal/enginecheck"}, "watches any engine, and must name none"},
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine", "internal/store"}, "the interface must not know an engine"},
 	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge", "learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},

@@ -40,7 +40,7 @@ func TestTrainKernelMean(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, "found a number of components, wanted none",
 		append(train, "--kernel", "rbf", "--components", "5")...)
-	fail(t, app.ExitUsage, `atoms are "none"`, append(train, "--atoms", "none")...)
+	fail(t, app.ExitUsage, `--atoms is "none"`, append(train, "--atoms", "none")...)
 }
 
 func TestKernelMeanTable(t *testing.T) {

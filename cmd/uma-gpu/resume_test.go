@@ -211,12 +211,12 @@ func TestResumeRefuses(t *testing.T) {
 	other := t.TempDir()
 	data, matrix := noisy(t, other, filepath.Join(dir, "few.csv"), "--seed", "3")
 	advice := "give what the training began with, or --from " + k + " to begin anew with its weights"
-	for _, words := range []string{k + ": ", "found data ", advice} {
+	for _, words := range []string{k + ": ", "training cannot be resumed: data: got ", advice} {
 		fail(t, app.ExitFailure, words, with(resume, "--data", data)...)
 	}
 	slightly := strings.NewReplacer("\n0,0.6,", "\n0,0.6000001,", "\n1,0.4,", "\n1,0.3999999,")
 	table := slightly.Replace(string(read(t, matrix)))
-	for _, words := range []string{k + ": ", "found confusion matrix another one, wanted that of the file as", advice} {
+	for _, words := range []string{k + ": ", "cannot be resumed: confusion matrix: got another one", advice} {
 		fail(t, app.ExitFailure, words, with(resume, "--confusion", write(t, other, "other.csv", table))...)
 	}
 	if left := names(t, other); len(left) != 3 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -53,7 +55,7 @@ func TestColumns(t *testing.T) {
 		t.Errorf("no %q in %s", columns, stderr)
 	}
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", data, "--json")
-	if r := decode[evalReport](t, stdout); r.ErrorRate > 0.35 {
+	if r := decode[eval.Report](t, stdout); r.ErrorRate > 0.35 {
 		t.Errorf("error rate %v", r.ErrorRate)
 	}
 	want, _ := succeed(t, "predict", "--model", m, "--data", data)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
@@ -25,7 +27,7 @@ func TestCompressModel(t *testing.T) {
 				t.Errorf("%v, %s atoms: %+v", how, atoms, r)
 			}
 			stdout, _ = succeed(t, "eval", "--model", small, "--data", test, "--json")
-			if rate := decode[evalReport](t, stdout).ErrorRate; rate > 0.05 {
+			if rate := decode[eval.Report](t, stdout).ErrorRate; rate > 0.05 {
 				t.Errorf("%v, %s atoms: error rate %v", how, atoms, rate)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -123,7 +125,7 @@ func TestTrainValidates(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"), "--confusion", matrix,
 		"--json")
-	if judged := decode[evalReport](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
+	if judged := decode[eval.Report](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
 	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2", "--max-steps", "5",

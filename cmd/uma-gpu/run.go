@@ -11,6 +11,10 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -99,8 +103,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
-			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspect.New(inspect.Run),
+			trainCommand(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run), cvCommand(), compareCommand(),
+			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run), inspect.New(inspect.Run),
 			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run), version.New(version.Run),

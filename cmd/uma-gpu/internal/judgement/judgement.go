@@ -1,3 +1,4 @@
+// Package judgement says how good predictions are, as far as labels tell.
 package judgement
 
 import (
@@ -22,9 +23,9 @@ type Judgement struct {
 	Warnings              []string          `json:"warnings,omitempty"`
 }
 
-// judge compares predictions with labels, which are noisy by the matrix, or right if that is nil.
+// Of compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func JudgementOf(
+func Of(
 	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
 ) (j Judgement, err error) {
 	j.Axes = app.TrueColumns

@@ -15,11 +15,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -71,13 +71,16 @@ type Vote struct {
 }
 
 // Penalty is the L2 penalty on weights: its strength, or that it is searched for.
-type Penalty struct{ text string }
+type Penalty struct {
+	given bool
+	value softmax.Penalty
+}
 
 // L2 returns the penalty of the given strength, at least 0.
-func L2(strength float64) Penalty { return Penalty{strconv.FormatFloat(strength, 'g', -1, 64)} }
+func L2(strength float64) Penalty { return Penalty{true, softmax.L2(strength)} }
 
 // SearchL2 returns the penalty whose strength is searched for on examples held out.
-func SearchL2() Penalty { return Penalty{softmax.Search} }
+func SearchL2() Penalty { return Penalty{true, softmax.Search} }
 
 // Kernel describes a classifier with curved boundaries, in Components kernel principal components.
 type Kernel struct {
@@ -208,7 +211,7 @@ func (o *Options) learner() (learners.Params, error) {
 	case p == nil && o.Resume == nil:
 		p = catalog.All()[0].New()
 	}
-	if o.L2 == (Penalty{}) {
+	if !o.L2.given {
 		return p, nil
 	}
 	given, ok := p.(*softmax.Params)
@@ -216,7 +219,7 @@ func (o *Options) learner() (learners.Params, error) {
 		return nil, fmt.Errorf("%w: L2: got a learner other than softmax, want its own parameters in Learner", ErrOptions)
 	}
 	changed := *given // which other trainings may read
-	changed.L2 = o.L2.text
+	changed.L2 = o.L2.value
 	return &changed, nil
 }
 
@@ -256,8 +259,8 @@ func (n *Noise) matrix(classes []string) (*confusion.Matrix, error) {
 }
 
 // annotations returns votes as the learners take them, for n examples.
-func annotations(votes []Vote, n int) (*confusion.Annotations, error) {
-	a := &confusion.Annotations{}
+func annotations(votes []Vote, n int) (*crowd.Annotations, error) {
+	a := &crowd.Annotations{}
 	for _, v := range votes {
 		if v.Example < 0 || v.Example >= n {
 			return nil, fmt.Errorf("%w: Votes: example %d: want 0 to %d", ErrOptions, v.Example, n-1)

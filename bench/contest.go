@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/bench/device"
 )
 
-// plan is what there is to measure.
+// plan holds the sets, the ways and the seeds to measure.
 type plan struct {
 	sets    []set
 	ways    []choice
@@ -77,65 +77,35 @@ func contest(ctx context.Context, c *call, of []way, defaultSeeds int, planOf fu
 }
 
 // choose returns what three comma lists leave of the plan; an empty list leaves all.
-func (p plan) choose(sets, noises, ways string) (chosen plan, err error) {
-	named, kinds, columns := newList(sets), newList(noises), newList(ways)
-	chosen.seeds, chosen.rows = p.seeds, p.rows
+func (p plan) choose(sets, noises, ways string) (plan, error) {
+	chosen, known := p, map[string]bool{}
+	chosen.sets, chosen.ways = nil, nil
+	keep := func(flag, list, name string) bool {
+		known[flag+name] = true
+		return list == "" || slices.Contains(strings.Split(list, ","), name)
+	}
 	for _, s := range p.sets {
-		if !named.has(s.name) {
+		if !keep("-sets", sets, s.name) {
 			continue
 		}
-		s.noises = slices.Clone(s.noises)
-		s.noises = slices.DeleteFunc(s.noises, func(o noise) bool { return !kinds.has(o.name) })
+		s.noises = slices.DeleteFunc(slices.Clone(s.noises), func(o noise) bool {
+			return !keep("-noises", noises, o.name)
+		})
 		chosen.sets = append(chosen.sets, s)
 	}
 	for _, w := range p.ways {
-		if columns.has(w.name) {
+		if keep("-ways", ways, w.name) {
 			chosen.ways = append(chosen.ways, w)
 		}
 	}
-	if unknown := named.unknown(); unknown != "" {
-		return chosen, fmt.Errorf("-sets: found %q, which is no set; sets.go lists them", unknown)
-	}
-	if unknown := kinds.unknown(); unknown != "" {
-		return chosen, fmt.Errorf("-noises: found %q, which is no noise of these sets; sets.go lists them", unknown)
-	}
-	if unknown := columns.unknown(); unknown != "" {
-		return chosen, fmt.Errorf("-ways: found %q, which is no way; ways.go lists them", unknown)
-	}
-	return chosen, nil
-}
-
-// list is the names of a comma list, and whether somebody has asked for them; nil has all.
-type list map[string]bool
-
-func newList(text string) list {
-	if text == "" {
-		return nil
-	}
-	l := list{}
-	for _, name := range strings.Split(text, ",") {
-		l[name] = false
-	}
-	return l
-}
-
-// has says whether the list has the name, which is known from then on.
-func (l list) has(name string) bool {
-	_, found := l[name]
-	if found {
-		l[name] = true
-	}
-	return found || l == nil
-}
-
-// unknown returns a name of the list that nobody has asked for, "" if there is none.
-func (l list) unknown() string {
-	for name, known := range l {
-		if !known {
-			return name
+	for flag, list := range map[string]string{"-sets": sets, "-noises": noises, "-ways": ways} {
+		for name := range strings.SplitSeq(list, ",") {
+			if list != "" && !known[flag+name] {
+				return chosen, fmt.Errorf("%s: found %q, wanted a name of sets.go or ways.go", flag, name)
+			}
 		}
 	}
-	return ""
+	return chosen, nil
 }
 
 // measure measures the chosen part, and writes the tables of all known results, after an interrupt too.

@@ -13,23 +13,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// crowd is a table of what annotators said, a gzip file of CSV with a header: an item and the
+// crowdTable is a table of what annotators said, a gzip file of CSV with a header: an item and the
 // name of a class in each line.
-type crowd struct {
+type crowdTable struct {
 	path        string
 	item, label string // columns
 	items       string // a table with a column like item, which names the examples in order; "": their numbers from 0
 }
 
 // oneAnnotator is the noise of one label for each example, which the seed draws from those given.
-func oneAnnotator(c crowd) noise {
+func oneAnnotator(c crowdTable) noise {
 	return c.noise("one annotator", func(labels []int32, _ int, rng *rand.Rand) int32 {
 		return labels[rng.IntN(len(labels))]
 	})
 }
 
 // majority is the noise of the label given most often; the seed draws among equals.
-func majority(c crowd) noise {
+func majority(c crowdTable) noise {
 	return c.noise("majority", func(labels []int32, q int, rng *rand.Rand) int32 {
 		votes := make([]int, q)
 		for _, k := range labels {
@@ -46,7 +46,7 @@ func majority(c crowd) noise {
 }
 
 // noise chooses a label from those of each example.
-func (c crowd) noise(name string, choose func(labels []int32, q int, rng *rand.Rand) int32) noise {
+func (c crowdTable) noise(name string, choose func(labels []int32, q int, rng *rand.Rand) int32) noise {
 	return noise{name: name, human: true,
 		labels: func(_ context.Context, dir string, d *dataset.Dataset, seed uint64) ([]int32, *confusion.Matrix, error) {
 			given, err := c.read(dir, d)
@@ -65,7 +65,7 @@ func (c crowd) noise(name string, choose func(labels []int32, q int, rng *rand.R
 }
 
 // read returns the labels of each example of d, at least one, in the order of the table.
-func (c crowd) read(dir string, d *dataset.Dataset) ([][]int32, error) {
+func (c crowdTable) read(dir string, d *dataset.Dataset) ([][]int32, error) {
 	names := make([]string, d.N)
 	for i := range names {
 		names[i] = strconv.Itoa(i)
@@ -107,7 +107,7 @@ func (c crowd) read(dir string, d *dataset.Dataset) ([][]int32, error) {
 }
 
 // expand returns an example for each annotation of d, with that label, and the labels of d for them.
-func (c crowd) expand(dir string, d *dataset.Dataset) (*dataset.Dataset, []int32, error) {
+func (c crowdTable) expand(dir string, d *dataset.Dataset) (*dataset.Dataset, []int32, error) {
 	given, err := c.read(dir, d)
 	if err != nil {
 		return nil, nil, err
@@ -119,7 +119,9 @@ func (c crowd) expand(dir string, d *dataset.Dataset) (*dataset.Dataset, []int32
 			which, noisy, right = append(which, i), append(noisy, k), append(right, d.Y[i])
 		}
 	}
-	return &dataset.Dataset{Examples: d.Pick(which), Y: noisy, Classes: d.Classes, Found: dataset.Found{Path: d.Path}}, right, nil
+	each := &dataset.Dataset{Examples: d.Pick(which), Y: noisy, Classes: d.Classes}
+	each.Path = d.Path
+	return each, right, nil
 }
 
 // readTable returns the records of a gzip file of CSV, at least one.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -41,7 +41,7 @@ func crowds(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		a, err := confusion.ReadAnnotations(ctx, path, confusion.AnnotationOptions{Items: len(items)})
+		a, err := crowd.ReadAnnotations(ctx, path, crowd.AnnotationOptions{Items: len(items)})
 		if err != nil {
 			return err
 		}
@@ -51,10 +51,10 @@ func crowds(ctx context.Context, c *call) error {
 			return err
 		}
 		cells, rounds := []any{known.name, a.N(), len(a.By)}, 0
-		for k, o := range []confusion.CrowdOptions{
-			{Method: confusion.Majority}, {Method: confusion.OneCoin}, {}, {Pooled: 2},
+		for k, o := range []crowd.Options{
+			{Method: crowd.Majority}, {Method: crowd.OneCoin}, {}, {Pooled: 2},
 		} {
-			found, err := confusion.FromCrowd(ctx, a, 1, o)
+			found, err := crowd.Fit(ctx, a, 1, o)
 			if err != nil {
 				return err
 			}

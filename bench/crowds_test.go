@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 )
 
 // BenchmarkDawidSkene measures ten iterations of Dawid-Skene.
@@ -14,7 +14,7 @@ func BenchmarkDawidSkene(b *testing.B) {
 		a := crowdOf(n/5, 5, 1000, 10)
 		b.Run(fmt.Sprintf("%d_labels", n), func(b *testing.B) {
 			for b.Loop() {
-				c, err := confusion.FromCrowd(b.Context(), a, 1, confusion.CrowdOptions{Rounds: 10})
+				c, err := crowd.Fit(b.Context(), a, 1, crowd.Options{Rounds: 10})
 				if err != nil || c.Rounds != 10 {
 					b.Fatalf("%v", err)
 				}
@@ -24,8 +24,8 @@ func BenchmarkDawidSkene(b *testing.B) {
 }
 
 // crowdOf returns labels of which some 60 % are right.
-func crowdOf(items, each, annotators, q int) *confusion.Annotations {
-	a := &confusion.Annotations{Start: make([]int, 1, items+1)}
+func crowdOf(items, each, annotators, q int) *crowd.Annotations {
+	a := &crowd.Annotations{Start: make([]int, 1, items+1)}
 	for k := range q {
 		a.Classes = append(a.Classes, fmt.Sprintf("%02d", k))
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// The sets and the noises of which C is estimated.
+// The sets and the noises whose C is estimated.
 var (
 	estimated       = []string{"optdigits", "reuters9", "letter"}
 	estimatedNoises = []noise{pairwise(0.4), symmetric(0.4), random(0.3), pairwise(0.2), symmetric(0.2)}
@@ -50,8 +50,8 @@ type estimateKey struct {
 
 func (k estimateKey) id() estimateKey { return k }
 
-// estimate is how good an estimate of C is.
-type estimate struct {
+// estimateResult is how good an estimate of C is.
+type estimateResult struct {
 	estimateKey
 	Off        float64                    `json:"mean_absolute_error"`       // per entry
 	Z          float64                    `json:"errors_per_standard_error"` // root of the mean square
@@ -73,7 +73,7 @@ func estimators(ctx context.Context, c *call) (err error) {
 	if err := c.parse(0, "data"); err != nil {
 		return err
 	}
-	r, err := openResults[estimateKey, estimate](*kept)
+	r, err := openResults[estimateKey, estimateResult](*kept)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func estimators(ctx context.Context, c *call) (err error) {
 }
 
 // estimateAll measures what is missing of a set under a noise with one seed.
-func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimate], dir string, s set, n noise,
+func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimateResult], dir string, s set, n noise,
 	methods string, o host.Options) error {
 	train, test, err := s.read(ctx, dir, o.Seed)
 	if err != nil {
@@ -122,7 +122,7 @@ func estimateAll(ctx context.Context, c *call, r *results[estimateKey, estimate]
 		}
 	}
 	for _, m := range estimatorsOf {
-		v := estimate{estimateKey: estimateKey{s.name, n.name, o.Seed, m.name}}
+		v := estimateResult{estimateKey: estimateKey{s.name, n.name, o.Seed, m.name}}
 		if _, known := r.found[v.id()]; known || !strings.Contains(m.name, methods) {
 			continue
 		}
@@ -184,19 +184,19 @@ func testError(ctx context.Context, noisy *dataset.Dataset, c *confusion.Matrix,
 
 // printEstimates writes three tables of means over the seeds. The last line of a table of test errors
 // counts the cases in which a method is within a point of the true C.
-func printEstimates(w io.Writer, found map[estimateKey]estimate) {
+func printEstimates(w io.Writer, found map[estimateKey]estimateResult) {
 	columns := []string{""}
 	for _, m := range estimatorsOf {
 		columns = append(columns, ">"+m.name)
 	}
 	for _, what := range []struct {
 		title string
-		of    func(estimate) float64
+		of    func(estimateResult) float64
 		test  bool
 	}{
-		{"mean absolute error per entry", func(v estimate) float64 { return v.Off }, false},
-		{"test error, softmax", func(v estimate) float64 { return v.Error }, true},
-		{"test error, UMA", func(v estimate) float64 { return v.UMAError }, true},
+		{"mean absolute error per entry", func(v estimateResult) float64 { return v.Off }, false},
+		{"test error, softmax", func(v estimateResult) float64 { return v.Error }, true},
+		{"test error, UMA", func(v estimateResult) float64 { return v.UMAError }, true},
 	} {
 		columns[0] = what.title
 		fmt.Fprint(w, head(append(slices.Clone(columns), "auto chose")...))

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -20,9 +21,9 @@ var searched = []struct {
 	set         string
 	noise       noise
 	rbf         bool // learns in components of the kernel function rbf
-	first       int  // only so many examples; 0 for all
+	first       int  // number of examples; 0 for all
 	folds       int
-	annotations *crowd // each annotation is an example of its own; nil for noise
+	annotations *crowdTable // each annotation is an example of its own; nil for noise
 }{
 	{set: "optdigits", noise: pairwise(0.4), rbf: true, folds: 5},
 	{set: "optdigits", noise: symmetric(0.4), rbf: true, folds: 5},
@@ -126,7 +127,7 @@ func findIssues(
 			continue
 		}
 		if c != noise {
-			found, err := confusion.FindIssues(p, d.Y, same, q, c)
+			found, err := estimate.FindIssues(p, d.Y, same, q, c)
 			if err != nil {
 				return nil, err
 			}
@@ -137,7 +138,7 @@ func findIssues(
 		}
 		add("cleanlab, model with C", peer)
 		add("disagreement, model with C", disagreements(p, d.Y, q))
-		found, err := confusion.FindIssues(p, d.Y, same, q, c)
+		found, err := estimate.FindIssues(p, d.Y, same, q, c)
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +166,7 @@ func judged(rule string, flags []bool, noisy, right []int32) finding {
 	return f
 }
 
-func flagsOf(found []confusion.Issue) []bool {
+func flagsOf(found []estimate.Issue) []bool {
 	flags := make([]bool, len(found))
 	for i, f := range found {
 		flags[i] = f.Wrong
@@ -174,7 +175,7 @@ func flagsOf(found []confusion.Issue) []bool {
 }
 
 // worst flags the m labels of the least quality.
-func worst(found []confusion.Issue, m int) []bool {
+func worst(found []estimate.Issue, m int) []bool {
 	order, flags := make([]int, len(found)), make([]bool, len(found))
 	for i := range order {
 		order[i] = i

@@ -46,7 +46,7 @@ func (t table) markdown() string {
 	return b.String()
 }
 
-// noises returns those that a seed makes, each once.
+// noises returns the noises that a seed makes, each once.
 func (t table) noises() (noises []noise) {
 	seen := map[string]bool{}
 	for _, s := range t.sets {

@@ -90,7 +90,7 @@ func (p plan) key(s set, o noise, w choice, seed int) key {
 	return key{Set: s.name, Noise: o.name, Seed: seed, How: w.how, Blind: w.blind && o.name != right.name}
 }
 
-// missing returns the noises and ways of a set of which there is no result.
+// missing returns the noises and ways of a set that lack a result.
 func (j job) missing(s set, seed int) (noises []noise, ways map[string][]choice) {
 	ways = map[string][]choice{}
 	seen := map[key]bool{}

@@ -41,7 +41,7 @@ func symmetric(rate float64) noise {
 	})
 }
 
-// random noise has a C of which a share is a random stochastic matrix, another one for each seed.
+// random noise mixes the identity and a random stochastic matrix, another one for each seed.
 func random(share float64) noise {
 	return inject(fmt.Sprintf("random %g %%", 100*share), func(classes []string, seed uint64) (*confusion.Matrix, error) {
 		return confusion.Random(classes, share, seed)

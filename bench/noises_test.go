@@ -93,11 +93,11 @@ func TestCrowd(t *testing.T) {
 	}
 	d := &dataset.Dataset{Examples: dataset.Examples{N: 3, D: 1}, Y: []int32{0, 1, 1}, Classes: []string{"a", "b"}}
 	for _, c := range []struct {
-		crowd crowd
+		crowd crowdTable
 		want  [][]int32
 	}{
-		{crowd{path: "said", item: "task", label: "label"}, [][]int32{{0, 1, 1}, {1, 1}, {0, 1}}},
-		{crowd{path: "named", item: "song", label: "label", items: "songs"}, [][]int32{{1}, {0, 1}, {0}}},
+		{crowdTable{path: "said", item: "task", label: "label"}, [][]int32{{0, 1, 1}, {1, 1}, {0, 1}}},
+		{crowdTable{path: "named", item: "song", label: "label", items: "songs"}, [][]int32{{1}, {0, 1}, {0}}},
 	} {
 		given, err := c.crowd.read(dir, d)
 		if err != nil || !slices.EqualFunc(given, c.want, slices.Equal) {
@@ -105,23 +105,23 @@ func TestCrowd(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		crowd   crowd
+		crowd   crowdTable
 		problem string
 	}{
-		{crowd{path: "said", item: "task", label: "class"}, `said:1: found no column "class"`},
-		{crowd{path: "stray", item: "task", label: "label"}, `stray:3: found item "3"`},
-		{crowd{path: "unknown", item: "task", label: "label"}, `unknown:3: found item "1" with label "d"`},
-		{crowd{path: "lacks", item: "task", label: "label"}, `lacks: found no label of item "2"`},
-		{crowd{path: "ragged", item: "task", label: "label"}, "ragged: record on line 2"},
-		{crowd{path: "empty", item: "task", label: "label"}, "empty: wanted a table"},
-		{crowd{path: "named", item: "song", label: "label", items: "few"}, "few: found 1 items"},
-		{crowd{path: "none", item: "song", label: "label"}, "no such file"},
+		{crowdTable{path: "said", item: "task", label: "class"}, `said:1: found no column "class"`},
+		{crowdTable{path: "stray", item: "task", label: "label"}, `stray:3: found item "3"`},
+		{crowdTable{path: "unknown", item: "task", label: "label"}, `unknown:3: found item "1" with label "d"`},
+		{crowdTable{path: "lacks", item: "task", label: "label"}, `lacks: found no label of item "2"`},
+		{crowdTable{path: "ragged", item: "task", label: "label"}, "ragged: record on line 2"},
+		{crowdTable{path: "empty", item: "task", label: "label"}, "empty: wanted a table"},
+		{crowdTable{path: "named", item: "song", label: "label", items: "few"}, "few: found 1 items"},
+		{crowdTable{path: "none", item: "song", label: "label"}, "no such file"},
 	} {
 		if _, err := c.crowd.read(dir, d); err == nil || !strings.Contains(err.Error(), c.problem) {
 			t.Errorf("%s: error %v, want one with %q", c.crowd.path, err, c.problem)
 		}
 	}
-	said := crowd{path: "said", item: "task", label: "label"}
+	said := crowdTable{path: "said", item: "task", label: "label"}
 	votes, ones := map[[3]int32]bool{}, map[[3]int32]bool{}
 	for seed := range uint64(40) {
 		for _, c := range []struct {

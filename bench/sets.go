@@ -17,7 +17,7 @@ import (
 type set struct {
 	name        string
 	train, test part    // without a test part, train is divided
-	first       int     // so many examples of a divided set train; 0: the seed picks 70 % of each class
+	first       int     // number of examples that train of a divided set; 0: the seed picks 70 % of each class
 	noises      []noise // of its labels
 }
 
@@ -25,7 +25,7 @@ type set struct {
 type part struct {
 	path    string
 	options dataset.Options
-	rows    int                 // only so many examples, the first ones; 0 is all
+	rows    int                 // number of the first examples that count; 0 for all
 	edit    func(string) string // makes the text of a gzip file one that dataset.ReadFrom takes
 }
 
@@ -35,6 +35,9 @@ const (
 	labelme, agnews             = "labelme/", "noisy_ag_news/"
 	sentiment, genre            = "sentiment_polarity/", "music_genre/music_genre_"
 )
+
+// labelFirst says that the labels are the first column.
+var labelFirst = dataset.Options{Table: dataset.Table{LabelColumn: "first"}}
 
 // sets are the cheap ones first.
 var sets = []set{
@@ -66,7 +69,7 @@ var sets = []set{
 		train: part{path: reuters + "train.svm.gz", options: dataset.Options{Features: 19767}},
 		test:  part{path: reuters + "test.svm.gz"}},
 	{name: "letter", noises: injected, first: 15000,
-		train: part{path: "letter/letter-recognition.data.gz", options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
+		train: part{path: "letter/letter-recognition.data.gz", options: labelFirst}},
 	{name: "cifar10n", train: cifar10("clean_label"),
 		noises: []noise{column("worst of three", cifar10("worse_label")), column("one person", cifar10("random_label1")),
 			column("vote of three", cifar10("aggre_label"))},
@@ -83,14 +86,14 @@ var sets = []set{
 var quickSets = []set{
 	{name: "digits", first: 300, noises: []noise{right, pairwise(0.4)}, train: part{path: "digits.csv.gz", rows: 600}},
 	{name: "letter", first: 400, noises: []noise{right, pairwise(0.4)},
-		train: part{path: "letter.csv.gz", rows: 800, options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}}},
+		train: part{path: "letter.csv.gz", rows: 800, options: labelFirst}},
 }
 
 // The annotators of three sets.
 var (
-	genres   = crowd{path: genre + "mturk.csv.gz", item: "id", label: "class", items: genre + "gold.csv.gz"}
-	pictures = crowd{path: labelme + "annotations.csv.gz", item: "task", label: "label"}
-	reviews  = crowd{path: sentiment + "annotations.csv.gz", item: "task", label: "label"}
+	genres   = crowdTable{path: genre + "mturk.csv.gz", item: "id", label: "class", items: genre + "gold.csv.gz"}
+	pictures = crowdTable{path: labelme + "annotations.csv.gz", item: "task", label: "label"}
+	reviews  = crowdTable{path: sentiment + "annotations.csv.gz", item: "task", label: "label"}
 )
 
 func images(dir, which string, rows int) part {
@@ -99,7 +102,8 @@ func images(dir, which string, rows int) part {
 }
 
 func music(which string) part {
-	return part{path: genre + which + ".csv.gz", options: dataset.Options{Table: dataset.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
+	return part{path: genre + which + ".csv.gz",
+		options: dataset.Options{Table: dataset.Table{Ignore: []string{"id"}, LabelColumn: "class"}}}
 }
 
 func scenes(which string) part {
@@ -109,7 +113,8 @@ func scenes(which string) part {
 
 func agNews(labels string) part {
 	return part{path: agnews + "train.svm.gz",
-		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz", Table: dataset.Table{LabelColumn: labels}}}
+		options: dataset.Options{Features: 9941, Labels: agnews + "labels.csv.gz",
+			Table: dataset.Table{LabelColumn: labels}}}
 }
 
 func cifar10(labels string) part {

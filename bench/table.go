@@ -14,7 +14,7 @@ type table struct {
 	machine string
 }
 
-// cell is what there is of one way on one set under one noise.
+// cell holds the results of one way on one set under one noise.
 type cell struct {
 	errors  []float64 // of the seeds that were measured; of failed ones that of guessing
 	seconds []float64
@@ -94,7 +94,7 @@ type row struct {
 	cells []cell
 }
 
-// rows returns those of the noises that the condition holds for, of which something was measured.
+// rows returns the measured rows of the noises that the condition holds for.
 func (t table) rows(holds func(noise) bool) (rows []row) {
 	for _, s := range t.sets {
 		for _, o := range s.noises {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,7 +18,7 @@ type way struct {
 	blind bool   // is not told C
 }
 
-// ways are those that are compared. One more is a line here.
+// ways lists the compared ways. A new way adds a line here.
 var ways = []way{
 	{name: "softmax", flags: "--learner softmax"},
 	{name: "softmax em", flags: "--learner softmax --correction em"},
@@ -79,7 +78,14 @@ func (w way) parse() (c choice, err error) {
 	c.way, c.params = w, d.New()
 	fs := flag.NewFlagSet(w.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	c.params.Flags(fs)
+	for _, p := range c.params.Parameters() {
+		name := strings.ReplaceAll(p.Name, "_", "-")
+		if p.Kind == learners.Switch {
+			fs.BoolFunc(name, "", p.Set)
+		} else {
+			fs.Func(name, "", p.Set)
+		}
+	}
 	rule := fs.String("weights", "", "")
 	fs.IntVar(&c.steps, "max-steps", d.MaxSteps, "")
 	if err := fs.Parse(words[2:]); err != nil {
@@ -91,7 +97,7 @@ func (w way) parse() (c choice, err error) {
 	if c.rule, err = d.Rule(*rule); err != nil {
 		return c, err
 	}
-	parameters, err := json.Marshal(c.params)
+	parameters, err := learners.Marshal(c.params)
 	c.how = fmt.Sprintf("%s %s, %s weights, %d steps", d.Name, parameters, c.rule, c.steps)
 	return c, errors.Join(err, c.params.Check())
 }

@@ -33,7 +33,8 @@ func (cpu) Device() engine.Device {
 func (cpu) Close() error { return nil }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (cpu) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	n, q := int64(x.N), int64(classes)
 	p := engine.Plan{Tiles: 1, InPlace: true, Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)),
 		Scores: 4 * n * q}
@@ -45,13 +46,15 @@ func (cpu) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error)
 }
 
 // PlanEvaluator: that of Load, and residuals and sums besides.
-func (e cpu) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e cpu) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	p, err := e.Plan(x, nil, classes)
 	p.Scratch = memory.Sum(memory.Product(4, x.N, classes), memory.Product(8, x.N), memory.Product(4, classes, x.D))
 	return p, err
 }
 
-func (cpu) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (cpu) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored().Examples
 	r := load(x, classes)
 	return &r, nil
 }
@@ -60,7 +63,8 @@ func load(x dataset.Examples, classes int) resident {
 	return resident{x: x, q: classes, scores: make([]float32, x.N*classes)}
 }
 
-func (cpu) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (cpu) LoadCells(rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+	x := rows.Stored().Examples
 	r := &cells{
 		resident: load(x, classes), y: y, fixed: f,
 		pred: make([]int32, x.N), region: make([]int32, x.N), next: make([]next, x.N),

@@ -21,7 +21,8 @@ type evaluator struct {
 // refused marks the loss of an example that does not count.
 const refused = math.MinInt64
 
-func (cpu) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (cpu) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored().Examples
 	return &evaluator{
 		resident: load(x, classes), fixed: f,
 		residuals: make([]float32, x.N*classes), losses: make([]int64, x.N),
@@ -30,7 +31,7 @@ func (cpu) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint)
 
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
-func (r *evaluator) Aim(t engine.Targets) error {
+func (r *evaluator) SetTargets(t engine.Targets) error {
 	r.targets = t
 	return nil
 }

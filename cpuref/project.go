@@ -12,7 +12,8 @@ import (
 const projectTile = 64
 
 // Project: clause 13.
-func (cpu) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (cpu) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored().Examples
 	m, buffer := p.Landmarks, make([]float32, x.D)
 	yy := make([]float32, m.N)
 	for l := range yy {

@@ -92,7 +92,7 @@ func BenchmarkPeak(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer r.Close()
-			if err := r.Aim(targets); err != nil {
+			if err := r.SetTargets(targets); err != nil {
 				b.Fatal(err)
 			}
 			best := peak(b, e)

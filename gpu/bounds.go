@@ -46,12 +46,12 @@ func (s *tileSketch) free() error {
 	return errors.Join(s.sketch.free(), s.about.free(), s.scored.free())
 }
 
-// keeper is a resident as its bounds see it.
-type keeper struct{ r *resident }
+// rescorer is a resident as its bounds see it.
+type rescorer struct{ r *resident }
 
-func (k keeper) Score(classes []int) error { return k.r.rescore(k.r.bounds.W, classes) }
+func (k rescorer) Score(classes []int) error { return k.r.rescore(k.r.bounds.W, classes) }
 
-func (k keeper) Scored() error {
+func (k rescorer) Scored() error {
 	for _, t := range k.r.tiles {
 		if err := t.sketch.scored.fill(int32(k.r.bounds.History.Round())); err != nil {
 			return err

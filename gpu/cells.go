@@ -37,11 +37,11 @@ type cells struct {
 
 	moves  []move // of the assignment under way
 	usual  int    // examples of a tile that moved lately
-	sorter sorter
+	sorter cellSorter
 }
 
 func newCells(r *resident, y []int32) (c *cells, err error) {
-	c = &cells{y: y, regions: make([]int64, r.q*r.q), predicted: make([]int64, r.q*r.q), sorter: newSorter(r.q),
+	c = &cells{y: y, regions: make([]int64, r.q*r.q), predicted: make([]int64, r.q*r.q), sorter: newCellSorter(r.q),
 		norms: make([]float32, r.q*r.q), stale: make([]bool, r.q)}
 	defer func() {
 		if err != nil {
@@ -134,7 +134,7 @@ func (c *cells) region(p int) (b *buffer[int64], at int) {
 }
 
 func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.bounds.Begin(keeper{r.resident}); err != nil {
+	if err := r.bounds.Begin(rescorer{r.resident}); err != nil {
 		return engine.Assignment{}, err
 	}
 	if r.bounds.InUse() {

@@ -92,7 +92,7 @@ func TestEvaluationFailed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Aim(v.targets[0]); err != nil {
+			if err := r.SetTargets(v.targets[0]); err != nil {
 				t.Fatal(err)
 			}
 			kernel := kernels[name](e)
@@ -107,7 +107,7 @@ func TestEvaluationFailed(t *testing.T) {
 				t.Fatalf("%s: nothing failed", name)
 			}
 			_, again := r.Evaluate(sums, v.w[0])
-			for _, err := range []error{again, r.WeightedSums(sums, v.a[:v.q*x.N]), r.Aim(v.targets[0]),
+			for _, err := range []error{again, r.WeightedSums(sums, v.a[:v.q*x.N]), r.SetTargets(v.targets[0]),
 				r.Rescore(v.w[0], []int{0}), r.Predict(make([]int32, x.N))} {
 				if !errors.Is(err, engine.ErrFailed) {
 					t.Errorf("%s: afterwards: %v, want %v", name, err, engine.ErrFailed)

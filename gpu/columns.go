@@ -99,7 +99,7 @@ func (c *columnTile) load(r *resident, t *tile, aside bool) (err error) {
 	q, n := r.e.q, c.stored()
 	if !aside {
 		examples, values := make([]int32, n), make([]float32, n)
-		c.fill(r.x, t, examples, values)
+		c.fill(r.x.Examples, t, examples, values)
 		if c.examples.dev, err = upload(q, "examples by column", examples); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (c *columnTile) load(r *resident, t *tile, aside bool) (err error) {
 	if c.values.host, err = newHost[float32](n); err != nil {
 		return err
 	}
-	c.fill(r.x, t, c.examples.host, c.values.host)
+	c.fill(r.x.Examples, t, c.examples.host, c.values.host)
 	if !r.e.shares {
 		return nil
 	}

@@ -36,6 +36,11 @@ func devices() ([]device, error) {
 	if err := load(); err != nil {
 		return nil, err
 	}
+	return knownDevices()
+}
+
+// knownDevices lists the devices of all platforms that the loader knows.
+func knownDevices() ([]device, error) {
 	platforms, err := cl.GetPlatforms()
 	if len(platforms) == 0 {
 		return nil, noPlatform() // the loader says so by a bare -1001, or by an empty list

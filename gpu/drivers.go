@@ -16,15 +16,16 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 )
 
-// A driver that crashes when it is loaded, or asked for its devices, would take the program with it. So, in programs
-// that let it (AskInChild), another process asks first (drivers.c). If it does not survive, drivers are asked one by
-// one, and the loader of this process sees none but those that answered.
+// A driver that crashes when it is loaded, or asked for its devices, would end the program. So a child
+// process asks first, in programs that call AskInChild. If the child does not survive, drivers are asked
+// one by one, and the loader of this process sees only the drivers that answered.
 
-// Between this process and the one that asks; see drivers.c.
+// Between this process and its child.
 const (
 	askVariable = "UMA_GPU_ASK_DRIVERS" // names the library to load
 	asking      = "uma-gpu asks the drivers\n"
@@ -44,11 +45,26 @@ const (
 // asksInChild says that AskInChild was called.
 var asksInChild atomic.Bool
 
-// AskInChild lets this package start the program once more, to ask the drivers for their devices in that process: one
-// that crashes, or hangs, is then left out, where it would end this one. Call it first in main, of a program whose
-// executable file holds this package. The child runs constructors in C, and neither Go nor main; without this call, as
-// in a plug-in of another program, there is no child, and drivers are asked in this process.
-func AskInChild() { asksInChild.Store(true) }
+// AskInChild lets this package start the program once more, to ask the drivers for their devices in that
+// child process: a driver that crashes or hangs is then left out. Call it first in main: in the child it
+// does not return. Without this call drivers are asked in this process.
+func AskInChild() {
+	if library := os.Getenv(askVariable); library != "" {
+		answer(library)
+	}
+	asksInChild.Store(true)
+}
+
+// answer asks all drivers that library knows for their devices, and ends the process. Errors are for
+// the parent process to find.
+func answer(library string) {
+	fmt.Print(asking)
+	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // without a core file, if that is allowed
+	if openLibrary(library) == nil {
+		knownDevices()
+	}
+	os.Exit(asked)
+}
 
 // leftOut is what LeftOut returns.
 var leftOut []error

@@ -67,7 +67,7 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s (%s): %w", i.ID(), i.Name, err)
 	}
-	if err := e.judge(); err != nil {
+	if err := e.conforms(); err != nil {
 		if errors.Is(err, engine.ErrMemory) { // too little to tell
 			return nil, errors.Join(fmt.Errorf("open %s (%s): too little memory for the self-test, which takes less than "+
 				"%d KiB, the largest allocation included: %w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
@@ -81,8 +81,8 @@ func Open(i Info, o Options) (engine.Engine, error) {
 	return e, nil
 }
 
-// judge runs the probe and the self-test.
-func (e *gpuEngine) judge() error {
+// conforms runs the probe and the self-test.
+func (e *gpuEngine) conforms() error {
 	if err := e.probe(); err != nil {
 		return err
 	}
@@ -148,8 +148,8 @@ func (d device) open(o Options, b build) (*gpuEngine, error) {
 // when it fails.
 func (e *gpuEngine) start() (err error) {
 	if e.info.PlatformName == pocl && e.info.processor() {
-		e.q.shelf = &processors
-		e.q.context, err = e.q.shelf.context(e.info.ID(), e.q.device)
+		e.q.cache = &poclPrograms
+		e.q.context, err = e.q.cache.context(e.info.ID(), e.q.device)
 	} else {
 		e.q.context, err = cl.CreateContext([]*cl.Device{e.q.device})
 	}
@@ -243,14 +243,15 @@ func (e unchecked) Close() error {
 	if !e.q.lost {
 		e.q.staging.free()
 	}
-	if e.q.context != nil && e.q.shelf == nil {
+	if e.q.context != nil && e.q.cache == nil {
 		e.q.context.Release()
 	}
 	e.programs, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}
 	return errors.Join(errs...)
 }
 
-func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored()
 	r, err := e.load(x, nil, classes, numerics.FixedPoint{}, scoring)
 	if err != nil {
 		return nil, err
@@ -259,8 +260,9 @@ func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) 
 }
 
 func (e unchecked) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
+	x := rows.Stored()
 	r, err := e.load(x, y, classes, f, sorting)
 	if err != nil {
 		return nil, err
@@ -268,7 +270,8 @@ func (e unchecked) LoadCells(
 	return labelled{r}, nil
 }
 
-func (e unchecked) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored()
 	r, err := e.load(x, nil, classes, f, evaluating)
 	if err != nil {
 		return nil, err
@@ -277,7 +280,7 @@ func (e unchecked) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fix
 }
 
 // load loads examples for a use; y is nil unless they are sorted into cells.
-func (e *gpuEngine) load(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, use use) (
+func (e *gpuEngine) load(x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, use use) (
 	*resident, error) {
 	if err := e.checkMemory(x, classes, use); err != nil {
 		return nil, err

@@ -19,27 +19,27 @@ type evaluator struct{ *resident }
 
 func (r evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
-// aimRows is how many targets go to the device at once.
-const aimRows = 1 << 14
+// targetRows is how many targets go to the device at once.
+const targetRows = 1 << 14
 
-func (r evaluator) Aim(targets engine.Targets) error {
+func (r evaluator) SetTargets(targets engine.Targets) error {
 	for _, t := range r.tiles {
-		for from := 0; from < t.stride; from += aimRows {
-			if err := r.aim(t, targets, from, min(from+aimRows, t.stride)); err != nil {
+		for from := 0; from < t.stride; from += targetRows {
+			if err := r.writeTargets(t, targets, from, min(from+targetRows, t.stride)); err != nil {
 				return err
 			}
 		}
 	}
-	r.weighing.given = 0
+	r.sumBuffers.given = 0
 	if targets.Given {
-		r.weighing.given = 1
+		r.sumBuffers.given = 1
 	}
 	return nil
 }
 
-// aim brings the targets and weights of rows from..to-1 of the scores of a tile to the device; of
+// writeTargets brings the targets and weights of rows from..to-1 of the scores of a tile to the device; of
 // those beyond its examples, zeros.
-func (r *resident) aim(t *tile, targets engine.Targets, from, to int) error {
+func (r *resident) writeTargets(t *tile, targets engine.Targets, from, to int) error {
 	lines, weight := make([]float32, (to-from)*r.q), make([]float32, to-from)
 	for row := from; row < min(to, t.rows); row++ {
 		i := t.example(row)
@@ -60,7 +60,7 @@ func (r *resident) aim(t *tile, targets engine.Targets, from, to int) error {
 // Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
 func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
-	losses := r.weighing.losses
+	losses := r.sumBuffers.losses
 	if err := errors.Join(r.beginSums(r.q), r.e.clear(losses)); err != nil {
 		return e, err
 	}
@@ -69,7 +69,7 @@ func (r evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 			return e, err
 		}
 	}
-	fused, readings, kernel := r.weighing.fused && r.classes.n == r.q, int64(1), "evaluate"
+	fused, readings, kernel := r.sumBuffers.fused && r.classes.n == r.q, int64(1), "evaluate"
 	if !fused {
 		kernel = "residuals"
 	}
@@ -143,7 +143,7 @@ func (r *resident) scoreAll(t *tile, x arrays, w engine.Weights) error {
 
 // evaluateTile does all for a tile in one kernel.
 func (r *resident) evaluateTile(t *tile, x arrays) (*cl.Event, error) {
-	w := r.weighing
+	w := r.sumBuffers
 	return r.e.dense[t.width].evaluate.enqueue(w.ranges, 1,
 		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses, w.partial[0],
 			r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given, int32(w.ranges))...)
@@ -154,7 +154,7 @@ func (r *resident) lossScale() float32 { return numerics.LossFormat(r.fixed.N).S
 
 // evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
 func (r *resident) evaluateBands(t *tile, x arrays) (last *cl.Event, err error) {
-	w, e := r.weighing, r.e
+	w, e := r.sumBuffers, r.e
 	order, sorted := r.ints, int32(0)
 	if t.sparse != nil {
 		order, sorted = t.sparse.byColumn.order, 1
@@ -189,7 +189,7 @@ func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) er
 	if err := r.beginSums(n); err != nil {
 		return err
 	}
-	w := r.weighing
+	w := r.sumBuffers
 	var packed []float32
 	for _, t := range r.tiles {
 		err := r.onDevice(t, func(x arrays) (last *cl.Event, err error) {

@@ -79,7 +79,7 @@ func (v evaluation) ask(e engine.Engine, x dataset.Examples, judge func(engine.E
 	defer func() { err = errors.Join(err, r.Close()) }()
 	judge(r)
 	for _, t := range v.targets {
-		if err := r.Aim(t); err != nil {
+		if err := r.SetTargets(t); err != nil {
 			return a, err
 		}
 		for _, w := range v.w {

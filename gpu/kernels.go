@@ -152,7 +152,7 @@ func (e *gpuEngine) allPrograms() []program {
 }
 
 // loadPrograms are those that examples need, which may be compiled already.
-func (e *gpuEngine) loadPrograms(x dataset.Examples, u use) []program {
+func (e *gpuEngine) loadPrograms(x dataset.Stored, u use) []program {
 	width := narrowWidth(x)
 	switch {
 	case x.Sparse() && u == evaluating:

@@ -40,6 +40,15 @@ var load = sync.OnceValue(func() error {
 		showLoader(folder)
 		defer os.RemoveAll(folder) // as far as it goes
 	}
+	if err := openLibrary(library); err != nil {
+		return err
+	}
+	_, _ = cl.GetPlatforms() // now the loader loads the drivers; devices asks again, and says what is wrong
+	return nil
+})
+
+// openLibrary loads the OpenCL loader.
+func openLibrary(library string) error {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))
 	if message := C.uma_load_opencl(name); message != nil {
@@ -47,9 +56,8 @@ var load = sync.OnceValue(func() error {
 			"(pocl-opencl-icd for the processor, or your GPU vendor's), or name the library in %s",
 			ErrNoLoader, C.GoString(message), LibraryVariable)
 	}
-	_, _ = cl.GetPlatforms() // now the loader loads the drivers; devices asks again, and says what is wrong
 	return nil
-})
+}
 
 // noPlatform says why the loader knows no platform.
 func noPlatform() error {

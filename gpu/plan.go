@@ -11,19 +11,21 @@ import (
 )
 
 // Plan goes through the sizes that load allocates; a test keeps the two together.
-func (e unchecked) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	if y == nil {
 		return e.plan(x, classes, scoring)
 	}
 	return e.plan(x, classes, sorting)
 }
 
-func (e unchecked) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	return e.plan(x, classes, evaluating)
 }
 
 // plan is Plan for a use.
-func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan, error) {
+func (e *gpuEngine) plan(x dataset.Stored, classes int, use use) (engine.Plan, error) {
 	p, err := e.sizes(x, classes, use)
 	if err != nil {
 		return p, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
@@ -31,7 +33,7 @@ func (e *gpuEngine) plan(x dataset.Examples, classes int, use use) (engine.Plan,
 	return p, nil
 }
 
-func (e *gpuEngine) sizes(x dataset.Examples, classes int, use use) (engine.Plan, error) {
+func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, error) {
 	if err := e.checkMemory(x, classes, use); err != nil {
 		return engine.Plan{}, err
 	}
@@ -72,7 +74,7 @@ func (e *gpuEngine) sizes(x dataset.Examples, classes int, use use) (engine.Plan
 		p.Scratch += size(2*d, 4)
 	}
 	if use == evaluating {
-		shape, err := e.weighingShape(x, rows, q)
+		shape, err := e.sumShape(x.Examples, rows, q)
 		if err != nil {
 			return p, err
 		}
@@ -138,7 +140,7 @@ func (e *gpuEngine) aside(t *tile, d int, used int64) bool {
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *gpuEngine) checkMemory(x dataset.Examples, classes int, use use) error {
+func (e *gpuEngine) checkMemory(x dataset.Stored, classes int, use use) error {
 	q, host := classes, memory.Product(4, x.N, classes)
 	if use == evaluating { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, classes)

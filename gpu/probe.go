@@ -29,7 +29,7 @@ func (e *gpuEngine) probe() error {
 
 // unlimited returns a queue without a memory limit, guards and trace.
 func (q *queue) unlimited() *queue {
-	return &queue{context: q.context, shelf: q.shelf, queue: q.queue, device: q.device, memory: math.MaxInt64}
+	return &queue{context: q.context, cache: q.cache, queue: q.queue, device: q.device, memory: math.MaxInt64}
 }
 
 // question is what a work-item of kernel probe is asked.

@@ -32,7 +32,8 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e unchecked) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored()
 	if err := e.compile(projectPrograms); err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (e unchecked) Project(dst []float32, x dataset.Examples, p engine.Projectio
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e.gpuEngine, dst: dst, x: x, p: p}
+	j := &projection{e: e.gpuEngine, dst: dst, x: x.Examples, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)

@@ -22,7 +22,7 @@ import (
 // launched with all their arguments or not at all.
 type queue struct {
 	context *cl.Context
-	shelf   *shelf // of the context and its programs; nil if they are of this engine alone
+	cache   *programCache // of the context and its programs; nil if this engine alone has them
 	queue   *cl.CommandQueue
 	// transfers is for writes that go on while kernels of queue run.
 	transfers *cl.CommandQueue
@@ -308,10 +308,10 @@ func (b *buffer[T]) object() *cl.MemObject { return b.mem }
 // build returns the program that sources make, put one behind the other, for the queue's device, with these kernels.
 // The caller gives it to release.
 func (q *queue) build(sources []string, options string, kernels ...string) (*cl.Program, error) {
-	if q.shelf == nil {
+	if q.cache == nil {
 		return q.compile(sources, options, kernels)
 	}
-	return q.shelf.take(q.recipe(sources, options), func() (*cl.Program, error) {
+	return q.cache.take(q.recipe(sources, options), func() (*cl.Program, error) {
 		return q.compileAgain(sources, options, kernels)
 	})
 }
@@ -336,14 +336,14 @@ const compileAttempts = 3
 
 // release ends the use of a program that build returned.
 func (q *queue) release(p *cl.Program) {
-	if q.shelf == nil {
+	if q.cache == nil {
 		p.Release()
 	} else {
-		q.shelf.giveBack(p)
+		q.cache.giveBack(p)
 	}
 }
 
-// compile is build without a shelf.
+// compile is build without the cache.
 func (q *queue) compile(sources []string, options string, kernels []string) (*cl.Program, error) {
 	program, err := q.context.CreateProgramWithSource(sources)
 	if err != nil {

@@ -34,13 +34,13 @@ type resident struct {
 	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
-	fixed    numerics.FixedPoint
-	cells    *cells         // nil without labels
-	weighing *weighing      // nil but for evaluators
-	bounds   *sketch.Bounds // nil if there will be none
-	sketches *sketches      // nil as long as all scores are exact
+	fixed      numerics.FixedPoint
+	cells      *cells         // nil without labels
+	sumBuffers *sumBuffers    // nil but for evaluators
+	bounds     *sketch.Bounds // nil if there will be none
+	sketches   *sketches      // nil as long as all scores are exact
 
-	x      dataset.Examples // the caller's
+	x      dataset.Stored   // the caller's
 	window int              // of them (dataset.Examples.Window)
 	maps   *buffer[float32] // of narrow examples
 	slots  []*slot          // for tiles that are streamed, else empty
@@ -56,11 +56,11 @@ const (
 )
 
 func newResident(
-	e *gpuEngine, x dataset.Examples, y []int32, classes int, fixed numerics.FixedPoint, use use,
+	e *gpuEngine, x dataset.Stored, y []int32, classes int, fixed numerics.FixedPoint, use use,
 ) (r *resident, err error) {
-	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x, window: e.window(x)}
+	r = &resident{e: e, n: x.N, d: x.D, q: classes, fixed: fixed, x: x, window: e.window(x.Examples)}
 	if y != nil {
-		r.bounds = sketch.NewBounds(e.build.bounds, x, classes)
+		r.bounds = sketch.NewBounds(e.build.bounds, x.Examples, classes)
 	}
 	defer func() {
 		if err != nil {
@@ -78,7 +78,7 @@ func newResident(
 		return r, err
 	}
 	if use == evaluating {
-		if r.weighing, err = newWeighing(r); err != nil {
+		if r.sumBuffers, err = newSumBuffers(r); err != nil {
 			return r, err
 		}
 	}
@@ -103,7 +103,7 @@ func (r *resident) allocate(use use) error {
 			return err
 		}
 		if t.width != 0 {
-			if t.unit, err = upload(q, "lengths", r.x.Narrow.Unit[t.from:t.from+t.rows]); err != nil {
+			if t.unit, err = upload(q, "lengths", r.x.At.Narrow().Unit[t.from:t.from+t.rows]); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (r *resident) allocate(use use) error {
 		return err
 	}
 	if r.tiles[0].width != 0 {
-		if r.maps, err = upload(q, "column maps", r.x.Narrow.Map); err != nil {
+		if r.maps, err = upload(q, "column maps", r.x.At.Narrow().Map); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (r *resident) free() error {
 		errs = append(errs, s.free())
 	}
 	errs = append(errs, r.ints.free(), r.weights.free(), r.classes.free(), r.maps.free(), r.cells.free(),
-		r.weighing.free(), r.sketches.free())
+		r.sumBuffers.free(), r.sketches.free())
 	r.unpin()
 	return errors.Join(errs...)
 }
@@ -289,7 +289,7 @@ func (r *resident) examples(t *tile, x arrays) []any {
 	if t.width == 0 {
 		return []any{x.values}
 	}
-	return []any{x.codes, r.maps, t.unit, r.x.Narrow.Least}
+	return []any{x.codes, r.maps, t.unit, r.x.At.Narrow().Least}
 }
 
 // scoreItems returns how many work-items of score take rows examples, or those of
@@ -323,7 +323,7 @@ func (e *gpuEngine) crowd() int {
 }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.bounds.Settle(keeper{r}); err != nil {
+	if err := r.bounds.Settle(rescorer{r}); err != nil {
 		return err
 	}
 	var blocks []float32
@@ -356,7 +356,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 func scoreAt(i, c, q int) int { return (i/lanes*q+c)*lanes + i%lanes }
 
 func (r *resident) Predict(dst []int32) error {
-	if err := r.bounds.Settle(keeper{r}); err != nil {
+	if err := r.bounds.Settle(rescorer{r}); err != nil {
 		return err
 	}
 	for _, t := range r.tiles {

@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/sketch"
 )
 
-// Sketch implements sketch.Keeper.
-func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
+// Sketch implements sketch.Rescorer.
+func (k rescorer) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
 	r := k.r
 	r.sketches = &sketches{basis: basis, depth: (basis.K + 3) / 4 * 4}
 	tiles, err := r.sketchAll(span)
@@ -69,7 +69,7 @@ func (r *resident) sketchTile(t *tile, p *projector) (err error) {
 	if err != nil {
 		return err
 	}
-	t.sketch = &tileSketch{Tile: s.basis.Sketch(t.dense(r.x), projections, t.stride)}
+	t.sketch = &tileSketch{Tile: s.basis.Sketch(t.dense(r.x.Examples), projections, t.stride)}
 	packed := make([]int8, s.depth*t.stride)
 	for k := range s.basis.K {
 		for i, v := range t.sketch.Q[k*t.rows : (k+1)*t.rows] {

@@ -17,7 +17,7 @@ import (
 // rest stays in host memory: a device that shares the host's memory uses it in
 // place, for another it is streamed through two slots. Dense examples lie in host
 // memory as a device wants them, so one that shares it is never given a copy.
-func (r *resident) loadExamples(x dataset.Examples) error {
+func (r *resident) loadExamples(x dataset.Stored) error {
 	need, largest := int64(0), int64(0)
 	for _, t := range r.tiles {
 		need, largest = need+t.bytes(r.d), max(largest, t.bytes(r.d))
@@ -63,7 +63,7 @@ func (r *resident) loadExamples(x dataset.Examples) error {
 }
 
 // load fills the arrays of a tile, on the device or aside in host memory.
-func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
+func (r *resident) load(t *tile, x dataset.Stored, aside bool) (err error) {
 	q := r.e.q
 	switch {
 	case t.sparse != nil:
@@ -74,20 +74,20 @@ func (r *resident) load(t *tile, x dataset.Examples, aside bool) (err error) {
 	case t.width != 0:
 		return r.loadNarrow(t, x, aside)
 	case r.e.shares: // they are where they should be
-		t.values.host = t.dense(x)
+		t.values.host = t.dense(x.Examples)
 		t.inFile = r.window > 0
 		r.pin(unsafe.Pointer(&t.values.host[0]))
 		t.values.dev, err = share(q, "examples", t.values.host)
 	case aside:
-		t.values.host = t.dense(x)
+		t.values.host = t.dense(x.Examples)
 	default:
-		t.values.dev, err = upload(q, "examples", t.dense(x))
+		t.values.dev, err = upload(q, "examples", t.dense(x.Examples))
 	}
 	return err
 }
 
 // loadNarrow is load for narrow examples.
-func (r *resident) loadNarrow(t *tile, x dataset.Examples, aside bool) (err error) {
+func (r *resident) loadNarrow(t *tile, x dataset.Stored, aside bool) (err error) {
 	q := r.e.q
 	switch {
 	case r.e.shares:
@@ -103,11 +103,11 @@ func (r *resident) loadNarrow(t *tile, x dataset.Examples, aside bool) (err erro
 }
 
 // loadSparse is load for sparse examples, whose order on the device is another.
-func (r *resident) loadSparse(t *tile, x dataset.Examples, aside bool) (err error) {
+func (r *resident) loadSparse(t *tile, x dataset.Stored, aside bool) (err error) {
 	q := r.e.q
 	if !aside {
 		columns, values := make([]int32, t.sparse.padded), make([]float32, t.sparse.padded)
-		t.fillSparse(x, columns, values)
+		t.fillSparse(x.Examples, columns, values)
 		if t.sparse.columns.dev, err = upload(q, "columns", columns); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (r *resident) loadSparse(t *tile, x dataset.Examples, aside bool) (err erro
 	if t.sparse.columns.host, err = newHost[int32](t.sparse.padded); err != nil {
 		return err
 	}
-	t.fillSparse(x, t.sparse.columns.host, t.values.host)
+	t.fillSparse(x.Examples, t.sparse.columns.host, t.values.host)
 	if !r.e.shares {
 		return nil
 	}

@@ -96,11 +96,11 @@ func (t *tile) bytes(d int) int64 {
 }
 
 // narrowWidth returns the bytes of a value of narrow examples, 0 for others.
-func narrowWidth(x dataset.Examples) int {
-	if x.Narrow == nil {
+func narrowWidth(x dataset.Stored) int {
+	if x.At.Narrow() == nil {
 		return 0
 	}
-	return x.Narrow.Width()
+	return x.At.Narrow().Width()
 }
 
 // valueBytes is what a value of dense examples of a width takes.
@@ -140,19 +140,19 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *gpuEngine) cut(x dataset.Examples, classes int, use use) (tiles []*tile, err error) {
+func (e *gpuEngine) cut(x dataset.Stored, classes int, use use) (tiles []*tile, err error) {
 	limit, width := e.maxAlloc, narrowWidth(x)
-	room, need := e.q.memory-e.q.inUse, (1+valueBytes(width))*int64(x.Stored())+8*int64(x.N)*int64(classes)
+	room, need := e.q.memory-e.q.inUse, (1+valueBytes(width))*int64(x.Size())+8*int64(x.N)*int64(classes)
 	if use == evaluating {
 		need += 8 * int64(x.N) * int64(classes)
 		if x.Sparse() {
-			need += 8 * int64(x.Stored())
+			need += 8 * int64(x.Size())
 		}
 	}
 	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))
 	}
-	if n := e.window(x); n > 0 {
+	if n := e.window(x.Examples); n > 0 {
 		limit = min(limit, 4*int64(n)*int64(x.D))
 	}
 	// Lines of scores, or triples of moved examples.
@@ -179,19 +179,19 @@ func (e *gpuEngine) cut(x dataset.Examples, classes int, use use) (tiles []*tile
 	for from := 0; from < x.N; {
 		t := &tile{from: from, rows: min(wanted, x.N-from), width: width}
 		if x.Sparse() {
-			if t.rows, err = fitSparse(x, from, t.rows, limit, e.maxAlloc); err != nil {
+			if t.rows, err = fitSparse(x.Examples, from, t.rows, limit, e.maxAlloc); err != nil {
 				return nil, err
 			}
 		}
 		if use == evaluating {
-			if err := t.endAtBlock(x, most, e.maxAlloc); err != nil {
+			if err := t.endAtBlock(x.Examples, most, e.maxAlloc); err != nil {
 				return nil, err
 			}
 		}
 		if x.Sparse() {
-			t.sparse = layOut(x, from, t.rows)
+			t.sparse = layOut(x.Examples, from, t.rows)
 			if use == evaluating {
-				t.sparse.byColumn = layOutColumns(x, from, t.rows, e.ranges(x.D, classes, x.N))
+				t.sparse.byColumn = layOutColumns(x.Examples, from, t.rows, e.ranges(x.D, classes, x.N))
 			}
 		}
 		t.stride = (t.rows + lanes - 1) / lanes * lanes
@@ -229,11 +229,11 @@ func (t *tile) dense(x dataset.Examples) []float32 {
 }
 
 // narrow returns the codes of a tile of narrow examples, as bytes, in host memory.
-func (t *tile) narrow(x dataset.Examples) []uint8 {
+func (t *tile) narrow(x dataset.Stored) []uint8 {
 	from, to := t.from*x.D, (t.from+t.rows)*x.D
-	if x.Narrow.Codes8 != nil {
-		return x.Narrow.Codes8[from:to]
+	if codes := x.At.Narrow(); codes.Bytes != nil {
+		return codes.Bytes[from:to]
 	}
-	codes := x.Narrow.Codes16[from:to]
+	codes := x.At.Narrow().Halves[from:to]
 	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(codes))), 2*len(codes))
 }

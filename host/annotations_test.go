@@ -1,12 +1,13 @@
 package host_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -16,11 +17,11 @@ import (
 func TestAnnotationsRefused(t *testing.T) {
 	data := &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}, Y: []int32{0, 1},
 		Classes: []string{"a", "b"}}
-	of := func() *confusion.Annotations {
-		return &confusion.Annotations{Classes: []string{"a", "b"}, Names: []string{"ann"},
+	of := func() *crowd.Annotations {
+		return &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"ann"},
 			Start: []int{0, 1, 2}, By: []int32{0, 0}, Label: []int32{0, 1}}
 	}
-	train := func(learner string, a *confusion.Annotations) error {
+	train := func(learner string, a *crowd.Annotations) error {
 		d, err := catalog.Find(learner)
 		if err != nil {
 			t.Fatal(err)
@@ -31,14 +32,14 @@ func TestAnnotationsRefused(t *testing.T) {
 	}
 	for _, d := range catalog.All() {
 		err := train(d.Name, of())
-		refused := err != nil && strings.Contains(err.Error(), "learner "+d.Name+" cannot")
+		refused := errors.Is(err, host.ErrAnnotations) && strings.Contains(err.Error(), d.Name)
 		if d.Annotations && err != nil || !d.Annotations && !refused {
 			t.Errorf("%s: %v", d.Name, err)
 		}
 	}
 	other := of()
 	other.Classes = []string{"b", "a"}
-	if err := train("softmax", other); err == nil || !strings.Contains(err.Error(), "found annotations of classes") {
+	if err := train("softmax", other); !errors.Is(err, host.ErrClasses) {
 		t.Errorf("other classes: %v", err)
 	}
 	other = of()

@@ -10,38 +10,37 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// DefaultEvery is how often a checkpoint is written unless Checkpoint says otherwise.
+// DefaultEvery is the time between checkpoints unless Checkpoint has another.
 const DefaultEvery = 30 * time.Second
 
-// Checkpoint says where and how often Train writes the training so far: a model file that
-// predicts, from which Options.Resume goes on to the result of a training that nothing
-// stopped. It is written before the first step and then whenever it is due; a file is
-// complete at any moment, so a killed program leaves the last one.
+// Checkpoint says where and how often Train saves the training: in a model file that predicts, and
+// from which Options.Resume continues to the same result. It is written before the first step, and then
+// whenever it is due. The file is complete at any moment, so a killed program leaves the last one.
 type Checkpoint struct {
 	Path  string        // of the file; "" for no checkpoints
-	Steps int           // every so many steps; 0 by time
-	Every time.Duration // least time from one to the next; 0 for DefaultEvery
-	// Failed keeps the last one in memory, and writes it only if the training ends with an error, such as
-	// that of a device that is lost but not of one that an audit has found to compute wrong, and some steps were made.
+	Steps int           // between checkpoints; 0 for Every
+	Every time.Duration // least time between checkpoints; 0 for DefaultEvery
+	// Failed keeps the last checkpoint in memory, and writes it if the training fails after some steps. It
+	// is not written if an audit found that a device computes wrong.
 	Failed bool
 }
 
 // Saved is the error of a training that failed after a checkpoint of it was written.
 type Saved struct {
 	Path  string // of the checkpoint
-	Steps int    // that were made until then
-	Err   error  // why it ended
+	Steps int    // of the checkpoint
+	Err   error  // of the training
 }
 
-// Error says why the training ended, and where what it had learned is.
+// Error returns the error of the training, and the checkpoint.
 func (s *Saved) Error() string {
 	return fmt.Sprintf("%v; what %d steps have learned is in %s", s.Err, s.Steps, s.Path)
 }
 
-// Unwrap returns why the training ended.
+// Unwrap returns the error of the training.
 func (s *Saved) Unwrap() error { return s.Err }
 
-// due returns a function that says after which steps a checkpoint is due.
+// due returns a function that returns whether a checkpoint is due after the given steps.
 func (c Checkpoint) due() func(steps int) bool {
 	if c.Steps > 0 {
 		return func(steps int) bool { return steps%c.Steps == 0 }
@@ -60,8 +59,8 @@ func (c Checkpoint) due() func(steps int) bool {
 	}
 }
 
-// checkpoints has o write them, and returns what completes the error of the run.
-func (t *training) checkpoints(o *RunOptions) func(error) error {
+// checkpoints has the run with options o write checkpoints, and returns a function that completes its error.
+func (t *trainer) checkpoints(o *RunOptions) func(error) error {
 	if t.Checkpoint.Path == "" {
 		return func(err error) error { return err }
 	}
@@ -88,14 +87,13 @@ func (t *training) checkpoints(o *RunOptions) func(error) error {
 }
 
 // save writes a checkpoint.
-func (t *training) save(s Snapshot) error {
+func (t *trainer) save(s Snapshot) error {
 	m := t.with(s.Kept, s.EstimatedError, s.Steps, "checkpoint")
 	m.State = &s.State
 	return m.Save(t.Checkpoint.Path)
 }
 
-// complete chooses what o leaves open of the learner: that of the training to go on with,
-// or the catalog's first with its defaults.
+// complete fills in what o leaves open: from the training to resume, or the first learner of the catalog.
 func (o *Options) complete() (err error) {
 	if r := o.Resume; r != nil {
 		if o.Learner == nil {

@@ -30,7 +30,7 @@ func TestDoubts(t *testing.T) {
 	data, right, _ := noisyDigits() // 40 % pairwise
 	pairwise := func(rate float64) *confusion.Matrix { return must(confusion.Pairwise(data.Classes, rate)) }
 	logistic, pairs := softmax.Defaults(), uma.Defaults()
-	logistic.L2 = "0.001"
+	logistic.L2 = softmax.L2(0.001)
 	for _, c := range []struct {
 		name    string
 		noise   *confusion.Matrix

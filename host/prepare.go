@@ -15,12 +15,12 @@ const DefaultStepsKernel = "maxabs"
 // the raw ones. steps are those of dataset.ParseSteps; "" or "auto" stand for Dataset.DefaultSteps,
 // or for DefaultStepsKernel if dense data go to a kernel function. Data that were prepared
 // before stay as they are, and it is an error to ask for other steps.
-func Prepare(d *dataset.Dataset, steps string, kernel bool) error {
+func Prepare(d *dataset.Dataset, steps string, kernel bool, how ...dataset.Memory) error {
 	s, prepared, err := stepsFor(d, steps, kernel)
 	if prepared || err != nil {
 		return err
 	}
-	return d.Prepare(s)
+	return d.Prepare(s, how...)
 }
 
 // PrepareRows is Prepare of data that are to be written to a binary file, with linear learners in mind, and need not

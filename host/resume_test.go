@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -197,9 +196,6 @@ type failing struct {
 	learners.Params
 	with error
 }
-
-// MarshalJSON writes the parameters as if they did not fail.
-func (f failing) MarshalJSON() ([]byte, error) { return json.Marshal(f.Params) }
 
 func (f failing) Start(ctx context.Context, p *learners.Problem) (learners.Learner, error) {
 	l, err := f.Params.Start(ctx, p)

@@ -13,7 +13,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Stop says why a run ended.
+// ErrAnnotations marks a learner that cannot learn from the labels of annotators.
+var ErrAnnotations = errors.New("learner cannot learn from annotations")
+
+// Stop is why a run ended.
 type Stop string
 
 const (
@@ -31,18 +34,18 @@ type RunOptions struct {
 	OnStart  func()        // called when the examples are on the engine, if not nil
 	OnStep   func(Report)  // called after each step, if not nil; without it passes that need no count have none
 
-	// Keep is called with a snapshot of the run before the first step and, from then on,
-	// whenever Due says so after a step; nil for neither. Its error ends the run.
+	// Keep is called with a snapshot of the run before the first step, and after each step that is Due;
+	// nil for no snapshots. Its error ends the run.
 	Keep func(Snapshot) error
 	Due  func(steps int) bool
 }
 
-// Report describes one step to whoever watches.
+// Report describes one step.
 type Report struct {
 	Step           int              // 1 for the first
 	EstimatedError float64          // of the weights before the step
 	Fields         []learners.Field // the learner's own
-	W              engine.Weights   // after the step; the run's, to be read during the call only
+	W              engine.Weights   // after the step; to be read during the call only
 }
 
 // Result is a finished run.
@@ -53,27 +56,27 @@ type Result struct {
 	Doubts         []learners.Doubt // the learner's own, of the end; mostly none
 	EstimatedError float64          // of W on the training examples, without a clean label (clause 10)
 	Counts         []int64          // Q×Q, examples by W's prediction (row) and noisy label
-	// Noise is what the learner found out of the noise, nil if nothing. EstimatedError is
-	// then by that, unless its matrix has no inverse.
+	// Noise is the noise that the learner has learned; nil if none. EstimatedError is then by its matrix,
+	// if that has an inverse.
 	Noise   *confusion.Learned
 	Inverse *confusion.Inverse // C⁻¹ of EstimatedError
-	// CompressionSet are the examples of which the last weights of a learners.Compressor are a sum, in
-	// increasing order; nil of other learners.
+	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
+	// increasing order; nil for other learners.
 	CompressionSet []int
-	Snapshot       *Snapshot // where an interrupted run stands; nil of others
+	Snapshot       *Snapshot // of an interrupted run; nil for others
 }
 
-// Snapshot is a run between two steps: the weights that its result would be, and what it
-// takes to go on. It shares no memory with the run.
+// Snapshot is a run between two steps: the weights that its result would have, and the state to resume
+// it from. It shares no memory with the run.
 type Snapshot struct {
-	Kept           engine.Weights // that the rule would keep if the run ended here
+	Kept           engine.Weights // those of the rule if the run ended here
 	EstimatedError *float64       // of Kept, if it is known
 	model.State
 }
 
-// Run starts the learner of the given parameters on the problem and goes on until it has
-// converged, MaxSteps steps were made, or ctx is cancelled; a cancelled run has a result
-// like any other. Errors are the engine's and the learner's.
+// Run returns the result of a learner on a problem: it steps until the learner has converged, MaxSteps
+// steps were made, or ctx is cancelled. A cancelled run has a result like any other. Errors are those of
+// the engine and of the learner.
 func Run(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (res Result, err error) {
 	r, err := start(ctx, params, p, o)
 	if err != nil {
@@ -92,23 +95,23 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 	_, task := progress.Begin(ctx, progress.Work{
 		Name: "learning", Unit: "step", Total: int64(o.MaxSteps), AtMost: true, From: int64(r.steps)})
 	defer task.End()
-	everyStep := o.OnStep != nil || r.keep.rule != learners.Last || params.Definition().StepAll == nil
+	everyStep := o.OnStep != nil || r.choice.rule != learners.Last || params.Definition().StepAll == nil
 	counted := false
 	for {
-		if r.keep.judges(r.steps) { // before the iterate, from whose Count the next step starts
-			w := r.keep.average(r.steps)
+		if r.choice.tries(r.steps) { // before the iterate, from whose Count the next step starts
+			w := r.choice.average(r.steps)
 			changed = learners.AllClasses(p.Q)
 			counts, estimate, err := r.count(ctx, w, changed)
 			if err != nil {
 				return Result{}, fmt.Errorf("average of %d steps: %w", r.steps, err)
 			}
-			r.keep.judged(w, estimate, counts)
+			r.choice.offer(w, estimate, counts)
 		}
 		if counted = everyStep; counted {
 			if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
 				return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 			}
-			r.keep.assigned(r.w, r.steps, res.EstimatedError, res.Counts)
+			r.choice.iterate(r.w, r.steps, res.EstimatedError, res.Counts)
 			task.Estimate(res.EstimatedError)
 		}
 		task.Reach(int64(r.steps))
@@ -130,12 +133,12 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 		}
 		if step.Done {
 			res.Stop, res.Doubts = Converged, step.Doubts
-			r.keep.converged(r.w, res.EstimatedError, res.Counts)
+			r.choice.converged(r.w, res.EstimatedError, res.Counts)
 			break
 		}
 		r.steps++
 		res.Doubts = step.Doubts
-		r.keep.stepped(r.w)
+		r.choice.add(r.w)
 		changed = step.Changed
 		if o.OnStep != nil {
 			o.OnStep(Report{Step: r.steps, EstimatedError: res.EstimatedError, Fields: step.Fields, W: r.w})
@@ -154,34 +157,34 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem, o Run
 	return r.finish(ctx, res)
 }
 
-// run is a run between two steps.
-type run struct {
+// loop is a run between two steps.
+type loop struct {
 	problem *learners.Problem
 	inverse *confusion.Inverse
 	learner learners.Learner
-	keep    *keeper
+	choice  *choice
 	w       engine.Weights
 	steps   int
 }
 
-// start begins a run, or goes on with one.
-func start(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (_ *run, err error) {
+// start begins a run, or resumes one.
+func start(ctx context.Context, params learners.Params, p *learners.Problem, o RunOptions) (_ *loop, err error) {
 	rule, err := params.Definition().Rule(string(o.Weights))
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
 	if about := params.Definition(); p.Annotations != nil && !about.Annotations {
-		return nil, fmt.Errorf("run: learner %s cannot learn from the labels of annotators; use one that can, such as "+
-			"softmax, or leave them out and give labels, such as their votes", about.Name)
+		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax (or give their votes as labels)",
+			ErrAnnotations, about.Name)
 	}
-	r := &run{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
-	r.keep = newKeeper(rule, r.w)
+	r := &loop{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
+	r.choice = newChoice(rule, r.w)
 	if r.inverse, err = p.Inverse(); err != nil {
 		return nil, err
 	}
 	if o.From != nil {
 		if len(o.From) != len(r.w.W) {
-			return nil, fmt.Errorf("run: found %d weights to start from, wanted %d×%d", len(o.From), p.Q, p.X.D)
+			return nil, fmt.Errorf("run: weights to start from: got %d, want %d×%d", len(o.From), p.Q, p.X.D)
 		}
 		copy(r.w.W, o.From)
 	}
@@ -190,19 +193,19 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 	}
 	if o.Resume != nil {
 		if err := r.restore(o.Resume); err != nil {
-			return nil, errors.Join(fmt.Errorf("run: %w found a state that does not fit: %w", ErrResume, err),
+			return nil, errors.Join(fmt.Errorf("run: %w: state: %w", ErrResume, err),
 				r.learner.Close())
 		}
 	}
 	return r, nil
 }
 
-// restore takes the place of the steps before s.
-func (r *run) restore(s *Snapshot) error {
+// restore puts the run where s was taken.
+func (r *loop) restore(s *Snapshot) error {
 	if len(s.Last) != len(r.w.W) {
 		return fmt.Errorf("found %d weights, wanted %d×%d", len(s.Last), r.w.Q, r.w.D)
 	}
-	if err := r.keep.restore(s); err != nil {
+	if err := r.choice.restore(s); err != nil {
 		return err
 	}
 	copy(r.w.W, s.Last)
@@ -210,22 +213,22 @@ func (r *run) restore(s *Snapshot) error {
 	return r.learner.Restore(s.Learner)
 }
 
-// snapshot hands the run as it stands to f.
-func (r *run) snapshot(f func(Snapshot) error) error {
+// snapshot calls f with a snapshot of the run.
+func (r *loop) snapshot(f func(Snapshot) error) error {
 	saved, err := r.learner.Save()
 	if err != nil {
 		return err
 	}
 	s := Snapshot{State: model.State{Steps: r.steps, Last: slices.Clone(r.w.W), Learner: saved}}
-	r.keep.save(&s, r.w)
+	r.choice.save(&s, r.w)
 	return f(s)
 }
 
 // count counts the examples by prediction and noisy label, and estimates the error.
-func (r *run) count(
+func (r *loop) count(
 	ctx context.Context, w engine.Weights, changed []int,
 ) (counts []int64, estimate float64, err error) {
-	// A step that was made is judged, even if the user has had enough.
+	// A step that was made is counted, even if the context is cancelled.
 	counts, err = r.learner.Count(context.WithoutCancel(ctx), w, changed)
 	if err != nil {
 		return nil, 0, err
@@ -233,9 +236,8 @@ func (r *run) count(
 	return counts, r.inverse.EstimatedError(counts, r.problem.X.N), nil
 }
 
-// finish puts the weights that the rule asks for into res, with the estimated error and
-// counts that belong to them.
-func (r *run) finish(ctx context.Context, res Result) (Result, error) {
+// finish puts the weights of the rule into res, with their estimated error and counts.
+func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 	res.Steps = r.steps
 	if res.Stop == Interrupted {
 		err := r.snapshot(func(s Snapshot) error { res.Snapshot = &s; return nil })
@@ -243,7 +245,7 @@ func (r *run) finish(ctx context.Context, res Result) (Result, error) {
 			return Result{}, err
 		}
 	}
-	k := r.keep
+	k := r.choice
 	switch {
 	case k.chooses():
 		res.W, res.EstimatedError, res.Counts = k.best, k.bestError, k.bestCounts

@@ -3,7 +3,6 @@ package host_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"reflect"
@@ -41,8 +40,8 @@ func (s *script) Definition() *learners.Definition {
 	}
 	return &d
 }
-func (s *script) Flags(*flag.FlagSet) {}
-func (s *script) Check() error        { return nil }
+func (s *script) Parameters() []learners.Parameter { return nil }
+func (s *script) Check() error                     { return nil }
 func (s *script) Start(_ context.Context, p *learners.Problem) (learners.Learner, error) {
 	r, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
 	return &scriptRun{script: s, r: r}, err
@@ -267,8 +266,7 @@ func TestResume(t *testing.T) {
 			bad.Last = bad.Last[:1]
 		}
 		if _, err := host.Run(context.Background(), l, problem(),
-			host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &bad}); err == nil ||
-			!strings.Contains(err.Error(), "does not fit") {
+			host.RunOptions{MaxSteps: 5, Weights: rule, Resume: &bad}); !errors.Is(err, host.ErrResume) {
 			t.Errorf("%s: a damaged snapshot: %v", rule, err)
 		}
 	}
@@ -297,7 +295,7 @@ func TestRunErrors(t *testing.T) {
 		want string
 	}{
 		{host.RunOptions{Weights: "mean"}, `weights "mean" make no sense for learner script; use best, average, last or best-average`},
-		{host.RunOptions{From: []float32{1}}, "1 weights to start from, wanted 2×1"},
+		{host.RunOptions{From: []float32{1}}, "weights to start from: got 1, want 2×1"},
 	} {
 		if _, err := host.Run(context.Background(), &script{}, problem(), c.o); err == nil ||
 			!strings.Contains(err.Error(), c.want) {

@@ -10,11 +10,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// Settings returns the options by which the training of m can be repeated on n examples, such as a part of
-// its own, and the confusion matrix that it was given, nil for none. Engine and Watch are the caller's to
-// add. What m does not tell is as it came out: γ and the number of components are those that were
-// found, and a training that began with another model's weights begins with 0. Errors: a learner that the catalog
-// does not have, or parameters that are not its.
+// Settings returns the options that repeat the training of m on n examples, such as a part of its own, and
+// the confusion matrix that it was given, nil for none. The caller adds Engine and Watch. γ and the number
+// of components are those that were found, and a training that began with another model's weights begins
+// with 0. Errors are those of catalog.Parse.
 func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	meta := &m.Meta
 	params, err := catalog.Parse(meta.Learner, meta.Parameters)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -11,15 +12,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// TrainStream is Train for examples that come once: a pass over them in their order, in memory that does
-// not grow with their number. W has the bits that Train gives it in one step. The learner has to be a
-// learners.Streamer, and the preparation one that needs no other example than the one prepared, unless Options.From
-// brings one. Kernel, Annotations, Resume, Checkpoint, TemperatureFolds and other rules than
-// learners.Last are errors.
+// TrainStream returns the model of one pass over a stream of examples, in memory that does not grow with
+// their number. W has the bits that Train gives it in one step. The learner must be a learners.Streamer,
+// and the preparation must need no statistics, unless Options.From brings one. Kernel, Annotations, Resume,
+// Checkpoint, HoldOut, TemperatureFolds and rules other than learners.Last are errors.
 //
-// The model has no estimated error, no hash of the data and no temperature: these take a second
-// look at the examples. Counts and EstimatedError of the result are of the predictions of each example
-// before it was learned from. If ctx is cancelled TrainStream returns the model so far.
+// The model has no estimated error, no hash of the data and no temperature: these need a second pass.
+// Counts and EstimatedError of the result are those of predicting each example before learning from it.
+// If ctx is cancelled, TrainStream returns the model so far.
 func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix, o Options) (*Trained, error) {
 	if err := checkStream(o); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -29,7 +29,7 @@ func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTraining(first, noise, o)
+	t, err := newTrainer(first, noise, o)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +57,18 @@ func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix
 	}
 	t.phase(Loaded)
 	result := Result{W: w, Stop: MaxSteps, Inverse: t.inverse}
-	for d := &t.data; d != nil; {
+	for d := &t.data; ; {
 		if err := run.Learn(d.Examples, d.Y); err != nil {
 			return nil, err
 		}
-		if d, err = s.Next(); err == nil && d != nil {
+		if d, err = s.Next(); err == nil {
 			err = d.PrepareBy(t.data.Prepared)
 		}
 		if ctx.Err() != nil {
 			result.Stop = Interrupted
+			break
+		}
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
@@ -94,7 +97,7 @@ func TrainStream(ctx context.Context, s *dataset.Stream, noise *confusion.Matrix
 	return &Trained{Model: t.with(w, nil, result.Steps, string(result.Stop)), Run: result}, nil
 }
 
-// checkStream refuses options that need an example more than once.
+// checkStream returns an error for options that need an example more than once.
 func checkStream(o Options) error {
 	learner, ok := o.Learner.(learners.Streamer)
 	switch {
@@ -103,7 +106,8 @@ func checkStream(o Options) error {
 			"such as online.NewPA1()")
 	case o.Kernel != nil || o.From != nil && o.From.Projection != nil:
 		return errors.New("found a kernel map for examples that come once, wanted none")
-	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.TemperatureFolds > 0:
+	case o.Annotations != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.TemperatureFolds > 0 ||
+		o.HoldOut > 0:
 		return errors.New("found annotations, a training to go on with, a checkpoint or folds for examples " +
 			"that come once, wanted none of these")
 	case o.MaxSteps < 0 || o.MaxSteps > 1:
@@ -115,8 +119,8 @@ func checkStream(o Options) error {
 	return nil
 }
 
-// checkRowWise refuses a preparation that is yet to be fitted to all examples.
-func (t *training) checkRowWise() error {
+// checkRowWise returns an error for a preparation that needs statistics of all examples.
+func (t *trainer) checkRowWise() error {
 	text := t.Preparation
 	if t.From != nil {
 		return nil

@@ -95,7 +95,7 @@ func TestTrainStreamRefuses(t *testing.T) {
 		"found the rule best for weights of a single":     func(o *host.Options) { o.Weights = learners.Best },
 		"standardize,bias,l2 takes statistics of all":     func(o *host.Options) { o.Preparation = "" },
 		"maxabs takes statistics of all examples":         func(o *host.Options) { o.Preparation = "maxabs" },
-		"examples to shuffle":                             func(o *host.Options) { o.Learner = online.NewPA2() },
+		"got some to shuffle":                             func(o *host.Options) { o.Learner = online.NewPA2() },
 	} {
 		s, err := dataset.OpenStream(t.Context(), streamed, []string{streamed}, dataset.Options{})
 		if err != nil {

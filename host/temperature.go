@@ -11,14 +11,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// How much of the training examples their own temperature is fitted to: more tells nothing
-// more, and takes longer than some trainings.
+// The number of training examples that their own temperature is fitted to: more tell no more, and take
+// longer than some trainings.
 const (
 	temperatureScores = 1 << 16 // examples × classes
 	temperatureLeast  = 1000    // examples, whatever the number of classes
 )
 
-// checkFolds judges Options.TemperatureFolds.
+// checkFolds checks Options.TemperatureFolds.
 func checkFolds(k int) error {
 	if k != 0 && (k < 2 || k > judge.MostFolds) {
 		return fmt.Errorf("found %d folds for the temperature, wanted 2 to %d, or 0 for none", k, judge.MostFolds)
@@ -26,9 +26,9 @@ func checkFolds(k int) error {
 	return nil
 }
 
-// temperature returns the temperature of the scores of w, the result of the run; 0, and a
-// note, if there is none. A cancelled ctx makes it as if there were no folds.
-func (t *training) temperature(ctx context.Context, w engine.Weights) (float32, error) {
+// temperature returns the temperature of the scores of w, the result of the run; 0, and a note, if there
+// is none. If ctx is cancelled, there are no folds.
+func (t *trainer) temperature(ctx context.Context, w engine.Weights) (float32, error) {
 	folds := t.TemperatureFolds
 	if folds > 0 && ctx.Err() != nil {
 		folds = 0
@@ -54,7 +54,7 @@ func (t *training) temperature(ctx context.Context, w engine.Weights) (float32, 
 }
 
 // ownScores scores examples that w was trained on, evenly chosen.
-func (t *training) ownScores(w engine.Weights) (scores []float32, y []int32, err error) {
+func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err error) {
 	n := len(t.problem.Y)
 	m := min(n, max(temperatureLeast, temperatureScores/w.Q))
 	which := make([]int, m)
@@ -65,7 +65,7 @@ func (t *training) ownScores(w engine.Weights) (scores []float32, y []int32, err
 }
 
 // scores returns the scores of some of the examples, and their labels.
-func (t *training) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
+func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
 	for block := range slices.Chunk(which, max(1, judge.BlockValues/w.D)) {
 		some := judge.Pick(t.problem.X, t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.X)
@@ -77,10 +77,10 @@ func (t *training) scores(w engine.Weights, which []int) (scores []float32, y []
 	return scores, y, nil
 }
 
-// foldScores cuts the examples in folds, learns without each of them as w was learned, and
-// returns the scores that each fold gets, in the unit of w's scores: the weights of several
-// runs differ in length. A cancelled ctx ends it with ctx's error.
-func (t *training) foldScores(
+// foldScores returns the scores of each fold of the examples by weights learned without it, as w was learned,
+// in the unit of w's scores: weights of several runs differ in length. A cancelled ctx ends it with
+// ctx's error.
+func (t *trainer) foldScores(
 	ctx context.Context, w engine.Weights, folds int,
 ) (scores []float32, y []int32, err error) {
 	of := judge.Folds(t.problem.Y, t.problem.Q, folds, t.Seed)

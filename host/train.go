@@ -1,7 +1,5 @@
-// Package host is the front door: Train prepares data with noisy labels, finds and fits a
-// kernel map if there is to be one, and learns a model, with checkpoints; Run is the loop
-// around a learner, which ends it and keeps the weights. What a model can do is in package
-// model.
+// Package host is the loop: Train prepares data with noisy labels, fits a kernel map if one is asked for,
+// and learns a model, with checkpoints; Run steps a learner to its end and chooses the weights.
 package host
 
 import (
@@ -10,15 +8,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
@@ -30,9 +27,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// ErrResume marks errors of Options.Resume: a damaged state, or data, noise or options that
-// are not those with which the training began.
-var ErrResume = errors.New("to go on with a training")
+// ErrResume marks errors of Options.Resume: a damaged state, or data, noise or options other than those
+// with which the training began.
+var ErrResume = errors.New("training cannot be resumed")
+
+// ErrClasses marks a confusion matrix, annotations or a model with classes other than the data, or in
+// another order.
+var ErrClasses = errors.New("classes differ")
 
 // NoSteps is the value of Options.MaxSteps that makes no step.
 const NoSteps = -1
@@ -50,25 +51,22 @@ type Options struct {
 	Weights     learners.Rule    // "" for the learner's default
 	Seed        uint64           // of all random choices
 	HoldOut     float64          // share of the examples to keep from the training, in Trained.HeldOut; 0 for none
-	// TemperatureFolds says on what scores Model.Probabilities rest: 0 on those of the
-	// training examples themselves, which promise too much where few were learned almost by
-	// heart; 2 to MostFolds on those of examples held out from that many further trainings,
-	// each without one part. It never changes W.
+	Memory      []dataset.Memory // how the memory of the data may be used; nil to only read them
+	// TemperatureFolds is the number of further trainings, 2 to judge.MostFolds, whose examples held out
+	// give the temperature of probabilities. 0 takes the training examples: then probabilities are too
+	// confident where few examples were learned almost by heart. It never changes W.
 	TemperatureFolds int
 
-	// Annotations say who gave the examples which label; nil for none. The labels of the data
-	// do not count then, and there is no noise to describe. Only some learners can use them.
-	Annotations *confusion.Annotations
+	// Annotations are labels by several annotators, in place of the labels of the data and of noise; nil for
+	// none. Only some learners can use them.
+	Annotations *crowd.Annotations
 
-	// From is a model to begin with: training starts from its weights, and prepares and maps
-	// the features as it does. Nil to start from W = 0.
+	// From is a model to begin with: its weights, preparation and kernel map; nil to begin with W = 0.
 	From *model.Model
-	// Resume is an unfinished training to go on with: a checkpoint, or the model of an
-	// interrupted run. The result is that of a training never interrupted. Data and noise
-	// must be those with which that training began. So must Learner, Weights and Seed, or
-	// have their zero values, which stand for what it began with. MaxSteps and
-	// TemperatureFolds may be others.
-	// Nil for none.
+	// Resume is an unfinished training to continue: a checkpoint, or the model of an interrupted run; nil
+	// for none. The result is that of a training never interrupted. Data and noise must be those with
+	// which it began. Learner, Weights and Seed must too, or have their zero values. MaxSteps and
+	// TemperatureFolds may differ.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint
@@ -84,7 +82,7 @@ type Watch struct {
 	Step  func(Report)                     // a step was made
 }
 
-// Phase is a part of a training, named by what is true at its end.
+// Phase is a part of a training, named by its end.
 type Phase int
 
 // The phases, in order.
@@ -115,7 +113,7 @@ type Trained struct {
 
 // Train learns a model from the noisy labels of data. noise describes the noise of the labels; nil means
 // that they are right. Raw data are prepared first, prepared data taken as they are. data is only read,
-// unless its Overwrite is set: then it may lose its examples.
+// unless Options.Memory has dataset.InPlace: then it may lose its examples.
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled later,
 // Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
@@ -144,7 +142,7 @@ func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o
 }
 
 // begin holds out, prepares the data and opens the engine.
-func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*training, error) {
+func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options) (*trainer, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -152,7 +150,7 @@ func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, 
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTraining(fit, noise, o)
+	t, err := newTrainer(fit, noise, o)
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +183,12 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 	case o.Annotations != nil:
 		return nil, nil, errors.New("train: share to hold out: got annotations, want labels to judge by")
 	}
-	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed)
+	parts, err := dataset.SplitFractions(data, []float64{1 - o.HoldOut, o.HoldOut}, o.Seed, o.Memory...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("train: hold out: %w", err)
 	}
 	fit, held = parts[0], parts[1]
-	fit.KeepNarrow, fit.Overwrite = data.KeepNarrow, true
-	if data.Overwrite { // parts are copies
+	if o.inPlace() { // parts are copies
 		if err := data.Close(); err != nil {
 			return nil, nil, err
 		}
@@ -203,8 +200,11 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 	return fit, held, nil
 }
 
+// inPlace reports whether the training may write to the data.
+func (o *Options) inPlace() bool { return slices.Contains(o.Memory, dataset.InPlace) }
+
 // open opens the engine, if it is not there yet.
-func (t *training) open() (err error) {
+func (t *trainer) open() (err error) {
 	if t.Options.Open != nil {
 		if t.Kernel != nil && !fitting.HasOwnMap(t.Learner) { // what cannot be fitted needs no engine
 			if _, err := t.Kernel.Plan(t.data.Examples); err != nil {
@@ -220,7 +220,7 @@ func (t *training) open() (err error) {
 }
 
 // work returns what the learner will read.
-func (t *training) work() Work {
+func (t *trainer) work() Work {
 	w := Work{Data: &t.data, Classes: len(t.data.Classes), Condition: t.inverse.Condition}
 	switch base := t.base(); {
 	case base != nil && base.Projection != nil:
@@ -235,14 +235,14 @@ func (t *training) work() Work {
 }
 
 // release gives back examples that were prepared or mapped here, not those given, where ranks share them.
-func (t *training) release() {
+func (t *trainer) release() {
 	if t.data.Share != t.given.Share {
 		t.data.Release()
 	}
 }
 
-// training is a call of Train.
-type training struct {
+// trainer is a call of Train.
+type trainer struct {
 	Options
 	given, held *dataset.Dataset // the caller's data to learn from, and those held out
 	data        dataset.Dataset  // a copy, whose fields change
@@ -251,13 +251,13 @@ type training struct {
 	model       model.Model // as far as it is known
 }
 
-// newTraining judges the options and begins the model's metadata.
-func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*training, error) {
+// newTrainer checks the options and begins the metadata of the model.
+func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*trainer, error) {
 	switch {
 	case o.From != nil && o.Resume != nil:
-		return nil, errors.New("train: found a model to begin with and a training to go on with, wanted one of them")
+		return nil, errors.New("train: got From and Resume, want one of them")
 	case (o.From != nil || o.Resume != nil) && (o.Kernel != nil || o.Preparation != ""):
-		return nil, errors.New("train: found a preparation or kernel map, wanted those of the model to begin or go on with")
+		return nil, errors.New("train: got Preparation or Kernel, want those of the model in From or Resume")
 	}
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -285,27 +285,27 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 		base.Meta.TrainedOn(data)
 		o.Resume = &base
 	}
-	t := &training{Options: o, given: data, data: *data}
+	t := &trainer{Options: o, given: data, data: *data}
 	if a := o.Annotations; a != nil {
 		if err := a.Check(data.N, len(data.Classes)); err != nil {
 			return nil, fmt.Errorf("train: %w", err)
 		}
 		if !slices.Equal(a.Classes, data.Classes) {
-			return nil, fmt.Errorf("train: found annotations of classes %.40q, wanted those of the data, %.40q, in their order",
-				a.Classes, data.Classes)
+			return nil, fmt.Errorf("train: %w: annotations: got %.40q, want %.40q as the data", ErrClasses, a.Classes,
+				data.Classes)
 		}
 		t.data.Y = a.Votes(o.Seed)
 	}
 	t.problem = &learners.Problem{
-		X: data.Examples, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
+		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise, Annotations: o.Annotations,
 		Engine: o.Engine, Seed: o.Seed,
 	}
 	if err := t.problem.Check(); err != nil && !(o.Open != nil && errors.Is(err, learners.ErrNoEngine)) {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	if noise != nil && !slices.Equal(noise.Classes, data.Classes) {
-		return nil, fmt.Errorf("train: found a confusion matrix of classes %.40q, wanted those of the data, "+
-			"%.40q, in their order", noise.Classes, data.Classes)
+		return nil, fmt.Errorf("train: %w: confusion matrix: got %.40q, want %.40q as the data", ErrClasses,
+			noise.Classes, data.Classes)
 	}
 	if t.inverse, err = t.problem.Inverse(); err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 {
 		t.data.SHA256 = t.data.Hash()
 	}
-	parameters, err := json.Marshal(o.Learner)
+	parameters, err := learners.Marshal(o.Learner)
 	if err != nil {
 		return nil, fmt.Errorf("train: parameters of learner %s: %w", about.Name, err)
 	}
@@ -345,7 +345,7 @@ func newTraining(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tr
 }
 
 // base is the model whose preparation and kernel map are taken over; nil for none.
-func (t *training) base() *model.Model {
+func (t *trainer) base() *model.Model {
 	if t.Resume != nil {
 		return t.Resume
 	}
@@ -354,35 +354,35 @@ func (t *training) base() *model.Model {
 
 // prepare prepares the data: the caller's own, if they may be overwritten, so that raw values need not
 // be kept beside them.
-func (t *training) prepare() error {
+func (t *trainer) prepare() error {
 	d := &t.data
-	if t.given.Overwrite {
+	if t.inPlace() {
 		d = t.given
 	}
 	if base := t.base(); base != nil {
 		if err := t.adopt(base, d); err != nil {
 			return err
 		}
-	} else if err := Prepare(d, t.Preparation, t.Kernel != nil); err != nil {
+	} else if err := Prepare(d, t.Preparation, t.Kernel != nil, t.Memory...); err != nil {
 		return err
 	}
 	y, hash := t.data.Y, t.data.SHA256
 	t.data = *d
 	t.data.Y, t.data.SHA256 = y, hash
 	t.model.Meta.Preparation = *d.Prepared
-	t.problem = t.problem.On(d.Examples, y)
+	t.problem = t.problem.On(&t.data, y)
 	t.problem.Annotations = t.Annotations
 	t.problem.Bias = d.Prepared.Steps.Bias
 	return nil
 }
 
 // adopt prepares d as the data of base were, to begin with its weights or to go on with it.
-func (t *training) adopt(base *model.Model, d *dataset.Dataset) error {
+func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
-		return fmt.Errorf("train: found data of classes %.40q, wanted those of the model to begin or go on with, "+
-			"%.40q, in their order", t.data.Classes, base.Meta.Classes)
+		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume", ErrClasses,
+			t.data.Classes, base.Meta.Classes)
 	}
-	if err := d.PrepareBy(&base.Meta.Preparation); err != nil {
+	if err := d.PrepareBy(&base.Meta.Preparation, t.Memory...); err != nil {
 		return err
 	}
 	if t.From != nil {
@@ -398,12 +398,12 @@ func (t *training) adopt(base *model.Model, d *dataset.Dataset) error {
 	return t.checkSame(base)
 }
 
-// checkSame refuses to go on with a training that began in another way.
-func (t *training) checkSame(base *model.Model) error {
+// checkSame returns an error if the training to resume began in another way.
+func (t *trainer) checkSame(base *model.Model) error {
 	is, was := &t.model, base
 	then := string(was.Meta.Parameters)
 	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil { // with what an older file leaves out
-		if text, err := json.Marshal(p); err == nil {
+		if text, err := learners.Marshal(p); err == nil {
 			then = string(text)
 		}
 	}
@@ -425,31 +425,31 @@ func (t *training) checkSame(base *model.Model) error {
 		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one", "that of the file"},
 	} {
 		if !c.same {
-			return fmt.Errorf("train: %w found %s %v, wanted %v as it began", ErrResume, c.what, c.now, c.then)
+			return fmt.Errorf("train: %w: %s: got %v, want %v as it began", ErrResume, c.what, c.now, c.then)
 		}
 	}
 	if made := base.Meta.Steps; made > t.MaxSteps {
-		return fmt.Errorf("train: %w found at most %d steps to make, wanted at least the %d that it has made",
-			ErrResume, t.MaxSteps, made)
+		return fmt.Errorf("train: %w: most steps: got %d, want at least the %d that it has made", ErrResume,
+			t.MaxSteps, made)
 	}
 	if base.State == nil {
-		return fmt.Errorf("train: found a model whose training had ended (%s after %d steps), "+
-			"wanted a checkpoint or the model of an interrupted run; to begin with its weights, ask for that",
+		return fmt.Errorf("train: Resume: got a model whose training had ended (%s after %d steps), "+
+			"want a checkpoint or the model of an interrupted run (From begins with its weights)",
 			base.Meta.Stop, base.Meta.Steps)
 	}
 	return nil
 }
 
-// onRanks says what hides that data are the same: their earlier hash is made by one process (dataset.Dataset.Is).
-func (t *training) onRanks() string {
+// onRanks returns a remark on hashes that ranks cannot compare: one process makes those of earlier versions.
+func (t *trainer) onRanks() string {
 	if t.data.Share == nil {
 		return ""
 	}
-	return " (of this version; what an earlier one began goes on in one process)"
+	return " (of this version; one process can resume a training of an earlier version)"
 }
 
 // mapFeatures maps the prepared features, if there is a kernel function.
-func (t *training) mapFeatures(ctx context.Context) (err error) {
+func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	var k *featuremap.Map
 	z := t.data.Examples
 	if base := t.base(); base != nil {
@@ -473,7 +473,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 	t.model.Meta.Kernel.Examples = t.behindMeans()
 	t.release()
 	t.data.Examples = z
-	if t.given.Overwrite { // nobody needs the features any more, which may be large
+	if t.inPlace() { // nobody needs the features any more, which may be large
 		t.given.Examples = dataset.Examples{N: t.given.N, D: t.given.D}
 	}
 	t.problem = t.problem.On(z, t.data.Y)
@@ -484,7 +484,7 @@ func (t *training) mapFeatures(ctx context.Context) (err error) {
 }
 
 // learn runs the learner and completes the model.
-func (t *training) learn(ctx context.Context) (*Trained, error) {
+func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	o := RunOptions{
 		MaxSteps: t.MaxSteps, Weights: t.Weights, OnStep: t.Watch.Step,
 		OnStart: func() { t.phase(Loaded) },
@@ -530,7 +530,7 @@ func (t *training) learn(ctx context.Context) (*Trained, error) {
 }
 
 // with returns the model with weights w and what belongs to them.
-func (t *training) with(w engine.Weights, estimate *float64, steps int, stop string) *model.Model {
+func (t *trainer) with(w engine.Weights, estimate *float64, steps int, stop string) *model.Model {
 	m := t.model
 	d := t.Engine.Device()
 	m.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
@@ -540,29 +540,27 @@ func (t *training) with(w engine.Weights, estimate *float64, steps int, stop str
 	return &m
 }
 
-func (t *training) phase(p Phase) {
+func (t *trainer) phase(p Phase) {
 	if t.Watch.Phase != nil {
 		t.Watch.Phase(p)
 	}
 }
 
-func (t *training) note(format string, args ...any) {
+func (t *trainer) note(format string, args ...any) {
 	if t.Watch.Note != nil {
 		t.Watch.Note(format, args...)
 	}
 }
 
-// insteadOf says what the user of a learner that takes labels to be right can do about wrong ones.
+// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be right.
 func insteadOf(p learners.Params) string {
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	p.Flags(fs)
-	if fs.Lookup("correction") != nil {
-		return ", unless its steps are corrected (--correction steps)"
+	if _, ok := learners.Lookup(p, "correction"); ok {
+		return ", unless its correction is steps"
 	}
-	return "; learn from what uma-gpu issues --write-clean makes of the data, or with another learner, such as softmax"
+	return "; learn from labels that are made clean, or with another learner, such as softmax"
 }
 
-// learnedOf is what a model keeps of n. It shares n's numbers.
+// learnedOf returns n as a model keeps it, sharing memory.
 func learnedOf(n *confusion.Learned) *model.Learned {
 	l := &model.Learned{Confusion: n.P, Error: n.Error}
 	for _, a := range n.Annotators {
@@ -582,13 +580,13 @@ func sixDigits(v float64) float64 {
 }
 
 // trial returns the weights that a trial of the search for γ learns.
-func (t *training) trial(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
+func (t *trainer) trial(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
 	result, err := Run(ctx, t.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.Weights})
 	return result.W, err
 }
 
 // endedAtOnce returns whether a training that might have made more steps has converged after one at most.
-func (t *training) endedAtOnce(r *Result) bool {
+func (t *trainer) endedAtOnce(r *Result) bool {
 	const oneStep = 2 // the most steps of learners that need only one
 	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil && t.Learner.Definition().MaxSteps > oneStep
 }
@@ -617,7 +615,7 @@ func (o *Options) checkOwnMap() error {
 }
 
 // behindMeans returns how many examples each number of a learner's own map is the mean of; nil of kernel PCA.
-func (t *training) behindMeans() []int64 {
+func (t *trainer) behindMeans() []int64 {
 	if base := t.base(); base != nil {
 		return base.Meta.Kernel.Examples
 	}

@@ -162,7 +162,7 @@ func evaluate(
 	}
 	r, err := e.LoadEvaluator(x, w.Q, f)
 	must(err)
-	must(r.Aim(targets))
+	must(r.SetTargets(targets))
 	sums, weighted := make([]int64, w.Q*w.D), make([]int64, len(a)/x.N*x.D)
 	v, err := r.Evaluate(sums, w)
 	must(err)

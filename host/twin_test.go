@@ -65,7 +65,8 @@ func TestTwin(t *testing.T) {
 		name := fmt.Sprintf("%s %s %s %s %s alpha %v", c.file, c.steps, c.step, c.sel, c.weights, c.alpha)
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			data, err := dataset.Read(t.Context(), "../testdata/"+c.file, dataset.Options{Table: dataset.Table{LabelColumn: c.label}})
+			data, err := dataset.Read(t.Context(), "../testdata/"+c.file,
+				dataset.Options{Table: dataset.Table{LabelColumn: c.label}})
 			if err != nil {
 				t.Fatal(err)
 			}

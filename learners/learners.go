@@ -6,7 +6,6 @@ package learners
 
 import (
 	"context"
-	"flag"
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -106,17 +105,17 @@ type Field struct {
 	Value any // a float64, an int, or an engine.Pair of classes (predicted, true)
 }
 
-// Params are the parameters of a learner: a pointer to a struct whose JSON goes into the
-// model file, and comes back from there.
+// Params are the parameters of a learner: a pointer to a struct. Marshal returns the JSON
+// that a model file keeps, and Definition.Parse reads it.
 type Params interface {
 	// Definition returns the catalog's entry of the learner that these parameters are of.
 	Definition() *Definition
 
-	// Flags defines a flag for each parameter, whose value is the default and into which
-	// the flag is parsed. Names are those of the JSON, with dashes for underscores.
-	Flags(*flag.FlagSet)
+	// Parameters declares each parameter, bound to its field, in the order of the JSON.
+	Parameters() []Parameter
 
-	// Check says which parameter is out of its range, and what was wanted.
+	// Check returns a *ParameterError if a value is not allowed, by itself (CheckEach) or
+	// with another.
 	Check() error
 
 	// Start loads the problem's examples on its engine and begins a run. Later changes

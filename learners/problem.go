@@ -1,25 +1,25 @@
 package learners
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Problem is what a learner learns from. Nobody writes to what it refers to while a run
 // goes on.
 type Problem struct {
 	X      dataset.Examples  // n × d, prepared, and mapped if there is a kernel function
+	At     *store.Store      // what keeps X; nil if it is plain
 	Y      []int32           // noisy labels: n, each in 0..Q-1
 	Q      int               // classes, at least 2
 	Noise  *confusion.Matrix // of the labels; nil if they are right
@@ -33,7 +33,7 @@ type Problem struct {
 
 	// Annotations say who gave which label, of which Y are the votes; nil if nobody knows.
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
-	Annotations *confusion.Annotations
+	Annotations *crowd.Annotations
 
 	// Loaded, if not nil, is what Load lends: these examples, loaded by whoever closes them. So several
 	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
@@ -113,7 +113,7 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cells, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
+	cells, err := p.Engine.LoadCells(p.Rows(), p.Y, p.Q, numerics.FixedPoint{})
 	return cells, inverse, err
 }
 
@@ -124,7 +124,7 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
 	}
-	return p.Engine.LoadEvaluator(p.X, p.Q, numerics.FixedPoint{})
+	return p.Engine.LoadEvaluator(p.Rows(), p.Q, numerics.FixedPoint{})
 }
 
 // Load judges p, and returns the examples, to be scored, on the engine, which whoever asked for
@@ -136,7 +136,7 @@ func (p *Problem) Load() (engine.Scorer, error) {
 	if p.Loaded != nil {
 		return lent{p.Loaded}, nil
 	}
-	return p.Engine.Load(p.X, p.Q)
+	return p.Engine.Load(p.Rows(), p.Q)
 }
 
 // checkLabelled is Check, and judges the labels, which engines without cells are not shown.
@@ -156,11 +156,16 @@ func (p *Problem) checkLabelled() error {
 	return nil
 }
 
+// Rows returns the examples and the store that keeps them.
+func (p *Problem) Rows() dataset.Stored { return dataset.Stored{Examples: p.X, At: p.At} }
+
 // On returns p with the examples x and the labels y instead of its own, and without annotations.
 // Both share one C⁻¹, and nothing of the one keeps the examples of the other in memory.
-func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
+func (p *Problem) On(x dataset.Rows, y []int32) *Problem {
+	rows := x.Stored()
 	return &Problem{
-		X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed, Bias: p.Bias, OwnMap: p.OwnMap,
+		X: rows.Examples, At: rows.At, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed,
+		Bias: p.Bias, OwnMap: p.OwnMap,
 		shared: p.inversion(),
 	}
 }
@@ -174,40 +179,13 @@ func AllClasses(q int) []int {
 	return all
 }
 
-// Parse returns the learner's parameters that text holds as JSON, which a model file has.
-// Fields that text lacks have their defaults; unknown ones are an error.
-func (d *Definition) Parse(text []byte) (Params, error) {
-	p := d.New()
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(p); err != nil {
-		return nil, fmt.Errorf("parameters of learner %s: %w", d.Name, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("parameters of learner %s: found more text after the object, wanted none", d.Name)
-	}
-	return p, p.Check()
-}
-
 // Rule returns the rule that text names, the learner's default if it is empty.
 func (d *Definition) Rule(text string) (Rule, error) {
 	if text == "" {
 		return d.Weights[0], nil
 	}
 	if !slices.Contains(d.Weights, Rule(text)) {
-		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, d.rules())
+		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name, orList(d.Weights))
 	}
 	return Rule(text), nil
-}
-
-func (d *Definition) rules() string {
-	text := string(d.Weights[0])
-	for i, r := range d.Weights[1:] {
-		if i == len(d.Weights)-2 {
-			text += " or " + string(r)
-		} else {
-			text += ", " + string(r)
-		}
-	}
-	return text
 }

@@ -75,38 +75,29 @@ var paperAreas = map[string]map[string]*float64{
 
 func runActiveBench(ctx context.Context, r *run) error {
 	for _, name := range r.Sets {
-		curves := make([]map[string][]float64, r.Runs)
-		for k := range curves {
+		var t tally
+		for k := range r.Runs {
 			seed := r.Seed + uint64(k)
 			d, err := r.benchSet(ctx, name, seed)
 			if err != nil {
 				return err
 			}
-			if curves[k], err = r.benchRun(ctx, d, seed, benchQuestions); err != nil {
+			curves, err := r.benchRun(ctx, d, seed, benchQuestions)
+			if err != nil {
 				return err
+			}
+			for _, learner := range benchCurves {
+				t.add(Row{Data: name, Learner: learner, Level: benchQuestions, X: benchQuestions, Measure: area,
+					Paper: paperAreas[name][learner]}, areaUnder(curves[learner]))
+				for _, level := range []int{0, 20, 50, benchQuestions} {
+					t.add(Row{Data: name, Learner: learner, Level: level, X: float64(level), Measure: Accuracy},
+						curves[learner][level])
+				}
 			}
 			r.Note("%s: %s, run %d of %d", r.name, name, k+1, r.Runs)
 		}
-		for _, learner := range benchCurves {
-			areas := make([]float64, r.Runs)
-			for k := range curves {
-				areas[k] = areaUnder(curves[k][learner])
-			}
-			row := Row{Data: name, Learner: learner, Level: benchQuestions, X: benchQuestions, Measure: area,
-				Paper: paperAreas[name][learner]}
-			if err := r.write(row, areas); err != nil {
-				return err
-			}
-			for _, level := range []int{0, 20, 50, benchQuestions} {
-				of := make([]float64, r.Runs)
-				for k := range curves {
-					of[k] = curves[k][learner][level]
-				}
-				row := Row{Data: name, Learner: learner, Level: level, X: float64(level), Measure: Accuracy}
-				if err := r.write(row, of); err != nil {
-					return err
-				}
-			}
+		if err := r.writeAll(t); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -47,28 +47,24 @@ func runCopa(ctx context.Context, r *run) error {
 	}
 	averaged := way{name: "perceptron", blind: true, steps: copaPasses, note: "averaged",
 		params: func() learners.Params { return online.NewPerceptron() }}
+	var t tally
 	for k, c := range []struct {
 		way
 		accuracy, norm float64 // the paper's
 	}{{best, 0.85, 0.10}, {averaged, 0.86, 0.18}} {
-		accuracies, norms := make([]float64, r.Runs), make([]float64, r.Runs)
 		for i := range r.Runs {
-			var err error
-			if accuracies[i], norms[i], err = r.onGaussians(ctx, c.way, r.Seed+1+uint64(i)); err != nil {
+			accuracy, norm, err := r.onGaussians(ctx, c.way, r.Seed+1+uint64(i))
+			if err != nil {
 				return err
 			}
-		}
-		row := Row{Data: "gaussians", Learner: c.name, Level: k, X: float64(k), Note: c.note}
-		row.Measure, row.Paper = Accuracy, &c.accuracy
-		if err := r.write(row, accuracies); err != nil {
-			return err
-		}
-		row.Measure, row.Paper = OperatorNorm, &c.norm
-		if err := r.write(row, norms); err != nil {
-			return err
+			row := Row{Data: "gaussians", Learner: c.name, Level: k, X: float64(k), Note: c.note}
+			row.Measure, row.Paper = Accuracy, &c.accuracy
+			t.add(row, accuracy)
+			row.Measure, row.Paper = OperatorNorm, &c.norm
+			t.add(row, norm)
 		}
 	}
-	return nil
+	return r.writeAll(t)
 }
 
 // onGaussians draws a sample and learns from half of it.

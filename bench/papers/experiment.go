@@ -34,7 +34,7 @@ type options struct {
 	Sets    []string // of experiment.Sets; nil for all
 	Runs    int      // how often all is repeated with other random numbers, at least 2
 	Seed    uint64   // of the first run; the next ones have the numbers after it
-	// Note is told what goes on; nil for nobody.
+	// Note tells the progress; nil to say nothing.
 	Note func(format string, args ...any)
 }
 
@@ -95,6 +95,30 @@ func perform(ctx context.Context, d *experiment, o options, emit func(Row) error
 	}
 	if err := d.run(ctx, &run{o, d.Name, emit}); err != nil {
 		return fmt.Errorf("%s: %w", d.Name, err)
+	}
+	return nil
+}
+
+// tally collects measurements by row, in the order in which rows come first.
+type tally []Row
+
+// add adds the measurement of a run to a row.
+func (t *tally) add(row Row, v float64) {
+	k := slices.IndexFunc(*t, func(r Row) bool {
+		return r.Data == row.Data && r.Learner == row.Learner && r.Level == row.Level && r.Measure == row.Measure
+	})
+	if k < 0 {
+		k, *t = len(*t), append(*t, row)
+	}
+	(*t)[k].Runs = append((*t)[k].Runs, v)
+}
+
+// writeAll hands on the rows of a tally.
+func (r *run) writeAll(t tally) error {
+	for _, row := range t {
+		if err := r.write(row, row.Runs); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -50,10 +50,7 @@ func (r *run) sizeRows(ctx context.Context, s set, names []string, sizes []float
 	if err != nil {
 		return err
 	}
-	runs := map[string][][]float64{} // by size
-	for _, name := range names {
-		runs[name] = make([][]float64, len(sizes))
-	}
+	var t tally
 	for k := range r.Runs {
 		seed := r.Seed + uint64(k)
 		noisy, err := r.roughly(ctx, s, train, draw(train, s.perClass, 0, seed).rough, seed)
@@ -67,24 +64,17 @@ func (r *run) sizeRows(ctx context.Context, s set, names []string, sizes []float
 				if err != nil {
 					return fmt.Errorf("run %d: %s: %w", k+1, name, err)
 				}
-				runs[name][at] = append(runs[name][at], v)
+				row := Row{Data: s.name, Learner: name, Level: at, X: float64(int(share * float64(train.N))),
+					Measure: ErrorRate, Note: s.note}
+				if share == confShare {
+					row.Paper = s.paper[name]
+				}
+				t.add(row, v)
 			}
 		}
 		r.Note("%s: run %d of %d", s.name, k+1, r.Runs)
 	}
-	for at, share := range sizes {
-		for _, name := range names {
-			row := Row{Data: s.name, Learner: name, Level: at, X: float64(int(share * float64(train.N))), Measure: ErrorRate,
-				Note: s.note}
-			if share == confShare {
-				row.Paper = s.paper[name]
-			}
-			if err := r.write(row, runs[name][at]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return r.writeAll(t)
 }
 
 // bySample returns the test error of UMA, told the C that the examples conf tell; of f_conf; or of the

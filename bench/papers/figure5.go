@@ -54,26 +54,22 @@ func (r *run) selectionRows(ctx context.Context, s set, after []int) error {
 			return fmt.Errorf("run %d: %w", k+1, err)
 		}
 	}
+	var found tally
 	for at, steps := range after {
 		for _, choice := range selections {
-			errors, rates := make([]float64, r.Runs), make([]float64, r.Runs)
 			for k, t := range trials {
 				report, err := r.learn(ctx, selecting(choice, steps), t)
 				if err != nil {
 					return fmt.Errorf("run %d: %w", k+1, err)
 				}
-				errors[k], rates[k] = report.ErrorRate, report.ConfusionRate
-			}
-			row := Row{Data: s.name, Learner: string(choice), Level: at, X: float64(steps), Measure: ErrorRate, Note: s.note}
-			if err := r.write(row, errors); err != nil {
-				return err
-			}
-			row.Measure = ConfusionRate
-			if err := r.write(row, rates); err != nil {
-				return err
+				row := Row{Data: s.name, Learner: string(choice), Level: at, X: float64(steps), Measure: ErrorRate,
+					Note: s.note}
+				found.add(row, report.ErrorRate)
+				row.Measure = ConfusionRate
+				found.add(row, report.ConfusionRate)
 			}
 		}
 		r.Note("%s: %d steps", s.name, steps)
 	}
-	return nil
+	return r.writeAll(found)
 }

@@ -172,10 +172,7 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 
 func runFigure512(ctx context.Context, r *run) error {
 	ways := []string{"billiard", "hit-and-run", "largest ball", "analytic centre", "expectation propagation"}
-	off := map[string][][]float64{} // by way and level, of each run
-	for _, way := range ways {
-		off[way] = make([][]float64, len(coneSteps))
-	}
+	var t tally
 	for k := range r.Runs {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -187,20 +184,13 @@ func runFigure512(ctx context.Context, r *run) error {
 			return fmt.Errorf("run %d: %w", k, err)
 		}
 		for _, way := range ways {
-			for level := range coneSteps {
+			for level, steps := range coneSteps {
 				estimate := found[way][min(level, len(found[way])-1)]
-				off[way][level] = append(off[way][level], centre.angle(estimate.unit())*180/math.Pi)
+				t.add(Row{Data: "cone", Learner: way, Level: level, X: float64(steps), Measure: Degrees},
+					centre.angle(estimate.unit())*180/math.Pi)
 			}
 		}
+		r.Note("%s: run %d of %d", r.name, k+1, r.Runs)
 	}
-	for _, way := range ways {
-		for level, steps := range coneSteps {
-			row := Row{Data: "cone", Learner: way, Level: level, X: float64(steps), Measure: Degrees}
-			if err := r.write(row, off[way][level]); err != nil {
-				return err
-			}
-		}
-		r.Note("%s: %s", r.name, way)
-	}
-	return nil
+	return r.writeAll(t)
 }

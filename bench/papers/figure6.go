@@ -140,45 +140,32 @@ var squareMargins = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}
 
 func runFigure64(ctx context.Context, r *run) error {
 	for level, margin := range squareMargins {
-		row := Row{Data: "square", Level: level, X: margin}
-		for _, o := range oracles {
-			planes, updates := make([]float64, r.Runs), make([]float64, r.Runs)
-			for k := range r.Runs {
-				found, err := r.localise(ctx, o, margin, r.Seed+uint64(k))
+		var t tally
+		add := func(learner, measure string, v float64) {
+			t.add(Row{Data: "square", Level: level, X: margin, Learner: learner, Measure: measure}, v)
+		}
+		for k := range r.Runs {
+			seed := r.Seed + uint64(k)
+			for _, o := range oracles {
+				found, err := r.localise(ctx, o, margin, seed)
 				if err != nil {
 					return err
 				}
-				planes[k] = float64(len(found))
+				updates := 0.0
 				for _, n := range found {
-					updates[k] += n
+					updates += n
 				}
+				add(string(o), Planes, float64(len(found)))
+				add(string(o), Updates, updates)
 			}
-			row.Learner, row.Measure = string(o), Planes
-			if err := r.write(row, planes); err != nil {
+			add(perceptron.name, Updates, float64(lowestFirst(newSquare(margin, seed))))
+			planes, err := r.oneSlack(ctx, margin, seed)
+			if err != nil {
 				return err
 			}
-			row.Measure = Updates
-			if err := r.write(row, updates); err != nil {
-				return err
-			}
+			add("one-slack", Planes, planes)
 		}
-		updates := make([]float64, r.Runs)
-		for k := range updates {
-			updates[k] = float64(lowestFirst(newSquare(margin, r.Seed+uint64(k))))
-		}
-		row.Learner, row.Measure = perceptron.name, Updates
-		if err := r.write(row, updates); err != nil {
-			return err
-		}
-		planes := make([]float64, r.Runs)
-		for k := range planes {
-			var err error
-			if planes[k], err = r.oneSlack(ctx, margin, r.Seed+uint64(k)); err != nil {
-				return err
-			}
-		}
-		row.Learner, row.Measure = "one-slack", Planes
-		if err := r.write(row, planes); err != nil {
+		if err := r.writeAll(t); err != nil {
 			return err
 		}
 		r.Note("%s: margin %v", r.name, margin)

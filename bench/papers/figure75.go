@@ -172,38 +172,32 @@ type accuracies map[string][]float64
 func (r *run) measure(
 	ctx context.Context, data string, questions int, once func(seed uint64, a accuracies) error,
 ) error {
-	runs := make([]accuracies, r.Runs)
-	for k := range runs {
-		runs[k] = accuracies{}
-		if err := once((r.Seed+uint64(k))<<32, runs[k]); err != nil {
+	var t tally
+	for k := range r.Runs {
+		found := accuracies{}
+		if err := once((r.Seed+uint64(k))<<32, found); err != nil {
 			return err
+		}
+		for _, a := range askers {
+			for level := range questions + 2 {
+				row := Row{Data: data, Learner: a.name, Level: level, X: float64(level), Measure: Accuracy}
+				if last := level == questions+1; last && a.asks == active.SVM {
+					row.Learner = "all labels"
+				} else if last || !told(level) {
+					continue
+				}
+				if a.asks == active.BPM && level == 10 && data != "banana" {
+					row.Paper = number(0.9)
+				} else if a.asks == active.BPM && level == 20 && data == "banana" {
+					row.Paper = number(0.8)
+				}
+				t.add(row, found[a.name][level])
+			}
 		}
 		r.Note("%s: %s, run %d of %d", r.name, data, k+1, r.Runs)
 	}
-	for _, a := range askers {
-		for level := range questions + 2 {
-			row := Row{Data: data, Learner: a.name, Level: level, X: float64(level), Measure: Accuracy}
-			if level == questions+1 {
-				if a.asks != active.SVM {
-					continue
-				}
-				row.Learner = "all labels"
-			} else if !told(level) {
-				continue
-			}
-			if a.asks == active.BPM && level == 10 && data != "banana" {
-				row.Paper = number(0.9)
-			} else if a.asks == active.BPM && level == 20 && data == "banana" {
-				row.Paper = number(0.8)
-			}
-			of := make([]float64, r.Runs)
-			for k := range runs {
-				of[k] = runs[k][a.name][level]
-			}
-			if err := r.write(row, of); err != nil {
-				return err
-			}
-		}
+	if err := r.writeAll(t); err != nil {
+		return err
 	}
 	return ctx.Err()
 }
@@ -211,7 +205,8 @@ func (r *run) measure(
 // duel asks about a pool of d for class topic against the rest.
 func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64, accuracy accuracies) error {
 	which, y := d.pool(topic, seed)
-	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}, Found: dataset.Found{Path: d.train.Path}}
+	x := &dataset.Dataset{Examples: d.train.Pick(which), Classes: []string{"rest", "topic"}}
+	x.Path = d.train.Path
 	p, err := active.NewPool(ctx, x, host.Options{Engine: r.Engine, Preparation: d.steps, Kernel: d.kernel})
 	if err != nil {
 		return err

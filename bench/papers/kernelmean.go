@@ -44,9 +44,9 @@ var (
 
 func runKernelMean(ctx context.Context, r *run) error {
 	for level, rate := range noiseRates {
-		runs := map[string][]float64{}
+		var t tally
 		for k := range r.Runs {
-			seed := r.Seed + uint64(k)
+			seed, found := r.Seed+uint64(k), map[string]float64{}
 			train, test := newThreePoints(800, seed, 1), newThreePoints(1000, seed, 2)
 			noisy := train.turned(rate, seed)
 			for _, w := range []way{meanWay, logistic} {
@@ -54,7 +54,7 @@ func runKernelMean(ctx context.Context, r *run) error {
 				if err != nil {
 					return err
 				}
-				runs[w.name] = append(runs[w.name], report.ErrorRate)
+				found[w.name] = report.ErrorRate
 			}
 			tails := train.tLogistic(noisy.Y)
 			for name, w := range map[string][2]float64{
@@ -64,17 +64,18 @@ func runKernelMean(ctx context.Context, r *run) error {
 				if err != nil {
 					return err
 				}
-				runs[name] = append(runs[name], report.ErrorRate)
+				found[name] = report.ErrorRate
+			}
+			paper := map[string]*float64{
+				meanWay.name: &paperMean[level], hinge: &paperHinge[level], heavier: &paperTails[level],
+			}
+			for _, name := range []string{meanWay.name, hinge, heavier, logistic.name} {
+				t.add(Row{Data: "long-servedio", Learner: name, Level: level, X: rate, Measure: ErrorRate,
+					Paper: paper[name]}, found[name])
 			}
 		}
-		paper := map[string]*float64{
-			meanWay.name: &paperMean[level], hinge: &paperHinge[level], heavier: &paperTails[level],
-		}
-		for _, name := range []string{meanWay.name, hinge, heavier, logistic.name} {
-			row := Row{Data: "long-servedio", Learner: name, Level: level, X: rate, Measure: ErrorRate, Paper: paper[name]}
-			if err := r.write(row, runs[name]); err != nil {
-				return err
-			}
+		if err := r.writeAll(t); err != nil {
+			return err
 		}
 		r.Note("%s: noise %v", r.name, rate)
 	}

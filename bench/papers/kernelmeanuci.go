@@ -117,7 +117,8 @@ func (s smallSet) read(ctx context.Context, folder string) (_ *dataset.Dataset, 
 
 // halves returns d with two classes, the first half of its own and the others.
 func halves(d *dataset.Dataset) *dataset.Dataset {
-	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}, Found: dataset.Found{Path: d.Path}}
+	two := &dataset.Dataset{Examples: d.Examples, Classes: []string{"first", "others"}}
+	two.Path = d.Path
 	for _, k := range d.Y {
 		two.Y = append(two.Y, int32(min(1, int(k)/(len(d.Classes)/2))))
 	}

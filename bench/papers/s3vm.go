@@ -47,7 +47,7 @@ const (
 
 var (
 	s3vmShares  = []float64{0, 1. / 64, 1. / 16, 1. / 4, 1}     // c, one after the other
-	s3vmLambdas = []float64{1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4} // of which one is chosen
+	s3vmLambdas = []float64{1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4} // candidates for λ
 )
 
 // newS3VM loads examples; some of y are -1.
@@ -191,7 +191,7 @@ func (s *s3vm) step(at, g []float64, ahead engine.Weights, r int, size, momentum
 	}
 }
 
-// predict returns the class of the largest score of each example, of those that have labels.
+// predict returns, for each example, the labelled class of the largest score.
 func (s *s3vm) predict(e engine.Engine, w engine.Weights, x dataset.Examples) ([]int32, error) {
 	scores, err := engine.Scores(e, w, x)
 	if err != nil {

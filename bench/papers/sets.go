@@ -43,7 +43,8 @@ var sets = []set{
 	{name: "digits", train: "optdigits/optdigits.tra.gz", test: "optdigits/optdigits.tes.gz", perClass: 10,
 		components: 640, paper: paperRow(0.25, 0.21, 0.04, 0.15, 0.16)},
 	{name: "letter", train: "letter/letter-recognition.data.gz", first: 15000, perClass: 50,
-		options: dataset.Options{Table: dataset.Table{LabelColumn: "first"}}, components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
+		options:    dataset.Options{Table: dataset.Table{LabelColumn: "first"}},
+		components: 1600, paper: paperRow(0.35, 0.36, 0.23, 0.49, 0.33)},
 	// The file alone does not tell how many features there are.
 	{name: "reuters", train: "reuters21578/reuters9.train.svm.gz", test: "reuters21578/reuters9.test.svm.gz",
 		perClass: 20, options: dataset.Options{Features: 19767}, paper: paperRow(0.30, 0.17, 0.01, 0.22, 0.21),
@@ -105,7 +106,9 @@ func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Datase
 }
 
 func part(d *dataset.Dataset, from, to int) *dataset.Dataset {
-	return &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes, Found: dataset.Found{Path: d.Path}}
+	p := &dataset.Dataset{Examples: d.Part(from, to), Y: d.Y[from:to], Classes: d.Classes}
+	p.Path = d.Path
+	return p
 }
 
 // mapped puts components of length 1 in the place of the features.

@@ -31,30 +31,26 @@ const Distance = "distance"
 const spotSize = 0.1
 
 func runKernelMeanAtoms(ctx context.Context, r *run) error {
+	var t tally
 	for level, atoms := range []int{8, 12, 16, 24, 32, 48, 64, 128, 256} {
 		for _, choice := range []string{means.Clusters, means.Uniform, means.Herding} {
-			wrong, far := make([]float64, r.Runs), make([]float64, r.Runs)
 			for k := range r.Runs {
-				var err error
-				if wrong[k], far[k], err = r.spotsByAtoms(ctx, atoms, choice, r.Seed+uint64(k)); err != nil {
+				wrong, far, err := r.spotsByAtoms(ctx, atoms, choice, r.Seed+uint64(k))
+				if err != nil {
 					return fmt.Errorf("%d atoms, %s: %w", atoms, choice, err)
 				}
-			}
-			row := Row{Data: "16 spots", Learner: choice, Level: level, X: float64(atoms), Measure: ErrorRate}
-			if choice == means.Clusters && atoms == 16 {
-				row.Paper = number(0)
-			}
-			if err := r.write(row, wrong); err != nil {
-				return err
-			}
-			row.Measure, row.Paper = Distance, nil
-			if err := r.write(row, far); err != nil {
-				return err
+				row := Row{Data: "16 spots", Learner: choice, Level: level, X: float64(atoms), Measure: ErrorRate}
+				if choice == means.Clusters && atoms == 16 {
+					row.Paper = number(0)
+				}
+				t.add(row, wrong)
+				row.Measure, row.Paper = Distance, nil
+				t.add(row, far)
 			}
 		}
 		r.Note("%s: %d atoms", r.name, atoms)
 	}
-	return nil
+	return r.writeAll(t)
 }
 
 // spotsByAtoms draws a problem and returns the share of its points that so many atoms get wrong, and

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -36,25 +37,19 @@ func (r *run) tableRows(ctx context.Context, s set) error {
 		return err
 	}
 	columns := []string{rough, ofLabels, ofConf, ofFull, ofS3VM, umaWay.name, forward.name}
-	runs := map[string][]float64{}
+	var t tally
 	for k := range r.Runs {
 		found, err := r.bootstrapped(ctx, s, train, test, r.Seed+uint64(k))
 		if err != nil {
 			return fmt.Errorf("run %d: %w", k+1, err)
 		}
-		for name, v := range found {
-			runs[name] = append(runs[name], v)
+		for at, name := range columns {
+			t.add(Row{Data: s.name, Learner: name, Level: at, X: float64(at), Measure: ErrorRate,
+				Paper: s.paper[name], Note: s.note}, found[name])
 		}
 		r.Note("%s: run %d of %d, f_y %.3f, uma %.3f", s.name, k+1, r.Runs, found[ofLabels], found[umaWay.name])
 	}
-	for k, name := range columns {
-		row := Row{Data: s.name, Learner: name, Level: k, X: float64(k), Measure: ErrorRate, Paper: s.paper[name],
-			Note: s.note}
-		if err := r.write(row, runs[name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.writeAll(t)
 }
 
 // bootstrapped makes the steps of Section 4.2.1 and returns the test error of each column.
@@ -123,7 +118,7 @@ func (r *run) estimate(s set, noisy, right *dataset.Dataset, of []int) (*confusi
 	for _, i := range of {
 		y, t = append(y, noisy.Y[i]), append(t, right.Y[i])
 	}
-	counts, err := confusion.CountLabels(len(right.Classes), y, t)
+	counts, err := estimate.CountLabels(len(right.Classes), y, t)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +128,7 @@ func (r *run) estimate(s set, noisy, right *dataset.Dataset, of []int) (*confusi
 		return c, nil
 	}
 	r.Note("%s: %v; a prior fills C up", s.name, fault)
-	e, err := confusion.FromCounts(right.Classes, counts, nil)
+	e, err := estimate.FromCounts(right.Classes, counts, nil)
 	if err != nil {
 		return nil, err
 	}

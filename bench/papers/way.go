@@ -20,7 +20,7 @@ type way struct {
 	name   string
 	params func() learners.Params
 	blind  bool             // is not told C
-	kernel *fitting.Options // nil to be linear in what there is
+	kernel *fitting.Options // nil for a linear model
 	rule   learners.Rule    // "" for the learner's default
 	steps  int              // at most; 0 for the learner's default
 	note   string
@@ -98,5 +98,5 @@ func (r *run) fit(ctx context.Context, w way, t trial) (*host.Trained, error) {
 	return trained, err
 }
 
-// norm returns ‖Ĉ‖_F, of which the confusion rate is one part in √Q.
+// norm returns ‖Ĉ‖_F, which is √Q times the confusion rate.
 func norm(m metric.Report) float64 { return m.ConfusionRate * math.Sqrt(float64(len(m.PerClass))) }

@@ -11,7 +11,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // annotatorFlags say who gave which label, in place of labels in the data.
@@ -75,23 +78,23 @@ func withoutLabels(c *cli.Context, o *dataset.Options) {
 // judgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix, as
 // confusion estimate --annotators finds both.
 func (t *training) judgeByConsensus(ctx context.Context, d *dataset.Dataset) (*confusion.Matrix, error) {
-	crowd, err := confusion.FromCrowd(ctx, t.Annotations, t.Seed, confusion.CrowdOptions{})
+	found, err := crowd.Fit(ctx, t.Annotations, t.Seed, crowd.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.annotators, err)
 	}
-	noise, err := crowd.Of(crowd.Consensus)
+	noise, err := estimate.FromCrowd(found, found.Consensus)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.annotators, err)
 	}
-	d.Y = crowd.Consensus
-	t.notes.Say("judged by the consensus of the annotators (%s)", crowd.Method)
+	d.Y = found.Consensus
+	t.notes.Say("judged by the consensus of the annotators (%s)", found.Method)
 	return &noise.Matrix, nil
 }
 
 // readAnnotations reads the table of --annotators and gives d the classes of its labels, or
 // those of the training to go on with, and the votes as labels.
 func (t *training) readAnnotations(ctx context.Context, d *dataset.Dataset) error {
-	o := confusion.AnnotationOptions{Items: d.N, Right: t.trusted}
+	o := crowd.AnnotationOptions{Items: d.N, Right: t.trusted}
 	if base := t.base(); base != nil {
 		o.Classes = base.Meta.Classes
 	}
@@ -117,6 +120,6 @@ func (t *training) learnsNoise() bool {
 	if t.annotators != "" {
 		return true
 	}
-	f := flagsOf(t.Learner).Lookup("learn-confusion")
-	return f != nil && f.Value.String() == "true"
+	learn, ok := learners.Lookup(t.Learner, "learn_confusion")
+	return ok && learn.String() == "true"
 }

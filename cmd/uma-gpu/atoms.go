@@ -136,7 +136,7 @@ func chooseAtoms(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r := atomsReport{Out: c.String("out"), Device: e.Device(), Examples: d.N, Features: d.D, Plan: plan,
-		Data: 4 * int64(d.Stored())}
+		Data: 4 * int64(d.Size())}
 	r.Memory = 2 * memory.Sum(r.Data, r.Data, plan.Total())
 	if c.Bool("dry-run") {
 		return r.print(c)

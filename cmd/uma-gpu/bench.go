@@ -89,7 +89,7 @@ func bench(c *cli.Context) (err error) {
 	if b.profile != "" {
 		b.device.Options.Trace = s.Trace.Track("kernels")
 	}
-	if s.Engine, err = b.device.Open(b.notes, device.WorkOn(s.X, r.Data.Classes)); err != nil {
+	if s.Engine, err = b.device.Open(b.notes, device.WorkOn(s.X.Examples, r.Data.Classes)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Engine.Close()) }()
@@ -203,17 +203,17 @@ func (b *benchmark) examples(ctx context.Context, s *timing.Setup) (about benchD
 			return about, err
 		}
 	}
-	asked := d.KeepNarrow
-	if b.options.Storage != "dense" { // which asks for float32
-		d.KeepNarrow = asked || b.device.WantsNarrow(d.Examples)
+	var how []dataset.Memory
+	if b.options.Storage != "dense" && b.device.WantsNarrow(d.Examples) { // dense asks for float32
+		how = append(how, dataset.WithCodes)
 	}
-	if err := host.Prepare(d, b.normalize, false); err != nil {
+	if err := host.Prepare(d, b.normalize, false, how...); err != nil {
 		return about, err
 	}
-	if err := app.CheckNarrow(asked, d); err != nil {
+	if err := d.CheckNarrow(); err != nil {
 		return about, err
 	}
-	s.X = d.Examples
+	s.X = d.Stored()
 	c, err := confusion.Pairwise(d.Classes, noise)
 	if err != nil {
 		return about, err

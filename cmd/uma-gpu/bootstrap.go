@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
@@ -242,7 +243,7 @@ func (s *stages) readNoise(ctx context.Context, path string) (*confusion.Matrix,
 
 // estimate writes the matrix of what a model says of the labelled examples.
 func (s *stages) estimate(predicted []int32, path string) (*confusion.Matrix, error) {
-	e, err := confusion.FromLabels(s.labelled.Classes, predicted, s.labelled.Y, nil)
+	e, err := estimate.FromLabels(s.labelled.Classes, predicted, s.labelled.Y, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 func estimateCommand() *cli.Command {
@@ -161,7 +164,7 @@ func (e *estimating) check() error {
 	case "table", "clean":
 		methods = []string{"", string(outoffold.CleanCounts)}
 	case "annotators":
-		methods = append(texts(confusion.CrowdMethods), "")
+		methods = append(texts(crowd.Methods), "")
 	case "probabilities":
 		methods = []string{"", string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}
 	case "data":
@@ -207,7 +210,7 @@ func (e *estimating) find() (*estimateReport, *confusion.Matrix, error) {
 }
 
 // reportOf is the report of an estimate.
-func reportOf(m *confusion.Estimate) (*estimateReport, *confusion.Matrix, error) {
+func reportOf(m *estimate.Estimate) (*estimateReport, *confusion.Matrix, error) {
 	q := m.Q()
 	r := &estimateReport{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q), Assumes: m.Assumes,
 		Notes: m.Notes}
@@ -239,9 +242,9 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var m *confusion.Estimate
+	var m *estimate.Estimate
 	if t.Kind == confusion.Counts {
-		if m, err = confusion.FromCounts(t.Classes, t.V, prior); err != nil {
+		if m, err = estimate.FromCounts(t.Classes, t.V, prior); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	} else {
@@ -253,7 +256,7 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		m = &confusion.Estimate{Matrix: *shares, Method: "table",
+		m = &estimate.Estimate{Matrix: *shares, Method: "table",
 			Assumes: "the table is right; shares do not tell how exact they are"}
 	}
 	m.Notes = append(m.Notes, t.Notes...)
@@ -262,7 +265,7 @@ func (e *estimating) byTable() (*estimateReport, *confusion.Matrix, error) {
 
 func (e *estimating) byPairs() (*estimateReport, *confusion.Matrix, error) {
 	path := e.c.String("clean")
-	pairs, err := app.ReadClean(e.c.Context, path, confusion.CleanOptions{})
+	pairs, err := app.ReadClean(e.c.Context, path, estimate.CleanOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -275,7 +278,7 @@ func (e *estimating) byPairs() (*estimateReport, *confusion.Matrix, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := confusion.FromLabels(classes, pairs.Noisy, pairs.Right, prior)
+	m, err := estimate.FromLabels(classes, pairs.Noisy, pairs.Right, prior)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -288,7 +291,7 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := app.ReadAnnotations(e.c.Context, path, confusion.AnnotationOptions{Right: right})
+	a, err := app.ReadAnnotations(e.c.Context, path, crowd.AnnotationOptions{Right: right})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -299,24 +302,24 @@ func (e *estimating) byAnnotators() (*estimateReport, *confusion.Matrix, error) 
 	}
 	e.notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
 		path, len(a.Label), len(a.Names), a.N(), len(classes))
-	crowd, err := confusion.FromCrowd(e.c.Context, a, e.c.Uint64("seed"), confusion.CrowdOptions{
-		Method: confusion.CrowdMethod(e.method), Pooled: e.c.Float64("pooled")})
+	found, err := crowd.Fit(e.c.Context, a, e.c.Uint64("seed"), crowd.Options{
+		Method: crowd.Method(e.method), Pooled: e.c.Float64("pooled")})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	m, err := crowd.Of(crowd.Consensus)
+	m, err := estimate.FromCrowd(found, found.Consensus)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if out := e.c.String("write-labels"); out != "" {
-		if err := writeConsensus(out, crowd); err != nil {
+		if err := writeConsensus(out, found); err != nil {
 			return nil, nil, err
 		}
 	}
 	r, c, err := reportOf(m)
 	r.Method += ", of the consensus of annotators"
 	q := len(classes)
-	for _, one := range crowd.Annotators {
+	for _, one := range found.Annotators {
 		r.Annotators = append(r.Annotators, estimatedAnnotator{one.Name, one.Labels, one.Right(q), app.Rows(one.P, q),
 			app.Rows(one.Error, q)})
 	}
@@ -333,7 +336,7 @@ func (e *estimating) readData() (*dataset.Dataset, []int32, error) {
 	if path == "" {
 		return d, nil, nil
 	}
-	clean, err := app.ReadClean(e.c.Context, path, confusion.CleanOptions{Classes: d.Classes, Y: d.Y})
+	clean, err := app.ReadClean(e.c.Context, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y})
 	if err == nil && clean.Item == nil {
 		err = fmt.Errorf("%s: found pairs of labels, wanted items of --data and their labels; for pairs leave out --data",
 			path)
@@ -355,15 +358,15 @@ func (e *estimating) byProbabilities() (*estimateReport, *confusion.Matrix, erro
 		return nil, nil, err
 	}
 	defer d.Close() // of what was only read: nothing to lose
-	rows, err := confusion.ProbabilityFile(e.c.String("probabilities"), d.N, len(d.Classes))
+	rows, err := estimate.ProbabilityFile(e.c.String("probabilities"), d.N, len(d.Classes))
 	if err != nil {
 		return nil, nil, err
 	}
-	var m *confusion.Estimate
+	var m *estimate.Estimate
 	if e.method == string(outoffold.AnchorPoints) {
-		m, err = confusion.Anchors(d.Classes, d.N, rows)
+		m, err = estimate.Anchors(d.Classes, d.N, rows)
 	} else {
-		m, _, err = confusion.ConfidentJoint(d.Classes, d.Y, rows, confusion.ConfidentOptions{})
+		m, _, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, estimate.ConfidentOptions{})
 	}
 	if err == nil && right != nil {
 		m, err = outoffold.JoinClean(d, right, m)
@@ -387,7 +390,7 @@ func (e *estimating) byData() (_ *estimateReport, _ *confusion.Matrix, err error
 	if o.Learner, err = chooseLearner(c, nil); err != nil {
 		return nil, nil, err
 	}
-	if f := flagsOf(o.Learner).Lookup("learn-confusion"); f != nil && f.Value.String() == "true" {
+	if learn, ok := learners.Lookup(o.Learner, "learn_confusion"); ok && learn.String() == "true" {
 		return nil, nil, app.Usagef(c, "--learn-confusion is given, which is what --method em does")
 	}
 	where, err := device.Choose(c)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -71,12 +72,12 @@ func TestEstimateAnnotators(t *testing.T) {
 	dir := t.TempDir()
 	_, table := annotated(t, dir, 300)
 	labels := filepath.Join(dir, "consensus.csv")
-	for _, method := range confusion.CrowdMethods {
+	for _, method := range crowd.Methods {
 		r, _ := estimated(t, "--annotators", table, "--method", string(method), "--write-labels", labels)
 		if len(r.Annotators) != 3 || r.Annotators[2].Name != "eve" {
 			t.Fatalf("%s: %+v", method, r.Annotators)
 		}
-		if method == confusion.DawidSkene && !(r.Annotators[2].Confusion[1][0] > .9) {
+		if method == crowd.DawidSkene && !(r.Annotators[2].Confusion[1][0] > .9) {
 			t.Errorf("eve takes class 0 for the next with probability %v", r.Annotators[2].Confusion[1][0])
 		}
 	}

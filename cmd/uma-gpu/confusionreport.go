@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -79,7 +79,7 @@ func (r *estimateReport) printAnnotators(w io.Writer) error {
 }
 
 // writeConsensus writes a CSV with the consensus on each item and how likely it is.
-func writeConsensus(path string, crowd *confusion.Crowd) error {
+func writeConsensus(path string, crowd *crowd.Result) error {
 	q := len(crowd.Classes)
 	return atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)

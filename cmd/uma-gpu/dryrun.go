@@ -26,7 +26,7 @@ type planReport struct {
 	Storage  string        `json:"storage"`
 	Plan     engine.Plan   `json:"plan"`
 	Memory   hostMemory    `json:"memory"`
-	Estimate estimate      `json:"estimate"`
+	Estimate passEstimate  `json:"estimate"`
 	Seconds  trainSeconds  `json:"seconds"` // that the dry run took; nothing is uploaded or trained
 }
 
@@ -58,7 +58,7 @@ func learningTakes(p engine.Plan) hostMemory {
 }
 
 // linearDryRun prints what training would take, without doing it.
-func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examples, y []int32, classes int) error {
+func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Stored, y []int32, classes int) error {
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
 	switch t.Learner.Definition().Loads {
 	case learners.LoadsScorer:
@@ -72,7 +72,7 @@ func (t *training) linearDryRun(c *cli.Context, e engine.Engine, x dataset.Examp
 	}
 	reopen := func(limit int64) (engine.Engine, error) { return t.device.Reopen(e.Device().ID, limit) }
 	taken := learningTakes(needs) // before anything is measured, which takes memory too
-	guess, err := expect(c.Context, e, needs, x, classes, reopen)
+	guess, err := expect(c.Context, e, needs, x.Examples, classes, reopen)
 	if err != nil {
 		return app.AdviseMemory(err)
 	}

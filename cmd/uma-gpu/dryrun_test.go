@@ -69,14 +69,14 @@ type slowEngine struct {
 	resident, stream float64 // bytes per second
 }
 
-func (e slowEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e slowEngine) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	p, err := e.Engine.Plan(x, y, classes)
 	p.InPlace, p.Limit = false, e.memory
 	p.Aside = max(0, p.Examples+p.Scores-e.memory)
 	return p, err
 }
 
-func (e slowEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e slowEngine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	p, err := e.Plan(x, nil, classes)
 	if err != nil {
 		return nil, err

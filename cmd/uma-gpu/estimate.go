@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// estimate is how long one pass is expected to take: two classes scored on all
+// passEstimate is how long one pass is expected to take: two classes scored on all
 // examples.
-type estimate struct {
+type passEstimate struct {
 	SecondsPerPass float64      `json:"seconds_per_pass"`
 	Measured       measurement  `json:"measured"`
 	Streamed       *measurement `json:"streamed,omitempty"` // if the plan streams and Measured does not
@@ -43,28 +43,28 @@ const (
 // the device again with a limit of memory, in bytes, that makes some of them
 // stream.
 func expect(ctx context.Context, e engine.Engine, plan engine.Plan, x dataset.Examples, classes int,
-	reopen func(limit int64) (engine.Engine, error)) (_ estimate, err error) {
+	reopen func(limit int64) (engine.Engine, error)) (_ passEstimate, err error) {
 	m, err := measure(ctx, e, firstExamples(x, measuredBytes), classes)
 	if err != nil {
-		return estimate{}, err
+		return passEstimate{}, err
 	}
-	g := estimate{Measured: m, SecondsPerPass: float64(plan.Examples) / m.BytesPerSecond}
+	g := passEstimate{Measured: m, SecondsPerPass: float64(plan.Examples) / m.BytesPerSecond}
 	if plan.Aside == 0 || plan.InPlace || m.Aside > 0 {
 		return g, nil
 	}
 	first := firstExamples(x, streamedBytes)
 	p, err := e.Plan(first, nil, classes)
 	if err != nil {
-		return estimate{}, err
+		return passEstimate{}, err
 	}
 	limited, err := reopen(p.Scores + p.Scratch + p.Examples/2)
 	if err != nil {
-		return estimate{}, err
+		return passEstimate{}, err
 	}
 	defer func() { err = errors.Join(err, limited.Close()) }()
 	s, err := measure(ctx, limited, first, classes)
 	if err != nil {
-		return estimate{}, err
+		return passEstimate{}, err
 	}
 	// What was resident here too took its share of the time.
 	if rest := s.Seconds - float64(s.Bytes-s.Aside)/m.BytesPerSecond; s.Aside > 0 && rest > 0 {

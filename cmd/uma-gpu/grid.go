@@ -48,9 +48,10 @@ func gridTries(c *cli.Context) (tries []string, err error) {
 func learnersOfGrid(names []string) (with []string) {
 	all := app.FlagNames(learnerFlags()[1:])
 	for _, d := range catalog.All() {
-		own := flagsOf(d.New())
+		own := d.New()
 		if !slices.ContainsFunc(names, func(name string) bool {
-			return slices.Contains(all, name) && own.Lookup(name) == nil
+			_, ok := parameterOf(own, name)
+			return slices.Contains(all, name) && !ok
 		}) {
 			with = append(with, d.Name)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -174,7 +175,7 @@ func issues(c *cli.Context) error {
 }
 
 // issues judges the labels by the models that have not seen them, and finds equal examples.
-func (o *outOfFold) issues() (found []confusion.Issue, same []int32, err error) {
+func (o *outOfFold) issues() (found []estimate.Issue, same []int32, err error) {
 	p, err := o.held.Probabilities()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w: the models cannot tell the classes apart; give another learner or kernel, "+
@@ -182,18 +183,18 @@ func (o *outOfFold) issues() (found []confusion.Issue, same []int32, err error) 
 	}
 	same = o.data.Firsts()
 	if a := o.Annotations; a != nil {
-		found, err = confusion.FindCrowdIssues(p, a, o.data.Y, same, func(i int) []confusion.Annotator {
+		found, err = estimate.FindCrowdIssues(p, a, o.data.Y, same, func(i int) []confusion.Annotator {
 			return o.held.Learned[o.held.Fold[i]].Annotators
 		})
 		return found, same, err
 	}
-	found, err = confusion.FindIssues(p, o.data.Y, same, len(o.data.Classes), o.noise)
+	found, err = estimate.FindIssues(p, o.data.Y, same, len(o.data.Classes), o.noise)
 	return found, same, err
 }
 
 // issueRows are the rows of the table, the least likely label first, of equally likely ones the
 // first in the data.
-func issueRows(d *dataset.Dataset, found []confusion.Issue, same []int32) []issueRow {
+func issueRows(d *dataset.Dataset, found []estimate.Issue, same []int32) []issueRow {
 	conflict := make([]bool, d.N) // at the first of equal examples
 	for i, first := range same {
 		if d.Y[i] != d.Y[first] {

@@ -84,7 +84,8 @@ func TestIssues(t *testing.T) {
 		t.Errorf("%d rows, %v", len(all), err)
 	}
 	succeed(t, append(args, "--quiet", "--out", file("i.parquet"))...)
-	d, err := dataset.Read(t.Context(), file("i.parquet"), dataset.Options{Table: dataset.Table{LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
+	d, err := dataset.Read(t.Context(), file("i.parquet"), dataset.Options{Table: dataset.Table{
+		LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
 	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) || d.Row(499)[1] != float32(all[499].Quality) {
 		t.Errorf("found %+v, %v", d, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -118,7 +118,7 @@ func writeIssuesJSON(w io.Writer, rows []issueRow) error {
 // writeClean writes the data with the most likely labels in place of those that are likely
 // wrong, or without their rows.
 func (o *outOfFold) writeClean(ctx context.Context, files *atomicfile.Group, path, how string,
-	found []confusion.Issue) (said string, err error) {
+	found []estimate.Issue) (said string, err error) {
 	clean, wrong := *o.data, 0
 	var kept []int
 	clean.Y = nil

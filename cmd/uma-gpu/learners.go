@@ -1,7 +1,7 @@
 package main
 
 import (
-	"flag"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -80,12 +80,53 @@ func reportLearner(d *learners.Definition) learnerReport {
 		Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step, MaxSteps: d.MaxSteps, Weights: d.Weights,
 		Parameters: []parameterReport{},
 	}
-	flagsOf(d.New()).VisitAll(func(f *flag.Flag) {
-		value, usage := flag.UnquoteUsage(f)
-		r.Parameters = append(r.Parameters,
-			parameterReport{strings.TrimSpace("--" + f.Name + " " + value), f.DefValue, usage})
-	})
+	for _, p := range d.New().Parameters() {
+		r.Parameters = append(r.Parameters, parameterReport{
+			strings.TrimSpace("--" + parameterFlag(p.Name) + " " + placeholder(p)), p.String(), usageOf(p)})
+	}
 	return r
+}
+
+// parameterFlag returns the name of the flag that sets a learner's parameter.
+func parameterFlag(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
+
+// parameterOf returns the parameter of p that a flag sets.
+func parameterOf(p learners.Params, flag string) (learners.Parameter, bool) {
+	return learners.Lookup(p, strings.ReplaceAll(flag, "-", "_"))
+}
+
+// placeholder returns what help has in place of a parameter's value.
+func placeholder(p learners.Parameter) string {
+	switch p.Kind {
+	case learners.Switch:
+		return ""
+	case learners.Whole:
+		return "N"
+	case learners.Number:
+		return "NUMBER"
+	}
+	return strings.ToUpper(parameterFlag(p.Name)[strings.LastIndexByte(parameterFlag(p.Name), '-')+1:])
+}
+
+// usageOf returns what a parameter is, and which values it takes.
+func usageOf(p learners.Parameter) string {
+	text := p.Sentence
+	switch p.Kind {
+	case learners.Whole, learners.Number:
+		text += ", " + p.Wanted
+	case learners.Word:
+		var values, choices []string
+		for _, c := range p.Choices {
+			values = append(values, c.Value)
+			choices = append(choices, c.Value+" ("+c.About+")")
+		}
+		if p.Wanted == app.OrList(values) {
+			text += ": " + app.OrList(choices)
+		} else { // other values, too
+			text += ": " + p.Wanted + "; " + strings.Join(choices, ", ")
+		}
+	}
+	return text
 }
 
 func (r learnerReport) print(w io.Writer) error {
@@ -104,14 +145,6 @@ func (r learnerReport) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// flagsOf returns the flags that set p.
-func flagsOf(p learners.Params) *flag.FlagSet {
-	fs := flag.NewFlagSet(p.Definition().Name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	p.Flags(fs)
-	return fs
-}
-
 // learnerFlags choose a learner. Those of single learners are hidden: the command learners
 // tells them.
 func learnerFlags() []cli.Flag {
@@ -120,17 +153,17 @@ func learnerFlags() []cli.Flag {
 	flags := []cli.Flag{nil}
 	for _, d := range catalog.All() {
 		names = append(names, d.Name)
-		flagsOf(d.New()).VisitAll(func(f *flag.Flag) {
-			if own[f.Name] {
-				return
+		for _, p := range d.New().Parameters() {
+			name := parameterFlag(p.Name)
+			switch {
+			case own[name]:
+			case p.Kind == learners.Switch:
+				flags = append(flags, &cli.BoolFlag{Name: name, Hidden: true})
+			default:
+				flags = append(flags, &cli.StringFlag{Name: name, Hidden: true})
 			}
-			own[f.Name] = true
-			if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-				flags = append(flags, &cli.BoolFlag{Name: f.Name, Hidden: true})
-			} else {
-				flags = append(flags, &cli.StringFlag{Name: f.Name, Hidden: true})
-			}
-		})
+			own[name] = true
+		}
 	}
 	flags[0] = &cli.StringFlag{Name: "learner", Value: names[0],
 		Usage: "`NAME` of the learner; uma-gpu learners NAME tells its flags"}
@@ -158,61 +191,51 @@ func chooseLearner(c *cli.Context, base learners.Params) (learners.Params, error
 			return nil, err
 		}
 	}
-	about, fs := p.Definition(), flagsOf(p)
+	about := p.Definition()
 	for _, name := range app.FlagNames(learnerFlags()[1:]) {
 		if !c.IsSet(name) || app.Visible(c, name) {
 			continue
 		}
-		if fs.Lookup(name) == nil {
-			return nil, app.Usagef(c, "--%s is a flag of learner %s, not of %s", name, app.OrList(learnersWith(name)), about.Name)
+		parameter, ok := parameterOf(p, name)
+		if !ok {
+			return nil, app.Usagef(c, "--%s is a flag of learner %s, not of %s", name,
+				app.OrList(learnersWith(name)), about.Name)
 		}
-		then := fs.Lookup(name).Value.String()
-		if err := setParameter(fs.Lookup(name), fmt.Sprint(c.Value(name))); err != nil {
-			return nil, app.Usagef(c, "--%s is %q, wanted %s", name, c.String(name), wanted(fs.Lookup(name).Value, err))
+		then := parameter.String()
+		if err := setParameter(parameter, fmt.Sprint(c.Value(name))); err != nil {
+			return nil, app.Usagef(c, "--%s is %q, wanted %s", name, c.String(name), parameter.Wanted)
 		}
-		if now := fs.Lookup(name).Value.String(); base != nil {
+		if now := parameter.String(); base != nil {
 			if err := asBegun(c, name, now, then); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := p.Check(); err != nil {
+	var wrong *learners.ParameterError
+	if err := p.Check(); errors.As(err, &wrong) {
+		return nil, app.Usagef(c, "--%s: got %s, want %s", parameterFlag(wrong.Parameter), wrong.Got, wrong.Want)
+	} else if err != nil {
 		return nil, app.Usagef(c, "%v", err)
 	}
 	return p, nil
 }
 
 // setParameter sets a learner's parameter; a whole number may be written like 1e6.
-func setParameter(f *flag.Flag, text string) error {
-	if whole, ok := f.Value.(flag.Getter); ok {
-		if _, ok := whole.Get().(int); ok {
-			n, err := app.ParseCount(text)
-			if err != nil {
-				return err
-			}
-			text = strconv.Itoa(n)
+func setParameter(p learners.Parameter, text string) error {
+	if p.Kind == learners.Whole {
+		n, err := app.ParseCount(text)
+		if err != nil {
+			return err
 		}
+		text = strconv.Itoa(n)
 	}
-	return f.Value.Set(text)
-}
-
-// wanted says what a flag takes, whose value did not take what it was given.
-func wanted(v flag.Value, err error) string {
-	if g, ok := v.(flag.Getter); ok {
-		switch g.Get().(type) {
-		case float64, float32:
-			return "a number"
-		case int, int64, uint, uint64:
-			return "a whole number"
-		}
-	}
-	return "another value: " + err.Error()
+	return p.Set(text)
 }
 
 // learnersWith names the learners that have a flag.
 func learnersWith(name string) (names []string) {
 	for _, d := range catalog.All() {
-		if flagsOf(d.New()).Lookup(name) != nil {
+		if _, ok := parameterOf(d.New(), name); ok {
 			names = append(names, d.Name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -70,7 +71,7 @@ func TestOnlineOptions(t *testing.T) {
 			t.Errorf("%s: found passes %v, wanted 3 with mistakes and updates", d.Name, r.Passes)
 		}
 		change := []string{"--no-shuffle", "--no-average", "--correction steps --confusion " + matrix}
-		if flagsOf(d.New()).Lookup("class-weights") != nil {
+		if _, ok := learners.Lookup(d.New(), "class_weights"); ok {
 			change = append(change, "--class-weights balanced")
 		}
 		for _, flags := range change {

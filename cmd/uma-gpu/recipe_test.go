@@ -138,7 +138,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	} {
 		name, value := f[0], pick(r, f[1:]...)
 		params := d.New()
-		if flagsOf(params).Set(name, value) == nil && params.Check() == nil { // the learner has it
+		if p, ok := parameterOf(params, name); ok && p.Set(value) == nil && params.Check() == nil { // the learner has it
 			c.args = append(c.args, "--"+name, value)
 		}
 	}

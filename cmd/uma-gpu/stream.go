@@ -50,8 +50,10 @@ func (t *training) streamed(c *cli.Context) error {
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
 		return app.Usagef(c, "--max-steps and --weights are given with --stream, which is one pass and keeps its last weights")
 	}
-	if err := flagsOf(t.Learner).Set("no-shuffle", "true"); err != nil {
-		return err
+	if inOrder, ok := learners.Lookup(t.Learner, "no_shuffle"); ok {
+		if err := inOrder.Set("true"); err != nil {
+			return err
+		}
 	}
 	if t.read.Features = c.Int("features"); t.read.Features < 0 {
 		return app.Usagef(c, "--features is %d, wanted at least 1", t.read.Features)

@@ -214,16 +214,17 @@ func (t *training) giveUp(d *dataset.Dataset) {
 	if t.base() == nil {
 		t.Preparation = t.steps
 	}
-	asked := d.KeepNarrow && t.base() == nil
+	t.Memory = []dataset.Memory{dataset.InPlace}
 	// Projection reads float32, and --storage dense asks for it.
-	if !t.mapped() && t.read.Storage != "dense" {
-		d.KeepNarrow = d.KeepNarrow || t.device.WantsNarrow(d.Examples)
+	if !t.mapped() && t.read.Storage != "dense" && t.device.WantsNarrow(d.Examples) {
+		t.Memory = append(t.Memory, dataset.WithCodes)
 	}
-	d.Overwrite = true
 	t.Options.Open = func(w host.Work) (engine.Engine, error) {
 		t.mark(&t.seconds.Prepare)
-		if err := app.CheckNarrow(asked, w.Data); err != nil {
-			return nil, err
+		if t.base() == nil {
+			if err := w.Data.CheckNarrow(); err != nil {
+				return nil, err
+			}
 		}
 		e, err := t.open(w)
 		t.mark(&t.seconds.Open)
@@ -574,5 +575,5 @@ func (t *training) dryRun(c *cli.Context, e engine.Engine, d *dataset.Dataset) e
 	case t.Kernel != nil:
 		return t.kernelDryRun(c, e.Device(), d)
 	}
-	return t.linearDryRun(c, e, d.Examples, d.Y, len(d.Classes))
+	return t.linearDryRun(c, e, d.Stored(), d.Y, len(d.Classes))
 }

@@ -123,11 +123,13 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device.Device, n
 	if _, err := g.model.ScoresPrepared(c.Context, e, d.Examples); err != nil {
 		return err
 	}
-	x := d.Examples
+	x := d.Stored()
 	if k := g.model.Map(); k != nil {
-		if x, err = k.Apply(c.Context, e, x); err != nil {
+		z, err := k.Apply(c.Context, e, x.Examples)
+		if err != nil {
 			return err
 		}
+		x = z.Stored()
 	}
 	if err := app.Interrupted(c.Context); err != nil {
 		return err
@@ -136,7 +138,7 @@ func (v *verification) score(c *cli.Context, g *grounds, where *device.Device, n
 }
 
 // classSums has an engine, which is audited, make the sums of all regions.
-func classSums(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights) (err error) {
+func classSums(e engine.Engine, x dataset.Rows, y []int32, w engine.Weights) (err error) {
 	cells, err := e.LoadCells(x, y, w.Q, numerics.FixedPoint{})
 	if err != nil {
 		return err

@@ -24,15 +24,15 @@ type sketches struct {
 	summed  []uint16  // one bit for each of them: it moved, and is in a group of a worker
 }
 
-// keeper is a resident as its bounds see it.
-type keeper struct{ r *resident }
+// rescorer is a resident as its bounds see it.
+type rescorer struct{ r *resident }
 
-func (k keeper) Score(classes []int) error {
+func (k rescorer) Score(classes []int) error {
 	k.r.rescore(k.r.bounds.W, classes)
 	return nil
 }
 
-func (k keeper) Scored() error {
+func (k rescorer) Scored() error {
 	now := k.r.now()
 	for i := range k.r.sketches.scored {
 		k.r.sketches.scored[i] = now
@@ -44,8 +44,8 @@ func (k keeper) Scored() error {
 // there before are lost, and its examples open.
 func (r *resident) now() int32 { return int32(r.bounds.History.Slot() * r.q) }
 
-// Sketch implements sketch.Keeper.
-func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
+// Sketch implements sketch.Rescorer.
+func (k rescorer) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
 	r, depth, n := k.r, basis.K, k.r.blocks*lanes
 	// Dot products with the directions, as scores of classes.
 	r.plan(sketch.All(depth), r.k.widths)
@@ -61,7 +61,7 @@ func (k keeper) Sketch(basis *sketch.Basis, span int) ([]*sketch.Tile, error) {
 		}
 	}
 	r.sweep(score, r.denseTasks(), r.dense.blocksPerTask()*lanes, n*r.x.D*depth, r.dense.blocksPerTask()*depth*lanes)
-	r.e.exampleBytes.Add(4 * int64(r.x.Stored()))
+	r.e.exampleBytes.Add(4 * int64(r.x.Size()))
 
 	tile := basis.Sketch(r.x.X, lines, n)
 	s := &sketches{

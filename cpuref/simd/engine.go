@@ -61,7 +61,8 @@ func (e *processor) Work() engine.Work {
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (unchecked) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	return plan(x, classes, y != nil), nil
 }
 
@@ -76,7 +77,8 @@ func plan(x dataset.Examples, classes int, labelled bool) engine.Plan {
 	return p
 }
 
-func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored().Examples
 	return e.load(x, classes), nil
 }
 
@@ -91,8 +93,9 @@ func (e *processor) load(x dataset.Examples, classes int) *resident {
 }
 
 func (e unchecked) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
+	x := rows.Stored().Examples
 	r := e.load(x, classes)
 	r.y, r.fixed = y, f
 	r.bounds = sketch.NewBounds(e.bounds, x, classes)

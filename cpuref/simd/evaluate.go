@@ -27,7 +27,8 @@ type evaluator struct {
 	sums  []int64   // the caller's
 }
 
-func (e unchecked) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e unchecked) LoadEvaluator(rows dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+	x := rows.Stored().Examples
 	v := &evaluator{resident: e.load(x, classes), classes: make([]int, classes)}
 	v.fixed = f
 	for c := range v.classes {
@@ -40,7 +41,8 @@ func (e unchecked) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fix
 }
 
 // PlanEvaluator: that of Load, and what an evaluation takes besides.
-func (e unchecked) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored().Examples
 	p := plan(x, classes, false)
 	// Residuals, targets and totals of a span.
 	own := memory.Product(2*4*span, classes) + 4*int64(e.k.mostRows)*sumColumns
@@ -50,7 +52,7 @@ func (e unchecked) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, 
 		p.Scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
 	}
 	if x.Sparse() {
-		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Stored()), memory.Product(16, x.D))
+		p.Scratch = memory.Sum(p.Scratch, memory.Product(8, x.Size()), memory.Product(16, x.D))
 		own += 8 * columnsPerTask * lanes
 	}
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
@@ -61,7 +63,7 @@ func (e unchecked) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, 
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
 
-func (v *evaluator) Aim(t engine.Targets) error {
+func (v *evaluator) SetTargets(t engine.Targets) error {
 	v.targets = t
 	return nil
 }
@@ -91,7 +93,7 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 
 // readAgain counts one more reading of the examples.
 func (v *evaluator) readAgain() {
-	if stored := int64(v.x.Stored()); v.x.Sparse() {
+	if stored := int64(v.x.Size()); v.x.Sparse() {
 		v.e.exampleBytes.Add(8 * stored)
 	} else {
 		v.e.exampleBytes.Add(4 * stored)

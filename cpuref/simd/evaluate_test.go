@@ -68,7 +68,7 @@ func TestResiduals(t *testing.T) {
 						case 0:
 							targets[i] = -inf
 						case 1:
-							targets[i] = odd[3+rng.IntN(len(odd)-3)] // Aim refuses the others
+							targets[i] = odd[3+rng.IntN(len(odd)-3)] // SetTargets refuses the others
 						}
 					}
 					for i := range weight {

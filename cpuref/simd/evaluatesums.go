@@ -66,7 +66,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, at int, 
 	for _, w := range v.workers {
 		w.share.begun = false
 	}
-	spans, work := panels(v.x.N, span), v.x.Stored()*count
+	spans, work := panels(v.x.N, span), v.x.Size()*count
 	switch {
 	case v.x.Sparse():
 		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)

@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// aims draws targets of every kind for n examples.
-func aims(rng *rand.Rand, n, q int) []engine.Targets {
+// drawTargets draws targets of every kind for n examples.
+func drawTargets(rng *rand.Rand, n, q int) []engine.Targets {
 	logs, given, soft := make([]float32, 3*q), make([]float32, q*q), make([]float32, n*q)
 	for k := range logs {
 		if logs[k] = float32(-rng.ExpFloat64()); k%q != 0 && rng.IntN(4) == 0 {
@@ -59,7 +59,7 @@ func TestEvaluationsOfManyExamples(t *testing.T) {
 				tested = append(tested, v)
 			}
 		}
-		for step, target := range aims(rng, s.n, s.q) {
+		for step, target := range drawTargets(rng, s.n, s.q) {
 			w := engine.NewWeights(s.q, s.d)
 			for j := range w.W {
 				w.W[j] = float32(rng.NormFloat64()) * []float32{0.1, 1, 1e3, 0}[step]
@@ -88,7 +88,7 @@ func evaluated(t *testing.T, v engine.Evaluator, target engine.Targets, w engine
 	n, d, q := v.Shape()
 	sums, scores, weighted := make([]int64, q*d), make([]float32, n*q), make([]int64, len(a)/n*d)
 	sums[0], weighted[0] = 7, 7 // to be written, not added to
-	if err := v.Aim(target); err != nil {
+	if err := v.SetTargets(target); err != nil {
 		t.Fatal(err)
 	}
 	e, err := v.Evaluate(sums, w)
@@ -143,7 +143,7 @@ func TestSmallEvaluationAllocates(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := v.Aim(aims(rng, 300, 10)[0]); err != nil {
+				if err := v.SetTargets(drawTargets(rng, 300, 10)[0]); err != nil {
 					t.Fatal(err)
 				}
 				w, sums := engine.NewWeights(10, 65), make([]int64, 650)

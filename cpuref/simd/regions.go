@@ -46,7 +46,7 @@ type move struct {
 
 // Predict: clause 4.
 func (r *resident) Predict(dst []int32) error {
-	if err := r.bounds.Settle(keeper{r}); err != nil {
+	if err := r.bounds.Settle(rescorer{r}); err != nil {
 		return err
 	}
 	const per = 64 // blocks at a time
@@ -67,7 +67,7 @@ func (r *resident) Predict(dst []int32) error {
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only
 // the examples whose cell changed; integer sums do not care in what order.
 func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
-	if err := r.bounds.Begin(keeper{r.resident}); err != nil {
+	if err := r.bounds.Begin(rescorer{r.resident}); err != nil {
 		return engine.Assignment{}, err
 	}
 	c := r.cells

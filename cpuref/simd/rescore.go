@@ -27,7 +27,7 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 	if len(classes) == 0 {
 		return
 	}
-	work := r.x.Stored() * len(classes)
+	work := r.x.Size() * len(classes)
 	r.prepare(w, classes)
 	if r.x.Sparse() {
 		r.run((*resident).sparseTask, (r.blocks+sparseBlocks-1)/sparseBlocks, work*sparseCost, lanes*sparseMost)
@@ -39,7 +39,7 @@ func (r *resident) rescore(w engine.Weights, classes []int) {
 // prepare plans and packs the passes in which all examples are read once for some classes.
 func (r *resident) prepare(w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
-	if stored := int64(r.x.Stored()); r.x.Sparse() {
+	if stored := int64(r.x.Size()); r.x.Sparse() {
 		r.e.exampleBytes.Add(8 * stored)
 		r.plan(classes, r.k.sparseWidths)
 	} else {
@@ -98,7 +98,7 @@ func (r *resident) pack(w engine.Weights) {
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 func (r *resident) Scores(dst []float32, from, to int) error {
-	if err := r.bounds.Settle(keeper{r}); err != nil {
+	if err := r.bounds.Settle(rescorer{r}); err != nil {
 		return err
 	}
 	for i := from; i < to; i++ {

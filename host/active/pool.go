@@ -15,11 +15,11 @@ import (
 
 // What Pool.Labels has where there is no label.
 const (
-	Unknown int32 = -1 // nobody was asked
-	Aside   int32 = -2 // whoever was asked could not tell, so nobody is asked again
+	Unknown int32 = -1 // no expert was asked
+	Aside   int32 = -2 // the expert could not tell, so it is not asked again
 )
 
-// Pool are examples, of some of which the label is known.
+// Pool holds examples, some of them labelled.
 type Pool struct {
 	dataset.Examples          // prepared, as a learner sees them
 	Classes          []string // two at least
@@ -93,7 +93,7 @@ func (p *Pool) Labelled() (which []int) {
 	return which
 }
 
-// unasked returns which examples nobody was asked about, in increasing order.
+// unasked returns the examples without a question so far, in increasing order.
 func (p *Pool) unasked() (which []int) {
 	for i, y := range p.Labels {
 		if y == Unknown {

@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
-// SessionVersion is the version of the session file.
-const SessionVersion = 1
+// sessionVersion is the version of the session file.
+const sessionVersion = 1
 
 // Session is all that is known of a series of questions to an expert, which one file holds: what there is besides
 // follows from it, the data and the options.
@@ -66,7 +66,7 @@ func (s *Session) Labels() []int32 {
 	return y
 }
 
-// Agreements returns those that there are, in the order of the rounds.
+// Agreements returns the agreements of the rounds that have one, in order.
 func (s *Session) Agreements() (all []Agreement) {
 	for _, r := range s.Rounds {
 		if r.Agreement != nil {
@@ -78,7 +78,7 @@ func (s *Session) Agreements() (all []Agreement) {
 
 // Save writes the session to a file, whole or not at all.
 func (s *Session) Save(path string) error {
-	s.Version = SessionVersion
+	s.Version = sessionVersion
 	return atomicfile.Write(path, func(w io.Writer) error { return s.write(w) })
 }
 
@@ -148,8 +148,8 @@ func LoadSession(path string) (*Session, error) {
 // check says what is wrong with a session, "" if nothing is.
 func (s *Session) check() string {
 	switch {
-	case s.Version != SessionVersion:
-		return fmt.Sprintf("format version %d where this program knows %d", s.Version, SessionVersion)
+	case s.Version != sessionVersion:
+		return fmt.Sprintf("format version %d where this program knows %d", s.Version, sessionVersion)
 	case len(s.Classes) < 2 || s.Examples < 1:
 		return fmt.Sprintf("%d classes and %d examples", len(s.Classes), s.Examples)
 	}

@@ -35,7 +35,7 @@ func newSpan(p *Pool, share float64) *span {
 		row, left := s.project(i)
 		left += s.slack
 		if p.inner(i, i)+s.slack == 0 {
-			row = nil // zeros, of which every classifier says the same
+			row = nil // zeros, which every classifier scores alike
 		}
 		// Less than that is what rounding leaves of an example that others span.
 		if left > 1e-10*float64(p.inner(i, i)+s.slack) {

@@ -36,8 +36,8 @@ const (
 // Strategies are all of them.
 var Strategies = []Strategy{Random, Margin, Entropy, Change, Committee, SVM, MaxMin, Ratio, Analytic, BPM}
 
-// NeedsModel says whether Ask looks at a model that Fit made.
-func (s Strategy) NeedsModel() bool { return s == Margin || s == Entropy || s == Change }
+// needsModel says whether Ask looks at a model that Fit made.
+func (s Strategy) needsModel() bool { return s == Margin || s == Entropy || s == Change }
 
 // Options of Ask. Zero values mean the defaults.
 type Options struct {
@@ -109,7 +109,7 @@ func (o Options) filled() Options {
 
 // Ask returns which examples to ask about, the one that is worth most first: K of those whose label is Unknown, or
 // all that there are. As long as fewer than two classes have labels, it draws them at random. m is a model that
-// Fit made of these labels, for strategies with NeedsModel; others may be given nil, and then Balance goes by what
+// Fit made of these labels, for strategies with needsModel; others may be given nil, and then Balance goes by what
 // they themselves predict. Errors: those of Check, of host.Train and of the engine; a cancelled ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
 	if err := o.Check(); err != nil {
@@ -124,7 +124,7 @@ func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error
 		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
 		return free[:o.K], nil
 	}
-	if m == nil && o.Strategy.NeedsModel() {
+	if m == nil && o.Strategy.needsModel() {
 		return nil, fmt.Errorf("active: found no model, wanted one for strategy %s", o.Strategy)
 	}
 	w, err := p.judge(ctx, o, m, free)

@@ -22,7 +22,7 @@ func Identity(classes []string) (*Matrix, error) {
 // in [0, 1], and each of the Q-1 wrong classes is as likely as any other. It
 // copies the names.
 func Symmetric(classes []string, rate float64) (*Matrix, error) {
-	m, err := newMatrix(classes)
+	m, err := New(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Symmetric(classes []string, rate float64) (*Matrix, error) {
 // class 0) with probability rate, in [0, 1], and is right otherwise. It copies
 // the names.
 func Pairwise(classes []string, rate float64) (*Matrix, error) {
-	m, err := newMatrix(classes)
+	m, err := New(classes)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func Pairwise(classes []string, rate float64) (*Matrix, error) {
 // generator made from the seed and a fixed stream), divided by their sum. The
 // same seed gives the same matrix.
 func Random(classes []string, share float64, seed uint64) (*Matrix, error) {
-	m, err := newMatrix(classes)
+	m, err := New(classes)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -58,7 +58,7 @@ func (m *Matrix) Check() error {
 // (trueRows), where the advice on a transposed table is the opposite one.
 func (m *Matrix) check(trueRows bool) error {
 	q := m.Q()
-	if err := checkClasses(m.Classes); err != nil {
+	if err := CheckClasses(m.Classes); err != nil {
 		return err
 	}
 	if len(m.P) != q*q {
@@ -102,10 +102,10 @@ func (m *Matrix) check(trueRows bool) error {
 	return fmt.Errorf("%w; its rows do sum to 1, so the table has true classes in rows: use %s", err, axesFlag)
 }
 
-// checkClasses returns an error unless there are two or more distinct names.
-func checkClasses(classes []string) error {
+// CheckClasses returns an error unless there are two or more distinct names.
+func CheckClasses(classes []string) error {
 	if len(classes) < 2 {
-		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes), quoted(classes))
+		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes), labelfile.Quoted(classes))
 	}
 	seen := make(map[string]bool, len(classes))
 	for _, c := range classes {
@@ -130,37 +130,33 @@ func firstBadSum(sums []float64) (int, float64) {
 // isProbability reports whether v is in [0, 1]; NaN is not.
 func isProbability(v float64) bool { return v >= 0 && v <= 1 }
 
-// quoted lists names for a message, the first ten of them.
-func quoted(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	const most = 10
-	var s []string
-	for _, n := range names[:min(len(names), most)] {
-		s = append(s, fmt.Sprintf("%.60q", n))
-	}
-	list := strings.Join(s, ", ")
-	if len(names) > most {
-		list += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return list
-}
-
-// checkMemory refuses a matrix of q classes that does not fit in memory beside its
+// CheckMemory refuses a matrix of q classes that does not fit in memory beside its
 // inverse and what becomes of that in float32.
-func checkMemory(q int) error {
+func CheckMemory(q int) error {
 	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes "+
 		"(are the labels classes?)", q))
 }
 
-// newMatrix returns a matrix of zeros for the classes, whose names it copies.
-func newMatrix(classes []string) (*Matrix, error) {
-	if err := checkClasses(classes); err != nil {
+// New returns a matrix of zeros for the classes, whose names it copies.
+func New(classes []string) (*Matrix, error) {
+	if err := CheckClasses(classes); err != nil {
 		return nil, err
 	}
-	if err := checkMemory(len(classes)); err != nil {
+	if err := CheckMemory(len(classes)); err != nil {
 		return nil, err
 	}
 	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes)), known: &known{}}, nil
+}
+
+// Normalise divides the columns of a q×q matrix by their sums.
+func Normalise(a []float64, q int) {
+	for t := range q {
+		sum := 0.0
+		for p := range q {
+			sum += a[p*q+t]
+		}
+		for p := range q {
+			a[p*q+t] /= sum
+		}
+	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 )
 
-var abc = []string{"a", "b", "c"}
-
 // wantError fails unless err has exactly the text want.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
@@ -194,14 +192,6 @@ func TestRandom(t *testing.T) {
 }
 
 // names returns q class names.
-func names(q int) []string {
-	s := make([]string, q)
-	for i := range s {
-		s[i] = fmt.Sprintf("c%d", i)
-	}
-	return s
-}
-
 func num(v float64) string { return fmt.Sprint(v) }
 
 // randomMatrix returns a matrix of q classes of which share is noise.

@@ -14,7 +14,7 @@ func FromMatrix(classes []string, m mat.Matrix) (*Matrix, error) {
 	if r, c := m.Dims(); r != q || c != q {
 		return nil, fmt.Errorf("confusion matrix: found %d×%d numbers, wanted %d×%d for its %d classes", r, c, q, q, q)
 	}
-	made, err := newMatrix(classes)
+	made, err := New(classes)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -156,7 +157,7 @@ func (e *InseparableError) Error() string {
 	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at most %.4g; "+
 		"its noisy labels cannot tell these classes apart: %s; merge them, use a better estimate of the matrix, or "+
 		"what stands for an inverse (--inverse pinv)",
-		e.Condition, float64(MaxCondition), quoted(e.Classes))
+		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes))
 }
 
 // inseparable is the error that names the classes of a matrix without a usable

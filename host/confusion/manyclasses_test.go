@@ -18,7 +18,7 @@ func sameBits(a, b []float64) bool {
 // permutation returns the matrix of the classes moved at random.
 func permutation(t *testing.T, q int) *Matrix {
 	t.Helper()
-	m, err := newMatrix(names(q))
+	m, err := New(names(q))
 	if err != nil {
 		t.Fatal(err)
 	}

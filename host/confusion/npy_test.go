@@ -1,8 +1,6 @@
 package confusion
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,24 +10,6 @@ import (
 )
 
 // npyFile returns a version 1 file with the dictionary and data given.
-func npyFile(dict string, data []byte) []byte {
-	b := []byte(npyMagic + "\x01\x00")
-	b = binary.LittleEndian.AppendUint16(b, uint16(len(dict)+1))
-	return append(append(b, dict+"\n"...), data...)
-}
-
-func npyDict(descr, order, shape string) string {
-	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape)
-}
-
-func float64Bytes(values ...float64) []byte {
-	var b []byte
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
-}
-
 // What numpy itself wrote; see testdata/README.md.
 func TestReadNumpysFiles(t *testing.T) {
 	permutation := []float64{0, 0, 1, 1, 0, 0, 0, 1, 0}

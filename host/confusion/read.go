@@ -47,10 +47,10 @@ type ReadOptions struct {
 //
 // Errors begin with the path, and for a text table with the line.
 func Read(path string, o ReadOptions) (*Matrix, error) {
-	if err := checkClasses(o.Classes); err != nil {
+	if err := CheckClasses(o.Classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := checkMemory(len(o.Classes)); err != nil {
+	if err := CheckMemory(len(o.Classes)); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f, err := os.Open(path)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
@@ -68,7 +69,7 @@ type TableOptions struct {
 // Errors begin with the path, and for text with the line.
 func ReadTable(path string, o TableOptions) (*Table, error) {
 	if o.Classes != nil {
-		if err := checkClasses(o.Classes); err != nil {
+		if err := CheckClasses(o.Classes); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -170,14 +171,14 @@ func (t *Table) remark() {
 	}
 	if 2*len(odd) > q-len(empty) {
 		t.Notes = append(t.Notes, fmt.Sprintf("of most classes (%s) another label is more frequent than the right one: "+
-			"are rows and columns in the same order?", quoted(odd)))
+			"are rows and columns in the same order?", labelfile.Quoted(odd)))
 	}
 }
 
 // Share returns V with each column divided by its sum: P(noisy = p | true = q). The error names
 // a class of which there is no example.
 func (t *Table) Share() (*Matrix, error) {
-	m, err := newMatrix(t.Classes)
+	m, err := New(t.Classes)
 	if err != nil {
 		return nil, err
 	}

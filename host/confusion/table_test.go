@@ -312,7 +312,7 @@ func FuzzReadTable(f *testing.F) {
 			}
 			return
 		}
-		if err := checkClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" || got.Why == "" {
+		if err := CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Kind == "" || got.Why == "" {
 			t.Fatalf("%+v: %v", got, err)
 		}
 		if len(got.V) != len(got.Classes)*len(got.Classes) || slices.Min(got.V) < 0 {

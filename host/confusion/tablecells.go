@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
 // cells are the fields of a text, and what separates them.
@@ -49,7 +51,7 @@ func separated(path, text string, separator rune) (*cells, error) {
 	r.FieldsPerRecord, r.Comma = -1, separator
 	c := &cells{comma: separator == ';' && !strings.Contains(text, ".")}
 	for {
-		fields, line, err := record(path, r)
+		fields, line, err := labelfile.Record(path, r)
 		if err == io.EOF && len(c.rows) == 0 {
 			return nil, fmt.Errorf("%s:1: found no text, wanted a table of true against noisy labels", path)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
 // grid is a table of numbers with what stands at its borders.
@@ -92,11 +94,11 @@ func (c *cells) borders(path string) (header, index bool, err error) {
 		return false, false, fmt.Errorf("%s:%d: found %d fields, wanted %d as in line %d, or one less", path, c.lines[0],
 			len(first), width, c.lines[1])
 	case c.isName(first[0]) && !header: // ",0,1": a corner over names that are numbers, or a name before numbers
-		header = !index || len(rest) == width-1 || first[0] == "" || axisOf(first[0]) != "" ||
+		header = !index || len(rest) == width-1 || first[0] == "" || AxisOf(first[0]) != "" ||
 			strings.ContainsAny(first[0], `\/`)
 		return header, true, nil
 	case header && !index: // names that are numbers before the rows, or none
-		index = first[0] == "" || axisOf(first[0]) != "" || strings.ContainsAny(first[0], `\/`) || len(rest) == width-1
+		index = first[0] == "" || AxisOf(first[0]) != "" || strings.ContainsAny(first[0], `\/`) || len(rest) == width-1
 	case !header && !index: // only numbers: one row or column more than the others are names
 		header, index = len(rest) == width, len(rest)+1 == width-1
 	}
@@ -151,7 +153,7 @@ func (g *grid) name(classes []string) error {
 		}
 		if len(classes) != height {
 			return fmt.Errorf("found a table of %d×%d numbers without names, wanted a row for each class of the data (%s)",
-				height, width, quoted(classes))
+				height, width, labelfile.Quoted(classes))
 		}
 		names = [2][]string{classes, classes}
 	}
@@ -166,18 +168,18 @@ func (g *grid) name(classes []string) error {
 	if i := slices.Index(classes, ""); i >= 0 {
 		return fmt.Errorf("found a class without a name, wanted one for each row and column")
 	}
-	if err := checkMemory(len(classes)); err != nil {
+	if err := CheckMemory(len(classes)); err != nil {
 		return err
 	}
 	g.classes = slices.Clone(classes)
 	var err error
-	if g.rowOf, err = indices(names[0], classes); err != nil {
+	if g.rowOf, err = labelfile.Indices(names[0], classes); err != nil {
 		return fmt.Errorf("the border of the rows %w", err)
 	}
-	if g.columnsOf, err = indices(names[1], classes); err != nil {
+	if g.columnsOf, err = labelfile.Indices(names[1], classes); err != nil {
 		return fmt.Errorf("the border of the columns %w", err)
 	}
-	return checkClasses(g.classes)
+	return CheckClasses(g.classes)
 }
 
 // dropColumn takes away the margin on the right. Where there is one below too, both are sums.

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// axisOf returns which classes an axis of this name has: TrueRows for the true ones,
+// AxisOf returns which classes an axis of this name has: TrueRows for the true ones,
 // TrueColumns for the noisy ones (those of the other axis are true), "" if the name does not tell.
-func axisOf(name string) Axes {
+func AxisOf(name string) Axes {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" _-.", r) })
 	of := func(list ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
@@ -28,7 +28,7 @@ func axisOf(name string) Axes {
 
 // named returns what the names of the axes tell.
 func (g *grid) named() (Axes, string, error) {
-	row, column := axisOf(g.rowAxis), axisOf(g.columnAxis)
+	row, column := AxisOf(g.rowAxis), AxisOf(g.columnAxis)
 	switch {
 	case row != "" && row == column:
 		return "", "", fmt.Errorf("the axes are called %q and %q, wanted one of true and one of noisy classes",

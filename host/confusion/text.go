@@ -2,11 +2,12 @@ package confusion
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"unicode"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
 // parseNamed reads a CSV table (RFC 4180) whose header begins with one of the
@@ -14,7 +15,7 @@ import (
 func parseNamed(path, text string, o ReadOptions) (table, errs []float64, err error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.FieldsPerRecord = -1 // counted here, for a message that says what is wanted
-	header, line, err := record(path, r)
+	header, line, err := labelfile.Record(path, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,7 +35,7 @@ func parseNamed(path, text string, o ReadOptions) (table, errs []float64, err er
 func namedRows(
 	path string, r *csv.Reader, header []string, line int, classes []string,
 ) (table []float64, next []string, nextLine int, err error) {
-	column, err := indices(header[1:], classes)
+	column, err := labelfile.Indices(header[1:], classes)
 	if err != nil {
 		return nil, nil, 0, fmt.Errorf("%s:%d: the header %w", path, line, err)
 	}
@@ -46,7 +47,7 @@ func namedRows(
 	rowOf := make(map[int]int, q) // class index -> its line
 	row := make([]int, 0, q)      // class indices in the order of the rows
 	for {
-		fields, at, err := record(path, r)
+		fields, at, err := labelfile.Record(path, r)
 		if err == io.EOF {
 			break
 		}
@@ -57,7 +58,7 @@ func namedRows(
 			return table, fields, at, nil
 		}
 		line = at
-		one, err := indices(fields[:1], classes)
+		one, err := labelfile.Indices(fields[:1], classes)
 		if err != nil {
 			return nil, nil, 0, fmt.Errorf("%s:%d: the row %w", path, line, err)
 		}
@@ -88,21 +89,6 @@ func namedRows(
 	return table, nil, 0, nil
 }
 
-// record returns the next record and its line, io.EOF bare at the end, and any
-// other error complete with its place.
-func record(path string, r *csv.Reader) ([]string, int, error) {
-	fields, err := r.Read()
-	var pe *csv.ParseError
-	if errors.As(err, &pe) {
-		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, pe.Line, pe.Column, pe.Err)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	line, _ := r.FieldPos(0)
-	return fields, line, nil
-}
-
 // checkCorner returns an error unless the corner of a header agrees with the
 // axes that were asked for.
 func checkCorner(corner string, trueRows bool) error {
@@ -116,44 +102,6 @@ func checkCorner(corner string, trueRows bool) error {
 	}
 	return fmt.Errorf("the header begins with %.40q, wanted %s and class names, separated by commas",
 		corner, corners(trueRows))
-}
-
-// indices returns the index in classes of each name. The error, which goes on
-// from "the header" or "the row", lists the names that are not there, or one
-// that comes twice.
-func indices(names, classes []string) ([]int, error) {
-	index := make(map[string]int, len(classes))
-	for i, c := range classes {
-		index[c] = i
-	}
-	seen := make(map[string]bool, len(names))
-	of := make([]int, len(names))
-	var extra []string
-	for i, n := range names {
-		c, ok := index[n]
-		if !ok {
-			extra = append(extra, n)
-		} else if seen[n] {
-			return nil, fmt.Errorf("lists class %.60q twice, wanted once", n)
-		}
-		seen[n] = true
-		of[i] = c
-	}
-	if extra == nil {
-		return of, nil
-	}
-	err := fmt.Errorf("has names that are no class of the data: %s", quoted(extra))
-	var missing []string
-	for _, c := range classes {
-		if !seen[c] {
-			missing = append(missing, c)
-		}
-	}
-	if len(names) > 1 && missing != nil {
-		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, quoted(missing))
-	}
-	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have them", err,
-		quoted(classes))
 }
 
 // absent lists the classes whose index is not in of, or "".
@@ -171,7 +119,7 @@ func absent(of []int, classes []string) string {
 	if missing == nil {
 		return ""
 	}
-	return quoted(missing)
+	return labelfile.Quoted(missing)
 }
 
 // parseBare reads a table of Q lines of Q numbers. The first line decides what
@@ -190,12 +138,12 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 		}
 		if len(table) == q*q {
 			return nil, fmt.Errorf("%s:%d: found another row after %d, wanted %d rows, one per class of the data (%s)",
-				path, n, q, q, quoted(classes))
+				path, n, q, q, labelfile.Quoted(classes))
 		}
 		fields := splitAt(l, separator)
 		if len(fields) != q {
 			return nil, fmt.Errorf("%s:%d: found %d fields, wanted %d, one per class of the data (%s)",
-				path, n, len(fields), q, quoted(classes))
+				path, n, len(fields), q, labelfile.Quoted(classes))
 		}
 		for i, field := range fields {
 			v, err := parseProbability(field)
@@ -207,7 +155,7 @@ func parseBare(path, text string, classes []string) ([]float64, error) {
 	}
 	if len(table) < q*q {
 		return nil, fmt.Errorf("%s:%d: the file ends after %d rows, wanted %d, one per class of the data (%s)",
-			path, n, len(table)/q, q, quoted(classes))
+			path, n, len(table)/q, q, labelfile.Quoted(classes))
 	}
 	return table, nil
 }

@@ -68,10 +68,8 @@ func TestWriteReadsBack(t *testing.T) {
 // Standard errors are kept, whatever the order of the classes; other tables of the file are not.
 func TestWriteReadsErrorsBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.csv")
-	m, err := FromCounts([]string{"a", cornerErrors, "c"}, []float64{8, 1, 0, 2, 30, 5, 0, 0, 40}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := &Matrix{Classes: []string{"a", cornerErrors, "c"}, P: []float64{0.8, 0.1, 0, 0.2, 0.7, 0.1, 0, 0.2, 0.9},
+		Error: []float64{0.1, 0.05, 0.01, 0.11, 0.06, 0.02, 1. / 3, 0.07, 0.03}}
 	if err := m.Write(path); err != nil {
 		t.Fatal(err)
 	}

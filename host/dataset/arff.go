@@ -44,51 +44,26 @@ type arffReader struct {
 	fields     []arffField
 }
 
-// readARFF reads numeric attributes and one label of any kind, from rows of
+// enterARFF reads numeric attributes and one label of any kind, from rows of
 // values or from sparse ones: {place value, …}, places from 0.
-func readARFF(s *source, o Options) (*Dataset, error) {
-	b, err := newBuilder(s, o)
-	if err != nil {
-		return nil, err
-	}
+func enterARFF(b *builder) error {
 	r := &arffReader{builder: b}
 	if err := r.header(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := b.takeLines(s.passed(), int64(s.line)+1, lineScan{tabs: true, comment: '%'}, nil); err != nil {
-		return nil, err
+	scan := lineScan{tabs: true, comment: '%'}
+	if err := b.takeLines(b.src.passed(), int64(b.src.line)+1, scan, nil); err != nil {
+		return err
 	}
-	if err := b.meet(r.rows()); err != nil {
-		return nil, err
-	}
-	return b.finish()
+	return b.meet(b.lines(r.line))
 }
 
-// rows enters all lines behind the header. Blank ones and comments are those of lineScan.
-func (r *arffReader) rows() error {
-	for {
-		line, err := r.src.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return r.fatal(err)
-		}
-		if start := trimSpace(line); len(start) == 0 || start[0] == '%' {
-			continue
-		}
-		if err = r.example(line); err != nil && r.cells.broken() {
-			return r.fatal(err)
-		}
-		if err != nil {
-			err = r.reject(err, r.src.line)
-		} else {
-			err = r.accept(r.src.line)
-		}
-		if err != nil {
-			return err
-		}
+// line enters one line, unless it is blank or a comment.
+func (r *arffReader) line(line []byte) (entered bool, err error) {
+	if start := trimSpace(line); len(start) == 0 || start[0] == '%' {
+		return false, nil
 	}
+	return true, r.example(line)
 }
 
 // header reads up to @data and decides what the attributes are for.

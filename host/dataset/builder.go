@@ -1,22 +1,25 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// builder collects the examples of one file, from whichever reader. A reader
-// enters the values of one example, dense (x) or sparse (counts, columns,
-// values), and then accepts or rejects it; finish makes the data set.
+// builder makes a data set of the examples of one file, whatever its format. A reader enters the
+// values of one example, dense (x) or sparse (counts, columns, values), and then accepts or rejects
+// it; finish returns the data set.
 type builder struct {
 	faults
 	src      *source
 	o        Options
-	labels   *labels   // the label of each accepted example
-	external *external // the labels, if they do not stand with the features
-	ids      *ids      // what each accepted example is called; nil if nobody asked
-	cells    *cells    // takes the values in place of x, columns and values; nil if all are numbers
+	labels   *labels        // the label of each accepted example
+	external *external      // the labels, if they do not stand with the features
+	ids      *ids           // the name of each accepted example; nil without Options.IDColumn
+	cells    *cells         // takes the values in place of x, columns and values; nil if all are numbers
+	about    func(*Dataset) // enters what the reader knows of columns; nil if nothing
 	notes    []string
 
 	n          int // accepted examples
@@ -24,32 +27,42 @@ type builder struct {
 	width      int // columns: the largest one so far, or what the reader set
 	widest     int // line of the largest column, 0 if the file says the width itself
 	subnormals int
+	promised   int // rows that the file is certain to have, 0 if that is not known
 
-	// Examples that are in no segment yet, the unfinished one last: a reader uses
-	// either x or columns and values.
+	entered
+	kept
+	joint
+
+	before  int   // examples of the parts before this one, accepted and rejected ones
+	passed  int64 // bytes of these parts
+	settled bool  // a block was given away: the next ones have its width, storage and classes
+}
+
+// entered are the examples that are in no segment yet, the unfinished one last. A reader uses either
+// x or columns and values.
+type entered struct {
 	x       []float32
 	counts  []int32
 	columns []int32
 	values  []float32 // never +0
 	rowFrom int       // where the unfinished example begins in x or values
 	flushed int       // subnormals before the unfinished example
+}
 
-	promised int // rows that the file is certain to have, 0 if that is not known
+// kept are the examples in segments.
+type kept struct {
 	segments []segment
 	scratch  *scratch // of segments that are not in memory; nil if all are
 	here     int      // the first segment that may be in memory
-	stored   int      // values in segments whose bits are not those of +0
+	stored   int      // values in segments other than +0
+}
 
-	before int   // examples of the parts before this one, accepted and rejected ones
-	passed int64 // bytes of these parts
-
+// joint is what ranks that read a file together know of one another.
+type joint struct {
 	share *Share    // what this rank reads of the file, nil if all of it
 	own   int       // stored values of this rank's examples, once ranks have met
-	torn  bool      // records may be cut elsewhere than ranks have found, behind a quote that does not belong there
+	torn  bool      // records may be cut elsewhere than ranks have found, behind a wrong quote
 	sum   *partSums // of what ranks read together, nil if it has none
-
-	about   func(*Dataset) // enters what the reader knows of columns; nil if nothing
-	settled bool           // a block was given away, whose width, storage and classes the next ones have
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
@@ -148,8 +161,8 @@ func (b *builder) sealed() error {
 	return b.checkGrowth()
 }
 
-// checkGrowth ends reading, once in a while, where memory would not hold much more. It is
-// looked at after each few segments, for what a file unpacks to nobody knows before.
+// checkGrowth returns an error, once in a few segments, where memory would not hold many more: a
+// packed file does not say its size.
 func (b *builder) checkGrowth() error {
 	const segments, bytes = 16, 16 * 8 * segmentValues
 	if len(b.segments)%segments != 0 {
@@ -194,6 +207,38 @@ func (b *builder) admit(place int) (ok bool, err error) {
 	return true, nil
 }
 
+// lines calls line with every line of the file and accepts or rejects the examples that it enters.
+func (b *builder) lines(line func(line []byte) (entered bool, err error)) error {
+	for {
+		text, err := b.src.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return b.fatal(err)
+		}
+		entered, err := line(text)
+		if !entered {
+			continue
+		}
+		if err := b.decide(err, b.src.line); err != nil {
+			return err
+		}
+	}
+}
+
+// decide accepts the entered example, or rejects it because of fault. It returns an error that ends
+// reading.
+func (b *builder) decide(fault error, place int) error {
+	switch {
+	case fault == nil:
+		return b.accept(place)
+	case b.cells.broken():
+		return b.fatal(fault)
+	}
+	return b.reject(fault, place)
+}
+
 // reject drops the entered example because of err; see faults.reject.
 func (b *builder) reject(err error, place int) error {
 	b.seen++
@@ -234,11 +279,15 @@ func (b *builder) sealSparse() {
 	b.counts, b.columns, b.values, b.rowFrom = b.counts[:0], b.columns[:0], b.values[:0], 0
 }
 
+// errGivenAway ends the reading of a file whose examples are not a data set of their own: the next
+// part of a set goes on with them, or a stream has given them away in blocks.
+var errGivenAway = errors.New("the examples are given away")
+
 // finish makes the data set of all accepted examples.
 func (b *builder) finish() (*Dataset, error) {
 	if b.o.parts.goesOn() {
 		b.seal()
-		return nil, nil
+		return nil, errGivenAway
 	}
 	if err := b.end(); err != nil {
 		return nil, err
@@ -255,7 +304,10 @@ func (b *builder) finish() (*Dataset, error) {
 	}
 	b.seal()
 	if b.o.block != nil {
-		return nil, b.giveAway(true)
+		if err := b.giveAway(true); err != nil {
+			return nil, err
+		}
+		return nil, errGivenAway
 	}
 	return b.dataset()
 }
@@ -275,7 +327,7 @@ func (b *builder) dataset() (*Dataset, error) {
 	d := &Dataset{Found: Found{Subnormals: b.subnormals, Notes: b.notes, Skipped: b.skipped}, scratch: b.scratch}
 	var err error
 	if d.Examples, err = b.examples(); err != nil {
-		d.Close() // of what nobody has: nothing to lose
+		d.Close() // nothing was written: nothing to lose
 		return nil, err
 	}
 	b.scratch.end()

@@ -18,7 +18,7 @@ func cancelled(ctx context.Context, path string, err error) error {
 	return fmt.Errorf("%s: reading was cancelled: %w", path, ctx.Err())
 }
 
-// openFile is os.Open until ctx ends: a named pipe makes it wait for whoever writes.
+// openFile is os.Open until ctx ends: it waits for the writer of a named pipe.
 func openFile(ctx context.Context, path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
@@ -51,7 +51,7 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 type reading struct {
 	ctx   context.Context
 	r     io.Reader
-	waits bool // r may wait for somebody, as a pipe does, for longer than one likes
+	waits bool // r may wait without end, as a pipe does
 	task  *progress.Task
 }
 

@@ -50,7 +50,7 @@ type cellColumn struct {
 	gap     int32 // the mark of a missing value, noMark if there was none
 	gaps    int   // how many there are
 	unseen  int   // how many marks of unknown levels there are
-	other   int32 // the last of them, which stands for those that are too many
+	other   int32 // the last of them, which stands for all beyond the limit
 	strange int   // examples with unknown levels
 	longest int   // words of a term of a text
 	spoken  int   // examples with a term of a text
@@ -137,7 +137,7 @@ func (s *cells) follow(byName bool) string {
 		at[c.Name] = k
 	}
 	if len(s.columns) != len(s.recipe.Columns) { // and then chooseColumns said so
-		return fmt.Sprintf("found %d columns, wanted %d, those of the model", len(s.columns), len(s.recipe.Columns))
+		return fmt.Sprintf("found %d columns, wanted the %d of the model", len(s.columns), len(s.recipe.Columns))
 	}
 	for k := range s.columns {
 		c := &s.columns[k]
@@ -248,8 +248,8 @@ func (s *cells) setLevel(k int, text []byte) string {
 		at = s.newUnseen(k, string(text))
 	default:
 		if most := s.mostLevels(); len(c.levels) == most {
-			fault := fmt.Sprintf("found more than %d different texts, of which %s is one, wanted a category of at most so "+
-				"many levels; %s", most, quote(string(text)), c.advice())
+			fault := fmt.Sprintf("found more than %d different texts, such as %s, wanted a category of at most "+
+				"%d levels; %s", most, quote(string(text)), most, c.advice())
 			s.fault = errors.New(fault)
 			return fault
 		}

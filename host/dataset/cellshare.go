@@ -31,7 +31,7 @@ type toldMarks struct {
 	Levels  []string   `json:"levels"`
 	Counts  []int64    `json:"counts"`
 	Totals  []int64    `json:"totals"`
-	First   []int      `json:"first"` // where those of unknown levels are found first
+	First   []int      `json:"first"` // where unknown levels are found first
 }
 
 // meet makes marks of all that any rank has, and returns the census of all examples; it takes all ranks. Marks have
@@ -101,7 +101,7 @@ func (s *cells) adopt(what mark) int32 {
 	return at
 }
 
-// sum makes the numbers of examples that columns tell those of all ranks, which it takes.
+// sum makes the counts of examples in columns the counts of all ranks. All ranks call it.
 func (s *cells) sum(share *Share) error {
 	if share == nil {
 		return nil

@@ -23,33 +23,27 @@ type columnarReader struct {
 	columns columns
 }
 
-// readParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
-func readParquet(s *source, o Options) (*Dataset, error) {
+// enterParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
+func enterParquet(b *builder) error {
+	s := b.src
 	if openParquet == nil {
-		return nil, s.errorf("found Parquet, which this program does not read (import package host/dataset/parquet, " +
+		return s.errorf("found Parquet, which this program does not read (import package host/dataset/parquet, " +
 			"or write the table as CSV)")
 	}
 	at, size, err := s.whole()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	table, err := openParquet(at, size, columnar.Limits{Page: s.limits.page, Window: s.limits.window})
 	if err != nil {
-		return nil, s.errorf("%w", err)
-	}
-	b, err := newBuilder(s, o)
-	if err != nil {
-		return nil, err
+		return s.errorf("%w", err)
 	}
 	r := &columnarReader{builder: b, table: table, held: table.Columns()}
 	if err := r.resolve(); err != nil {
-		return nil, err
+		return err
 	}
 	r.takeGroups()
-	if err := r.meet(r.groups()); err != nil {
-		return nil, err
-	}
-	return r.finish()
+	return r.meet(r.groups())
 }
 
 // takeGroups leaves this rank its part of the examples, if ranks share them.
@@ -323,19 +317,12 @@ func (r *columnarReader) mixedGroup(x []float32, texts []*columnTexts, setOthers
 			if fault == "" {
 				continue
 			}
-			if err = r.src.errorf("example %d, column %s: %s", r.number(), quote(names[k]), fault); r.cells.broken() {
-				return r.fatal(err)
-			}
+			err = r.src.errorf("example %d, column %s: %s", r.number(), quote(names[k]), fault)
 			if r.o.Encode != nil && missing {
 				err = fmt.Errorf("%w; %w", err, ErrMissing)
 			}
 		}
-		if err != nil {
-			err = r.reject(err, r.number())
-		} else {
-			err = r.accept(r.number())
-		}
-		if err != nil {
+		if err := r.decide(err, r.number()); err != nil {
 			return err
 		}
 	}

@@ -16,46 +16,43 @@ type csvReader struct {
 	first   int // line of the first record
 }
 
-// readCSV reads comma-, tab- or semicolon-separated records (found out from the
+// enterCSV reads comma-, tab- or semicolon-separated records (found out from the
 // first line), one example each.
-func readCSV(s *source, o Options) (*Dataset, error) {
-	b, err := newBuilder(s, o)
-	if err != nil {
-		return nil, err
-	}
+func enterCSV(b *builder) error {
+	s, o := b.src, b.o
 	layout, err := o.layout()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := checkUTF16(s); err != nil {
-		return nil, err
+		return err
 	}
 	r := &csvReader{builder: b, record: record{src: s, layout: layout}}
 	if err := r.next(); err == io.EOF {
-		return nil, emptyFault(s, "")
+		return emptyFault(s, "")
 	} else if err != nil {
-		return nil, err
+		return err
 	}
 	if r.bad != nil {
-		return nil, r.bad // without its first record the shape of the table is not known
+		return r.bad // without its first record the shape of the table is not known
 	}
 	if err := r.resolve(); err != nil {
-		return nil, err
+		return err
 	}
 	b.about = r.about
 	if err := r.shareLines(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := b.meet(r.rows()); err != nil {
-		return nil, err
+		return err
 	}
 	if o.parts.goesOn() && r.comments > 0 { // about is asked behind the last part
 		b.note("%s", r.commentsNote())
 	}
 	if r.header && b.seen == 0 && o.parts == nil {
-		return nil, emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
+		return emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
 	}
-	return b.finish()
+	return nil
 }
 
 // shareLines leaves this rank its part of the records, if ranks share them. Comments are for one reader, and so are
@@ -84,15 +81,7 @@ func (r *csvReader) rows() error {
 		if r.torn = r.torn || fault != nil; fault == nil {
 			fault = r.row()
 		}
-		if fault != nil && r.cells.broken() {
-			return r.fatal(fault)
-		}
-		if fault != nil {
-			err = r.reject(fault, r.line)
-		} else {
-			err = r.accept(r.line)
-		}
-		if err != nil {
+		if err := r.decide(fault, r.line); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Dataset is labelled examples: raw, as a file has them, or prepared. Read makes one. Whoever holds
@@ -29,13 +31,6 @@ type Dataset struct {
 	Examples
 	// Prepared is the preparation that made the Examples, which have its Width; nil if they are raw.
 	Prepared *Preparation
-	// KeepNarrow asks Prepare and PrepareBy for Examples.Narrow too, where the raw values are small
-	// integers. Read sets it for Options.Storage "narrow".
-	KeepNarrow bool
-	// Overwrite lets Prepare and PrepareBy write prepared values over the raw ones, and a split write
-	// its parts over all, which takes half the memory. The holder shares the Examples with nobody, and
-	// needs them no more if that ends with an error.
-	Overwrite bool
 
 	// Y[i] in 0..len(Classes)-1 is the class of example i; nil without labels.
 	Y []int32
@@ -53,8 +48,26 @@ type Dataset struct {
 	// Found is what Read says of the file.
 	Found
 
-	file    *binaryFile // in which d lies, nil if it owns its memory
-	scratch *scratch    // in which its examples lie, nil if in memory
+	at      *store.Store // of the Examples, nil if they are plain
+	narrow  bool         // Options.Storage asked for codes
+	file    *binaryFile  // in which d lies, nil if it owns its memory
+	scratch *scratch     // in which its examples lie, nil if in memory
+}
+
+// Stored returns the examples of d and the store that keeps them.
+func (d *Dataset) Stored() Stored { return Stored{Examples: d.Examples, At: d.at} }
+
+// put makes the examples of d those of x.
+func (d *Dataset) put(x Stored) { d.Examples, d.at = x.Examples, x.At }
+
+// CheckNarrow returns an error if Options.Storage asked for codes and the prepared examples of d
+// have none.
+func (d *Dataset) CheckNarrow() error {
+	if !d.narrow || d.at.Narrow() != nil {
+		return nil
+	}
+	return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
+		"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
 }
 
 // Found is what Read says of a file besides its examples.

@@ -2,7 +2,7 @@ package dataset
 
 import (
 	"bytes"
-	"slices"
+	"cmp"
 	"strings"
 )
 
@@ -34,17 +34,8 @@ func detectFormat(s *source, noLabels bool) string {
 	return byName
 }
 
-// formatOfName returns the format that a file name stands for, CSV if it does
-// not say.
-func formatOfName(path string) string {
-	end := extension(path)
-	for _, f := range formats() {
-		if slices.Contains(f.names, end) {
-			return f.name
-		}
-	}
-	return "csv"
-}
+// formatOfName returns FormatOfName, or CSV.
+func formatOfName(path string) string { return cmp.Or(FormatOfName(path), "csv") }
 
 // extension returns the last dotted part of a name in lower case, a .gz or .zst
 // aside.

@@ -39,7 +39,7 @@ func (e Examples) appendKey(key []byte, i int) []byte {
 	return key
 }
 
-// duplicates counts the examples that equal an earlier one, and those of them
+// duplicates counts the examples that equal an earlier one, and the ones among them
 // whose label is not that of the first equal one.
 func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting int) {
 	for i, first := range d.firsts(hash) {

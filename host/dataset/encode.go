@@ -41,7 +41,7 @@ func (s *cells) encode(ctx context.Context, room *scratch, e Examples, share *Sh
 	return x, s.sum(share)
 }
 
-// learn makes the recipe of all marks that examples have: those of bad examples alone do not count.
+// learn makes the recipe of all marks that good examples have.
 func (s *cells) learn(e Examples, share *Share, all *census) error {
 	recipe := &Encoding{Missing: s.missing, Columns: make([]Column, len(s.columns))}
 	means, err := s.means(e, share, all)
@@ -107,7 +107,8 @@ func (s *cells) means(e Examples, share *Share, all *census) ([]float32, error) 
 	return means, err
 }
 
-// judgeLevels refuses a category of which most examples have a level of their own, unless it was asked for.
+// judgeLevels refuses a category in which most examples have a level of their own, unless it was
+// asked for.
 func (s *cells) judgeLevels(c *cellColumn, levels []string, n int) error {
 	switch {
 	case len(levels) == 0:

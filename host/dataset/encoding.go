@@ -30,7 +30,7 @@ type Encoding struct {
 	// of the levels of a category; or "indicator", which is that and one more feature that is 1, if
 	// the column had such values in the training data.
 	Missing string `json:"missing"`
-	// Columns are those of the table that are features, in the order of their features.
+	// Columns are the columns of the table that become features, in their order.
 	Columns []Column `json:"columns"`
 
 	once   sync.Once          // makes
@@ -44,7 +44,7 @@ type Column struct {
 	// Kind is "number", one feature; "category", a feature for each of Levels, which is 1
 	// where the column has that level and else 0; or "text", a feature for each of Terms (TextOptions).
 	Kind string `json:"kind"`
-	// Levels are those of the training data, in the order of classes (SortClasses).
+	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`
 	// Terms are the words and runs of words, sorted, of a text's vocabulary, and IDF what each is worth.
 	Terms []string  `json:"terms,omitempty"`

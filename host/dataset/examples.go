@@ -18,9 +18,8 @@ import (
 // Whoever holds an Examples shares its slices; no function of this project
 // writes to examples it was handed.
 type Examples struct {
-	N, D   int
-	X      []float32 // dense: N·D values
-	Narrow *Narrow   // dense: what X was prepared from, if that is small integers, else nil
+	N, D int
+	X    []float32 // dense: N·D values
 
 	Starts  []int64   // sparse: N+1 places in Columns and Values, from 0, not decreasing
 	Columns []int32   // 0 ≤ column < D
@@ -57,7 +56,7 @@ func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 }
 
 // Part returns examples from..to-1 of e, which this rank must have, sharing all but the Starts of sparse ones. It has
-// no Narrow and no Share: who uses it holds e, too.
+// no Share: who uses it holds e, too.
 func (e Examples) Part(from, to int) Examples {
 	p := Examples{N: to - from, D: e.D}
 	if !e.Sparse() {
@@ -73,7 +72,7 @@ func (e Examples) Part(from, to int) Examples {
 }
 
 // Pick returns the examples of e that which names, in that order, sharing nothing with it.
-// It has no Narrow. Of examples that ranks share it takes all ranks, each of which has all that are picked.
+// Of examples that ranks share it takes all ranks, each of which has all that are picked.
 func (e Examples) Pick(which []int) Examples {
 	if e.Share != nil {
 		return e.Share.pick(e, which)
@@ -120,8 +119,8 @@ func (e Examples) pickInto(p Examples, which []int) {
 	})
 }
 
-// Stored returns the number of values in memory: N·D if dense.
-func (e Examples) Stored() int {
+// Size returns the number of values in memory: N·D if dense.
+func (e Examples) Size() int {
 	if e.Sparse() {
 		return len(e.Values)
 	}
@@ -137,9 +136,6 @@ func (e Examples) Check() error {
 	if !e.Sparse() {
 		if len(e.X) != e.N*e.D || e.Columns != nil || e.Values != nil {
 			return fmt.Errorf("dataset: dense examples of shape %d×%d hold %d values, wanted their product", e.N, e.D, len(e.X))
-		}
-		if e.Narrow != nil {
-			return e.Narrow.check(e.N, e.D)
 		}
 		return nil
 	}

@@ -184,7 +184,8 @@ func TestReadFormatsBad(t *testing.T) {
 		{"npy columns", "f.npy", head("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3000000000), }"), bare, "wanted at most 2147483647 features"},
 		{"npy empty", "f.npy", head("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }"), bare, "f.npy: found no example"},
 		{"npy width", "f.npy", npy, Options{NoLabels: true, Features: 3}, "f.npy: found 4 features, wanted 3, the width of the model"},
-		{"npy columns left out", "f.npy", npy, Options{NoLabels: true, Table: Table{Ignore: []string{"1"}}}, "f.npy: asked to leave columns out, which is possible only in tables"},
+		{"npy columns left out", "f.npy", npy, Options{NoLabels: true,
+			Table: Table{Ignore: []string{"1"}}}, "f.npy: asked to leave columns out, which is possible only in tables"},
 
 		{"idx without labels", "f", idx, Options{}, "f: an IDX file has no labels"},
 		{"idx cut short", "f", idx[:len(idx)-1], bare, "f: found the data of only 0 examples, wanted 5"},
@@ -208,7 +209,8 @@ func TestReadFormatsBad(t *testing.T) {
 		{"labels of which column", "f", "1\n2\n3\n", labels("xy.csv"), "xy.csv:1: found 5 columns (\"0.5\", \"0.0\", \"-3.0\", \"7.0\", \"3\"), wanted to know which holds the label"},
 		{"label columns", "f.npy", npy, labels("y_two.npy"), "y_two.npy: found 2 columns of labels and the label column \"\", wanted its position"},
 		{"real labels", "f.npy", npy, labels("f4.npy"), "f4.npy: found 4 columns of labels"},
-		{"float labels", "f.npy", npy, Options{Labels: golden("f8.npy"), Table: Table{LabelColumn: "1"}}, "f8.npy: label 1: found 0.5, wanted a class: a whole number or a text"},
+		{"float labels", "f.npy", npy, Options{Labels: golden("f8.npy"),
+			Table: Table{LabelColumn: "1"}}, "f8.npy: label 1: found 0.5, wanted a class: a whole number or a text"},
 		{"labels and none", "f", "1\n", Options{NoLabels: true, Labels: "y"}, "asked for labels from y and for no labels"},
 		{"unknown label", "f.npy", npy, Options{Labels: golden("y.npy"), Classes: []string{"3", "-1"}}, `y.npy: label 4: label "10" is not one of the 2 known classes`},
 	} {

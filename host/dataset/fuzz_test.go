@@ -111,12 +111,16 @@ func FuzzReadCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
 		for _, header := range []string{"auto", "yes", "no"} {
-			checkRead(t, "f.tsv", text, Options{Format: "csv", Table: Table{LabelColumn: column, Header: header}, NoLabels: noLabels})
+			checkRead(t, "f.tsv", text, Options{Format: "csv",
+				Table: Table{LabelColumn: column, Header: header}, NoLabels: noLabels})
 		}
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels, Features: 2})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels})
-		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, IDColumn: "first", DecimalComma: true}, NoLabels: noLabels})
-		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, Separator: "blanks", Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"1"}}}}, NoLabels: noLabels})
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, IDColumn: "first", DecimalComma: true},
+			NoLabels: noLabels})
+		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, Separator: "blanks",
+			Encode: &EncodeOptions{Missing: "mean", Text: TextOptions{Columns: []string{"1"}}}},
+			NoLabels: noLabels})
 	})
 }
 
@@ -149,8 +153,11 @@ func FuzzReadARFF(f *testing.F) {
 			checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column}, NoLabels: noLabels,
 				Storage: storage, SkipBad: true})
 		}
-		checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column, Ignore: []string{"2"}}, MaxErrors: 3})
-		checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column, IDColumn: "2", Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}}, NoLabels: noLabels})
+		checkRead(t, "f", text, Options{Format: "arff",
+			Table: Table{LabelColumn: column, Ignore: []string{"2"}}, MaxErrors: 3})
+		checkRead(t, "f", text, Options{Format: "arff",
+			Table: Table{LabelColumn: column, IDColumn: "2",
+				Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"first"}}}}, NoLabels: noLabels})
 	})
 }
 

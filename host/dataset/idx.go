@@ -24,32 +24,26 @@ func isIDX(head []byte) bool {
 	return len(head) >= 8 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]].Size > 0 && head[3] >= 1 && head[3] <= 8
 }
 
-// readIDX reads the examples of an IDX file (MNIST and others): the first
+// enterIDX reads the examples of an IDX file (MNIST and others): the first
 // dimension counts them, the others are their features. The labels come from a
 // second file.
-func readIDX(s *source, o Options) (*Dataset, error) {
-	if err := refuseColumns(s, o); err != nil {
-		return nil, err
+func enterIDX(b *builder) error {
+	s := b.src
+	if err := refuseColumns(s, b.o); err != nil {
+		return err
 	}
-	if !o.NoLabels && o.given == nil {
-		return nil, fmt.Errorf("%s: an IDX file has no labels, wanted a second file with them (or to read without)", s.path)
-	}
-	b, err := newBuilder(s, o)
-	if err != nil {
-		return nil, err
+	if b.inline() {
+		return fmt.Errorf("%s: an IDX file has no labels, wanted a second file with them (or to read without)", s.path)
 	}
 	t, shape, err := readIDXHeader(s)
 	if err != nil {
-		return nil, wrapPath(s, err)
+		return wrapPath(s, err)
 	}
 	n, d, err := exampleShape(shape)
 	if err != nil {
-		return nil, s.errorf("%w (is it the file of the labels?)", err)
+		return s.errorf("%w (is it the file of the labels?)", err)
 	}
-	if err := b.readRows(s, t, n, d); err != nil {
-		return nil, err
-	}
-	return b.finish()
+	return b.readRows(s, t, n, d)
 }
 
 // readIDXHeader reads up to the first element.

@@ -2,7 +2,7 @@ package dataset
 
 import "math"
 
-// Info describes a data set to whoever is about to train with it. Nothing in it
+// Info describes a data set before a training. Nothing in it
 // but Storage and Bytes depends on whether the examples are dense or sparse.
 type Info struct {
 	Path   string `json:"path"`

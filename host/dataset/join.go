@@ -2,8 +2,8 @@ package dataset
 
 import "fmt"
 
-// Join returns the examples of e and then those of other, sharing nothing with either. It has
-// no Narrow. Examples of different widths, or of which some are sparse and some dense, are an
+// Join returns the examples of e and then those of other, sharing nothing with either.
+// Examples of different widths, or of which some are sparse and some dense, are an
 // error.
 func (e Examples) Join(other Examples) (Examples, error) {
 	if e.D != other.D || e.Sparse() != other.Sparse() {

@@ -84,8 +84,8 @@ func (c *columns) option(j int) string {
 	return fmt.Sprint(j + 1)
 }
 
-// kinds returns what the columns that are features hold, in their order, by what stands in the current record,
-// unless it is a header, and in those that were read ahead.
+// kinds returns what the feature columns hold, in their order, by the current record, unless it is a
+// header, and by the records in the buffer.
 func (r *csvReader) kinds() (kinds []string, err error) {
 	tallies := make([]tally, len(r.columns.role))
 	if !r.header {

@@ -40,7 +40,7 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 }
 
 // readLabels reads a file that holds one label per example and nothing else; the
-// rules are those of Options.Labels.
+// rules stand at Options.Labels.
 func readLabels(ctx context.Context, path string, o Options) (*external, error) {
 	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {

@@ -184,7 +184,8 @@ func TestParquetDecimals(t *testing.T) {
 				got.IDs, want.Classes, want.Y, want.IDs, err)
 		}
 	}
-	category, err := readText("f.parquet", table, Options{Table: Table{LabelColumn: "class", Encode: &EncodeOptions{Categories: []string{"small"}}}})
+	category, err := readText("f.parquet", table, Options{Table: Table{LabelColumn: "class",
+		Encode: &EncodeOptions{Categories: []string{"small"}}}})
 	if err != nil || !strings.Contains(fmt.Sprint(category.Features), "small=-0.05 small=12.34") {
 		t.Errorf("%v, %v", category, err)
 	}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 )
 
@@ -14,16 +13,13 @@ type libsvmReader struct {
 	most int // largest column, counted from 1, that is allowed
 }
 
-// readLIBSVM reads lines "label index:value index:value … # comment". Indices
+// enterLIBSVM reads lines "label index:value index:value … # comment". Indices
 // are counted from 1, or from 0 if Options say so, and increase within a line;
 // what is not written is zero. The number of features is the largest index.
-func readLIBSVM(s *source, o Options) (*Dataset, error) {
+func enterLIBSVM(b *builder) error {
+	s, o := b.src, b.o
 	if err := refuseColumns(s, o); err != nil {
-		return nil, err
-	}
-	b, err := newBuilder(s, o)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	r := &libsvmReader{builder: b, base: 1, most: s.limits.columns}
 	if o.ZeroBased {
@@ -33,10 +29,10 @@ func readLIBSVM(s *source, o Options) (*Dataset, error) {
 		r.most = min(r.most, o.Features)
 	}
 	if err := b.takeLines(int64(s.mark), 1, lineScan{tabs: true, comment: '#'}, nil); err != nil {
-		return nil, err
+		return err
 	}
-	if err := b.meet(r.rows()); err != nil {
-		return nil, err
+	if err := b.meet(b.lines(r.line)); err != nil {
+		return err
 	}
 	if o.Features > 0 {
 		if b.width == 0 {
@@ -48,43 +44,27 @@ func readLIBSVM(s *source, o Options) (*Dataset, error) {
 		b.width, b.widest = o.Features, 0
 	}
 	if b.width == 0 && b.n > 0 {
-		return nil, b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature", s.path, b.n))
+		return b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature", s.path, b.n))
 	}
-	return b.finish()
+	return nil
 }
 
-// rows enters all lines.
-func (r *libsvmReader) rows() error {
-	for {
-		line, err := r.src.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return r.fatal(err)
-		}
-		if comment := bytes.IndexByte(line, '#'); comment >= 0 {
-			line = line[:comment]
-		}
-		start := 0
-		for start < len(line) && isSpace(line[start]) {
-			start++
-		}
-		if start == len(line) {
-			continue
-		}
-		if err := r.row(line, start); err != nil {
-			err = r.reject(err, r.src.line)
-			if err != nil {
-				return err
-			}
-		} else if err := r.accept(r.src.line); err != nil {
-			return err
-		}
-		if r.settled {
-			r.most = min(r.most, r.width)
-		}
+// line enters one line, unless it is blank.
+func (r *libsvmReader) line(line []byte) (entered bool, err error) {
+	if r.settled {
+		r.most = min(r.most, r.width)
 	}
+	if comment := bytes.IndexByte(line, '#'); comment >= 0 {
+		line = line[:comment]
+	}
+	start := 0
+	for start < len(line) && isSpace(line[start]) {
+		start++
+	}
+	if start == len(line) {
+		return false, nil
+	}
+	return true, r.row(line, start)
 }
 
 // row enters one line, whose first field begins at i, comment cut off.

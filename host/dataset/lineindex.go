@@ -118,7 +118,7 @@ func newLineIndex(
 	if err := sum(); err != nil {
 		return nil, err
 	}
-	// Quotes matter to a CSV, and what they are around is known once those of all ranks are counted.
+	// Quotes matter to a CSV. What they enclose is known once all ranks have counted theirs.
 	if x.hasQuotes() && scan.comment == 0 {
 		x.lineScan.quotes = true
 		if err := sum(); err != nil {
@@ -202,7 +202,7 @@ func (x *lineIndex) count(from, to int64, quotes []int64) error {
 	return nil
 }
 
-// countQuotes counts those of b, which begins at byte at.
+// countQuotes returns the number of quotes in b, which begins at byte at.
 func (x *lineIndex) countQuotes(b []byte, at int64) {
 	for len(b) > 0 {
 		piece := at / x.piece

@@ -97,8 +97,11 @@ func TestPrepareLost(t *testing.T) {
 						return nil, err
 					}
 					before := d.Examples
-					d.Overwrite = lost
-					if err := d.Prepare(steps); err != nil {
+					var how []Memory
+					if lost {
+						how = []Memory{InPlace}
+					}
+					if err := d.Prepare(steps, how...); err != nil {
 						return nil, err
 					}
 					from, to := ownValues(before)

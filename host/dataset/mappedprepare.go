@@ -11,7 +11,7 @@ import (
 
 // Prepare fits the steps to the raw examples of d and puts the prepared ones in
 // their place, as PrepareBy does. The errors are those of Fit and PrepareBy.
-func (d *Dataset) Prepare(s Steps) error {
+func (d *Dataset) Prepare(s Steps, how ...Memory) error {
 	if d.Mapped() != nil && d.Prepared == nil {
 		if err := d.Share.Agree(d.roomFor(s.String())); err != nil {
 			return err
@@ -21,7 +21,7 @@ func (d *Dataset) Prepare(s Steps) error {
 	if err != nil {
 		return err
 	}
-	return d.PrepareBy(p)
+	return d.PrepareBy(p, how...)
 }
 
 // fit finds the preparation of d by s.
@@ -47,14 +47,15 @@ func (d *Dataset) PrepareRows(s Steps) (func(dst []float32, first int) error, er
 	if err != nil {
 		return nil, err
 	}
-	if d.Sparse() || d.KeepNarrow || s == (Steps{}) {
+	if d.Sparse() || d.narrow || s == (Steps{}) {
 		return nil, d.PrepareBy(p)
 	}
 	rows, err := p.Rows(d.Examples)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
-	d.Examples, d.Prepared = Examples{N: d.N, D: p.Width()}, p
+	d.put(Examples{N: d.N, D: p.Width()}.Stored())
+	d.Prepared = p
 	return func(dst []float32, first int) error {
 		if err := rows(dst, first); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
@@ -85,23 +86,29 @@ func (d *Dataset) roomFor(steps string) error {
 
 // PrepareBy makes the examples of d those that p gives, and Prepared p. They stay
 // where they are, in a mapped file for example, if they were prepared so before or
-// if p has no step; else they are a copy, or what Overwrite lets them be, and d gives up the raw ones. It is an
+// if p has no step; else they are a copy, or lie in their place if how says so, and d gives up the raw ones. It is an
 // error if they were prepared in another way, and where Apply gives one.
-func (d *Dataset) PrepareBy(p *Preparation) error {
+func (d *Dataset) PrepareBy(p *Preparation, how ...Memory) error {
+	if d.narrow {
+		how = append(how, WithCodes)
+	}
 	switch {
 	case d.Prepared != nil:
 		if why := p.differs(d.Prepared); why != "" {
 			return fmt.Errorf("%s: found examples prepared otherwise than wanted: %s; take the original data", d.Path, why)
 		}
 		return nil
-	case p.Steps == Steps{} && p.D == d.D && !d.KeepNarrow:
+	case p.Steps == Steps{} && p.D == d.D && !slices.Contains(how, WithCodes):
 		// Apply would copy them and change nothing.
 	default:
-		x, err := p.apply(d.Examples, d.KeepNarrow, d.Overwrite && d.file == nil)
+		if d.file != nil { // which nobody writes to
+			how = slices.DeleteFunc(slices.Clone(how), func(m Memory) bool { return m == InPlace })
+		}
+		x, err := p.apply(d.Examples, how)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
-		d.Examples = x
+		d.put(x)
 	}
 	d.Prepared = p
 	return nil

@@ -220,7 +220,9 @@ func (f *binaryFile) view(h *binaryHeader, l limits) error {
 			viewOf[float32](part(s.Values))
 	}
 	f.written = Dataset{
-		Examples: e, Classes: h.Classes, Features: h.Features, Found: Found{Label: h.Label, LabelColumn: h.LabelColumn, SHA256: h.DataSHA256, Subnormals: h.Subnormals, Notes: h.Notes},
+		Examples: e, Classes: h.Classes, Features: h.Features,
+		Found: Found{Label: h.Label, LabelColumn: h.LabelColumn, SHA256: h.DataSHA256,
+			Subnormals: h.Subnormals, Notes: h.Notes},
 		Encoding: h.Encoding, Prepared: h.Preparation,
 	}
 	if h.Sections.Y != nil {

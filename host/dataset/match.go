@@ -11,8 +11,8 @@ import (
 // byPosition ends the errors of matching by name.
 const byPosition = "; if only the names differ, match by position (--match-features position)"
 
-// MatchFeatures makes the features of d those that names lists, in that order, for
-// example those of a model: columns trade places, and features that are not listed are
+// MatchFeatures gives d the features that names lists, in that order, for example the
+// features of a model: columns trade places, and features that are not listed are
 // given up, with a note. If d has no names, position counts, with a note; if names is
 // nil, nothing is done. Nothing is copied if the features agree already; else the
 // Examples become a copy, and SHA256 "" until it is asked for with Hash.
@@ -114,7 +114,7 @@ func set(names []string) map[string]bool {
 	return s
 }
 
-// takeColumns returns a copy of e whose column k is column at[k] of e. It has no Narrow. It takes all ranks that
+// takeColumns returns a copy of e whose column k is column at[k] of e. It takes all ranks that
 // share e.
 func (e Examples) takeColumns(at []int) (Examples, error) {
 	first, last := e.Own()

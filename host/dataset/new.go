@@ -26,7 +26,6 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 		return nil, fmt.Errorf("dataset: found no example, wanted at least one")
 	}
 	d := &Dataset{Examples: x, Features: slices.Clone(features)}
-	d.Narrow = nil // of prepared examples alone
 	d.flushSubnormals()
 	if labels != nil {
 		known, err := newLabels(nil)

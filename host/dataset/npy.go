@@ -18,27 +18,21 @@ type npyHeader struct {
 	shape   []int
 }
 
-// readNPY reads a matrix of examples × features. The labels come from a second
+// enterNPY reads a matrix of examples × features. The labels come from a second
 // file.
-func readNPY(s *source, o Options) (*Dataset, error) {
-	if err := refuseColumns(s, o); err != nil {
-		return nil, err
+func enterNPY(b *builder) error {
+	s := b.src
+	if err := refuseColumns(s, b.o); err != nil {
+		return err
 	}
-	if !o.NoLabels && o.given == nil {
-		return nil, fmt.Errorf("%s: an .npy file has no labels, wanted a second file with them (or to read without)", s.path)
-	}
-	b, err := newBuilder(s, o)
-	if err != nil {
-		return nil, err
+	if b.inline() {
+		return fmt.Errorf("%s: an .npy file has no labels, wanted a second file with them (or to read without)", s.path)
 	}
 	h, err := readNPYHeader(s)
 	if err != nil {
-		return nil, wrapPath(s, err)
+		return wrapPath(s, err)
 	}
-	if err := b.meet(b.readNPYMatrix(s, h)); err != nil {
-		return nil, err
-	}
-	return b.finish()
+	return b.meet(b.readNPYMatrix(s, h))
 }
 
 // refuseColumns refuses options that only tables know.

@@ -42,7 +42,7 @@ func (b *builder) takeMember(m *member, size int64, n, d int) (r io.Reader, take
 	return io.TeeReader(io.NewSectionReader(b.src.readerAt(), from, to-from), b.sum.own), true
 }
 
-// partSums compares an array of which each rank has read a part with the CRC-32 of the whole.
+// partSums compares the parts of an array, read by ranks, with the CRC-32 of the whole.
 type partSums struct {
 	m    *member
 	head int64 // bytes before the first row, which the first rank has

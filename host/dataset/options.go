@@ -13,14 +13,15 @@ import (
 // out by itself, with the label of a table in the last column.
 type Options struct {
 	// Format is "csv", "libsvm", "npy", "npz" (with arrays, or a sparse matrix of SciPy), "idx",
-	// "parquet", "arff", "binary", or "auto" (the same as ""). auto goes by the first bytes, then by
-	// the name (.gz and .zst aside). Text is LIBSVM if the second field of its first telling line
-	// looks like index:value, or if it is named .svm, .libsvm or .svmlight, and else CSV.
+	// "parquet" (in programs that import package host/dataset/parquet), "arff", "binary", or "auto"
+	// (the same as ""). auto goes by the first bytes, then by the name (.gz and .zst aside). Text is
+	// LIBSVM if the second field of its first telling line looks like index:value, or if it is named
+	// .svm, .libsvm or .svmlight, and else CSV.
 	Format string
-	// Storage is "dense", "sparse", "narrow" (dense, with Dataset.KeepNarrow set), or "auto" (the
-	// same as ""): sparse if fewer than one value in eight is other than +0. Sparse examples then take
-	// less than a quarter of the memory, which outweighs that a stored value costs more work. A
-	// binary file has a storage already; another one is a copy in memory.
+	// Storage is "dense", "sparse", "narrow" (dense, and preparing keeps small integers as codes too:
+	// WithCodes), or "auto" (the same as ""): sparse if fewer than one value in eight is other than
+	// +0. Sparse examples then take less than a quarter of the memory, which outweighs that a stored
+	// value costs more work. A binary file has a storage already; another one is a copy in memory.
 	Storage string
 	// Table says how a table is laid out (CSV, ARFF, Parquet) and what its columns are.
 	Table

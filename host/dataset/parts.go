@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,11 +25,11 @@ type parts struct {
 	written *Dataset // the first binary part, but for its examples
 }
 
-// ReadAll is Read of files that are the parts of one set, in this order: what comes out is what Read finds in one file
-// of all their examples, but for its hash where parts were prepared before. Tables have the columns of the first part,
-// and its header or none; prepared parts have one preparation. Options.Labels has the labels of all of
-// them. name stands for all in messages; where Dataset.Skipped has places, they are those in each part. Ranks are left
-// aside: each reads all parts. Examples are copied, also those of binary files.
+// ReadAll returns the data set that Read would find in one file of the examples of all files, in this
+// order, but for its hash where parts were prepared before. Tables have the columns of the first part,
+// and its header or none; prepared parts have one preparation. Options.Labels has the labels of all
+// parts. name stands for all in messages; places in Dataset.Skipped are places in each part. Each rank
+// reads all parts. Examples are copied, also from binary files.
 func ReadAll(ctx context.Context, name string, paths []string, o Options) (*Dataset, error) {
 	switch len(paths) {
 	case 0:
@@ -47,18 +48,18 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*Data
 			d, err = Read(ctx, path, o)
 			return err
 		})
-		if err != nil || p.last {
+		if !errors.Is(err, errGivenAway) {
 			return d, err
 		}
 		if p.given {
 			o.given, o.Labels = p.b.external, ""
 		}
 	}
-	return nil, nil
+	panic("unreachable: the last part ends the loop")
 }
 
-// kindOf tells apart formats whose examples one builder cannot join: columns of a table, of which some may be words,
-// indices, of which there may be any number, arrays, and what is prepared.
+// kindOf returns the kind of a format: one builder joins examples of one kind alone. Kinds are tables,
+// arrays, LIBSVM and binary files.
 func kindOf(f format) string {
 	switch f.name {
 	case "npy", "npz", "idx":
@@ -70,7 +71,7 @@ func kindOf(f format) string {
 	return f.name
 }
 
-// sameKind makes sure that a part of format f can be joined to those before it.
+// sameKind returns an error unless a part of format f can be joined to the parts before it.
 func (p *parts) sameKind(path string, f format) error {
 	if p == nil || p.kind == "" {
 		if p != nil {
@@ -190,7 +191,7 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 	return ""
 }
 
-// checkWidth makes sure that a part has as many features as those before it, or that it may have others.
+// checkWidth returns an error if a part has other features than the parts before it and must not.
 func (b *builder) checkWidth(width int) error {
 	if b.o.parts == nil || b.seen == 0 || width == b.width {
 		return nil
@@ -198,7 +199,7 @@ func (b *builder) checkWidth(width int) error {
 	return b.src.errorf("found %d features, wanted %d as in the parts before", width, b.width)
 }
 
-// asPart enters the examples of d, of a binary file, as those of one part, which d then belongs to.
+// asPart enters the examples of d, of a binary file, as one part.
 func (d *Dataset) asPart(s *source, o Options) (*Dataset, error) {
 	o.parts.opened = append(o.parts.opened, d)
 	b, err := newBuilder(s, o)
@@ -225,12 +226,12 @@ func (b *builder) part(d *Dataset) error {
 	w := p.written
 	switch {
 	case (w.Prepared == nil) != (d.Prepared == nil) || w.Prepared != nil && w.Prepared.differs(d.Prepared) != "":
-		return b.src.errorf("found examples that were prepared otherwise than those of %s, wanted parts that are raw, or "+
+		return b.src.errorf("found examples that were prepared otherwise than in %s, wanted parts that are raw, or "+
 			"prepared by one preparation; join the raw parts", p.first)
 	case !slices.Equal(w.Features, d.Features):
 		return b.src.errorf("found other names of features than in %s, wanted the same in one order", p.first)
 	case !reflect.DeepEqual(w.Encoding, d.Encoding):
-		return b.src.errorf("found features that were made of other words than those of %s; join the tables that they were "+
+		return b.src.errorf("found features that were made of other words than in %s; join the tables that they were "+
 			"made of, or convert them with the model of one (--encoding)", p.first)
 	}
 	b.width = d.D

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -146,11 +147,11 @@ func TestReadAllTables(t *testing.T) {
 	rows := ""
 	for {
 		d, err := s.Next()
+		if err == io.EOF {
+			break
+		}
 		if err != nil {
 			t.Fatal(err)
-		}
-		if d == nil {
-			break
 		}
 		rows += fmt.Sprint(d.X, d.Y)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -217,26 +218,41 @@ func (p *Preparation) fitMaxAbs(e Examples) error {
 // error if e has another width than D, if it is sparse and p standardizes, or if
 // a prepared value is not finite, which the first such example and column are
 // named for.
-func (p *Preparation) Apply(e Examples) (Examples, error) { return p.apply(e, false, false) }
-
-// ApplyNarrow is Apply, and fills Narrow too if e is dense and of small integers.
-func (p *Preparation) ApplyNarrow(e Examples) (Examples, error) { return p.apply(e, true, false) }
+func (p *Preparation) Apply(e Examples) (Examples, error) {
+	x, err := p.apply(e, nil)
+	return x.Examples, err
+}
 
 // ApplyOver is Apply that writes to the slices of e, if there is room behind them for the bias: nobody may use e any
 // more, whatever is returned.
-func (p *Preparation) ApplyOver(e Examples) (Examples, error) { return p.apply(e, false, true) }
+func (p *Preparation) ApplyOver(e Examples) (Examples, error) {
+	x, err := p.apply(e, []Memory{InPlace})
+	return x.Examples, err
+}
 
-// apply is all of these; over lets it write to e, which is lost then, whatever it returns.
-func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
+// Memory says how the memory of examples may be used while they are prepared or divided.
+type Memory int
+
+const (
+	// InPlace lets the result be written over the values it is made of, which takes half the memory:
+	// for a caller who shares them with nobody, and needs them no more even after an error.
+	InPlace Memory = iota + 1
+	// WithCodes keeps the small integers, if all raw values are such, beside the prepared values.
+	WithCodes
+)
+
+// apply is Apply. In place it may write to e, which is lost then, whatever it returns.
+func (p *Preparation) apply(e Examples, how []Memory) (Stored, error) {
 	if err := p.checkFor(e); err != nil {
-		return Examples{}, err
+		return Stored{}, err
 	}
-	width := p.Width()
+	width, narrow, over := p.Width(), slices.Contains(how, WithCodes), slices.Contains(how, InPlace)
 	if over && e.hasRoom(p) {
 		return p.applyOver(e, narrow)
 	}
 	if e.Sparse() {
-		return p.applySparse(e, over)
+		x, err := p.applySparse(e, over)
+		return x.Stored(), err
 	}
 	size := 4
 	if narrow {
@@ -245,20 +261,19 @@ func (p *Preparation) apply(e Examples, narrow, over bool) (Examples, error) {
 	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width, p.Steps)
 	first, last := e.Own()
 	if err := e.Share.Agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
-		return Examples{}, err
+		return Stored{}, err
 	}
-	out, err := e.Like(width)
+	x, err := e.Like(width)
 	if err != nil {
-		return Examples{}, err
+		return Stored{}, err
 	}
+	out := x.Stored()
 	if narrow {
-		// A rank alone may want it, and have it; an error all of them hear of below.
-		if out.Narrow, err = p.newNarrow(e, out.Share); err != nil {
-			out.Narrow = nil
-		}
+		// A rank alone may want codes, and have them; an error all of them hear of below.
+		out.At, err = p.newCodes(e, out.Share)
 	}
-	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width], Narrow: out.Narrow}
-	return out, e.Share.Agree(cmp.Or(err, p.rows(own, e.X[first*e.D:last*e.D], first, over)))
+	own := Examples{N: last - first, D: width, X: out.X[first*width : last*width]}
+	return out, e.Share.Agree(cmp.Or(err, p.rows(own, out.At.Narrow(), e.X[first*e.D:last*e.D], first, over)))
 }
 
 // checkFor refuses what p cannot prepare.

@@ -24,7 +24,7 @@ func (e Examples) hasRoom(p *Preparation) bool {
 
 // applyOver is apply in the memory of e, which has room: the bits of a copy. It goes from the last examples to the
 // first, since prepared ones may be longer: they are written where raw ones were that have been read.
-func (p *Preparation) applyOver(e Examples, narrow bool) (Examples, error) {
+func (p *Preparation) applyOver(e Examples, narrow bool) (Stored, error) {
 	need := memory.Product(min(e.N, overValues/max(1, e.D)+1), e.D, 8)
 	if e.Sparse() {
 		need = memory.Product(e.N, 8)
@@ -33,16 +33,17 @@ func (p *Preparation) applyOver(e Examples, narrow bool) (Examples, error) {
 	}
 	what := fmt.Sprintf("preparing %d examples × %d features by %s where they are", e.N, p.Width(), p.Steps)
 	if err := memory.Check(need, what); err != nil {
-		return Examples{}, err
+		return Stored{}, err
 	}
 	if e.Sparse() {
-		return p.sparseOver(e)
+		x, err := p.sparseOver(e)
+		return x.Stored(), err
 	}
-	out := Examples{N: e.N, D: p.Width(), X: e.X[:e.N*p.Width()]}
+	out := Examples{N: e.N, D: p.Width(), X: e.X[:e.N*p.Width()]}.Stored()
 	if narrow {
 		var err error
-		if out.Narrow, err = p.newNarrow(e, nil); err != nil {
-			return Examples{}, err
+		if out.At, err = p.newCodes(e, nil); err != nil {
+			return Stored{}, err
 		}
 	}
 	rows := overValues/max(1, e.D) + 1
@@ -51,8 +52,8 @@ func (p *Preparation) applyOver(e Examples, narrow bool) (Examples, error) {
 	for to := e.N; to > 0; to -= rows {
 		from := max(0, to-rows)
 		raw := aside[:copy(aside, e.X[from*e.D:to*e.D])]
-		some := Examples{N: to - from, D: out.D, X: out.X[from*out.D : to*out.D], Narrow: out.Narrow}
-		if found := p.rows(some, raw, from, false); found != nil {
+		some := Examples{N: to - from, D: out.D, X: out.X[from*out.D : to*out.D]}
+		if found := p.rows(some, out.At.Narrow(), raw, from, false); found != nil {
 			err = found // that of the first examples comes last
 		}
 	}

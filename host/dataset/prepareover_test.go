@@ -48,9 +48,10 @@ func TestPrepareOver(t *testing.T) {
 					}
 					t.Fatal(err)
 				}
-				for _, narrow := range []bool{false, true} {
+				for _, how := range [][]Memory{nil, {WithCodes}} {
+					narrow := how != nil
 					name := fmt.Sprintf("%d×%d, sparse %v, narrow %v, %s", x.N, x.D, x.Sparse(), narrow, steps)
-					want, err := p.apply(x, narrow, false)
+					want, err := p.apply(x, how)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -58,8 +59,8 @@ func TestPrepareOver(t *testing.T) {
 					if !given.hasRoom(p) {
 						t.Fatalf("%s: has no room", name)
 					}
-					got, err := p.apply(given, narrow, true)
-					if err != nil || !equalExamples(got, want) || !reflect.DeepEqual(got.Narrow, want.Narrow) {
+					got, err := p.apply(given, append(how, InPlace))
+					if err != nil || !equalExamples(got.Examples, want.Examples) || !reflect.DeepEqual(got.At, want.At) {
 						t.Errorf("%s: other values than those of a copy, %v", name, err)
 					}
 					if x.Sparse() && &got.Values[0] != &given.Values[0] || !x.Sparse() && &got.X[0] != &given.X[0] {
@@ -84,30 +85,30 @@ func TestPrepareOverFaults(t *testing.T) {
 		p.A[j] = 1e30
 	}
 	for _, x := range []Examples{x, x.Compressed()} {
-		_, want := p.apply(x, false, false)
-		_, got := p.apply(withRoom(x), false, true)
+		_, want := p.apply(x, nil)
+		_, got := p.apply(withRoom(x), []Memory{InPlace})
 		if want == nil || got == nil || got.Error() != want.Error() {
 			t.Errorf("sparse %v: found %v, want %v", x.Sparse(), got, want)
 		}
 	}
 }
 
-// TestOverwrite: what is read in more than one segment has room, Overwrite uses it, and without it nothing is written
+// TestInPlace: what is read in more than one segment has room, InPlace uses it, and without it nothing is written
 // to.
-func TestOverwrite(t *testing.T) {
+func TestInPlace(t *testing.T) {
 	for _, storage := range []string{"dense", "sparse"} {
-		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage, Table: Table{LabelColumn: "first"}})
+		d, err := Read(t.Context(), "../../testdata/letter.csv.gz", Options{Storage: storage,
+			Table: Table{LabelColumn: "first"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		raw, steps := withRoom(d.Examples), Steps{MaxAbs: true, Bias: true, L2: true}
 		kept := *d
 		if err := kept.Prepare(steps); err != nil || !equalExamples(raw, d.Examples) {
-			t.Errorf("%s: without Overwrite: %v, and raw values are others", storage, err)
+			t.Errorf("%s: a copy: %v, and raw values are others", storage, err)
 		}
 		room := d.hasRoom(kept.Prepared)
-		d.Overwrite = true
-		if err := d.Prepare(steps); err != nil || !room || !equalExamples(d.Examples, kept.Examples) {
+		if err := d.Prepare(steps, InPlace); err != nil || !room || !equalExamples(d.Examples, kept.Examples) {
 			t.Errorf("%s: room %v, %v, or other values than those of a copy", storage, room, err)
 		}
 	}

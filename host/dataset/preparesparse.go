@@ -17,7 +17,7 @@ func refuseFilling(s Steps, e Examples) error {
 	}
 	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill sparse examples: "+
 		"%d stored values would become %d; use maxabs or l2 instead, or ask for dense storage (--storage dense)",
-		s, e.Stored(), int64(e.N)*int64(e.D))
+		s, e.Size(), int64(e.N)*int64(e.D))
 }
 
 // applySparse is Apply for sparse examples of the right width. What is not

@@ -25,14 +25,28 @@ func (f format) table() bool { return f.name == "csv" || f.name == "arff" || f.n
 // file with each magic in this order. A text that no other format claims is read as CSV.
 func formats() []format {
 	return []format{
-		{"csv", []string{".csv", ".tsv", ".data"}, nil, readCSV, writeCSV},
-		{"libsvm", []string{".svm", ".libsvm", ".svmlight"}, nil, readLIBSVM, writeLIBSVM},
-		{"npy", []string{".npy"}, isNPY, readNPY, writeNPY},
-		{"idx", []string{".idx"}, isIDX, readIDX, nil},
+		{"csv", []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
+		{"libsvm", []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM), writeLIBSVM},
+		{"npy", []string{".npy"}, isNPY, entering(enterNPY), writeNPY},
+		{"idx", []string{".idx"}, isIDX, entering(enterIDX), nil},
 		{"npz", []string{".npz"}, isZip, readNPZ, writeNPZ},
-		{"arff", []string{".arff"}, isARFF, readARFF, nil},
-		{"parquet", []string{".parquet"}, isParquet, readParquet, nil},
+		{"arff", []string{".arff"}, isARFF, entering(enterARFF), nil},
+		{"parquet", []string{".parquet"}, isParquet, entering(enterParquet), nil},
 		{"binary", []string{".umab"}, isBinary, readBinary, writeBinary},
+	}
+}
+
+// entering returns a reader that has enter give a builder the examples of a file.
+func entering(enter func(b *builder) error) func(*source, Options) (*Dataset, error) {
+	return func(s *source, o Options) (*Dataset, error) {
+		b, err := newBuilder(s, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := enter(b); err != nil {
+			return nil, err
+		}
+		return b.finish()
 	}
 }
 
@@ -74,7 +88,7 @@ func formatNamed(name string, write bool) (format, error) {
 // empty. One that is not packed
 // is mapped, not copied, and what its values mean is looked at no earlier than by who uses them
 // (engines refuse what is not finite). Its Examples and Y lie in the file: they cannot be written
-// to, and if somebody shortens the file while they are used, the program ends, unless it uses them
+// to, and if the file is shortened while they are used, the program ends, unless it uses them
 // under Guard. Close unmaps it. Any other result owns its memory.
 //
 // If ctx ends, so does Read, before the next block of a mebibyte or less, with an error
@@ -152,7 +166,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 		}
 	}
 	d, err := f.read(s, o)
-	if err != nil || d == nil { // of a part that is not the last
+	if err != nil {
 		return nil, err
 	}
 	if o.parts != nil {
@@ -168,7 +182,7 @@ func readSource(s *source, o Options) (*Dataset, error) {
 			"is it the right label column?",
 			s.path, quote(d.Classes[0]), d.N)
 	}
-	d.Path, d.Format, d.KeepNarrow = s.path, f.name, o.Storage == "narrow"
+	d.Path, d.Format, d.narrow = s.path, f.name, o.Storage == "narrow"
 	err = d.remark(o.remarks, o)
 	d.judgeIDs()
 	if err == nil {
@@ -194,10 +208,11 @@ func emptyFault(s *source, what string) error {
 // FormatOfName returns the format that a file name stands for, "" if it does not
 // say. A .gz or .zst at its end does not matter.
 func FormatOfName(path string) string {
-	end := extension(path)
-	for _, f := range formats() {
-		if slices.Contains(f.names, end) {
-			return f.name
+	if end := extension(path); end != "" {
+		for _, f := range formats() {
+			if slices.Contains(f.names, end) {
+				return f.name
+			}
 		}
 	}
 	return ""

@@ -61,7 +61,8 @@ func same(t *testing.T, got *Dataset, want Dataset) {
 func examples(d int, x ...float32) Examples { return Examples{N: len(x) / d, D: d, X: x} }
 
 func TestReadGood(t *testing.T) {
-	ab := Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"}, Found: Found{LabelColumn: 3}}
+	ab := Dataset{Examples: examples(2, 1, 2, 3, 4), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+		Found: Found{LabelColumn: 3}}
 	with := func(f func(*Dataset)) Dataset { d := ab; f(&d); return d }
 	headed := with(func(d *Dataset) { d.Features, d.Label = []string{"x", "y"}, "class" })
 	labelFirst := with(func(d *Dataset) { d.LabelColumn = 1 })
@@ -87,9 +88,11 @@ func TestReadGood(t *testing.T) {
 		{"label named", "f", "class,x,y\na,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "class"}},
 			with(func(d *Dataset) { d.Features, d.Label, d.LabelColumn = []string{"x", "y"}, "class", 1 })},
 		{"label first", "f", "a,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "first"}}, labelFirst},
-		{"label by position", "f", "1,a,2\n3,b,4\n", Options{Table: Table{LabelColumn: "2"}}, with(func(d *Dataset) { d.LabelColumn = 2 })},
-		{"position, no header though a value equals it", "f", "1,3,5\n3,4,6\n", Options{Table: Table{LabelColumn: "3"}}, Dataset{
-			Examples: examples(2, 1, 3, 3, 4), Y: []int32{0, 1}, Classes: []string{"5", "6"}, Found: Found{LabelColumn: 3}}},
+		{"label by position", "f", "1,a,2\n3,b,4\n", Options{Table: Table{LabelColumn: "2"}},
+			with(func(d *Dataset) { d.LabelColumn = 2 })},
+		{"position, no header though a value equals it", "f", "1,3,5\n3,4,6\n",
+			Options{Table: Table{LabelColumn: "3"}}, Dataset{
+				Examples: examples(2, 1, 3, 3, 4), Y: []int32{0, 1}, Classes: []string{"5", "6"}, Found: Found{LabelColumn: 3}}},
 		{"name wins over position", "f", "3,x,y\na,1,2\nb,3,4\n", Options{Table: Table{LabelColumn: "3"}},
 			with(func(d *Dataset) { d.Features, d.Label, d.LabelColumn = []string{"x", "y"}, "3", 1 })},
 		{"position, a value equals it and the label is a word", "f", "2,a\n3,b\n", Options{Table: Table{LabelColumn: "2"}},
@@ -134,7 +137,8 @@ func TestReadGood(t *testing.T) {
 		{"libsvm without labels", "f", "1:1 2:2\n1:3 2:4\n", Options{NoLabels: true}, Dataset{Examples: examples(2, 1, 2, 3, 4)}},
 		{"libsvm one value without labels", "f", "1:1\n1:3\n", Options{NoLabels: true}, Dataset{Examples: examples(1, 1, 3)}},
 		{"libsvm labels passed over", "f", "a 1:1 2:2\n1:3 2:4\n", Options{NoLabels: true}, Dataset{Examples: examples(2, 1, 2, 3, 4)}},
-		{"libsvm subnormal", "f", "a 1:1e-40\nb 1:3\n", Options{}, Dataset{Examples: examples(1, 0, 3), Y: []int32{0, 1}, Classes: []string{"a", "b"}, Found: Found{Subnormals: 1}}},
+		{"libsvm subnormal", "f", "a 1:1e-40\nb 1:3\n", Options{}, Dataset{Examples: examples(1, 0, 3), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+			Found: Found{Subnormals: 1}}},
 		{"csv asked for", "f.svm", "1,2,a\n3,4,b\n", Options{Format: "csv"}, ab},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -168,7 +172,8 @@ func TestReadBad(t *testing.T) {
 		{"ragged, long", "f", good + "\n5,6,a,\n", Options{}, "f:4:7: found 4 fields, wanted 3 as in line 1"},
 		{"junk", "f", good + "5,6z,a\n", Options{}, `f:3:3: column 2: found "6z", wanted a decimal number`},
 		{"junk in line 1", "f", "1,?,a\n" + good, Options{}, `f:1:3: column 2: found "?", wanted a decimal number such as 12, -0.5 or 1e-3; if this line is a header, ask for one`},
-		{"header refused", "f", "x,y,a\n" + good, Options{Table: Table{Header: "no"}}, `f:1:1: column 1: found "x", wanted a decimal number such as 12, -0.5 or 1e-3`},
+		{"header refused", "f", "x,y,a\n" + good, Options{Table: Table{Header: "no"}},
+			`f:1:1: column 1: found "x", wanted a decimal number such as 12, -0.5 or 1e-3`},
 		{"junk under a name", "f", "x,y,class\n" + good + "5,6z,a\n", Options{}, `f:4:3: column 2 (y): found "6z", wanted`},
 		{"long junk", "f", good + long + ",6,a\n", Options{}, `f:3:1: column 1: found "` + long[:40] + `"…, wanted`},
 		{"missing", "f", good + "5,,a\n", Options{}, `f:3:3: column 2: found an empty field "", wanted a number`},
@@ -184,10 +189,13 @@ func TestReadBad(t *testing.T) {
 		{"behind a quote", "f", good + "\"5\"x,6,a\n", Options{}, `f:3:4: column 1: found "x,6,a" after a closing quote, wanted ',' or the end of the line`},
 		{"quote within", "f", good + "5,6,a\"b\n", Options{}, `f:3:6: column 3: found a " within "a\"b", wanted the whole field in quotes`},
 		{"label only", "f", "a\nb\n", Options{}, "f:1: found no column but the label, wanted features as well"},
-		{"no such name", "f", "x,y,z\n" + good, Options{Table: Table{LabelColumn: "class"}}, `f:1: found the columns "x", "y", "z", wanted the label column "class"`},
+		{"no such name", "f", "x,y,z\n" + good, Options{Table: Table{LabelColumn: "class"}},
+			`f:1: found the columns "x", "y", "z", wanted the label column "class"`},
 		{"name without header", "f", good, Options{Table: Table{LabelColumn: "class"}}, `f:1: found no header, wanted one with the label column "class"`},
-		{"name twice", "f", "class,x,class\n", Options{Table: Table{LabelColumn: "class"}}, `f:1: found several columns named "class"`},
-		{"number name twice", "f", "1,x,1\n", Options{Table: Table{LabelColumn: "1", Header: "yes"}}, `f:1: found several columns named "1"`},
+		{"name twice", "f", "class,x,class\n", Options{Table: Table{LabelColumn: "class"}},
+			`f:1: found several columns named "class"`},
+		{"number name twice", "f", "1,x,1\n", Options{Table: Table{LabelColumn: "1", Header: "yes"}},
+			`f:1: found several columns named "1"`},
 		{"position too high", "f", good, Options{Table: Table{LabelColumn: "4"}}, `f:1: found 3 columns, wanted the label column in position "4"`},
 		{"position 0", "f", good, Options{Table: Table{LabelColumn: "0"}}, `f:1: found 3 columns, wanted the label column in position "0"`},
 		{"huge position", "f", good, Options{Table: Table{LabelColumn: "99999999999999999999999"}}, `f:1: found 3 columns`},
@@ -282,5 +290,6 @@ func TestReadFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, d, Dataset{Examples: examples(1, 1, 2), Y: []int32{0, 1}, Classes: []string{"a", "b"}, Found: Found{LabelColumn: 2}})
+	same(t, d, Dataset{Examples: examples(1, 1, 2), Y: []int32{0, 1}, Classes: []string{"a", "b"},
+		Found: Found{LabelColumn: 2}})
 }

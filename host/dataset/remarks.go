@@ -26,7 +26,7 @@ func (r *remarks) note(format string, args ...any) {
 
 // remark adds to a data set that was just read what the readers said, and looks for
 // columns and labels that are hardly what their reader takes them for. In-place changes
-// are allowed: nobody else has d yet.
+// are allowed: no other code has d yet.
 func (d *Dataset) remark(r *remarks, o Options) error {
 	for _, note := range r.notes {
 		d.Notes = append(d.Notes, d.Path+": "+note)
@@ -174,10 +174,10 @@ func (d *Dataset) count(q int32) (n int) {
 	return n
 }
 
-// judgeLabels refuses labels that are measurements, and warns of those that may be or
+// judgeLabels refuses labels that are measurements, and warns of labels that may be or
 // that may be numbers of examples.
 func (d *Dataset) judgeLabels(warn func(string, ...any)) error {
-	const usual = 20 // so many classes are no wonder, whatever they are called
+	const usual = 20 // classes that are no wonder, whatever their names
 	if d.N < fewExamples || len(d.Classes) <= usual {
 		return nil
 	}

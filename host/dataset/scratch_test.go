@@ -25,7 +25,8 @@ func TestSpill(t *testing.T) {
 	if err := os.WriteFile(words, []byte("c,n,m,t,class\n"+strings.Repeat(line, 30000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table := Options{Table: Table{Encode: &EncodeOptions{Missing: "indicator", Text: TextOptions{Columns: []string{"t"}}}}}
+	table := Options{Table: Table{Encode: &EncodeOptions{Missing: "indicator",
+		Text: TextOptions{Columns: []string{"t"}}}}}
 	cases := map[string]Options{words: table}
 	for _, name := range []string{"d.csv", "d.svm", "d.npz", "d.umab", "d.csv.gz"} {
 		path := filepath.Join(dir, name)
@@ -53,12 +54,11 @@ func TestSpill(t *testing.T) {
 				!reflect.DeepEqual(got.Encoding, want.Encoding) {
 				t.Errorf("%s, %s: other examples than in memory", path, storage)
 			}
-			got.Overwrite = true
 			steps := Steps{L2: true, Bias: true}
 			if err := want.Prepare(steps); err != nil {
 				t.Fatal(err)
 			}
-			if err := got.Prepare(steps); err != nil || !equalExamples(got.Examples, want.Examples) {
+			if err := got.Prepare(steps, InPlace); err != nil || !equalExamples(got.Examples, want.Examples) {
 				t.Errorf("%s, %s: prepared otherwise than in memory: %v", path, storage, err)
 			}
 			want.Close()

@@ -235,7 +235,8 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 		text := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(group), parquet.PageBufferSize(3000)))
 		options[write(name, text)] = Options{Table: Table{Ignore: []string{"note"}}}
 		options[filepath.Join(dir, name)+"?narrow"] = Options{Table: Table{Ignore: []string{"note"}}, Storage: "narrow"}
-		options[filepath.Join(dir, name)+"?note"] = Options{Table: Table{LabelColumn: "zclass", Encode: &EncodeOptions{}, IDColumn: "int"}}
+		options[filepath.Join(dir, name)+"?note"] = Options{Table: Table{LabelColumn: "zclass",
+			Encode: &EncodeOptions{}, IDColumn: "int"}}
 	}
 	small := string(writeParquet(t, rows[:3000], parquet.PageBufferSize(1))) // pages of one value
 	options[write("small.parquet", small)] = Options{Table: Table{Ignore: []string{"note"}}}
@@ -251,7 +252,8 @@ func moreShared(t *testing.T, dir string, options map[string]Options) {
 		t.Fatal(err)
 	}
 	options[arrays] = Options{Storage: "dense"}
-	options[filepath.Join(dir, "table.arff")+"?category"] = Options{Table: Table{LabelColumn: "d", Encode: &EncodeOptions{Categories: []string{"a"}}}}
+	options[filepath.Join(dir, "table.arff")+"?category"] = Options{Table: Table{LabelColumn: "d",
+		Encode: &EncodeOptions{Categories: []string{"a"}}}}
 }
 
 // writeShared writes an array of float64 and its labels.
@@ -503,8 +505,10 @@ func TestShareFaults(t *testing.T) {
 	sameFaults(t, "Parquet", write("bad.parquet", table), Options{Table: Table{Ignore: []string{"note"}}, MaxErrors: 5})
 	damaged := []byte(table)
 	damaged[len(damaged)/2] ^= 1
-	sameFaults(t, "damaged Parquet", write("damaged.parquet", string(damaged)), Options{Table: Table{Ignore: []string{"note"}}})
-	sameFaults(t, "cut Parquet", write("cut.parquet", table[:len(table)-9]), Options{Table: Table{Ignore: []string{"note"}}})
+	sameFaults(t, "damaged Parquet", write("damaged.parquet", string(damaged)),
+		Options{Table: Table{Ignore: []string{"note"}}})
+	sameFaults(t, "cut Parquet", write("cut.parquet", table[:len(table)-9]),
+		Options{Table: Table{Ignore: []string{"note"}}})
 	d := &Dataset{Examples: Examples{N: 5000, D: 12, X: make([]float32, 60000)}, Classes: []string{"1", "2"}}
 	for i := range d.X {
 		d.X[i] = float32(i%100) + 1

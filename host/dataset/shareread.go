@@ -141,7 +141,7 @@ func (b *builder) meet(err error) error {
 	return nil
 }
 
-// add enters what a rank has found, behind what those before it have.
+// add enters what a rank has found, behind what the ranks before it have.
 func (b *builder) add(f *found) error {
 	if b.notes == nil { // what readers note of examples they note of the first
 		b.notes = f.Notes
@@ -223,7 +223,7 @@ type stopped struct {
 	Ended bool     `json:"ended"` // reading has ended at the last of them
 }
 
-// agreeErrors returns the errors of all ranks as one process has them, as many as Options.MaxErrors wants. It takes
+// agreeErrors returns the errors of all ranks as one process has them, Options.MaxErrors at most. It takes
 // all ranks.
 func (b *builder) agreeErrors(err error) error {
 	if b.skip || b.most == 1 {
@@ -259,7 +259,7 @@ func (b *builder) agreeErrors(err error) error {
 	return all
 }
 
-// gather makes the labels of this rank's examples those of all; all ranks know the same names, each in its own
+// gather makes the labels of this rank's examples the labels of all; all ranks know the same names, each in its own
 // order.
 func (l *labels) gather(s *Share) error {
 	names, y := slices.Clone(l.names), l.y.flatten()

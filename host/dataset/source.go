@@ -33,7 +33,7 @@ type limits struct {
 	// bytes of the unpacked file) bytes.
 	dense, perByte int64
 	// whole is the largest file, unpacked, that is read into memory as a whole,
-	// as those of .npz and Parquet are that come packed or from a pipe.
+	// as .npz and Parquet are that come packed or from a pipe.
 	whole int64
 	// page is how many bytes a page of Parquet may unpack to, however few it has.
 	page int64
@@ -123,7 +123,7 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 	return s, func() { s.close(); f.Close(); task.End() }, nil
 }
 
-// unchanged says whether an open file is another than it was: somebody wrote to it, and what was read of it is neither
+// unchanged returns an error if an open file was written to since: what was read of it is neither
 // the old nor the new.
 func unchanged(f *os.File, was fs.FileInfo) error {
 	is, err := f.Stat()
@@ -290,7 +290,7 @@ func (s *source) errorfAt(at int, format string, args ...any) error {
 }
 
 // errorAt returns an error that begins with the file, the line and the column,
-// those that are not 0.
+// unless these are 0.
 func (s *source) errorAt(line, column int, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	switch {

@@ -90,8 +90,8 @@ func TestPreparationOfSparseEqualsDense(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !prepared.Sparse() || prepared.Stored() != sparse.Stored()+map[bool]int{true: n}[s.Bias] {
-					t.Fatalf("%s: %d values stored of %d", what, prepared.Stored(), sparse.Stored())
+				if !prepared.Sparse() || prepared.Size() != sparse.Size()+map[bool]int{true: n}[s.Bias] {
+					t.Fatalf("%s: %d values stored of %d", what, prepared.Size(), sparse.Size())
 				}
 				sameExamples(t, what, prepared, wanted)
 			}

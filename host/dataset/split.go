@@ -21,7 +21,7 @@ const splitStream = 0x73706c6974
 // SplitFractions divides d at random into parts that have the given fractions of
 // its examples, each above 0, together at most 1 (what is missing to 1 is left
 // out). The sizes are rounded by largest remainder, then it is SplitCounts.
-func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, error) {
+func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory) ([]*Dataset, error) {
 	sum := 0.0
 	for k, f := range fractions {
 		if !(f > 0 && f <= 1) {
@@ -55,7 +55,7 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 		counts[most]++
 		remainders[most]--
 	}
-	return SplitCounts(d, counts[:len(fractions)], seed)
+	return SplitCounts(d, counts[:len(fractions)], seed, how...)
 }
 
 // SplitCounts divides d at random into parts of the given numbers of examples,
@@ -67,10 +67,10 @@ func SplitFractions(d *Dataset, fractions []float64, seed uint64) ([]*Dataset, e
 // the sizes of the parts allow. Data without labels count as one class. Within a
 // part, examples keep the order of the file. Each part has all of d's classes,
 // also those of which it has no example, and d's preparation, feature names,
-// label column and path; it shares no memory with d, which d.Overwrite may leave without its examples. Where ranks
+// label column and path; it shares no memory with d, which InPlace may leave without its examples. Where ranks
 // share d, they share parts that are not small, and all of them call it. The error is about counts that d does not
 // have, or a part without any example.
-func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
+func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
 	if err := d.Share.Agree(d.check(context.Background())); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64) ([]*Dataset, error) {
 			}
 		}
 	}
-	split[last], err = d.pick(examples[last], d.Overwrite)
+	split[last], err = d.pick(examples[last], slices.Contains(how, InPlace))
 	return split, err
 }
 
@@ -182,7 +182,7 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
 		Found: Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format}, Prepared: d.Prepared,
-		Encoding: d.Encoding,
+		Encoding: d.Encoding, narrow: d.narrow,
 	}
 	if d.Y != nil {
 		p.Y = make([]int32, len(examples))

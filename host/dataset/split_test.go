@@ -12,7 +12,8 @@ import (
 // numbered returns n examples whose first feature is their number, of classes of
 // the given sizes in random order.
 func numbered(rng *rand.Rand, sizes ...int) *Dataset {
-	d := &Dataset{Features: []string{"number", "zero", "one"}, Found: Found{Label: "kind", LabelColumn: 2, Path: "d.csv", Notes: []string{"read"}}}
+	d := &Dataset{Features: []string{"number", "zero", "one"},
+		Found: Found{Label: "kind", LabelColumn: 2, Path: "d.csv", Notes: []string{"read"}}}
 	for q, size := range sizes {
 		d.Classes = append(d.Classes, string(rune('a'+q)))
 		for range size {
@@ -158,8 +159,7 @@ func TestSplitOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := d.X
-	d.Overwrite = true
-	parts, err := SplitCounts(d, []int{20, Rest, 10}, 3)
+	parts, err := SplitCounts(d, []int{20, Rest, 10}, 3, InPlace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,8 +173,7 @@ func TestSplitOver(t *testing.T) {
 	}
 
 	file := stored(t, numbered(rand.New(rand.NewPCG(5, 5)), 70, 30, 21), Options{}) // which has to be closed yet
-	file.Overwrite = true
-	if parts, err = SplitCounts(file, []int{20, Rest, 10}, 3); err != nil {
+	if parts, err = SplitCounts(file, []int{20, Rest, 10}, 3, InPlace); err != nil {
 		t.Fatal(err)
 	}
 	for k, p := range parts {

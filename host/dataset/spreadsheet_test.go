@@ -39,7 +39,8 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		remark     string // "" if there is none, or the beginning of an error
 	}{
 		{"pandas, columns without names, labels that are integers", "0,1,2,y\n" + integers, Options{}, 30, 3, "0 1 2", fmt.Sprintf(header, "0,1,2,y")},
-		{"the same, label first", "y,0,1\n0,1,2\n1,2,3\n", Options{Table: Table{LabelColumn: "first"}}, 2, 2, "0 1", fmt.Sprintf(header, "y,0,1")},
+		{"the same, label first", "y,0,1\n0,1,2\n1,2,3\n", Options{Table: Table{LabelColumn: "first"}}, 2, 2,
+			"0 1", fmt.Sprintf(header, "y,0,1")},
 		{"the same, semicolons", "0;1;class\n1;2;5\n1;2;6\n", Options{}, 2, 2, "0 1", fmt.Sprintf(header, "0,1,class")},
 		{"pandas, columns without names, labels that are words", "0,1,2,label\n" + words, Options{}, 30, 3, "0 1 2", fmt.Sprintf(header, "0,1,2,label")},
 		{"pandas, columns without names, with index", ",0,1,2,label\n" + indexed(0, words), Options{}, 30, 3, "0 1 2", "f: column 1 has no name and numbers the examples; it is left out"},
@@ -56,7 +57,9 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"pandas, index without a header", indexed(0, words), Options{}, 30, 4, "", "f: column 1 numbers the examples and is taken as a feature; if it is an index, leave it out (--ignore-columns 1)"},
 		{"pandas, index with a name", "id,a,b,c,label\n" + indexed(0, words), Options{}, 30, 4, "id a b c", "f: column 1 (id) numbers the examples and is taken as a feature"},
 		{"pandas, no labels", "0,1,2\n" + strings.ReplaceAll(strings.ReplaceAll(words, ",p", ""), ",q", ""), Options{NoLabels: true}, 31, 3, "", maybe},
-		{"the same, said to be a header", "0,1,2\n" + strings.ReplaceAll(strings.ReplaceAll(words, ",p", ""), ",q", ""), Options{NoLabels: true, Table: Table{Header: "yes"}}, 30, 3, "0 1 2", ""},
+		{"the same, said to be a header",
+			"0,1,2\n" + strings.ReplaceAll(strings.ReplaceAll(words, ",p", ""), ",q", ""), Options{NoLabels: true,
+				Table: Table{Header: "yes"}}, 30, 3, "0 1 2", ""},
 		{"the same, the names of a model", "0,1,2\n4,5,6\n", Options{NoLabels: true, FeatureNames: []string{"2", "0", "1"}}, 1, 3, "2 0 1", ""},
 		{"pandas, all columns without names", "0,1,2,3\n" + strings.ReplaceAll(integers, ",0\n", ",5\n"), Options{}, 31, 3, "", maybe},
 		{"the same, said to be none", "0,1,2,3\n" + integers, Options{Table: Table{Header: "no"}}, 31, 3, "", ""},

@@ -33,7 +33,7 @@ func (d *Dataset) DefaultSteps() string {
 // takes.
 type Steps struct {
 	Standardize bool // columns to mean 0 and variance 1
-	MaxAbs      bool // columns to a largest absolute value of 1, but those of texts; not with Standardize
+	MaxAbs      bool // columns to a largest absolute value of 1, except for texts; not with Standardize
 	Bias        bool // a last column of value 1
 	L2          bool // rows, the bias with them, to length 1
 }

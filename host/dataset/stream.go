@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 )
 
@@ -11,7 +12,7 @@ import (
 // there are: CSV or LIBSVM, plain or packed, from a file or a pipe.
 type Stream struct {
 	// First is the first block, which Next gives too. All blocks have its width, storage,
-	// feature names and classes: those of Options, or those that it has itself.
+	// feature names and classes: the ones in Options, or its own.
 	First *Dataset
 
 	next func() (*Dataset, error, bool)
@@ -19,8 +20,8 @@ type Stream struct {
 	read bool // First is given
 }
 
-// errStopped ends a reader whose blocks nobody wants any more.
-var errStopped = errors.New("nobody reads on")
+// errStopped ends a reader whose stream is closed.
+var errStopped = errors.New("the stream is closed")
 
 // OpenStream opens a stream of the examples of files, one behind the other, and reads its first
 // block: 16 times a mebibyte of values, or 65536 examples of few. The caller closes it; name stands
@@ -30,7 +31,7 @@ var errStopped = errors.New("nobody reads on")
 func OpenStream(ctx context.Context, name string, paths []string, o Options) (*Stream, error) {
 	switch {
 	case o.Labels != "" || o.NoLabels:
-		return nil, fmt.Errorf("%s: asked for a stream without labels or with those of another file, "+
+		return nil, fmt.Errorf("%s: asked for a stream without labels or with labels of another file, "+
 			"wanted them beside the features", name)
 	case o.check() != nil:
 		return nil, o.check()
@@ -67,7 +68,7 @@ type blockState struct {
 	leading bool // the first column is left out
 }
 
-// openStream reads the first of the blocks, of which an error is the last.
+// openStream reads the first block. An error ends the blocks.
 func openStream(blocks iter.Seq2[*Dataset, error]) (*Stream, error) {
 	s := &Stream{}
 	s.next, s.stop = iter.Pull2(blocks)
@@ -80,13 +81,16 @@ func openStream(blocks iter.Seq2[*Dataset, error]) (*Stream, error) {
 	return s, nil
 }
 
-// Next returns the next block, which becomes the caller's; nil after the last.
+// Next returns the next block, which becomes the caller's; io.EOF after the last.
 func (s *Stream) Next() (*Dataset, error) {
 	if !s.read {
 		s.read = true
 		return s.First, nil
 	}
-	d, err, _ := s.next()
+	d, err, more := s.next()
+	if !more {
+		return nil, io.EOF
+	}
 	return d, err
 }
 
@@ -138,7 +142,9 @@ func (state *blockState) read(s *source, o Options, yield func(*Dataset, error) 
 		}
 		return s.ctx.Err()
 	}
-	_, err = f.read(s, o)
+	if _, err = f.read(s, o); errors.Is(err, errGivenAway) {
+		return nil
+	}
 	return err
 }
 

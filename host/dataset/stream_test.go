@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"slices"
@@ -72,11 +73,11 @@ func TestStream(t *testing.T) {
 		at, blocks := 0, 0
 		for ; ; blocks++ {
 			d, err := s.Next()
+			if err == io.EOF {
+				break
+			}
 			if err != nil {
 				t.Fatal(err)
-			}
-			if d == nil {
-				break
 			}
 			part := want.Part(at, at+d.N)
 			equal := d.D == part.D && slices.Equal(d.X, part.X) && slices.Equal(d.Columns, part.Columns) &&
@@ -113,8 +114,7 @@ func TestStreamRefuses(t *testing.T) {
 	} {
 		s, err := streamOf(t, "f", c.text, c.o)
 		for err == nil {
-			var d *Dataset
-			if d, err = s.Next(); d == nil && err == nil {
+			if _, err = s.Next(); err == io.EOF {
 				t.Fatalf("%s: found no error", c.said)
 			}
 		}

@@ -18,9 +18,9 @@ import (
 // the text has the term, times 1 + ln((1 + n)/(1 + m)) where m of n examples have it, and then each example's values
 // of the column divided by their length. Words are two and more letters, digits and low lines in a row, in lower case.
 type TextOptions struct {
-	// Columns are those of text, by name or position as in Options.LabelColumn.
+	// Columns are the columns of text, by name or position as in Options.LabelColumn.
 	Columns []string
-	// Features is the most terms that a column's vocabulary has, those of which the texts have most; 0 means
+	// Features is the most terms that a column's vocabulary has: the commonest ones; 0 means
 	// DefaultTextFeatures.
 	Features int
 	// MinExamples is how many examples have to have a term; 0 means DefaultTextMinExamples.
@@ -239,7 +239,7 @@ func first(list []int32, n int, compare func(a, b int32) int) []int32 {
 	}
 }
 
-// weigh appends the features of a text, of which marks are the terms and values how often it has them, if goes knows
+// weigh appends the features of a text, with its terms in marks and their counts in values, if goes knows
 // them; idf are those of the features from first on. Products and quotients of float64 become the nearest float32.
 func (s *cells) weigh(row []entry, marks []int32, values []float32, goes []int32, idf []float32, first int32) []entry {
 	s.weights = s.weights[:0]

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -171,7 +172,8 @@ func TestTextBesideOthers(t *testing.T) {
 		{withText(TextOptions{Columns: []string{"said"}, MinExamples: 9}), reviews, "has no word that 9 or more examples have"},
 		{withText(TextOptions{Columns: []string{"told"}}), reviews, `wanted a text "told"`},
 		{withText(TextOptions{Columns: []string{"class"}}), reviews, "asked for as a text, among the columns that are no features"},
-		{Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"2"}, Text: TextOptions{Columns: []string{"said"}}}}}, reviews,
+		{Options{Table: Table{Encode: &EncodeOptions{Categories: []string{"2"},
+			Text: TextOptions{Columns: []string{"said"}}}}}, reviews,
 			"asked for as a category, among the texts"},
 		{withText(TextOptions{Words: 9}), reviews, "asked for 9 words of a term, wanted 0 (as usual) to 5"},
 	} {
@@ -226,11 +228,11 @@ func TestTextStream(t *testing.T) {
 	n := 0
 	for {
 		d, err := s.Next()
+		if err == io.EOF {
+			break
+		}
 		if err != nil {
 			t.Fatal(err)
-		}
-		if d == nil {
-			break
 		}
 		if n += d.N; !d.Sparse() || d.D != s.First.D {
 			t.Errorf("a block of %d features, dense or not as the first of %d", d.D, s.First.D)

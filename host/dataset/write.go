@@ -97,7 +97,7 @@ func writingOf(path string, f format, d *Dataset) progress.Work {
 	if isTextFormat(f) {
 		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
 	}
-	stored, each := d.Stored(), 4
+	stored, each := d.Size(), 4
 	switch {
 	case d.Sparse():
 		each = 8 // with its column

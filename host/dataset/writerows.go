@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // rowsOf is WriteOptions.Rows.
@@ -20,8 +21,8 @@ const rowsBlock = 1 << 20
 // checkShape refuses to write made rows of d at path.
 func (d *Dataset) checkShape(path string, f format) error {
 	if d.X != nil || d.Sparse() || d.N < 1 || d.D < 1 || f.name != "binary" {
-		return fmt.Errorf("%s: asked to write made rows of %d×%d examples, of which %d values are there, as %s, wanted a "+
-			"binary file (.umab) of dense examples that are made alone", path, d.N, d.D, d.Stored(), f.name)
+		return fmt.Errorf("%s: asked to write made rows of %d×%d examples with %d values in memory as %s, wanted a "+
+			"binary file (.umab) of dense examples that are made alone", path, d.N, d.D, d.Size(), f.name)
 	}
 	if memory.Product(d.N, d.D, 4) > math.MaxInt64/2 {
 		return fmt.Errorf("%s: %d examples × %d columns are beyond the address space", path, d.N, d.D)
@@ -51,7 +52,7 @@ func (d *Dataset) eachBlock(ctx context.Context, rows rowsOf, f func(first int, 
 	return nil
 }
 
-// hashMade is hash of made rows, each value of which has to be finite.
+// hashMade is hash of made rows. Each value must be finite.
 func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 	sums, h := d.blockSums(), newHasher()
 	raw := bytesOf(sums)
@@ -85,7 +86,7 @@ func (d *Dataset) hashMade(ctx context.Context, rows rowsOf) (string, error) {
 }
 
 // Rows gives the examples that Apply would return, of dense ones, to WriteOptions.Rows: of Width() columns, and
-// without a copy of all of them. The errors are those of Apply.
+// without a copy of all of them. Errors are as of Apply.
 func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, error) {
 	if err := p.checkFor(e); err != nil {
 		return nil, err
@@ -95,14 +96,14 @@ func (p *Preparation) Rows(e Examples) (func(dst []float32, first int) error, er
 	}
 	return func(dst []float32, first int) error {
 		n := len(dst) / p.Width()
-		return p.rows(Examples{N: n, D: p.Width(), X: dst}, e.X[first*e.D:(first+n)*e.D], first, false)
+		return p.rows(Examples{N: n, D: p.Width(), X: dst}, nil, e.X[first*e.D:(first+n)*e.D], first, false)
 	}, nil
 }
 
-// rows makes out, dense, with its Narrow if it has one, of the raw examples that lie one behind the other in raw;
-// first is the number of the first of them. If raw lies in a mapped file, or is lost, its pages are given back as they
-// are read.
-func (p *Preparation) rows(out Examples, raw []float32, first int, lost bool) error {
+// rows makes out, dense, and enters codes unless they are nil, of the raw examples in raw, which lie one
+// behind the other; first is the number of the first of them. If raw lies in a mapped file, or is lost, its
+// pages are given back as they are read.
+func (p *Preparation) rows(out Examples, codes *store.Codes, raw []float32, first int, lost bool) error {
 	parts := parallel.Workers(out.N, 64)
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
 	parallel.Cut(out.N, parts, func(part, from, to int) {
@@ -122,9 +123,9 @@ func (p *Preparation) rows(out Examples, raw []float32, first int, lost bool) er
 			if j := firstNotFinite(some); j >= 0 {
 				bad[part] = i*out.D + j + 1
 			}
-			if out.Narrow != nil {
+			if codes != nil {
 				for k, r := range scale {
-					out.Narrow.enter(first+i+k, out.D, src(k), r)
+					codes.Enter(first+i+k, out.D, src(k), r)
 				}
 			}
 			read.upTo((i + len(scale)) * p.D)

@@ -54,7 +54,7 @@ func TestWriteRows(t *testing.T) {
 	}{
 		"example 2, column 2 is +Inf":   {"x.umab", shape, bad},
 		"wanted a binary file (.umab)":  {"x.csv", shape, fine},
-		"of which 3 values are there":   {"x.umab", &Dataset{Examples: Examples{N: 1, D: 3, X: make([]float32, 3)}}, fine},
+		"with 3 values in memory":       {"x.umab", &Dataset{Examples: Examples{N: 1, D: 3, X: make([]float32, 3)}}, fine},
 		"1 labels for 2 examples":       {"x.umab", &Dataset{Examples: Examples{N: 2, D: 3}, Y: []int32{0}}, fine},
 		"beyond the address space":      {"x.umab", &Dataset{Examples: Examples{N: math.MaxInt / 8, D: 3}}, fine},
 		"asked to write made rows of 0": {"x.umab", &Dataset{Examples: Examples{D: 3}}, fine},

@@ -20,5 +20,5 @@
 // package enginetest asks many more.
 //
 // Class sums are integers, so those of several data sets may be added, wherever these live;
-// [UpdateVector] and [Norms] turn class sums into update vectors.
+// [UpdateVector] turns class sums into update vectors.
 package engine

@@ -73,7 +73,7 @@ func ExampleEvaluator() {
 	defer r.Close()
 	right, wrong := float32(math.Log(0.75)), float32(math.Log(0.25))
 	noisy := engine.Targets{Values: []float32{right, wrong, wrong, right}, Row: []int32{0, 1, 1, 1}}
-	if err := r.Aim(noisy); err != nil {
+	if err := r.SetTargets(noisy); err != nil {
 		log.Fatal(err)
 	}
 	sums := make([]int64, 2*2)

@@ -14,7 +14,8 @@ import (
 // MaxAbs returns the largest absolute value of x. Of the largest of several data sets,
 // numerics.NewFixedPoint makes one fixed-point format for them all. Errors: ErrShape, and
 // ErrValue for the first value that is not finite.
-func MaxAbs(x dataset.Examples) (float32, error) {
+func MaxAbs(rows dataset.Rows) (float32, error) {
+	x := rows.Stored()
 	if err := x.Check(); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrShape, err)
 	}
@@ -76,20 +77,5 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 			acc = numerics.FMA(b, float32(sums[k*d+j]), acc)
 		}
 		dst[j] = acc * u
-	}
-}
-
-// Norms writes ‖z_pq‖² of one region p to dst[q], Q values (clause 6). sums is Γ[p], Q×d
-// row-major, inv B = float32(C⁻¹), Q×Q row-major, f the format of the sums. It panics if
-// sizes do not agree. Cells.Norms gives the same bits for regions that are not empty.
-func Norms(dst []float32, sums []int64, inv []float32, f numerics.FixedPoint) {
-	q := len(dst)
-	if len(inv) != q*q || q > 0 && len(sums)%q != 0 {
-		panic(fmt.Sprintf("norms: %d class sums and an inverse of %d values for %d classes", len(sums), len(inv), q))
-	}
-	z := make([]float32, len(sums)/max(1, q))
-	for c := range dst {
-		UpdateVector(z, sums, inv[c*q:(c+1)*q], f)
-		dst[c] = numerics.Dot(z, z)
 	}
 }

@@ -8,7 +8,8 @@ import (
 
 // Predict returns the class of each example by the weights w (clauses 1 and 4). The
 // examples are prepared as those that w was trained on. Errors: those of Load and Rescore.
-func Predict(e Engine, w Weights, x dataset.Examples) (classes []int32, err error) {
+func Predict(e Engine, w Weights, rows dataset.Rows) (classes []int32, err error) {
+	x := rows.Stored()
 	classes = make([]int32, x.N)
 	err = score(e, w, x, func(r Scorer) error { return r.Predict(classes) })
 	return classes, err
@@ -16,7 +17,8 @@ func Predict(e Engine, w Weights, x dataset.Examples) (classes []int32, err erro
 
 // Scores returns the score of each example for each class, x.N×w.Q row-major (clause 1).
 // Otherwise it is Predict.
-func Scores(e Engine, w Weights, x dataset.Examples) (scores []float32, err error) {
+func Scores(e Engine, w Weights, rows dataset.Rows) (scores []float32, err error) {
+	x := rows.Stored()
 	scores = make([]float32, x.N*w.Q)
 	err = score(e, w, x, func(r Scorer) error { return r.Scores(scores, 0, x.N) })
 	return scores, err
@@ -38,7 +40,7 @@ func Predicted(scores []float32, q int) []int32 {
 }
 
 // score scores examples for all classes and hands them to read.
-func score(e Engine, w Weights, x dataset.Examples, read func(Scorer) error) (err error) {
+func score(e Engine, w Weights, x dataset.Stored, read func(Scorer) error) (err error) {
 	if x.N == 0 {
 		return nil
 	}

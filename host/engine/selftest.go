@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // The known answers, in the order of selfTest's questions, little-endian. A test compares
@@ -57,26 +58,25 @@ func SelfTest(e Engine) error {
 // the same in float32, by then known to be right.
 func selfTestNarrow(e Engine, width int) error {
 	_, y, w, inv := selfTestProblem()
-	x := dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD), Narrow: &dataset.Narrow{
-		Least: -3, Map: make([]float32, 2*selfTestD), Unit: make([]float32, selfTestN),
-	}}
+	x := dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD)}
+	codes := &store.Codes{Least: -3, Map: make([]float32, 2*selfTestD), Unit: make([]float32, selfTestN)}
 	if width == 1 {
-		x.Narrow.Codes8 = make([]uint8, len(x.X))
+		codes.Bytes = make([]uint8, len(x.X))
 	} else {
-		x.Narrow.Codes16 = make([]uint16, len(x.X))
+		codes.Halves = make([]uint16, len(x.X))
 	}
-	copy(x.Narrow.Map, w.W) // full mantissas
+	copy(codes.Map, w.W) // full mantissas
 	for i := range x.N {
-		x.Narrow.Unit[i] = w.W[i] + 1
+		codes.Unit[i] = w.W[i] + 1
 		for j := range x.D {
 			code := uint16(i*x.D+j) * 40503 // Knuth's multiplicative hash
 			if width == 1 {
 				code >>= 8
-				x.Narrow.Codes8[i*x.D+j] = uint8(code)
+				codes.Bytes[i*x.D+j] = uint8(code)
 			} else {
-				x.Narrow.Codes16[i*x.D+j] = code
+				codes.Halves[i*x.D+j] = code
 			}
-			x.Row(i)[j] = numerics.FMA(float32(code)+x.Narrow.Least, x.Narrow.Map[j], x.Narrow.Map[x.D+j]) * x.Narrow.Unit[i]
+			x.Row(i)[j] = numerics.FMA(float32(code)+codes.Least, codes.Map[j], codes.Map[x.D+j]) * codes.Unit[i]
 		}
 	}
 	type answer struct {
@@ -84,16 +84,15 @@ func selfTestNarrow(e Engine, width int) error {
 		bits []byte
 	}
 	var known []answer
-	plain := x
-	plain.Narrow = nil
-	err := askSelfTest(e, plain, y, w, inv, func(op string, got []byte, _ int) error {
+	err := askSelfTest(e, x, y, w, inv, func(op string, got []byte, _ int) error {
 		known = append(known, answer{op, got})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return askSelfTest(e, x, y, w, inv, func(op string, got []byte, size int) error {
+	narrow := dataset.Stored{Examples: x, At: &store.Store{Codes: codes}}
+	return askSelfTest(e, narrow, y, w, inv, func(op string, got []byte, size int) error {
 		want := known[0]
 		known = known[1:]
 		for i := 0; i < len(got); i += size {
@@ -121,9 +120,10 @@ func selfTest(e Engine, judge func(op string, got []byte, width int) error) erro
 }
 
 func askSelfTest(
-	e Engine, x dataset.Examples, y []int32, w Weights, inv []float32,
+	e Engine, rows dataset.Rows, y []int32, w Weights, inv []float32,
 	judge func(op string, got []byte, width int) error,
 ) (err error) {
+	x := rows.Stored()
 	r, err := e.LoadCells(x, y, selfTestQ, numerics.FixedPoint{})
 	if err != nil {
 		return err

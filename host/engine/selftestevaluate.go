@@ -12,8 +12,9 @@ import (
 // weights so large that examples are refused, for noisy labels y and for soft labels, and
 // weighted sums.
 func askEvaluations(
-	e Engine, x dataset.Examples, y []int32, w Weights, judge func(op string, got []byte, width int) error,
+	e Engine, rows dataset.Rows, y []int32, w Weights, judge func(op string, got []byte, width int) error,
 ) (err error) {
+	x := rows.Stored()
 	r, err := e.LoadEvaluator(x, w.Q, numerics.FixedPoint{})
 	if err != nil {
 		return err
@@ -34,7 +35,7 @@ func askEvaluations(
 	var found Evaluation
 	evaluate := func(w Weights, t Targets) func() error {
 		return func() (err error) {
-			if err := r.Aim(t); err != nil {
+			if err := r.SetTargets(t); err != nil {
 				return err
 			}
 			found, err = r.Evaluate(sums, w)

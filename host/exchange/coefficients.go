@@ -28,7 +28,7 @@ const Imported = "imported"
 // none). Numbers are rounded to float32. temperature is the model's (Meta.Temperature): 1 gives the probabilities
 // of logistic regression of the softmax kind; 0 none.
 //
-// Errors say what was found and wanted of which array, and which version of tool wrote the model is Meta's.
+// Errors name the array with its shape and the wanted one. Meta tells the version of tool.
 func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool string) (*model.Model, error) {
 	a, err := openArrays(r, size)
 	if err != nil {

@@ -75,7 +75,7 @@ type matrix struct {
 	row  func(i int) any
 }
 
-// sparseRow is a landmark of which only what is not 0 is stored.
+// sparseRow is a landmark that stores its nonzero values alone.
 type sparseRow struct {
 	Columns []int32   `json:"columns"` // from 0, increasing
 	Values  []float32 `json:"values"`

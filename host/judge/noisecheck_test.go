@@ -18,7 +18,7 @@ import (
 func TestCheckNoise(t *testing.T) {
 	data, right, truth := noisyDigits()
 	params := softmax.Defaults()
-	params.L2 = "0.001"
+	params.L2 = softmax.L2(0.001)
 	o := host.Options{Engine: simd.New(), Learner: params, Preparation: "standardize,bias,l2"}
 	out := func(noise *confusion.Matrix) *judge.HeldOut {
 		return must(outoffold.Scores(context.Background(), data, noise, o, 3))

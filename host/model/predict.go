@@ -112,7 +112,7 @@ func (m *Model) blocks(
 	}
 	each := x.D
 	if x.Sparse() {
-		each = x.Stored() / max(1, x.N)
+		each = x.Size() / max(1, x.N)
 	}
 	rows := max(1, predictedValues/max(1, each))
 	for from := 0; from < x.N; from += rows {

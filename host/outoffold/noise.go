@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -22,10 +23,10 @@ type NoiseMethod string
 // The methods.
 const (
 	NoNoise         NoiseMethod = "identity"        // labels are right
-	ConfidentJoint  NoiseMethod = "confident-joint" // confusion.ConfidentJoint
-	AnchorPoints    NoiseMethod = "anchors"         // confusion.Anchors
+	ConfidentJoint  NoiseMethod = "confident-joint" // estimate.ConfidentJoint
+	AnchorPoints    NoiseMethod = "anchors"         // estimate.Anchors
 	JointLikelihood NoiseMethod = "em"              // softmax learns it together with a model
-	CleanCounts     NoiseMethod = "clean"           // confusion.FromLabels alone
+	CleanCounts     NoiseMethod = "clean"           // estimate.FromLabels alone
 	AutoNoise       NoiseMethod = "auto"            // a contest
 )
 
@@ -71,7 +72,7 @@ func (c NoiseCandidate) Lead() string {
 
 // Noise is what EstimateNoise has found.
 type Noise struct {
-	*confusion.Estimate
+	*estimate.Estimate
 	Chosen     NoiseMethod      // Method, or the one that won
 	Candidates []NoiseCandidate // of AutoNoise
 }
@@ -102,7 +103,7 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 		return nil, fmt.Errorf("estimate noise: found method %q, wanted one of %v", o.Method, NoiseMethods)
 	case o.Annotations != nil:
 		return nil, errors.New("estimate noise: found annotations, wanted one label of each example; " +
-			"confusion.FromCrowd finds the matrices of annotators")
+			"crowd.Fit finds the matrices of annotators")
 	case len(data.Y) != data.N:
 		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples",
 			len(data.Y), data.N)
@@ -148,12 +149,12 @@ func countClean(data *dataset.Dataset, all []int32) (counts []float64, err error
 	if right == nil {
 		return nil, nil
 	}
-	return confusion.CountLabels(len(data.Classes), noisy, right)
+	return estimate.CountLabels(len(data.Classes), noisy, right)
 }
 
 // JoinClean returns the posterior of C where found is the prior and the counts of examples whose true
 // class is known, right[i] of data's example i, -1 where it is not, are the evidence.
-func JoinClean(data *dataset.Dataset, right []int32, found *confusion.Estimate) (*confusion.Estimate, error) {
+func JoinClean(data *dataset.Dataset, right []int32, found *estimate.Estimate) (*estimate.Estimate, error) {
 	counts, err := countClean(data, right)
 	if err != nil || counts == nil {
 		return found, err
@@ -162,9 +163,9 @@ func JoinClean(data *dataset.Dataset, right []int32, found *confusion.Estimate) 
 }
 
 // by estimates by one method, joined by the counts of known classes.
-func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*confusion.Estimate, error) {
+func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.Estimate, error) {
 	if method == CleanCounts {
-		return confusion.FromCounts(e.data.Classes, e.counts, nil)
+		return estimate.FromCounts(e.data.Classes, e.counts, nil)
 	}
 	found, err := e.alone(ctx, method)
 	if err != nil || e.counts == nil || method == NoNoise && e.Method == NoNoise {
@@ -174,8 +175,8 @@ func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*confusion
 }
 
 // join makes an estimate the prior of the counts.
-func join(classes []string, counts []float64, found *confusion.Estimate) (*confusion.Estimate, error) {
-	joined, err := confusion.FromCounts(classes, counts, &found.Matrix)
+func join(classes []string, counts []float64, found *estimate.Estimate) (*estimate.Estimate, error) {
+	joined, err := estimate.FromCounts(classes, counts, &found.Matrix)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func join(classes []string, counts []float64, found *confusion.Estimate) (*confu
 }
 
 // alone estimates from noisy labels.
-func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confusion.Estimate, error) {
+func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*estimate.Estimate, error) {
 	classes := e.data.Classes
 	switch method {
 	case NoNoise:
@@ -195,7 +196,7 @@ func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confus
 			return nil, err
 		}
 		m.Error = make([]float64, len(m.P))
-		return &confusion.Estimate{Matrix: *m, Method: "identity",
+		return &estimate.Estimate{Matrix: *m, Method: "identity",
 			Assumes: "labels are right"}, nil
 	case JointLikelihood:
 		return e.jointLikelihood(ctx)
@@ -205,10 +206,10 @@ func (e *noiseEstimator) alone(ctx context.Context, method NoiseMethod) (*confus
 		return nil, err
 	}
 	if method == AnchorPoints {
-		return confusion.Anchors(classes, e.data.N, confusion.RowsOf(p))
+		return estimate.Anchors(classes, e.data.N, estimate.RowsOf(p))
 	}
-	found, _, err := confusion.ConfidentJoint(classes, e.data.Y, confusion.RowsOf(p),
-		confusion.ConfidentOptions{HeldOut: true})
+	found, _, err := estimate.ConfidentJoint(classes, e.data.Y, estimate.RowsOf(p),
+		estimate.ConfidentOptions{HeldOut: true})
 	return found, err
 }
 
@@ -226,7 +227,7 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 
 // jointLikelihood learns C together with a model. It begins with what the known classes say: from
 // the identity it does not find its way where few examples of many features have much noise.
-func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estimate, error) {
+func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimate, error) {
 	p := softmax.Defaults()
 	p.LearnConfusion = true
 	o := e.Options
@@ -234,7 +235,7 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estima
 	o.Watch = host.Watch{Note: e.Watch.Note}
 	var begin *confusion.Matrix
 	if e.counts != nil {
-		known, err := confusion.FromCounts(e.data.Classes, e.counts, nil)
+		known, err := estimate.FromCounts(e.data.Classes, e.counts, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -249,7 +250,7 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*confusion.Estima
 	if err != nil {
 		return nil, fmt.Errorf("joint likelihood: %w", err)
 	}
-	found, err := confusion.NewEstimate(e.data.Classes, trained.Run.Noise)
+	found, err := estimate.FromLearned(e.data.Classes, trained.Run.Noise)
 	if err != nil {
 		return nil, fmt.Errorf("joint likelihood: %w", err)
 	}
@@ -268,7 +269,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 	}
 	byClean := known >= LeastClean
 	won := &Noise{}
-	var chosen *confusion.Estimate
+	var chosen *estimate.Estimate
 	var base []float64
 	most := math.Inf(-1)
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "estimating C", Unit: "method", Total: int64(len(methods))})
@@ -282,7 +283,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 		c := NoiseCandidate{Method: method}
 		better := false
 		if byClean {
-			c.Loss = confusion.PriorLoss(e.counts, &found.Matrix)
+			c.Loss = estimate.PriorLoss(e.counts, &found.Matrix)
 			if k > 0 {
 				c.Ahead = won.Candidates[0].Loss - c.Loss
 			}
@@ -325,7 +326,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 // losses returns -log P(noisy label) of each example, by a model that has not seen it and the
 // matrix that it was trained with.
 func (e *noiseEstimator) losses(
-	ctx context.Context, method NoiseMethod, found *confusion.Estimate,
+	ctx context.Context, method NoiseMethod, found *estimate.Estimate,
 ) ([]float64, error) {
 	var held *judge.HeldOut
 	noise := &found.Matrix

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
@@ -109,7 +110,7 @@ func TestEstimateNoiseRefuses(t *testing.T) {
 		`found method "best"`:               {Method: "best"},
 		"found 3 true classes":              {Right: known[:3]},
 		"whose true class is known, wanted": {Method: outoffold.CleanCounts},
-		"found annotations":                 {Options: host.Options{Annotations: &confusion.Annotations{}}},
+		"found annotations":                 {Options: host.Options{Annotations: &crowd.Annotations{}}},
 	} {
 		o.Engine = simd.New()
 		if _, err := outoffold.EstimateNoise(t.Context(), data, o); err == nil || !strings.Contains(err.Error(), want) {

@@ -96,7 +96,7 @@ func newHeldOut(data *dataset.Dataset, o host.Options, folds int) (*dataset.Data
 		y = o.Annotations.Votes(o.Seed)
 	}
 	switch {
-	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "":
+	case o.From != nil || o.Resume != nil || o.Checkpoint.Path != "" || o.HoldOut > 0:
 		return nil, nil, errors.New("out of fold: found a model to begin with or a checkpoint, wanted neither: " +
 			"they may have seen all examples")
 	case folds < 2 || folds > judge.MostFolds || folds > data.N:
@@ -141,7 +141,6 @@ func part(
 	some, release, err := judge.Keep(data.Examples, data.Y, fit)
 	without := *data
 	without.Examples, without.Y, without.SHA256 = some.X, some.Y, ""
-	without.Overwrite = true // it is a copy
 	return &without, fit, rest, release, err
 }
 
@@ -157,6 +156,7 @@ func train(
 	if o.Annotations != nil {
 		o.Annotations = o.Annotations.Pick(fit)
 	}
+	o.Memory = append(slices.Clone(o.Memory), dataset.InPlace) // the part is a copy
 	m, err := host.Train(ctx, without, noise, o)
 	if err != nil {
 		return nil, err
@@ -271,7 +271,11 @@ func trainAll(
 	if err != nil {
 		return nil, err
 	}
-	weights, preparation, err := host.TrainAll(ctx, without, noise, all)
+	own := slices.Clone(all)
+	for k := range own {
+		own[k].Memory = append(slices.Clone(own[k].Memory), dataset.InPlace) // the part is a copy
+	}
+	weights, preparation, err := host.TrainAll(ctx, without, noise, own)
 	if err != nil {
 		return nil, err
 	}

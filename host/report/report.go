@@ -105,7 +105,7 @@ const (
 	MostSuspects = 50
 )
 
-// Hardest sets Pairs to those of which most examples are taken for each other.
+// Hardest sets Pairs to the pairs of classes that are confused most often.
 func (j *Judged) Hardest(classes []string) {
 	of := func(p, q int) float64 { return float64(j.Report.Confusion[p][q]) }
 	if j.Corrected != nil {

@@ -72,7 +72,7 @@ func accepts(r *http.Request, kind string) bool {
 
 // predictions are what to answer: of each example a label, and of each example and class a number.
 type predictions struct {
-	labels   []int32 // nil of those that nobody asked for
+	labels   []int32 // nil if the client wants an array
 	what     string  // the numbers are "probabilities" or "scores"
 	numbers  []float32
 	warnings []string

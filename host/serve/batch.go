@@ -17,7 +17,7 @@ type batcher struct {
 	e        engine.Engine
 	maxRows  int
 	jobs     chan *job
-	last     chan struct{} // closed when nobody comes any more
+	last     chan struct{} // closed behind the last request
 	ended    chan struct{}
 	measured *metrics
 }
@@ -99,7 +99,7 @@ func (b *batcher) run() {
 func (b *batcher) answer(jobs []*job) {
 	waiting := jobs[:0:0]
 	for _, j := range jobs {
-		if j.ctx.Err() == nil { // else nobody waits for it
+		if j.ctx.Err() == nil { // else the client is gone
 			waiting = append(waiting, j)
 		}
 	}

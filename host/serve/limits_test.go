@@ -57,9 +57,9 @@ type stuck struct {
 
 var errMost = errors.New("too many")
 
-func (e stuck) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e stuck) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	<-e.wait
-	if x.N > e.most {
+	if x.Stored().N > e.most {
 		return nil, errMost
 	}
 	return e.Engine.Load(x, classes)

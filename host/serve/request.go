@@ -55,7 +55,7 @@ func (s *Server) read(ctx context.Context, r *http.Request, body io.Reader) (x d
 	return s.readFile(ctx, bytes.NewReader(text.Bytes()), form)
 }
 
-// npyType is the Content-Type of a NumPy array, which nobody has registered.
+// npyType is the unregistered Content-Type of a NumPy array.
 const npyType = "application/x-npy"
 
 // readFile reads a data file as uma-gpu predict --no-labels does.

@@ -68,7 +68,7 @@ func (s *Soft) Len() int { return s.n }
 func (s *Soft) row(i int) []float64 { return s.rows[i*s.stride : i*s.stride+s.d : (i+1)*s.stride] }
 
 // precision puts I + Σ_i τ_i·x_i·x_iᵀ/λ in l, d×stride, the part on and below the diagonal. Each number is one sum in
-// the order of the examples, whoever computes it.
+// the order of the examples, on every processor.
 func (s *Soft) precision(l, tau []float64) {
 	var some []int // that count
 	for i, t := range tau {

@@ -18,16 +18,16 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Markdown is the Markdown that pages are written in: with tables, and with an anchor for each heading, as code hosts
+// markdown is the Markdown that pages are written in: with tables, and with an anchor for each heading, as code hosts
 // make them.
-var Markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
 // Page is a text in Markdown.
 type Page struct {
 	Path string // from the root of the repository, such as docs/learners.md
 	Text []byte
-	Tree ast.Node // of Text, by Markdown
+	Tree ast.Node // of Text, by markdown
 }
 
 // Command is a command line that a page shows.
@@ -69,7 +69,7 @@ func Pages(root string) (all []Page, err error) {
 
 // NewPage reads a page.
 func NewPage(path string, source []byte) Page {
-	return Page{path, source, Markdown.Parser().Parse(text.NewReader(source))}
+	return Page{path, source, markdown.Parser().Parse(text.NewReader(source))}
 }
 
 // Commands returns the commands of a page in their order: each line of an indented block, of a block fenced as sh, and
@@ -133,15 +133,15 @@ func (p Page) Spans() (all []Span) {
 	_ = ast.Walk(p.Tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if _, ok := n.(*ast.CodeSpan); ok && entering && n.FirstChild() != nil {
 			at := n.FirstChild().(*ast.Text).Segment.Start
-			all = append(all, Span{p.line(at), CodeOf(n, p.Text)})
+			all = append(all, Span{p.line(at), codeOf(n, p.Text)})
 		}
 		return ast.WalkContinue, nil
 	})
 	return all
 }
 
-// CodeOf returns the text of a code span.
-func CodeOf(span ast.Node, source []byte) string {
+// codeOf returns the text of a code span.
+func codeOf(span ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := span.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {

@@ -13,7 +13,8 @@ import (
 )
 
 // Load checks the arguments of Engine.Load.
-func Load(op string, x dataset.Examples, classes int) error {
+func Load(op string, rows dataset.Rows, classes int) error {
+	x := rows.Stored()
 	_, err := checkLoad(op, x, classes)
 	return err
 }
@@ -21,8 +22,9 @@ func Load(op string, x dataset.Examples, classes int) error {
 // LoadCells checks the arguments of Engine.LoadCells and returns the format of the class sums: f, or
 // the format of x if f is zero.
 func LoadCells(
-	op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	op string, rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
+	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
 	if err != nil {
 		return f, err
@@ -57,7 +59,7 @@ func Format(op string, maxAbs float32, n int, f numerics.FixedPoint) (numerics.F
 }
 
 // checkLoad returns the largest absolute value of x, which clause 3 needs.
-func checkLoad(op string, x dataset.Examples, classes int) (maxAbs float32, err error) {
+func checkLoad(op string, x dataset.Stored, classes int) (maxAbs float32, err error) {
 	if x.N < 1 || x.D < 1 || classes < 1 {
 		return 0, fmt.Errorf("%s: %w: got %d examples, %d features, %d classes; each must be at least 1",
 			op, engine.ErrShape, x.N, x.D, classes)
@@ -73,7 +75,8 @@ func checkLoad(op string, x dataset.Examples, classes int) (maxAbs float32, err 
 }
 
 // inMemory returns ErrMemory if the process may not take what p lists besides the examples.
-func inMemory(op string, x dataset.Examples, classes int, p engine.Plan) error {
+func inMemory(op string, rows dataset.Rows, classes int, p engine.Plan) error {
+	x := rows.Stored()
 	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
 	if p.ClassSums > 0 {
 		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
@@ -151,7 +154,8 @@ func checkClass(op string, r, q int) error {
 }
 
 // Project checks the arguments of Engine.Project.
-func Project(op string, dst []float32, x dataset.Examples, p engine.Projection) error {
+func Project(op string, dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored()
 	const most = math.MaxInt32 - 1024
 	if err := p.Function.Check(); err != nil {
 		return fmt.Errorf("%s: %w: %w", op, engine.ErrValue, err)
@@ -177,7 +181,7 @@ func Project(op string, dst []float32, x dataset.Examples, p engine.Projection) 
 	}
 	for _, part := range []struct {
 		what   string
-		values dataset.Examples
+		values dataset.Rows
 	}{
 		{"examples", x},
 		{"landmarks", m},

@@ -30,8 +30,8 @@ type How struct {
 	InMemory bool
 	// Turns: no operation begins before the one before it has ended.
 	Turns bool
-	// JudgesExamples: the engine behind judges examples, labels and formats by itself.
-	JudgesExamples bool
+	// ChecksExamples: the engine behind checks examples, labels and formats by itself.
+	ChecksExamples bool
 }
 
 // New returns an engine that checks for computing.
@@ -83,37 +83,65 @@ func (e *Engine) Close() error {
 	return e.computing.Close()
 }
 
-// planned returns ErrMemory where there is no room for what the engine keeps.
-func (e *Engine) planned(op string, x dataset.Examples, classes int, p engine.Plan, err error) (engine.Plan, error) {
+// use is what examples are loaded for.
+type use int
+
+const (
+	scoring use = iota
+	sorting     // into cells
+	evaluating
+)
+
+// check returns the format of the sums of examples that are to be loaded.
+func (e *Engine) check(
+	op string, use use, x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+) (numerics.FixedPoint, error) {
+	switch {
+	case e.how.ChecksExamples:
+		return f, nil
+	case use == scoring:
+		return f, Load(op, x, classes)
+	case use == sorting:
+		return LoadCells(op, x, y, classes, f)
+	}
+	return LoadEvaluator(op, x, classes, f)
+}
+
+// plan returns the plan of a load, and ErrMemory where there is no room.
+func (e *Engine) plan(op string, use use, x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
+	if use == evaluating {
+		p, err = e.computing.PlanEvaluator(x, classes)
+	} else {
+		p, err = e.computing.Plan(x, y, classes)
+	}
 	if err == nil && e.how.InMemory {
 		err = inMemory(op, x, classes, p)
 	}
 	return p, err
 }
 
-// room is planned before a load.
-func (e *Engine) room(op string, x dataset.Examples, y []int32, classes int) error {
-	if !e.how.InMemory {
-		return nil
-	}
-	p, err := e.computing.Plan(x, y, classes)
-	_, err = e.planned(op, x, classes, p, err)
-	return err
+// load calls f with the format of the sums when the arguments are sound and there is room.
+func (e *Engine) load(
+	op string, use use, x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
+	f func(numerics.FixedPoint) error,
+) error {
+	return e.Do(op, func() error {
+		format, err := e.check(op, use, x, y, classes, format)
+		if err == nil && e.how.InMemory {
+			_, err = e.plan(op, use, x, y, classes)
+		}
+		if err != nil {
+			return err
+		}
+		return f(format)
+	})
 }
 
 // Load implements engine.Engine.
-func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	const op = "load"
+func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	var s *scorer
-	err := e.Do(op, func() error {
-		if !e.how.JudgesExamples {
-			if err := Load(op, x, classes); err != nil {
-				return err
-			}
-		}
-		if err := e.room(op, x, nil, classes); err != nil {
-			return err
-		}
+	none := numerics.FixedPoint{}
+	err := e.load("load", scoring, x, nil, classes, none, func(numerics.FixedPoint) error {
 		r, err := e.computing.Load(x, classes)
 		if err == nil {
 			s = e.scorer(r)
@@ -127,18 +155,11 @@ func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 }
 
 // LoadCells implements engine.Engine.
-func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
-	const op = "load cells"
+func (e *Engine) LoadCells(
+	x dataset.Rows, y []int32, classes int, format numerics.FixedPoint,
+) (engine.Cells, error) {
 	var c *cells
-	err := e.Do(op, func() (err error) {
-		if !e.how.JudgesExamples {
-			if f, err = LoadCells(op, x, y, classes, f); err != nil {
-				return err
-			}
-		}
-		if err := e.room(op, x, y, classes); err != nil {
-			return err
-		}
+	err := e.load("load cells", sorting, x, y, classes, format, func(f numerics.FixedPoint) error {
 		r, err := e.computing.LoadCells(x, y, classes, f)
 		if err == nil {
 			c = &cells{e.scorer(r), r, r.FixedPoint()}
@@ -152,21 +173,11 @@ func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int, f numeric
 }
 
 // LoadEvaluator implements engine.Engine.
-func (e *Engine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
-	const op = "load evaluator"
+func (e *Engine) LoadEvaluator(
+	x dataset.Rows, classes int, format numerics.FixedPoint,
+) (engine.Evaluator, error) {
 	var v *evaluator
-	err := e.Do(op, func() (err error) {
-		if !e.how.JudgesExamples {
-			if f, err = LoadEvaluator(op, x, classes, f); err != nil {
-				return err
-			}
-		}
-		if e.how.InMemory {
-			p, err := e.computing.PlanEvaluator(x, classes)
-			if _, err = e.planned(op, x, classes, p, err); err != nil {
-				return err
-			}
-		}
+	err := e.load("load evaluator", evaluating, x, nil, classes, format, func(f numerics.FixedPoint) error {
 		r, err := e.computing.LoadEvaluator(x, classes, f)
 		if err == nil {
 			v = &evaluator{scorer: e.scorer(r), computing: r, fixed: r.FixedPoint()}
@@ -180,47 +191,35 @@ func (e *Engine) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fixed
 }
 
 // Plan implements engine.Engine.
-func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (p engine.Plan, err error) {
-	const op = "plan"
-	err = e.Do(op, func() (err error) {
-		switch {
-		case e.how.JudgesExamples:
-		case y == nil:
-			err = Load(op, x, classes)
-		default:
-			_, err = LoadCells(op, x, y, classes, numerics.FixedPoint{})
-		}
-		if err != nil {
-			return err
-		}
-		p, err = e.computing.Plan(x, y, classes)
-		p, err = e.planned(op, x, classes, p, err)
-		return err
-	})
-	return p, err
+func (e *Engine) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	if y == nil {
+		return e.planned(scoring, x, nil, classes)
+	}
+	return e.planned(sorting, x, y, classes)
 }
 
 // PlanEvaluator implements engine.Engine.
-func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (p engine.Plan, err error) {
+func (e *Engine) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
+	return e.planned(evaluating, x, nil, classes)
+}
+
+// planned is Plan for a use.
+func (e *Engine) planned(use use, x dataset.Rows, y []int32, classes int) (p engine.Plan, err error) {
 	const op = "plan"
 	err = e.Do(op, func() (err error) {
-		if !e.how.JudgesExamples {
-			if _, err := LoadEvaluator(op, x, classes, numerics.FixedPoint{}); err != nil {
-				return err
-			}
+		if _, err = e.check(op, use, x, y, classes, numerics.FixedPoint{}); err == nil {
+			p, err = e.plan(op, use, x, y, classes)
 		}
-		p, err = e.computing.PlanEvaluator(x, classes)
-		p, err = e.planned(op, x, classes, p, err)
 		return err
 	})
 	return p, err
 }
 
 // Project implements engine.Engine.
-func (e *Engine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *Engine) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
 	const op = "project"
 	return e.Do(op, func() error {
-		if !e.how.JudgesExamples {
+		if !e.how.ChecksExamples {
 			if err := Project(op, dst, x, p); err != nil {
 				return err
 			}
@@ -348,9 +347,9 @@ func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32)
 // evaluator is a scorer with targets.
 type evaluator struct {
 	*scorer
-	computing engine.Evaluator
-	fixed     numerics.FixedPoint
-	aimed     bool
+	computing  engine.Evaluator
+	fixed      numerics.FixedPoint
+	hasTargets bool
 }
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
@@ -360,15 +359,15 @@ func (v *evaluator) Close() error {
 	return v.scorer.Close()
 }
 
-func (v *evaluator) Aim(t engine.Targets) error {
-	return v.do("aim", func() error { return checkAim(t, v.n, v.q) }, func() error {
-		v.aimed = true
-		return v.computing.Aim(t)
+func (v *evaluator) SetTargets(t engine.Targets) error {
+	return v.do("set targets", func() error { return checkTargets(t, v.n, v.q) }, func() error {
+		v.hasTargets = true
+		return v.computing.SetTargets(t)
 	})
 }
 
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (found engine.Evaluation, err error) {
-	err = v.do("evaluate", func() error { return checkEvaluate(sums, w, v.d, v.q, v.aimed) }, func() (err error) {
+	err = v.do("evaluate", func() error { return checkEvaluate(sums, w, v.d, v.q, v.hasTargets) }, func() (err error) {
 		found, err = v.computing.Evaluate(sums, w)
 		return err
 	})

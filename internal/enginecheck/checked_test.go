@@ -18,7 +18,7 @@ var errDevice = errors.New("the device is lost")
 type broken struct{ engine.Engine }
 
 func (b broken) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	r, err := b.Engine.LoadCells(x, y, classes, f)
 	return brokenCells{r}, err
@@ -28,7 +28,7 @@ type brokenCells struct{ engine.Cells }
 
 func (brokenCells) Assign(float32) (engine.Assignment, error) { return engine.Assignment{}, errDevice }
 
-func (b broken) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (b broken) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	r, err := b.Engine.LoadEvaluator(x, classes, f)
 	return brokenEvaluator{r}, err
 }
@@ -100,7 +100,7 @@ func (c *counting) Close() error {
 }
 
 func (c *counting) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	r, err := c.Engine.LoadCells(x, y, classes, f)
 	return countingCells{r, c}, err

@@ -12,8 +12,9 @@ import (
 // LoadEvaluator checks the arguments of Engine.LoadEvaluator and returns the format of the weighted
 // sums: f, or the format of x if f is zero.
 func LoadEvaluator(
-	op string, x dataset.Examples, classes int, f numerics.FixedPoint,
+	op string, rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (numerics.FixedPoint, error) {
+	x := rows.Stored()
 	maxAbs, err := checkLoad(op, x, classes)
 	if err != nil {
 		return f, err
@@ -32,9 +33,9 @@ const mostValue = 0x1p118
 // rounded: half of what clause 14 leaves, because the product is rounded once more.
 const slack = 0x1p-21
 
-// checkAim checks the argument of Evaluator.Aim.
-func checkAim(t engine.Targets, n, q int) error {
-	const op = "aim"
+// checkTargets checks the argument of Evaluator.SetTargets.
+func checkTargets(t engine.Targets, n, q int) error {
+	const op = "set targets"
 	rows := len(t.Values) / q
 	if len(t.Values) != rows*q || rows < 1 {
 		return fmt.Errorf("%s: %w: %d target values, want rows of %d", op, engine.ErrShape, len(t.Values), q)
@@ -100,11 +101,11 @@ func mostWeight(t []float32, given bool) (float32, error) {
 	return (1 + slack) / size, nil
 }
 
-// checkEvaluate checks the arguments of Evaluator.Evaluate; aimed says whether Aim was called.
-func checkEvaluate(sums []int64, w engine.Weights, d, q int, aimed bool) error {
+// checkEvaluate checks the arguments of Evaluator.Evaluate; hasTargets says whether SetTargets was called.
+func checkEvaluate(sums []int64, w engine.Weights, d, q int, hasTargets bool) error {
 	const op = "evaluate"
-	if !aimed {
-		return fmt.Errorf("%s: %w: found no targets, want a call of Aim before", op, engine.ErrShape)
+	if !hasTargets {
+		return fmt.Errorf("%s: %w: found no targets, want a call of SetTargets before", op, engine.ErrShape)
 	}
 	if err := checkWeights(op, w, d, q); err != nil {
 		return err

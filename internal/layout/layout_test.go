@@ -19,7 +19,7 @@ var rules = []struct {
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
 	{"host/dataset/parquet", []string{"host/dataset", "internal/parquetfile"}, "joins a format to package dataset, for programs that want its libraries"},
 	{"host/dataset", []string{"host/numerics", "host/ranks", "internal/"}, "a leaf: examples know neither engines nor models"},
-	{"host/confusion", []string{"host/numerics", "internal/"}, "a leaf"},
+	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"}, "a leaf, with its rooms"},
 	{"host/judge/metric", nil, "a leaf"},
 	{"host/judge", []string{"host/confusion", "host/dataset", "host/engine", "host/model", "learners"}, "judges what others have learned, and trains nothing"},
 	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},
@@ -32,7 +32,7 @@ var rules = []struct {
 	{"host/ranks/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
 	{"host/ranks", nil, "a leaf: processes that do the same, and what they tell one another"},
 	{"host/engine/shard", []string{"host/dataset", "host/engine", "host/numerics", "host/ranks", "internal/enginecheck"}, "makes one engine of any, and must name none"},
-	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine"}, "the interface must not know an engine"},
+	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine", "internal/store"}, "the interface must not know an engine"},
 	{"host/kernel/featuremap", []string{"host/kernel/pca", "host/engine", "host/dataset"}, "fits on any engine through its interface and must not name one"},
 	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "host/judge", "learners"}, "fits on any engine through its interface; the loop hands it the way to learn"},
 	{"host/kernel/meanmodel", []string{"host/kernel", "host/engine", "host/dataset", "host/confusion", "host/model", "learners"}, "changes models, and trains nothing"},
@@ -44,7 +44,7 @@ var rules = []struct {
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics", "internal/enginecheck", "internal/sketch"}, "an engine knows the contract and nothing above it"},
 	{"learners/learnertest", []string{"learners", "host"}, "judges any learner by the loop that runs it; tests alone import it"},
-	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernel/means", "host/kernel", "host/numerics", "host/versionspace"}, "a learner runs on any engine and must not name one"},
+	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/kernel/means", "host/kernel", "host/numerics", "host/versionspace", "internal/store"}, "a learner runs on any engine and must not name one"},
 	{"host/active", []string{"host", "internal/atomicfile", "internal/smallfile"}, "asks through the loop, of any learner on any engine; a session is a file"},
 	{"host/report", []string{"host", "host/judge/metric", "host/model", "learners"}, "shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"}, "the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
@@ -67,8 +67,8 @@ var foreign = map[string][]string{
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
-	"golang.org/x/term":        {"cmd/uma-gpu"},
-	"golang.org/x/text":        {"host/dataset"}, // lower case
+	"golang.org/x/term":             {"cmd/uma-gpu"},
+	"golang.org/x/text":             {"host/dataset"}, // lower case
 	// The bar of long work on a terminal.
 	"github.com/schollz/progressbar": {"cmd/uma-gpu"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/dataset", "host/kernel/pca", "host/judge/metric", "internal/sketch",

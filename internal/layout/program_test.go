@@ -15,24 +15,35 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// program returns the Go program of docs/library.md, and its other first line, for OpenCL.
-func program(t *testing.T) (source, line string) {
+// programs returns the Go programs of docs/library.md: that of the front door, that of the packages
+// below, and the other first line of the latter, for OpenCL.
+func programs(t *testing.T) (front, source, line string) {
 	text, err := os.ReadFile("../../docs/library.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) != 2 {
-		t.Fatalf("docs/library.md: blocks of Go: got %d, want 2 (the program, its line for OpenCL)",
+	if len(blocks) != 3 {
+		t.Fatalf("docs/library.md: blocks of Go: got %d, want 3 (two programs, a line for OpenCL)",
 			len(blocks))
 	}
-	return blocks[0][1], blocks[1][1]
+	return blocks[0][1], blocks[1][1], blocks[2][1]
+}
+
+// TestFrontDoor builds the program of docs/library.md that uses the front door alone, and runs it.
+func TestFrontDoor(t *testing.T) {
+	front, _, _ := programs(t)
+	dir := t.TempDir()
+	writeModule(t, dir)
+	if printed := runProgram(t, dir, front); printed != "[cat dog] <nil>\n" {
+		t.Errorf("docs/library.md: the program of the front door: printed %q, want what the page says", printed)
+	}
 }
 
 // TestProgramIsShort: what a user writes to read, train, save and predict stays within 15
 // lines: all that are not blank after the imports, with braces and the handling of errors.
 func TestProgramIsShort(t *testing.T) {
-	source, _ := program(t)
+	_, source, _ := programs(t)
 	_, body, _ := strings.Cut(source, "\n)\n")
 	lines := 0
 	for line := range strings.Lines(body) {
@@ -48,7 +59,7 @@ func TestProgramIsShort(t *testing.T) {
 // TestProgram builds the program of docs/library.md in a module of its own, on the processor and on
 // OpenCL, and compares what both predict.
 func TestProgram(t *testing.T) {
-	source, line := program(t)
+	_, source, line := programs(t)
 	dir := t.TempDir()
 	writeData(t, dir)
 	writeModule(t, dir)

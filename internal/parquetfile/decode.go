@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// The encodings of values in a page. Each gives exactly as many values as it is
-// asked for, or an error: also one if bytes are left.
+// The encodings of values in a page. Each gives exactly the number of values that it is asked for, or
+// an error, also where bytes are left.
 // Format: https://parquet.apache.org/docs/file-format/data-pages/encodings/
 
 // plainDictionary is the old name of a dictionary's encoding, which files still have.
@@ -129,9 +129,9 @@ func (v *pageValues) eachEntry(body []byte, count int, take func(raw []byte)) er
 	})
 }
 
-// eachHybrid is for count numbers of width bits, at most 32: runs of equal ones, and
-// runs of packed ones in groups of eight. The last group may hold more than are
-// wanted, and some writers fill up the last run to eight as well.
+// eachHybrid is for count numbers of width bits, at most 32: runs of equal ones, and runs of packed
+// ones in groups of eight. The last group may hold more than count, and some writers fill up the last
+// run to eight as well.
 func eachHybrid(body []byte, width, count int, take func(n uint32) error) error {
 	for count > 0 {
 		head, k := binary.Uvarint(body)
@@ -265,8 +265,7 @@ func eachDeltaLength(body []byte, count int, take func(raw []byte) error) error 
 	return err
 }
 
-// eachDeltaText is for texts of which the beginning, of a given length, is that of
-// the text before.
+// eachDeltaText is for texts that begin as the text before does, up to a given length.
 func eachDeltaText(body []byte, count int, take func(raw []byte)) error {
 	var shared []int32
 	rest, err := eachDelta(body, count, func(n int64) error {

@@ -32,10 +32,10 @@ const (
 	shortest = 0x1p-100
 )
 
-// Gamma bounds the error of a dot product of d columns by clause 1, relative to the
+// dotError bounds the error of a dot product of d columns by clause 1, relative to the
 // product of the lengths: each term passes through the fma of its chunk and the
 // additions of the chunks.
-func Gamma(d int) float64 {
+func dotError(d int) float64 {
 	chunks := (d + numerics.Chunk - 1) / numerics.Chunk
 	return 1.01 * unit * float64(min(d, numerics.Chunk)+chunks+2)
 }
@@ -48,10 +48,10 @@ const (
 	firstRows  = 256
 )
 
-// NewBasis finds k directions in which dense examples x are long, 0 < k ≤ x.D: about
+// newBasis finds k directions in which dense examples x are long, 0 < k ≤ x.D: about
 // the leading axes of the matrix of second moments, by two rounds of orthogonal
 // iteration from random directions on some examples.
-func NewBasis(x dataset.Examples, k int) (*Basis, error) {
+func newBasis(x dataset.Examples, k int) (*Basis, error) {
 	if k < 1 || k > x.D || x.N < 1 || x.Sparse() {
 		return nil, fmt.Errorf("sketch: %d directions of %d examples of %d features, sparse %v; "+
 			"wanted dense examples and at most as many directions as features", k, x.N, x.D, x.Sparse())
@@ -76,7 +76,7 @@ func NewBasis(x dataset.Examples, k int) (*Basis, error) {
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, products, rows, 0, v)
 		orthonormalize(v)
 	}
-	b := &Basis{K: k, D: x.D, V: make([]float32, k*x.D), v: v.Data, gamma: Gamma(x.D)}
+	b := &Basis{K: k, D: x.D, V: make([]float32, k*x.D), v: v.Data, gamma: dotError(x.D)}
 	for i, c := range v.Data {
 		b.V[i] = float32(c)
 		b.v[i] = float64(b.V[i])
@@ -133,8 +133,8 @@ func axpy(alpha float64, x, y []float64) {
 	blas64.Axpy(alpha, blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(y), Inc: 1, Data: y})
 }
 
-// Length returns the length of a vector, computed in float64.
-func Length(v []float32) float64 {
+// euclidean returns the length of a vector, computed in float64.
+func euclidean(v []float32) float64 {
 	var a, b, c, d float64
 	k := 0
 	for ; k+4 <= len(v); k += 4 {

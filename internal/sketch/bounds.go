@@ -46,8 +46,8 @@ type Bounds struct {
 	pace  pace
 }
 
-// Keeper is an engine as its bounds see it: who has the scores and sketches in its memory.
-type Keeper interface {
+// Rescorer is an engine as its bounds see it: who has the scores and sketches in its memory.
+type Rescorer interface {
 	// Sketch makes a sketch of all examples in directions b, in tiles, and room for the
 	// errors of span rounds, all of them of examples scored in round 0. If there is no room
 	// it frees what it made; that error is engine.ErrMemory.
@@ -99,7 +99,7 @@ func (b *Bounds) InUse() bool { return b != nil && b.pace.inUse }
 
 // Begin begins an assignment: it has the sketches made when it is time, decides whether to
 // use the bounds, and if not makes all scores exact.
-func (b *Bounds) Begin(k Keeper) error {
+func (b *Bounds) Begin(k Rescorer) error {
 	if b == nil {
 		return nil
 	}
@@ -128,8 +128,8 @@ func (b *Bounds) Begin(k Keeper) error {
 }
 
 // start makes the bounds, if there is room.
-func (b *Bounds) start(k Keeper) error {
-	basis, err := NewBasis(b.x, directions(b.x.D))
+func (b *Bounds) start(k Rescorer) error {
+	basis, err := newBasis(b.x, directions(b.x.D))
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (b *Bounds) start(k Keeper) error {
 	case errors.Is(err, engine.ErrMemory):
 		b.held = true
 	case err == nil:
-		b.History = NewHistory(basis, tiles, b.W.Q, rounds, b.W.Row)
+		b.History = newHistory(basis, tiles, b.W.Q, rounds, b.W.Row)
 	default:
 		return err
 	}
@@ -150,7 +150,7 @@ func (b *Bounds) start(k Keeper) error {
 }
 
 // Settle makes all scores exact.
-func (b *Bounds) Settle(k Keeper) error {
+func (b *Bounds) Settle(k Rescorer) error {
 	if b == nil || b.History == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// log is a Keeper that writes down what it is asked for.
+// log is a Rescorer that writes down what it is asked for.
 type log struct {
 	x     dataset.Examples
 	full  error // what Sketch fails with
@@ -36,7 +36,7 @@ func (l *log) Scored() error {
 	return nil
 }
 
-// asked compares what a keeper was asked for since the last time.
+// asked compares what a rescorer was asked for since the last time.
 func (l *log) asked(t *testing.T, when string, want ...string) {
 	t.Helper()
 	if !slices.Equal(l.calls, want) {

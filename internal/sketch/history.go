@@ -42,9 +42,9 @@ type version struct {
 	large    bool    // their scores may be infinite, which no bound knows
 }
 
-// NewHistory begins in round 0, in which the scores of all examples of the tiles stand
+// newHistory begins in round 0, in which the scores of all examples of the tiles stand
 // for the weights w(c) of the classes c < q.
-func NewHistory(b *Basis, tiles []*Tile, q, span int, w func(c int) []float32) *History {
+func newHistory(b *Basis, tiles []*Tile, q, span int, w func(c int) []float32) *History {
 	h := &History{
 		Q: q, Span: span, Eta: make([]float32, span*q), Theta: make([]float32, span*q),
 		basis: b, classes: make([]class, q),
@@ -53,7 +53,7 @@ func NewHistory(b *Basis, tiles []*Tile, q, span int, w func(c int) []float32) *
 		h.spread, h.error, h.most = max(h.spread, t.spread), max(h.error, t.error), max(h.most, t.most)
 	}
 	for c := range h.classes {
-		h.classes[c].longest = up(Length(w(c)))
+		h.classes[c].longest = up(euclidean(w(c)))
 		h.classes[c].versions = []version{h.version(w(c), 0)}
 	}
 	return h
@@ -99,7 +99,7 @@ func (h *History) Fresh(w func(c int) []float32, changed []int) {
 	}
 	for c := range h.classes {
 		k := &h.classes[c]
-		k.longest, k.rounding = up(Length(w(c))), 0
+		k.longest, k.rounding = up(euclidean(w(c))), 0
 		k.versions[len(k.versions)-1].rounding = 0
 	}
 	h.present()
@@ -133,7 +133,7 @@ func (h *History) Next(w func(c int) []float32, changed []int) (shifts [][]float
 	for n, c := range changed {
 		k, now := &h.classes[c], next[n]
 		before := k.versions[len(k.versions)-1]
-		k.longest = max(k.longest, up(Length(w(c))))
+		k.longest = max(k.longest, up(euclidean(w(c))))
 		shift := slices.Clone(now.shift)
 		axpy(-1, before.shift, shift)
 		shifts = append(shifts, shift)

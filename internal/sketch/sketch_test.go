@@ -63,7 +63,7 @@ func TestBound(t *testing.T) {
 		t.Run(fmt.Sprintf("%d×%d to %d", c.n, c.d, c.k), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(c.d), uint64(c.k)))
 			x := near(rng, c.n, c.d, c.noise)
-			b, err := NewBasis(x, c.k)
+			b, err := newBasis(x, c.k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,12 +74,12 @@ func TestBound(t *testing.T) {
 			}
 			row := func(int) []float32 { return w }
 			const span = 25 // rounds
-			h := NewHistory(b, []*Tile{tile}, 1, span, row)
+			h := newHistory(b, []*Tile{tile}, 1, span, row)
 			estimate, scored := make([]float32, c.n), make([]int, c.n)
 			for i := range estimate {
 				estimate[i] = numerics.Dot(x.Row(i), w)
 			}
-			longest, closest := Length(w), math.Inf(1)
+			longest, closest := euclidean(w), math.Inf(1)
 			for round := 1; round < 60; round++ {
 				changed := []int{0}
 				if round%7 == 3 {
@@ -89,7 +89,7 @@ func TestBound(t *testing.T) {
 						w[j] += float32(c.change * c.size * rng.NormFloat64())
 					}
 				}
-				longest = max(longest, Length(w))
+				longest = max(longest, euclidean(w))
 				shifts, ok := h.Next(row, changed)
 				if !ok || h.Round() != round {
 					t.Fatal("no bound for moderate weights")
@@ -131,7 +131,7 @@ func TestBound(t *testing.T) {
 func TestTile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := near(rng, 20, 50, 0.2)
-	b, err := NewBasis(x, 8)
+	b, err := newBasis(x, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +162,14 @@ func TestTile(t *testing.T) {
 func TestOutOfRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x := near(rng, 20, 50, 0.2)
-	b, err := NewBasis(x, 8)
+	b, err := newBasis(x, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tile := b.Sketch(x.X, b.project(x), x.N)
 	w := make([]float32, 50)
 	row := func(int) []float32 { return w }
-	h := NewHistory(b, []*Tile{tile}, 1, 9, row)
+	h := newHistory(b, []*Tile{tile}, 1, 9, row)
 	for _, v := range []float32{1e20, float32(math.Inf(1)), float32(math.NaN())} {
 		w[3] = v
 		if _, ok := h.Next(row, []int{0}); ok || h.Round() != 0 {
@@ -191,12 +191,12 @@ func TestOutOfRange(t *testing.T) {
 	for i := range x.X {
 		x.X[i] *= 1e30
 	}
-	if b, err = NewBasis(x, 8); err != nil {
+	if b, err = newBasis(x, 8); err != nil {
 		t.Fatal(err)
 	}
 	tile = b.Sketch(x.X, b.project(x), x.N)
 	w[3] = 1
-	h = NewHistory(b, []*Tile{tile}, 1, 9, row)
+	h = newHistory(b, []*Tile{tile}, 1, 9, row)
 	w[3] = 1e8
 	if _, ok := h.Next(row, []int{0}); ok || h.Round() != 0 {
 		t.Error("scores that overflow are bounded")
@@ -205,7 +205,7 @@ func TestOutOfRange(t *testing.T) {
 	if _, ok := h.Next(row, []int{0}); !ok || h.Round() != 1 {
 		t.Error("no bound for weights whose scores cannot overflow")
 	}
-	if _, err := NewBasis(x, 51); err == nil {
+	if _, err := newBasis(x, 51); err == nil {
 		t.Error("51 directions of 50 features")
 	}
 }

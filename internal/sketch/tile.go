@@ -68,7 +68,7 @@ func (b *Basis) sketch(t *Tile, x, projections []float32, stride, from, to int) 
 		}
 	}
 	for i := range product {
-		nu, s := up(Length(x[(from+i)*b.D:(from+i+1)*b.D])), math.Sqrt(square[i])
+		nu, s := up(euclidean(x[(from+i)*b.D:(from+i+1)*b.D])), math.Sqrt(square[i])
 		rounding := math.Sqrt(float64(b.K)) * (b.gamma*(1+b.skew)*nu + float64(b.D)*least) // ‖computed Vx - Vx‖
 		rho2 := nu*nu - 2*product[i] + 2*rounding*s + square[i]*(1+b.skew)
 		rho2 += 1e-9 * (nu*nu + square[i]) // rounding here

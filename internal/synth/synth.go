@@ -89,7 +89,7 @@ func New(n, d, q int, seed uint64) (*Source, error) {
 	return s, nil
 }
 
-// room returns an error unless labels, centres and so many bytes fit in memory.
+// room returns an error unless labels, centres and more bytes fit in memory.
 func (s *Source) room(more int64) error {
 	need := memory.Sum(more, memory.Product(s.n, 4), memory.Product(s.q, s.d, 8))
 	return memory.Check(need,

@@ -15,7 +15,7 @@ import (
 // Setup says what to measure on. All fields are required, but for Say.
 type Setup struct {
 	Engine  engine.Engine
-	X       dataset.Examples  // prepared
+	X       dataset.Stored    // prepared
 	Y       []int32           // noisy labels
 	Noise   *confusion.Matrix // of the labels
 	Learner learners.Params   // of the runs
@@ -33,7 +33,8 @@ type Setup struct {
 
 // problem is what the learner learns from.
 func (s Setup) problem() *learners.Problem {
-	return &learners.Problem{X: s.X, Y: s.Y, Q: s.Noise.Q(), Noise: s.Noise, Engine: s.Engine, Seed: 1}
+	return &learners.Problem{X: s.X.Examples, At: s.X.At, Y: s.Y, Q: s.Noise.Q(), Noise: s.Noise,
+		Engine: s.Engine, Seed: 1}
 }
 
 // Report is what Measure found. Null in it stands for what an engine does not

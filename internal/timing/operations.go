@@ -133,8 +133,7 @@ func (b *bench) finish() error {
 	return b.r.UpdateVectors(b.z, []engine.Pair{{P: 0, Q: 1}}, b.inv)
 }
 
-// A sample makes so many calls that it takes about this many seconds, but not
-// more calls than most.
+// A sample takes about enough seconds, and at most most calls.
 const (
 	enough = 0.02
 	most   = 100

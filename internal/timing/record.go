@@ -37,8 +37,8 @@ func (n note) since(name string) func() {
 	return func() { n(name, start, time.Now()) }
 }
 
-// recordedEngine is any engine that notes when the operations on cells run. Like recorded
-// and watchedLearner it spells out every method, so that a new one is noticed here.
+// recordedEngine is an engine that notes when the operations on cells and evaluators run. It spells
+// every method, as internal/layout demands of engines and cells.
 type recordedEngine struct {
 	e    engine.Engine
 	note note
@@ -47,105 +47,89 @@ type recordedEngine struct {
 func (e recordedEngine) Device() engine.Device { return e.e.Device() }
 func (e recordedEngine) Close() error          { return e.e.Close() }
 
-func (e recordedEngine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e recordedEngine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	return e.e.Load(x, classes)
 }
 
-func (e recordedEngine) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	r, err := e.e.LoadCells(x, y, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	return recorded{r, e.note}, nil
-}
-
-func (e recordedEngine) LoadEvaluator(
-	x dataset.Examples, classes int, f numerics.FixedPoint,
-) (engine.Evaluator, error) {
-	r, err := e.e.LoadEvaluator(x, classes, f)
-	if err != nil {
-		return nil, err
-	}
-	return recordedEvaluator{r, e.note}, nil
-}
-
-func (e recordedEngine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e recordedEngine) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
 	return e.e.PlanEvaluator(x, classes)
 }
 
-func (e recordedEngine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e recordedEngine) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	return e.e.Plan(x, y, classes)
 }
 
-func (e recordedEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e recordedEngine) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
 	return e.e.Project(dst, x, p)
 }
 
-// recorded is a data set on any engine that notes when its operations run.
-type recorded struct {
-	r    engine.Cells
+func (e recordedEngine) LoadCells(
+	x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+) (engine.Cells, error) {
+	c, err := e.e.LoadCells(x, y, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	return recordedCells{c, e.note}, nil
+}
+
+func (e recordedEngine) LoadEvaluator(
+	x dataset.Rows, classes int, f numerics.FixedPoint,
+) (engine.Evaluator, error) {
+	v, err := e.e.LoadEvaluator(x, classes, f)
+	if err != nil {
+		return nil, err
+	}
+	return recordedEvaluator{v, e.note}, nil
+}
+
+// recordedCells notes when the operations of a step run.
+type recordedCells struct {
+	c    engine.Cells
 	note note
 }
 
-func (r recorded) Shape() (n, d, q int)            { return r.r.Shape() }
-func (r recorded) FixedPoint() numerics.FixedPoint { return r.r.FixedPoint() }
-func (r recorded) Close() error                    { return r.r.Close() }
+func (c recordedCells) Shape() (n, d, q int)                     { return c.c.Shape() }
+func (c recordedCells) FixedPoint() numerics.FixedPoint          { return c.c.FixedPoint() }
+func (c recordedCells) Close() error                             { return c.c.Close() }
+func (c recordedCells) Scores(dst []float32, from, to int) error { return c.c.Scores(dst, from, to) }
+func (c recordedCells) Predict(dst []int32) error                { return c.c.Predict(dst) }
+func (c recordedCells) ClassSums(dst []int64, p int) error       { return c.c.ClassSums(dst, p) }
 
-func (r recorded) Rescore(w engine.Weights, classes []int) error {
-	defer r.note.since(rescoreSpan)()
-	return r.r.Rescore(w, classes)
+func (c recordedCells) Rescore(w engine.Weights, classes []int) error {
+	defer c.note.since(rescoreSpan)()
+	return c.c.Rescore(w, classes)
 }
 
-// Scores, Predict and ClassSums are no part of a step.
-func (r recorded) Scores(dst []float32, from, to int) error { return r.r.Scores(dst, from, to) }
-func (r recorded) Predict(dst []int32) error                { return r.r.Predict(dst) }
-func (r recorded) ClassSums(dst []int64, p int) error       { return r.r.ClassSums(dst, p) }
-
-func (r recorded) Assign(alpha float32) (engine.Assignment, error) {
-	defer r.note.since(assignSpan)()
-	return r.r.Assign(alpha)
+func (c recordedCells) Assign(alpha float32) (engine.Assignment, error) {
+	defer c.note.since(assignSpan)()
+	return c.c.Assign(alpha)
 }
 
-func (r recorded) Norms(dst, inv []float32) error {
-	defer r.note.since(normsSpan)()
-	return r.r.Norms(dst, inv)
+func (c recordedCells) Norms(dst, inv []float32) error {
+	defer c.note.since(normsSpan)()
+	return c.c.Norms(dst, inv)
 }
 
-func (r recorded) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	defer r.note.since(updateVectorsSpan)()
-	return r.r.UpdateVectors(dst, pairs, inv)
+func (c recordedCells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	defer c.note.since(updateVectorsSpan)()
+	return c.c.UpdateVectors(dst, pairs, inv)
 }
 
-// recordedEvaluator is a data set with targets that notes when its evaluations run.
+// recordedEvaluator notes when the operations of a step run.
 type recordedEvaluator struct {
-	r    engine.Evaluator
+	engine.Evaluator
 	note note
 }
 
-func (r recordedEvaluator) Shape() (n, d, q int)            { return r.r.Shape() }
-func (r recordedEvaluator) FixedPoint() numerics.FixedPoint { return r.r.FixedPoint() }
-func (r recordedEvaluator) Close() error                    { return r.r.Close() }
-
-func (r recordedEvaluator) Rescore(w engine.Weights, classes []int) error {
-	defer r.note.since(rescoreSpan)()
-	return r.r.Rescore(w, classes)
+func (v recordedEvaluator) Rescore(w engine.Weights, classes []int) error {
+	defer v.note.since(rescoreSpan)()
+	return v.Evaluator.Rescore(w, classes)
 }
 
-func (r recordedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	defer r.note.since(evaluateSpan)()
-	return r.r.Evaluate(sums, w)
-}
-
-// The rest is no part of most steps.
-func (r recordedEvaluator) Scores(dst []float32, from, to int) error {
-	return r.r.Scores(dst, from, to)
-}
-func (r recordedEvaluator) Predict(dst []int32) error  { return r.r.Predict(dst) }
-func (r recordedEvaluator) Aim(t engine.Targets) error { return r.r.Aim(t) }
-func (r recordedEvaluator) WeightedSums(sums []int64, a []float32) error {
-	return r.r.WeightedSums(sums, a)
+func (v recordedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	defer v.note.since(evaluateSpan)()
+	return v.Evaluator.Evaluate(sums, w)
 }
 
 // watched are the parameters of a learner that is watched from its start on.
@@ -169,15 +153,11 @@ func (w watched) Start(ctx context.Context, p *learners.Problem) (learners.Learn
 	return &watchedLearner{l, w.note, w.last}, nil
 }
 
-// watchedLearner is any learner whose steps are watched.
+// watchedLearner is a learner whose steps are watched.
 type watchedLearner struct {
-	learner learners.Learner
-	note    note
-	last    *lastStep
-}
-
-func (l *watchedLearner) Count(ctx context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	return l.learner.Count(ctx, w, changed)
+	learners.Learner
+	note note
+	last *lastStep
 }
 
 func (l *watchedLearner) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
@@ -185,19 +165,15 @@ func (l *watchedLearner) Step(ctx context.Context, w engine.Weights) (learners.S
 		defer l.note.since(chooseSpan)()
 	}
 	if l.last == nil {
-		return l.learner.Step(ctx, w)
+		return l.Learner.Step(ctx, w)
 	}
 	before := w.Clone()
-	s, err := l.learner.Step(ctx, w)
+	s, err := l.Learner.Step(ctx, w)
 	if err == nil && !s.Done {
 		l.last.before, l.last.changed = before, s.Changed
 	}
 	return s, err
 }
-
-func (l *watchedLearner) Save() ([]byte, error)      { return l.learner.Save() }
-func (l *watchedLearner) Restore(saved []byte) error { return l.learner.Restore(saved) }
-func (l *watchedLearner) Close() error               { return l.learner.Close() }
 
 // lastStep keeps the weights before and after the last step of a run, and which
 // classes that step changed.

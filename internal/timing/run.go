@@ -19,7 +19,7 @@ type Run struct {
 	EstimatedError float64     `json:"estimated_error"`
 	Whole          Operation   `json:"whole"`
 	Step           Operation   `json:"step"`
-	Phases         []Operation `json:"phases"` // of a step, of which only the times are known
+	Phases         []Operation `json:"phases"` // the parts of a step; only their times are known
 
 	BytesReadShare *float64 `json:"bytes_read_share"` // Whole.BytesRead / (Steps × bytes of all examples)
 	RescoredShare  *float64 `json:"rescored_share"`   // examples whose scores were computed / (Steps × all examples)

@@ -30,7 +30,7 @@ func setup(t *testing.T, e engine.Engine) Setup {
 		t.Fatal(err)
 	}
 	return Setup{
-		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}, Y: y, Noise: c, Learner: uma.Defaults(),
+		Engine: e, X: dataset.Examples{N: 200, D: 5, X: x}.Stored(), Y: y, Noise: c, Learner: uma.Defaults(),
 		Bandwidth: func() (float64, error) { return 1e9, nil }, Steps: 3, Repeat: 2, Trace: &Trace{},
 	}
 }
@@ -40,11 +40,11 @@ type broken struct{ engine.Engine }
 
 var errBroken = errors.New("broken")
 
-func (*broken) Plan(x dataset.Examples, _ []int32, _ int) (engine.Plan, error) {
-	return engine.Plan{Examples: int64(4 * len(x.X))}, nil
+func (*broken) Plan(x dataset.Rows, _ []int32, _ int) (engine.Plan, error) {
+	return engine.Plan{Examples: int64(4 * len(x.Stored().X))}, nil
 }
 
-func (*broken) LoadCells(dataset.Examples, []int32, int, numerics.FixedPoint) (engine.Cells, error) {
+func (*broken) LoadCells(dataset.Rows, []int32, int, numerics.FixedPoint) (engine.Cells, error) {
 	return nil, errBroken
 }
 

@@ -35,7 +35,7 @@ func (w *watch) time(f func() error) error {
 	return f()
 }
 
-// end ends a sample of so many calls.
+// end ends a sample of a number of calls.
 func (w *watch) end(calls int) {
 	w.samples = append(w.samples, w.took.Seconds()/float64(calls))
 	w.calls += calls

@@ -133,10 +133,10 @@ func TestWrongLabels(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	for want, p := range map[string]*bpm.Params{
-		"softness is 0":    {Softness: 0, Tolerance: 1},
-		"softness is NaN":  {Softness: math.NaN(), Tolerance: 1},
-		"tolerance is 0":   {Softness: 1},
-		"tolerance is Inf": {Softness: 1, Tolerance: math.Inf(1)},
+		"softness: got 0":    {Softness: 0, Tolerance: 1},
+		"softness: got NaN":  {Softness: math.NaN(), Tolerance: 1},
+		"tolerance: got 0":   {Softness: 1},
+		"tolerance: got Inf": {Softness: 1, Tolerance: math.Inf(1)},
 	} {
 		if _, err := p.Start(context.Background(), clouds(9, 3, 3, 1)); err == nil ||
 			!strings.Contains(strings.Replace(err.Error(), "+Inf", "Inf", 1), want) {

@@ -1,16 +1,13 @@
 package bpm
 
 import (
-	"flag"
-	"fmt"
-
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
-	Softness  float64 `json:"softness"`  // λ, in units of ‖x‖²; 1e-12 to 1e12
-	Tolerance float64 `json:"tolerance"` // how far predictions may be off, in units of their doubt; > 0
+	Softness  float64 // λ, in units of ‖x‖²; 1e-12 to 1e12
+	Tolerance float64 // how far predictions may be off, in units of their doubt; > 0
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
@@ -35,22 +32,16 @@ var definition = &learners.Definition{
 // Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Flags implements learners.Params.
-func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.Float64Var(&p.Softness, "softness", p.Softness, "λ, the `NUMBER` that the kernel function has more of an example "+
-		"and itself: the more, the easier an example is on the wrong side; above 0")
-	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how far predictions of the examples may be from where they "+
-		"belong, in `UNITS` of their doubt; above 0")
+// Parameters implements learners.Params.
+func (p *Params) Parameters() []learners.Parameter {
+	return []learners.Parameter{
+		learners.Float("softness", &p.Softness, learners.Between(1e-12, 1e12),
+			"λ, which is added to the kernel function of an example and itself: the more, the easier an "+
+				"example may lie on the wrong side"),
+		learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
+			"how far predictions of the examples may be from where they belong, in units of their doubt"),
+	}
 }
 
 // Check implements learners.Params.
-func (p *Params) Check() error {
-	const least, most = 1e-12, 1e12
-	switch {
-	case !(p.Softness >= least && p.Softness <= most):
-		return fmt.Errorf("bpm: softness is %v; it must be a number from %g to %g", p.Softness, least, most)
-	case !(p.Tolerance > 0 && p.Tolerance <= most):
-		return fmt.Errorf("bpm: tolerance is %v; it must be a number above 0, to %g", p.Tolerance, most)
-	}
-	return nil
-}
+func (p *Params) Check() error { return learners.CheckEach(p) }

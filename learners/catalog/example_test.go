@@ -1,35 +1,37 @@
 package catalog_test
 
 import (
-	"flag"
 	"fmt"
 	"log"
 
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
-// Finds a learner by its name, and sets its parameters as flags do.
+// Finds a learner by its name, and sets its parameters by their names.
 func ExampleFind() {
 	d, err := catalog.Find("uma")
 	if err != nil {
 		log.Fatal(err)
 	}
 	p := d.New() // for host.Options.Learner
-	flags := flag.NewFlagSet(d.Name, flag.ContinueOnError)
-	p.Flags(flags)
-	if err := flags.Parse([]string{"--select", "confusion"}); err != nil {
-		log.Fatal(err)
+	if rule, ok := learners.Lookup(p, "select"); ok {
+		if err := rule.Set("confusion"); err != nil {
+			log.Fatal(err)
+		}
 	}
 	fmt.Println(d.Step)
-	flags.VisitAll(func(f *flag.Flag) { fmt.Printf("--%s %v\n", f.Name, f.Value) })
+	for _, each := range p.Parameters() {
+		fmt.Printf("%s: %v\n", each.Name, each)
+	}
 	// Output:
 	// an update of W by all mistakes, or by those of one kind
-	// --alpha 0
-	// --alpha-unit weights
-	// --doubt 1
-	// --select confusion
-	// --step all
-	// --tol 1e-09
+	// step: all
+	// select: confusion
+	// alpha: 0
+	// alpha_unit: weights
+	// tol: 1e-09
+	// doubt: 1
 }
 
 // Reads the parameters that a model file keeps; what they lack is at its default.

@@ -17,7 +17,6 @@ package classmean
 
 import (
 	"context"
-	"flag"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -46,8 +45,8 @@ var definition = &learners.Definition{
 // Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Flags implements learners.Params.
-func (*Params) Flags(*flag.FlagSet) {}
+// Parameters implements learners.Params.
+func (*Params) Parameters() []learners.Parameter { return nil }
 
 // Check implements learners.Params.
 func (*Params) Check() error { return nil }

@@ -17,9 +17,7 @@ package kernelmean
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -32,21 +30,55 @@ import (
 
 // Params are the parameters of the mean classifier.
 type Params struct {
-	Balanced bool `json:"balanced"` // all classes weigh alike; else each as often as it is, by C⁻¹
+	Balanced bool // all classes weigh alike; else each as often as it is, by C⁻¹
 
-	// Of the map of a kernel function, which options of means.Fit say in other words.
-	Atoms       string `json:"atoms"`        // a number, All or Auto
-	AtomChoice  string `json:"atom_choice"`  // means.Uniform, Clusters or Herding
-	AtomWeights string `json:"atom_weights"` // means.Optimal or Own
-	// AtomError asks for as few atoms as are that near to the means; 0 for as many as Atoms says.
-	AtomError float64 `json:"atom_error"`
+	// Of the map of a kernel function, as means.Options has them.
+	Atoms       Atoms
+	AtomChoice  string  // means.Uniform, Clusters or Herding
+	AtomWeights string  // means.Optimal or Own
+	AtomError   float64 // if above 0, as few atoms as bring the means that near; then Atoms is All
 }
 
-// Values of Atoms beside numbers.
+// Atoms is the number of examples that stand for all: at least 1, All or Auto.
+type Atoms int
+
 const (
-	All  = "all"  // every example, which is exact
-	Auto = "auto" // as few as are worth it
+	All  Atoms = 0          // every example, which is exact
+	Auto Atoms = means.Auto // as few as are worth it
 )
+
+// MarshalText returns the number, "all" or "auto".
+func (a Atoms) MarshalText() ([]byte, error) {
+	switch {
+	case a == All:
+		return []byte("all"), nil
+	case a == Auto:
+		return []byte("auto"), nil
+	case a < 0:
+		return fmt.Append(nil, int(a)), fmt.Errorf("atoms: got %d, want at least 1", int(a))
+	}
+	return fmt.Append(nil, int(a)), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (a *Atoms) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "all":
+		*a = All
+		return nil
+	case "auto":
+		*a = Auto
+		return nil
+	}
+	k, err := strconv.Atoi(string(text))
+	if err == nil && k < 1 {
+		err = fmt.Errorf("atoms: got %d, want at least 1", k)
+	}
+	if err == nil {
+		*a = Atoms(k)
+	}
+	return err
+}
 
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
@@ -68,51 +100,36 @@ var definition = &learners.Definition{
 // Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Flags implements learners.Params.
-func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.BoolVar(&p.Balanced, "balanced", p.Balanced, "weigh all classes alike, not as often as they are")
-	fs.StringVar(&p.Atoms, "atoms", p.Atoms, "`K` examples that stand for all, with --kernel: a number, all or auto")
-	fs.StringVar(&p.AtomChoice, "atom-choice", p.AtomChoice, "`HOW` to choose them: uniform, clusters or herding")
-	fs.StringVar(&p.AtomWeights, "atom-weights", p.AtomWeights,
-		"`WEIGHTS` of them: optimal, the nearest to all examples, or own, those of the choice")
-	fs.Float64Var(&p.AtomError, "atom-error", p.AtomError,
-		"as few atoms as bring each mean within `LENGTH` of that of all examples, in feature space; 0: --atoms says")
+// Parameters implements learners.Params.
+func (p *Params) Parameters() []learners.Parameter {
+	return []learners.Parameter{
+		learners.Bool("balanced", &p.Balanced, "all classes weigh alike, not as often as they are"),
+		learners.Text("atoms", &p.Atoms, "a number of at least 1, all or auto",
+			"examples that stand for all, with a kernel function",
+			learners.Choice{Value: "all", About: "every example, which is exact"},
+			learners.Choice{Value: "auto", About: "as few as are worth it"}),
+		learners.OneOf("atom_choice", &p.AtomChoice, "how atoms are chosen",
+			learners.Case(means.Uniform, "at random, all examples alike"),
+			learners.Case(means.Clusters, "the centres of clusters"),
+			learners.Case(means.Herding, "one after another, each the best beside those before")),
+		learners.OneOf("atom_weights", &p.AtomWeights, "weights of atoms",
+			learners.Case(means.Optimal, "those nearest to all examples"),
+			learners.Case(means.Own, "those of the choice")),
+		learners.Float("atom_error", &p.AtomError, learners.AtLeast(0), "as few atoms as bring each mean "+
+			"within this distance of that of all examples, in feature space; 0 leaves the number to atoms"),
+	}
 }
 
 // Check implements learners.Params.
 func (p *Params) Check() error {
-	if _, err := p.atoms(); err != nil {
+	if err := learners.CheckEach(p); err != nil {
 		return err
 	}
-	if c := p.AtomChoice; c != means.Uniform && c != means.Clusters && c != means.Herding {
-		return fmt.Errorf("atom-choice is %q, wanted %s, %s or %s", c, means.Uniform, means.Clusters,
-			means.Herding)
-	}
-	if w := p.AtomWeights; w != means.Optimal && w != means.Own {
-		return fmt.Errorf("atom-weights are %q, wanted %s or %s", w, means.Optimal, means.Own)
-	}
-	switch e := p.AtomError; {
-	case !(e >= 0) || math.IsInf(e, 0):
-		return fmt.Errorf("atom-error is %v, wanted a length above 0, or 0 for none", e)
-	case e > 0 && p.Atoms != All:
-		return fmt.Errorf("atoms are %s and atom-error is %v, wanted one of both", p.Atoms, e)
+	if p.AtomError > 0 && p.Atoms != All {
+		return &learners.ParameterError{Learner: definition.Name, Parameter: "atom_error",
+			Got: fmt.Sprintf("%v with %d atoms", p.AtomError, p.Atoms), Want: "one of both"}
 	}
 	return nil
-}
-
-// atoms returns what means.Options has for Atoms.
-func (p *Params) atoms() (int, error) {
-	switch p.Atoms {
-	case All:
-		return 0, nil
-	case Auto:
-		return means.Auto, nil
-	}
-	k, err := strconv.Atoi(p.Atoms)
-	if err != nil || k < 1 {
-		return 0, fmt.Errorf("atoms are %q, wanted a number of at least 1, %s or %s", p.Atoms, All, Auto)
-	}
-	return k, nil
 }
 
 // FitMap implements learners.Mapper: number k of an example is the mean of f between it and the
@@ -124,8 +141,7 @@ func (p *Params) FitMap(
 		return engine.Projection{}, err
 	}
 	o := means.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Within: p.AtomError,
-		Seed: problem.Seed}
-	o.Atoms, _ = p.atoms()
+		Atoms: int(p.Atoms), Seed: problem.Seed}
 	if advice := adviseAtoms(problem.X.N, o.Atoms); advice != "" && o.Within == 0 {
 		note("%s", advice)
 	}
@@ -151,7 +167,7 @@ func adviseAtoms(n, atoms int) string {
 		return ""
 	}
 	return fmt.Sprintf("all %d examples are atoms: %.2g kernel values, about %.2g hours at 10⁸ a second, and as "+
-		"much again for as many to classify; --atoms 4000 takes %.2g of that, --atoms auto chooses a number", n,
+		"much again for as many to classify: 4000 atoms take %.2g of that, auto chooses a number", n,
 		hours*hour, hours, 4000/float64(n))
 }
 
@@ -165,8 +181,8 @@ func (p *Params) Start(_ context.Context, problem *learners.Problem) (learners.L
 			engine.ErrShape, problem.X.D, problem.Q)
 	}
 	if !problem.OwnMap && (p.Atoms != All || p.AtomError > 0) {
-		return nil, fmt.Errorf("kernelmean: found %s atoms, an atom-error of %v and no kernel function, wanted one, or %s "+
-			"atoms and 0: without one there are as many weights as features", p.Atoms, p.AtomError, All)
+		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, want all "+
+			"atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
 	}
 	return classmean.Begin(problem, definition.Name, func(s *classmean.Sums, w engine.Weights) error {
 		if problem.OwnMap {

@@ -238,11 +238,11 @@ func TestOwnMapIsJudged(t *testing.T) {
 		t.Error("three columns pass for the means of two classes")
 	}
 	p.OwnMap = false
-	for _, atoms := range []string{"", "7"} {
+	for _, atoms := range []kernelmean.Atoms{-2, 7} {
 		few := kernelmean.Defaults()
 		few.Atoms = atoms
 		if _, err := few.Start(t.Context(), &p); err == nil {
-			t.Errorf("%q atoms are taken without a kernel function", atoms)
+			t.Errorf("%d atoms are taken without a kernel function", atoms)
 		}
 	}
 	near := kernelmean.Defaults()
@@ -260,11 +260,14 @@ func TestAtoms(t *testing.T) {
 	}
 	data, truth := copies(t, 80, 10, noise)
 	want := predict(t, data, truth, nil, false)
-	for _, atoms := range []string{"40", "auto", "error"} {
+	for _, atoms := range []string{"40", "auto", "all"} {
 		p := kernelmean.Defaults()
-		p.Atoms, p.AtomChoice = atoms, "herding"
-		if atoms == "error" {
-			p.Atoms, p.AtomError = kernelmean.All, 0.05
+		p.AtomChoice = "herding"
+		if err := p.Atoms.UnmarshalText([]byte(atoms)); err != nil {
+			t.Fatal(err)
+		}
+		if atoms == "all" { // as few as come that near
+			p.AtomError = 0.05
 		}
 		var said []string
 		m, err := host.Train(t.Context(), data, noise, host.Options{Engine: simd.New(), Preparation: "none", Learner: p,
@@ -284,10 +287,10 @@ func TestAtoms(t *testing.T) {
 			t.Errorf("%s: %d of %d are predicted otherwise; %q", atoms, n, data.N, said)
 		}
 	}
-	for _, wrong := range []kernelmean.Params{{Atoms: "0"}, {Atoms: "all", AtomChoice: "x"},
-		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "x"},
-		{Atoms: "all", AtomChoice: "uniform", AtomWeights: "own", AtomError: math.Inf(1)},
-		{Atoms: "7", AtomChoice: "uniform", AtomWeights: "own", AtomError: 0.1}} {
+	for _, wrong := range []kernelmean.Params{{Atoms: -2}, {AtomChoice: "x"},
+		{AtomChoice: "uniform", AtomWeights: "x"},
+		{AtomChoice: "uniform", AtomWeights: "own", AtomError: math.Inf(1)},
+		{Atoms: 7, AtomChoice: "uniform", AtomWeights: "own", AtomError: 0.1}} {
 		if wrong.Check() == nil {
 			t.Errorf("%+v passes", wrong)
 		}

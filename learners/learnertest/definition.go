@@ -3,10 +3,8 @@ package learnertest
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"maps"
+	"math"
 	"reflect"
 	"regexp"
 	"slices"
@@ -16,46 +14,33 @@ import (
 )
 
 // CheckTable judges what learners of one table must have in common: there is one, no two have
-// the same name, and flags of the same name are of the same kind, since a command has both.
+// the same name, and parameters of the same name are all switches or none, since a command has
+// one flag for them.
 func CheckTable(all []*learners.Definition) error {
 	if len(all) == 0 {
 		return errors.New("the table of learners is empty, wanted at least one")
 	}
-	names, kinds := map[string]bool{}, map[string]bool{}
+	names, switches := map[string]bool{}, map[string]bool{}
 	for _, d := range all {
 		if names[d.Name] {
 			return fmt.Errorf("found two learners of the name %q, wanted one", d.Name)
 		}
 		names[d.Name] = true
-		var err error
-		flags(d.New()).VisitAll(func(f *flag.Flag) {
-			is := isBool(f)
-			if was, ok := kinds[f.Name]; ok && was != is {
-				err = fmt.Errorf("flag %s takes a value with learner %s or another, wanted one kind", f.Name, d.Name)
+		for _, p := range d.New().Parameters() {
+			if was, ok := switches[p.Name]; ok && was != (p.Kind == learners.Switch) {
+				return fmt.Errorf("parameter %s of learner %s: a switch here or with another learner, want one kind",
+					p.Name, d.Name)
 			}
-			kinds[f.Name] = is
-		})
-		if err != nil {
-			return err
+			switches[p.Name] = p.Kind == learners.Switch
 		}
 	}
 	return nil
 }
 
-func isBool(f *flag.Flag) bool {
-	b, ok := f.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
-}
-
-// flags returns the flags that set p.
-func flags(p learners.Params) *flag.FlagSet {
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	p.Flags(fs)
-	return fs
-}
-
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+var (
+	nameForm      = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+	parameterForm = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+)
 
 func checkDefinition(s subject) error {
 	for what, text := range map[string]string{"summary": s.Summary, "paper": s.Paper, "step": s.Step} {
@@ -97,15 +82,15 @@ func checkDefinition(s subject) error {
 	return nil
 }
 
-// fields returns the JSON of p by field.
+// fields returns the JSON of p by parameter.
 func fields(p learners.Params) (map[string]string, error) {
-	text, err := json.Marshal(p)
+	text, err := learners.Marshal(p)
 	if err != nil {
-		return nil, fmt.Errorf("parameters %+v: %w", p, err)
+		return nil, err
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, fmt.Errorf("the JSON of parameters is %s, wanted an object: %w", text, err)
+		return nil, fmt.Errorf("the JSON of parameters: got %s, want an object: %w", text, err)
 	}
 	all := map[string]string{}
 	for name, value := range raw {
@@ -114,56 +99,63 @@ func fields(p learners.Params) (map[string]string, error) {
 	return all, nil
 }
 
-// tries are values that some flags take.
+// tries are values that some parameters take.
 var tries = []string{"1", "2", "0.5", "true", "false", "x"}
 
-func checkFlags(s subject) error {
+// fieldsOf returns the exported fields of a struct, with those of embedded ones instead of them.
+func fieldsOf(v reflect.Value) (all []reflect.Value) {
+	for i := range v.NumField() {
+		switch f := v.Type().Field(i); {
+		case f.Anonymous:
+			all = append(all, fieldsOf(reflect.Indirect(v.Field(i)))...)
+		case f.IsExported():
+			all = append(all, v.Field(i))
+		}
+	}
+	return all
+}
+
+// checkParameters judges the declarations: one for each field, which it alone sets.
+func checkParameters(s subject) error {
 	defaults, err := fields(s.New())
 	if err != nil {
 		return err
 	}
-	names := map[string]bool{}
-	flags(s.New()).VisitAll(func(f *flag.Flag) {
-		names[strings.ReplaceAll(f.Name, "-", "_")] = true
-		if f.Usage == "" && err == nil {
-			err = fmt.Errorf("flag %s has no help", f.Name)
+	all := s.New().Parameters()
+	if n := len(fieldsOf(reflect.ValueOf(s.New()).Elem())); n != len(all) || n != len(defaults) {
+		return fmt.Errorf("parameters: got %d with %d names, want one for each of the %d fields", len(all), len(defaults), n)
+	}
+	for i, p := range all {
+		if !parameterForm.MatchString(p.Name) || p.Sentence == "" {
+			return fmt.Errorf("parameter %q: %q: want a name of lower-case words and a sentence", p.Name, p.Sentence)
 		}
-		for _, text := range append([]string{f.DefValue}, tries...) {
-			if e := setOne(s, defaults, f, text); e != nil && err == nil {
-				err = fmt.Errorf("flag %s, set to %q: %w", f.Name, text, e)
+		for _, text := range append([]string{p.String()}, tries...) {
+			if err := setOne(s, defaults, i, text); err != nil {
+				return fmt.Errorf("parameter %s, set to %q: %w", p.Name, text, err)
 			}
 		}
-	})
-	if err != nil {
-		return err
-	}
-	a, b := slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(defaults))
-	if !slices.Equal(a, b) {
-		return fmt.Errorf("flags are those of fields %q, the JSON has %q; wanted the same", a, b)
 	}
 	return nil
 }
 
-// setOne sets one flag of the defaults, which changes that field and no other.
-func setOne(s subject, defaults map[string]string, f *flag.Flag, text string) error {
+// setOne sets parameter i of the defaults, which changes its own value in the JSON and no other.
+func setOne(s subject, defaults map[string]string, i int, text string) error {
 	p := s.New()
-	fs := flags(p)
-	if err := fs.Set(f.Name, text); err != nil {
-		if text == f.DefValue {
+	own := p.Parameters()[i]
+	byDefault := own.String()
+	if err := own.Set(text); err != nil {
+		if text == byDefault {
 			return fmt.Errorf("its own default is refused: %w", err)
 		}
 		return nil
 	}
-	if p.Check() != nil {
-		return nil // and need not have a JSON
-	}
+	changed := own.String() != byDefault
 	now, err := fields(p)
 	if err != nil {
 		return err
 	}
-	own, changed := strings.ReplaceAll(f.Name, "-", "_"), fs.Lookup(f.Name).Value.String() != f.DefValue
 	for name, was := range defaults {
-		if wanted := name == own && changed; (now[name] != was) != wanted {
+		if wanted := name == own.Name && changed; (now[name] != was) != wanted {
 			return fmt.Errorf("field %s of the JSON went from %s to %s", name, was, now[name])
 		}
 	}
@@ -171,13 +163,13 @@ func setOne(s subject, defaults map[string]string, f *flag.Flag, text string) er
 }
 
 func checkJSON(s subject) error {
-	for _, name := range flagNames(s) {
-		for _, text := range append([]string{""}, tries...) {
+	for i := range s.New().Parameters() {
+		for _, text := range tries {
 			p := s.New()
-			if text != "" && flags(p).Set(name, text) != nil || p.Check() != nil {
+			if p.Parameters()[i].Set(text) != nil || p.Check() != nil {
 				continue
 			}
-			written, err := json.Marshal(p)
+			written, err := learners.Marshal(p)
 			if err != nil {
 				return fmt.Errorf("parameters that Check passes have no JSON: %w", err)
 			}
@@ -185,23 +177,18 @@ func checkJSON(s subject) error {
 			if err != nil {
 				return fmt.Errorf("JSON %s does not come back: %w", written, err)
 			}
-			again, err := json.Marshal(back)
-			if err != nil || string(again) != string(written) {
+			if again, err := learners.Marshal(back); err != nil || string(again) != string(written) {
 				return fmt.Errorf("JSON %s comes back as %s, %v", written, again, err)
 			}
 		}
 	}
 	for _, bad := range []string{"", "{", "[]", `"x"`, "7", `{"no-such-field":1}`, "{}{}", "{} x"} {
-		if _, err := s.Parse([]byte(bad)); err == nil {
+		if s.taken(bad) {
 			return fmt.Errorf("JSON %q is taken for parameters", bad)
 		}
 	}
-	defaults, err := fields(s.New())
-	if err != nil {
-		return err
-	}
-	for name := range defaults {
-		if bad := fmt.Sprintf(`{%q:{"a":[]}}`, name); s.taken(bad) {
+	for _, each := range s.New().Parameters() {
+		if bad := fmt.Sprintf(`{%q:{"a":[]}}`, each.Name); s.taken(bad) {
 			return fmt.Errorf("JSON %s is taken for parameters", bad)
 		}
 	}
@@ -213,35 +200,39 @@ func (s subject) taken(text string) bool {
 	return err == nil
 }
 
-// flagNames returns the names of all flags, and "" for none.
-func flagNames(s subject) []string {
-	names := []string{""}
-	flags(s.New()).VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return names
-}
-
-// checkNumbers sets every flag of a number to what is none.
+// checkNumbers sets every number to what is none, in a text and in the field itself.
 func checkNumbers(s subject) error {
-	defaults, err := fields(s.New())
-	if err != nil {
-		return err
-	}
-	for name, value := range defaults {
-		if value == "" || !strings.ContainsAny(value[:1], "-0123456789") {
-			continue
-		}
+	for i, each := range s.New().Parameters() {
 		for _, text := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
-			p := s.New()
-			if flags(p).Set(strings.ReplaceAll(name, "_", "-"), text) != nil {
-				continue
+			if p := s.New(); each.Kind == learners.Number && p.Parameters()[i].Set(text) == nil {
+				return fmt.Errorf("parameter %s takes %s", each.Name, text)
 			}
+		}
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for i := range numbers(reflect.ValueOf(s.New()).Elem()) {
+			p := s.New()
+			numbers(reflect.ValueOf(p).Elem())[i].SetFloat(bad)
 			if p.Check() == nil {
-				return fmt.Errorf("%s is %s, and Check passes it", name, text)
+				return fmt.Errorf("parameters %+v: Check passes them", p)
 			}
 			if l, err := p.Start(background, overlapping().on(s.engine)); err == nil {
-				return errors.Join(fmt.Errorf("%s is %s, and Start begins a run", name, text), l.Close())
+				return errors.Join(fmt.Errorf("parameters %+v: Start begins a run", p), l.Close())
 			}
 		}
 	}
 	return nil
+}
+
+// numbers returns the fields of floating point, with those of structs inside.
+func numbers(v reflect.Value) (all []reflect.Value) {
+	for _, f := range fieldsOf(v) {
+		switch {
+		case f.CanFloat():
+			all = append(all, f)
+		case f.Kind() == reflect.Struct:
+			all = append(all, numbers(f)...)
+		}
+	}
+	return all
 }

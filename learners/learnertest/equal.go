@@ -2,7 +2,6 @@ package learnertest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -134,7 +133,7 @@ func checkInputs(s subject) error {
 				return err
 			}
 			p := s.New()
-			before, err := json.Marshal(p)
+			before, err := learners.Marshal(p)
 			if err != nil {
 				return err
 			}
@@ -146,7 +145,7 @@ func checkInputs(s subject) error {
 					return err
 				}
 			}
-			after, err := json.Marshal(p)
+			after, err := learners.Marshal(p)
 			switch {
 			case err != nil || string(after) != string(before):
 				return fmt.Errorf("the parameters were %s, and are %s, %v after a run", before, after, err)

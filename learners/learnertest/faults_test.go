@@ -3,9 +3,9 @@ package learnertest_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -356,22 +356,45 @@ var wrongDefinitions = []mutant{
 		d.New = func() learners.Params { return p }
 	}},
 	{name: "bad defaults", by: "definition", check: func(*params) error { return errors.New("bad") }},
-	{name: "a flag without a field", by: "flags are the fields of the JSON", flags: func(p *params, fs *flag.FlagSet) {
-		p.Params.Flags(fs)
-		fs.Int("more", 1, "more")
-	}},
-	{name: "a field without a flag", by: "flags are the fields of the JSON", flags: func(p *params, fs *flag.FlagSet) {
-		fs.Float64Var(&p.Tol, "tol", p.Tol, "tolerance")
-	}},
-	{name: "a flag of another field", by: "flags are the fields of the JSON", flags: func(p *params, fs *flag.FlagSet) {
-		p.Params.Flags(fs)
-		fs.Lookup("alpha").Value = fs.Lookup("tol").Value
-	}},
-	{name: "a flag with a default of its own", by: "flags are the fields of the JSON",
-		flags: func(p *params, fs *flag.FlagSet) {
-			p.Tol = 3
-			p.Params.Flags(fs)
+	{name: "a parameter without a field", by: "parameters are the fields",
+		declare: func(p *params) []learners.Parameter {
+			return append(p.Params.Parameters(), learners.Int("more", new(int), 0, 9, "more"))
 		}},
-	{name: "fields that nobody knows", by: "parameters and their JSON", lenient: true},
+	{name: "a field without a parameter", by: "parameters are the fields",
+		declare: func(p *params) []learners.Parameter {
+			return p.Params.Parameters()[1:]
+		}},
+	{name: "a parameter of another field", by: "parameters are the fields",
+		declare: func(p *params) []learners.Parameter {
+			all := p.Params.Parameters()
+			all[2] = learners.Float("alpha", &p.Tol, learners.AtLeast(0), "the tolerance")
+			return all
+		}},
+	{name: "a parameter with a default of its own", by: "parameters are the fields",
+		declare: func(p *params) []learners.Parameter {
+			p.Tol = 3
+			return p.Params.Parameters()
+		}},
+	{name: "a value that grows when it is read", by: "parameters and their JSON",
+		declare: func(p *params) []learners.Parameter {
+			all := p.Params.Parameters()
+			all[4] = learners.Text("tol", (*growing)(&p.Tol), "a number", "grows")
+			return all
+		}},
 	{name: "no check of numbers", by: "no number that is none", check: func(*params) error { return nil }},
+}
+
+// growing is a number that does not come back from its text.
+type growing float64
+
+func (g growing) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(g), 'g', -1, 64), nil
+}
+
+func (g *growing) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err == nil {
+		*g = growing(v + 1)
+	}
+	return err
 }

@@ -35,7 +35,7 @@ type subject struct {
 func Cases() []Case {
 	return []Case{
 		{Name: "definition", check: checkDefinition, once: true},
-		{Name: "flags are the fields of the JSON", check: checkFlags, once: true},
+		{Name: "parameters are the fields", check: checkParameters, once: true},
 		{Name: "parameters and their JSON", check: checkJSON, once: true},
 		{Name: "no number that is none", check: checkNumbers, once: true},
 		{Name: "bad problems", check: checkBadProblems},

@@ -1,11 +1,8 @@
 package learnertest_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"flag"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -30,9 +27,8 @@ type mutant struct {
 	problem func(*learners.Problem) *learners.Problem        // that it learns instead
 	wrap    func(*learner, *learners.Problem)                // breaks methods
 	define  func(*learners.Definition)                       // breaks the definition
-	flags   func(*params, *flag.FlagSet)                     // instead of UMA's
+	declare func(*params) []learners.Parameter               // instead of UMA's
 	check   func(*params) error                              // instead of UMA's
-	lenient bool                                             // takes unknown fields
 	start   func(*params, *learner, *learners.Problem) error // has the parameters too
 }
 
@@ -53,12 +49,11 @@ func (m mutant) definition() *learners.Definition {
 
 func (p *params) Definition() *learners.Definition { return p.m.definition() }
 
-func (p *params) Flags(fs *flag.FlagSet) {
-	if p.m.flags != nil {
-		p.m.flags(p, fs)
-		return
+func (p *params) Parameters() []learners.Parameter {
+	if p.m.declare != nil {
+		return p.m.declare(p)
 	}
-	p.Params.Flags(fs)
+	return p.Params.Parameters()
 }
 
 func (p *params) Check() error {
@@ -66,16 +61,6 @@ func (p *params) Check() error {
 		return p.m.check(p)
 	}
 	return p.Params.Check()
-}
-
-// UnmarshalJSON takes no unknown fields, as the parameters of learners do by themselves.
-func (p *params) UnmarshalJSON(text []byte) error {
-	type fields uma.Params // as they are; UMA's own reading is never lenient
-	dec := json.NewDecoder(bytes.NewReader(text))
-	if !p.m.lenient {
-		dec.DisallowUnknownFields()
-	}
-	return dec.Decode((*fields)(p.Params))
 }
 
 func (p *params) Start(ctx context.Context, problem *learners.Problem) (learners.Learner, error) {
@@ -159,11 +144,12 @@ func TestTables(t *testing.T) {
 	other := *good
 	other.Name = "other"
 	other.New = func() learners.Params {
-		alpha := func(_ *params, fs *flag.FlagSet) { fs.Bool("alpha", false, "another kind") }
-		return &params{uma.Defaults(), mutant{flags: alpha}}
+		return &params{uma.Defaults(), mutant{declare: func(*params) []learners.Parameter {
+			return []learners.Parameter{learners.Bool("alpha", new(bool), "another kind")}
+		}}}
 	}
 	for what, table := range map[string][]*learners.Definition{
-		"empty": {}, "nil": nil, "twice the same": {good, good}, "one flag of two kinds": {good, &other},
+		"empty": {}, "nil": nil, "twice the same": {good, good}, "one parameter of two kinds": {good, &other},
 	} {
 		if err := learnertest.CheckTable(table); err == nil {
 			t.Errorf("a table that is %s passes", what)

@@ -26,7 +26,7 @@ func (p *probe) next() error {
 func (p *probe) Device() engine.Device { return p.e.Device() }
 func (p *probe) Close() error          { return nil }
 
-func (p *probe) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (p *probe) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	if err := p.next(); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (p *probe) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	return &probedScorer{p: p, r: r}, nil
 }
 
-func (p *probe) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (p *probe) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
 	if err := p.next(); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (p *probe) LoadCells(x dataset.Examples, y []int32, classes int, f numerics
 	return &probedCells{probedScorer{p: p, r: r}, r}, nil
 }
 
-func (p *probe) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (p *probe) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	if err := p.next(); err != nil {
 		return nil, err
 	}
@@ -62,15 +62,15 @@ func (p *probe) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedP
 	return &probedEvaluator{probedScorer{p: p, r: r}, r}, nil
 }
 
-func (p *probe) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (p *probe) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
 	return p.e.PlanEvaluator(x, classes)
 }
 
-func (p *probe) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (p *probe) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	return p.e.Plan(x, y, classes)
 }
 
-func (p *probe) Project(dst []float32, x dataset.Examples, projection engine.Projection) error {
+func (p *probe) Project(dst []float32, x dataset.Rows, projection engine.Projection) error {
 	if err := p.next(); err != nil {
 		return err
 	}
@@ -159,11 +159,11 @@ type probedEvaluator struct {
 
 func (v *probedEvaluator) FixedPoint() numerics.FixedPoint { return v.v.FixedPoint() }
 
-func (v *probedEvaluator) Aim(t engine.Targets) error {
+func (v *probedEvaluator) SetTargets(t engine.Targets) error {
 	if err := v.p.next(); err != nil {
 		return err
 	}
-	return v.v.Aim(t)
+	return v.v.SetTargets(t)
 }
 
 func (v *probedEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {

@@ -1,9 +1,7 @@
 package localisation
 
 import (
-	"flag"
-	"fmt"
-	"slices"
+	"math"
 
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -19,8 +17,8 @@ const (
 
 // Params are the parameters of the learner.
 type Params struct {
-	Oracle  Oracle `json:"oracle"`
-	Updates int    `json:"updates"` // of the perceptron at most for one more plane; ≥ 1
+	Oracle  Oracle
+	Updates int // of the perceptron at most for one more plane; ≥ 1
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
@@ -45,21 +43,17 @@ var definition = &learners.Definition{
 // Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Flags implements learners.Params.
-func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.StringVar((*string)(&p.Oracle), "oracle", string(p.Oracle), "`WHICH` mistake is the next cutting plane: largest, "+
-		"smallest or random")
-	fs.IntVar(&p.Updates, "updates", p.Updates, "most `UPDATES` of the perceptron for one more plane, at least 1; "+
-		"where they do not do, training ends")
+// Parameters implements learners.Params.
+func (p *Params) Parameters() []learners.Parameter {
+	return []learners.Parameter{
+		learners.OneOf("oracle", &p.Oracle, "which mistake is the next cutting plane",
+			learners.Case(Largest, "of the lowest margin"),
+			learners.Case(Smallest, "of the highest margin"),
+			learners.Case(Random, "any, all alike")),
+		learners.Int("updates", &p.Updates, 1, math.MaxInt,
+			"most updates of the perceptron for one more plane; training ends where these are too few"),
+	}
 }
 
 // Check implements learners.Params.
-func (p *Params) Check() error {
-	switch {
-	case !slices.Contains([]Oracle{Largest, Smallest, Random}, p.Oracle):
-		return fmt.Errorf("localisation: oracle %q is not known; use largest, smallest or random", p.Oracle)
-	case p.Updates < 1:
-		return fmt.Errorf("localisation: found %d updates, wanted at least 1", p.Updates)
-	}
-	return nil
-}
+func (p *Params) Check() error { return learners.CheckEach(p) }

@@ -2,8 +2,6 @@ package noisyperceptron
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -14,7 +12,7 @@ import (
 type Blum struct {
 	// Margin is σ: examples count whose angle with the plane of w has a sine of at least so
 	// much; 0 to 1. Mistakes nearer to it are left.
-	Margin float64 `json:"margin"`
+	Margin float64
 }
 
 // NewBlum returns the default parameters.
@@ -30,19 +28,14 @@ var blum = define("blum",
 // Definition implements learners.Params.
 func (*Blum) Definition() *learners.Definition { return blum }
 
-// Flags implements learners.Params.
-func (p *Blum) Flags(fs *flag.FlagSet) {
-	fs.Float64Var(&p.Margin, "margin", p.Margin, "`SINE` of the angle with the plane between two classes that an "+
-		"example needs to count, from 0 to 1")
+// Parameters implements learners.Params.
+func (p *Blum) Parameters() []learners.Parameter {
+	return []learners.Parameter{learners.Float("margin", &p.Margin, learners.Between(0, 1),
+		"sine of the angle with the plane between two classes that an example needs to count")}
 }
 
 // Check implements learners.Params.
-func (p *Blum) Check() error {
-	if !(p.Margin >= 0 && p.Margin <= 1) {
-		return fmt.Errorf("blum: margin is %v; it must be a number from 0 to 1", p.Margin)
-	}
-	return nil
-}
+func (p *Blum) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
 func (p *Blum) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {

@@ -2,7 +2,6 @@ package noisyperceptron
 
 import (
 	"context"
-	"flag"
 
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -22,8 +21,8 @@ var bylander = define("bylander",
 // Definition implements learners.Params.
 func (*Bylander) Definition() *learners.Definition { return bylander }
 
-// Flags implements learners.Params.
-func (*Bylander) Flags(*flag.FlagSet) {}
+// Parameters implements learners.Params.
+func (*Bylander) Parameters() []learners.Parameter { return nil }
 
 // Check implements learners.Params.
 func (*Bylander) Check() error { return nil }

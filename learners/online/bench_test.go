@@ -32,7 +32,7 @@ func BenchmarkPass(b *testing.B) {
 		"pa1 ovr": newPassive(OVR, slack{most: 0.1}), "perceptron ovr": perceptrons{},
 	} {
 		b.Run(name, func(b *testing.B) {
-			l, err := start(p, anyMember{weights: Balanced, policy: c})
+			l, err := start(p, anyMember{weights: learners.Balanced, policy: c})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -2,8 +2,6 @@ package online
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -16,7 +14,7 @@ type Copa struct {
 	// Aggressiveness is C > 0 for an example of a class of average size: one of class y is worth
 	// C·(n/(Q·T_y))², T_y being how many there are. Equation 17's C, which is divided by T_y²
 	// alone, is this one times (n/Q)².
-	Aggressiveness float64 `json:"aggressiveness"`
+	Aggressiveness float64
 }
 
 // NewCopa returns the default parameters.
@@ -30,20 +28,13 @@ var copa = define("copa",
 // Definition implements learners.Params.
 func (p *Copa) Definition() *learners.Definition { return p.of(copa) }
 
-// Flags implements learners.Params.
-func (p *Copa) Flags(fs *flag.FlagSet) {
-	p.flags(fs)
-	fs.Float64Var(&p.Aggressiveness, "aggressiveness", p.Aggressiveness, "how much `C` is worth that one example is "+
-		"right, against W staying as it is; above 0")
+// Parameters implements learners.Params.
+func (p *Copa) Parameters() []learners.Parameter {
+	return p.parameters(aggressiveness(&p.Aggressiveness))
 }
 
 // Check implements learners.Params.
-func (p *Copa) Check() error {
-	if !positive(p.Aggressiveness) {
-		return fmt.Errorf("copa: aggressiveness is %v; it must be a number above 0", p.Aggressiveness)
-	}
-	return p.Correction.check("copa")
-}
+func (p *Copa) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
 func (p *Copa) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
@@ -55,8 +46,8 @@ func (p *Copa) Stream(problem *learners.Problem, w engine.Weights) (learners.Str
 	return newStream(problem, w, p)
 }
 
-func (p *Copa) parts() (Options, ClassWeights, policy) {
-	return p.Options, Balanced, &confused{aggressiveness: p.Aggressiveness}
+func (p *Copa) parts() (Options, learners.ClassWeights, policy) {
+	return p.Options, learners.Balanced, &confused{aggressiveness: p.Aggressiveness}
 }
 
 // confused is COPA: with c the worth of the example it minimises (Theorem 3)

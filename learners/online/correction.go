@@ -3,20 +3,32 @@ package online
 import (
 	"fmt"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Correction says what of a learner a confusion matrix C corrects.
-type Correction string
+type Correction bool
 
 const (
-	Uncorrected  Correction = "none"  // nothing: all labels are taken to be right
-	CorrectSteps Correction = "steps" // the steps, by C⁻¹
+	Uncorrected  Correction = false // nothing: all labels are taken to be right
+	CorrectSteps Correction = true  // the steps, by C⁻¹
 )
 
-func (c Correction) check(learner string) error {
-	if c != "" && c != Uncorrected && c != CorrectSteps {
-		return fmt.Errorf("%s: correction %q is not known; use none or steps", learner, c)
+// MarshalText returns "none" or "steps".
+func (c Correction) MarshalText() ([]byte, error) {
+	if c {
+		return []byte("steps"), nil
 	}
+	return []byte("none"), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (c *Correction) UnmarshalText(text []byte) error {
+	if string(text) != "none" && string(text) != "steps" {
+		return fmt.Errorf("correction: got %.60q, want none or steps", text)
+	}
+	*c = string(text) == "steps"
 	return nil
 }
 
@@ -77,12 +89,9 @@ func (p *corrected) steps(tau, s []float32, e *example) (any bool) {
 }
 
 // correct finds the weights of the examples and, if it is asked to, has the steps corrected.
-func (l *run) correct(c ClassWeights) error {
+func (l *run) correct(c learners.ClassWeights) error {
 	p := l.problem
-	counts := make([]float64, p.Q)
-	for _, y := range p.Y {
-		counts[y]++
-	}
+	counts := learners.CountLabels(p.Y, p.Q)
 	if p.Noise != nil {
 		inverse, err := p.Inverse()
 		if err != nil {
@@ -91,10 +100,10 @@ func (l *run) correct(c ClassWeights) error {
 		l.inverse = unlessIdentity(inverse.Float32(), p.Q)
 	}
 	if l.Correction != CorrectSteps || l.inverse == nil {
-		l.weights = c.of(float64(len(p.Y)), counts)
+		l.weights = c.Of(float64(len(p.Y)), counts)
 		return nil
 	}
-	l.weights = c.of(float64(len(p.Y)), trueCounts(l.inverse, counts))
+	l.weights = c.Of(float64(len(p.Y)), trueCounts(l.inverse, counts))
 	most := math.Inf(1)
 	if u, ok := l.policy.(unbounded); ok && u.unbounded() {
 		most = mostMoved

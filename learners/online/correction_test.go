@@ -2,7 +2,6 @@ package online_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -75,13 +74,9 @@ func TestCorrectedSteps(t *testing.T) {
 }
 
 func TestCorrectionRefused(t *testing.T) {
-	for _, p := range []learners.Params{
-		&online.Copa{Options: online.Options{Correction: "x"}, Aggressiveness: 1},
-		&online.PassiveAggressive{Options: online.Options{Correction: "x"}, Multiclass: online.Max},
-		&online.Mira{Options: online.Options{Correction: "x"}, Margin: 1, ClassWeights: online.Equal},
-	} {
-		if err := p.Check(); err == nil || !strings.Contains(err.Error(), `correction "x" is not known; use none or steps`) {
-			t.Errorf("%T: %v", p, err)
+	for _, p := range []learners.Params{online.NewCopa(), online.NewPassiveAggressive(), online.NewMira()} {
+		if _, err := p.Definition().Parse([]byte(`{"correction":"x"}`)); err == nil {
+			t.Errorf("%T: takes the correction x", p)
 		}
 	}
 }

@@ -20,14 +20,14 @@ func TestOtherParameters(t *testing.T) {
 			return p
 		},
 		"random step": func() learners.Params {
-			return &online.Ultraconservative{ClassWeights: online.Equal, Step: online.StepRandom}
+			return &online.Ultraconservative{ClassWeights: learners.Equal, Step: online.StepRandom}
 		},
 		"copa corrected": func() learners.Params {
 			return &online.Copa{Options: online.Options{Correction: online.CorrectSteps}, Aggressiveness: 0.01}
 		},
 		"pa1 all": func() learners.Params {
 			p := online.NewPA1()
-			p.ClassWeights, p.Multiclass = online.Balanced, online.All
+			p.ClassWeights, p.Multiclass = learners.Balanced, online.All
 			return p
 		},
 	} {

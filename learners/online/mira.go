@@ -3,8 +3,6 @@ package online
 import (
 	"cmp"
 	"context"
-	"flag"
-	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -14,14 +12,14 @@ import (
 // Mira are the parameters of MIRA.
 type Mira struct {
 	Options
-	ClassWeights ClassWeights `json:"class_weights"`
+	ClassWeights learners.ClassWeights
 	// Margin is by how much the score of an example's class has to lead, in units of ‖x‖²; above
 	// 0. The paper's is 0, which would leave W = 0 as it is, and ties between classes.
-	Margin float64 `json:"margin"`
+	Margin float64
 }
 
 // NewMira returns the default parameters.
-func NewMira() *Mira { return &Mira{Options: standard, ClassWeights: Equal, Margin: 0.1} }
+func NewMira() *Mira { return &Mira{Options: standard, ClassWeights: learners.Equal, Margin: 0.1} }
 
 var mira = define("mira",
 	"an ultraconservative algorithm whose steps are those after which W would be shortest",
@@ -31,21 +29,14 @@ var mira = define("mira",
 // Definition implements learners.Params.
 func (p *Mira) Definition() *learners.Definition { return p.of(mira) }
 
-// Flags implements learners.Params.
-func (p *Mira) Flags(fs *flag.FlagSet) {
-	p.flags(fs)
-	p.ClassWeights.flags(fs)
-	fs.Float64Var(&p.Margin, "margin", p.Margin, "`LEAD` that the score of an example's class must have, in units of "+
-		"its squared length; above 0")
+// Parameters implements learners.Params.
+func (p *Mira) Parameters() []learners.Parameter {
+	return p.parameters(learners.Weighting(&p.ClassWeights), learners.Float("margin", &p.Margin, learners.Above(0),
+		"lead that the score of an example's class must have, in units of its squared length"))
 }
 
 // Check implements learners.Params.
-func (p *Mira) Check() error {
-	if !positive(p.Margin) {
-		return fmt.Errorf("mira: margin is %v; it must be a number above 0", p.Margin)
-	}
-	return p.check("mira", p.ClassWeights)
-}
+func (p *Mira) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
 func (p *Mira) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
@@ -57,7 +48,7 @@ func (p *Mira) Stream(problem *learners.Problem, w engine.Weights) (learners.Str
 	return newStream(problem, w, p)
 }
 
-func (p *Mira) parts() (Options, ClassWeights, policy) {
+func (p *Mira) parts() (Options, learners.ClassWeights, policy) {
 	return p.Options, p.ClassWeights, &shortest{margin: p.Margin}
 }
 

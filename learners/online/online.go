@@ -71,7 +71,7 @@ const stream = 0x6f6e6c696e65 // "online"
 type member interface {
 	Check() error
 	// parts returns what the learner is made of, which is not shared.
-	parts() (Options, ClassWeights, policy)
+	parts() (Options, learners.ClassWeights, policy)
 }
 
 // start loads the problem's examples and begins a run.

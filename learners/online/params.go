@@ -1,9 +1,6 @@
 package online
 
 import (
-	"flag"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -11,20 +8,13 @@ import (
 
 // Options are the parameters that all learners of the family have.
 type Options struct {
-	NoShuffle  bool       `json:"no_shuffle"` // passes take the examples in their order, else in a random one each
-	NoAverage  bool       `json:"no_average"` // W is what the last example left, else the mean of all that were left
-	Correction Correction `json:"correction"` // what C corrects; "" is none
+	NoShuffle  bool       // passes take the examples in their order, else in a random one each
+	NoAverage  bool       // W is what the last example left, else the mean of all that were left
+	Correction Correction // what C corrects
 }
 
 // standard are the defaults.
 var standard = Options{Correction: Uncorrected}
-
-func (o *Options) check(learner string, c ClassWeights) error {
-	if err := o.Correction.check(learner); err != nil {
-		return err
-	}
-	return c.check(learner)
-}
 
 // of returns what there is to know of the learner d with these options.
 func (o *Options) of(d *learners.Definition) *learners.Definition {
@@ -36,45 +26,16 @@ func (o *Options) of(d *learners.Definition) *learners.Definition {
 	return &corrected
 }
 
-func (o *Options) flags(fs *flag.FlagSet) {
-	fs.BoolVar(&o.NoShuffle, "no-shuffle", o.NoShuffle, "see the examples in their order, not in another random one in "+
-		"each pass")
-	fs.BoolVar(&o.NoAverage, "no-average", o.NoAverage, "keep the weights that the last example left, not the mean of "+
-		"those that all left")
-	fs.StringVar((*string)(&o.Correction), "correction", string(o.Correction), "`WHAT` a confusion matrix "+
-		"corrects: steps, or none (all labels are taken to be right)")
-}
-
-// ClassWeights says how much examples count by their label.
-type ClassWeights string
-
-const (
-	Equal    ClassWeights = "equal"    // all examples count alike
-	Balanced ClassWeights = "balanced" // all labels count alike: an example of label k n/(Q·n_k)
-)
-
-func (c *ClassWeights) flags(fs *flag.FlagSet) {
-	fs.StringVar((*string)(c), "class-weights", string(*c), "`WEIGHTS` of the examples: equal, or balanced (all labels "+
-		"count alike)")
-}
-
-func (c ClassWeights) check(learner string) error {
-	if !slices.Contains([]ClassWeights{Equal, Balanced}, c) {
-		return fmt.Errorf("%s: class weights %q are not known; use equal or balanced", learner, c)
-	}
-	return nil
-}
-
-// of returns what an example of each class counts for, of n examples of which so many are of it. Of a class that
-// is estimated to have less than one example, it is as if it had one.
-func (c ClassWeights) of(n float64, counts []float64) []float64 {
-	weights := slices.Repeat([]float64{1}, len(counts))
-	for k, count := range counts {
-		if c == Balanced && count != 0 {
-			weights[k] = n / float64(float64(len(counts))*max(1, count))
-		}
-	}
-	return weights
+// parameters returns the declarations of the options, with others behind them.
+func (o *Options) parameters(more ...learners.Parameter) []learners.Parameter {
+	return append([]learners.Parameter{
+		learners.Bool("no_shuffle", &o.NoShuffle, "take the examples in their order, not in a random one in each pass"),
+		learners.Bool("no_average", &o.NoAverage, "keep the weights that the last example left, not the mean of those "+
+			"that all left"),
+		learners.Text("correction", &o.Correction, "none or steps", "what a confusion matrix corrects",
+			learners.Choice{Value: "none", About: "nothing: all labels are taken to be right"},
+			learners.Choice{Value: "steps", About: "the steps, by its inverse"}),
+	}, more...)
 }
 
 // Multiclass is how learners of two classes, such as the perceptron, become learners of more.
@@ -89,30 +50,22 @@ const (
 	OVR Multiclass = "ovr"
 )
 
-const (
-	maxUsage = "max (the class of an example against the best of the others)"
-	allUsage = "all (against all others at once)"
-	ovrUsage = "ovr (each class by itself against the rest)"
-)
-
-func (m Multiclass) check(learner string, known ...Multiclass) error {
-	if !slices.Contains(known, m) {
-		return fmt.Errorf("%s: multiclass %.60q is not known; use %s", learner, m, orList(known))
+// divide returns the parameter of how classes are told apart, of two ways or three.
+func divide(field *Multiclass, all bool) learners.Parameter {
+	cases := []learners.Choice{
+		learners.Case(Max, "the class of an example against the best of the others"),
+		learners.Case(OVR, "each class by itself against the rest"),
 	}
-	return nil
+	if all {
+		cases = slices.Insert(cases, 1, learners.Case(All, "against all others at once"))
+	}
+	return learners.OneOf("multiclass", field, "how more than two classes are told apart", cases...)
 }
 
-// orList names choices.
-func orList[T ~string](choices []T) string {
-	text := string(choices[0])
-	for i, c := range choices[1:] {
-		if i == len(choices)-2 {
-			text += " or " + string(c)
-		} else {
-			text += ", " + string(c)
-		}
-	}
-	return text
+// aggressiveness returns the parameter of C.
+func aggressiveness(field *float64) learners.Parameter {
+	return learners.Float("aggressiveness", field, learners.Above(0),
+		"C: how much it is worth that an example is right, against weights that stay as they are")
 }
 
 // define returns the definition of a learner of the family.
@@ -130,6 +83,3 @@ func define(name, summary, paper string, defaults func() learners.Params) *learn
 		StepAll:      stepAll,
 	}
 }
-
-// positive says whether v is a finite number above 0.
-func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }

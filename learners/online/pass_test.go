@@ -15,13 +15,15 @@ import (
 // anyMember is a learner of any policy.
 type anyMember struct {
 	Options
-	weights ClassWeights
+	weights learners.ClassWeights
 	policy
 }
 
 func (anyMember) Check() error { return nil }
 
-func (m anyMember) parts() (Options, ClassWeights, policy) { return m.Options, m.weights, m.policy }
+func (m anyMember) parts() (Options, learners.ClassWeights, policy) {
+	return m.Options, m.weights, m.policy
+}
 
 // begun begins a run of each policy on p.
 func begun(t *testing.T, p *learners.Problem, policies ...policy) (all []learners.Learner, w []engine.Weights) {

@@ -2,8 +2,6 @@ package online
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -14,7 +12,7 @@ import (
 // right by a margin of 1, however far that is.
 type PassiveAggressive struct {
 	Options
-	Multiclass Multiclass `json:"multiclass"` // Max, All or OVR
+	Multiclass Multiclass // Max, All or OVR
 }
 
 // NewPassiveAggressive returns the default parameters.
@@ -26,21 +24,21 @@ func NewPassiveAggressive() *PassiveAggressive {
 // that costs Aggressiveness times itself, or its square.
 type Soft struct {
 	Options
-	ClassWeights   ClassWeights `json:"class_weights"`
-	Multiclass     Multiclass   `json:"multiclass"`     // Max, All or OVR
-	Aggressiveness float64      `json:"aggressiveness"` // C > 0 of the papers
+	ClassWeights   learners.ClassWeights
+	Multiclass     Multiclass // Max, All or OVR
+	Aggressiveness float64    // C > 0 of the papers
 
 	squared bool
 }
 
 // NewPA1 returns the default parameters of PA-I.
 func NewPA1() *Soft {
-	return &Soft{Options: standard, ClassWeights: Equal, Multiclass: Max, Aggressiveness: 1}
+	return &Soft{Options: standard, ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1}
 }
 
 // NewPA2 returns the default parameters of PA-II.
 func NewPA2() *Soft {
-	return &Soft{Options: standard, ClassWeights: Equal, Multiclass: Max, Aggressiveness: 1, squared: true}
+	return &Soft{Options: standard, ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1, squared: true}
 }
 
 const paPaper = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online passive-aggressive algorithms, JMLR 7 (2006)"
@@ -67,45 +65,22 @@ func (p *Soft) Definition() *learners.Definition {
 	return p.of(pa1)
 }
 
-func (m *Multiclass) flags(fs *flag.FlagSet) {
-	fs.StringVar((*string)(m), "multiclass", string(*m), "`HOW` more than two classes are told apart: "+
-		maxUsage+", "+allUsage+" or "+ovrUsage)
+// Parameters implements learners.Params.
+func (p *PassiveAggressive) Parameters() []learners.Parameter {
+	return p.parameters(divide(&p.Multiclass, true))
 }
 
-// Flags implements learners.Params.
-func (p *PassiveAggressive) Flags(fs *flag.FlagSet) {
-	p.flags(fs)
-	p.Multiclass.flags(fs)
-}
-
-// Flags implements learners.Params.
-func (p *Soft) Flags(fs *flag.FlagSet) {
-	p.flags(fs)
-	p.ClassWeights.flags(fs)
-	p.Multiclass.flags(fs)
-	fs.Float64Var(&p.Aggressiveness, "aggressiveness", p.Aggressiveness, "how much `C` is worth that one example is "+
-		"right, against W staying as it is; above 0")
+// Parameters implements learners.Params.
+func (p *Soft) Parameters() []learners.Parameter {
+	return p.parameters(learners.Weighting(&p.ClassWeights), divide(&p.Multiclass, true),
+		aggressiveness(&p.Aggressiveness))
 }
 
 // Check implements learners.Params.
-func (p *PassiveAggressive) Check() error {
-	if err := p.Correction.check("pa"); err != nil {
-		return err
-	}
-	return p.Multiclass.check("pa", Max, All, OVR)
-}
+func (p *PassiveAggressive) Check() error { return learners.CheckEach(p) }
 
 // Check implements learners.Params.
-func (p *Soft) Check() error {
-	name := p.Definition().Name
-	if !positive(p.Aggressiveness) {
-		return fmt.Errorf("%s: aggressiveness is %v; it must be a number above 0", name, p.Aggressiveness)
-	}
-	if err := p.check(name, p.ClassWeights); err != nil {
-		return err
-	}
-	return p.Multiclass.check(name, Max, All, OVR)
-}
+func (p *Soft) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
 func (p *PassiveAggressive) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
@@ -117,8 +92,8 @@ func (p *PassiveAggressive) Stream(problem *learners.Problem, w engine.Weights) 
 	return newStream(problem, w, p)
 }
 
-func (p *PassiveAggressive) parts() (Options, ClassWeights, policy) {
-	return p.Options, Equal, newPassive(p.Multiclass, slack{most: math.Inf(1)})
+func (p *PassiveAggressive) parts() (Options, learners.ClassWeights, policy) {
+	return p.Options, learners.Equal, newPassive(p.Multiclass, slack{most: math.Inf(1)})
 }
 
 // Start implements learners.Params.
@@ -131,7 +106,7 @@ func (p *Soft) Stream(problem *learners.Problem, w engine.Weights) (learners.Str
 	return newStream(problem, w, p)
 }
 
-func (p *Soft) parts() (Options, ClassWeights, policy) {
+func (p *Soft) parts() (Options, learners.ClassWeights, policy) {
 	return p.Options, p.ClassWeights, newPassive(p.Multiclass, slack{p.Aggressiveness, p.squared})
 }
 

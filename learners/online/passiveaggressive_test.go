@@ -134,7 +134,7 @@ func TestPassiveAggressive(t *testing.T) {
 func TestMira(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(150, 300, q), func(last bool) learners.Params {
-			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: online.Equal,
+			return &online.Mira{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: learners.Equal,
 				Margin: 0.3}
 		}, func() tauOf { return nearestOfSimplex })
 	}

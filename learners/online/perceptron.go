@@ -2,7 +2,6 @@ package online
 
 import (
 	"context"
-	"flag"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -11,13 +10,13 @@ import (
 // Perceptron are the parameters of the perceptron.
 type Perceptron struct {
 	Options
-	ClassWeights ClassWeights `json:"class_weights"`
-	Multiclass   Multiclass   `json:"multiclass"` // Max or OVR
+	ClassWeights learners.ClassWeights
+	Multiclass   Multiclass // Max or OVR
 }
 
 // NewPerceptron returns the default parameters.
 func NewPerceptron() *Perceptron {
-	return &Perceptron{Options: standard, ClassWeights: Equal, Multiclass: Max}
+	return &Perceptron{Options: standard, ClassWeights: learners.Equal, Multiclass: Max}
 }
 
 var perceptron = define("perceptron",
@@ -29,21 +28,13 @@ var perceptron = define("perceptron",
 // Definition implements learners.Params.
 func (p *Perceptron) Definition() *learners.Definition { return p.of(perceptron) }
 
-// Flags implements learners.Params.
-func (p *Perceptron) Flags(fs *flag.FlagSet) {
-	p.flags(fs)
-	p.ClassWeights.flags(fs)
-	fs.StringVar((*string)(&p.Multiclass), "multiclass", string(p.Multiclass), "`HOW` more than two classes are told "+
-		"apart: "+maxUsage+" or "+ovrUsage)
+// Parameters implements learners.Params.
+func (p *Perceptron) Parameters() []learners.Parameter {
+	return p.parameters(learners.Weighting(&p.ClassWeights), divide(&p.Multiclass, false))
 }
 
 // Check implements learners.Params.
-func (p *Perceptron) Check() error {
-	if err := p.check("perceptron", p.ClassWeights); err != nil {
-		return err
-	}
-	return p.Multiclass.check("perceptron", Max, OVR)
-}
+func (p *Perceptron) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
 func (p *Perceptron) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
@@ -55,7 +46,7 @@ func (p *Perceptron) Stream(problem *learners.Problem, w engine.Weights) (learne
 	return newStream(problem, w, p)
 }
 
-func (p *Perceptron) parts() (Options, ClassWeights, policy) {
+func (p *Perceptron) parts() (Options, learners.ClassWeights, policy) {
 	if p.Multiclass == OVR {
 		return p.Options, p.ClassWeights, perceptrons{}
 	}

@@ -11,7 +11,7 @@ import (
 func TestPerceptron(t *testing.T) {
 	for _, q := range []int{2, 5} {
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
-			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: online.Equal,
+			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: learners.Equal,
 				Multiclass: online.Max}
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
@@ -28,7 +28,7 @@ func TestPerceptron(t *testing.T) {
 			}
 		})
 		judge(t, clouds(200, 300, q), func(last bool) learners.Params {
-			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: online.Equal,
+			return &online.Perceptron{Options: online.Options{NoShuffle: true, NoAverage: last}, ClassWeights: learners.Equal,
 				Multiclass: online.OVR}
 		}, func() tauOf {
 			return func(s []float64, y int, _ float64) []float64 {
@@ -89,7 +89,7 @@ func TestUltraconservative(t *testing.T) {
 			p := clouds(200, 300, 5)
 			judge(t, p, func(last bool) learners.Params {
 				return &online.Ultraconservative{Options: online.Options{NoShuffle: true, NoAverage: last},
-					ClassWeights: online.Equal, Step: step}
+					ClassWeights: learners.Equal, Step: step}
 			}, func() tauOf { return share(step, p.Seed) })
 		})
 	}
@@ -104,7 +104,7 @@ func TestClassWeights(t *testing.T) {
 	}
 	judge(t, p, func(last bool) learners.Params {
 		return &online.Ultraconservative{Options: online.Options{NoShuffle: true, NoAverage: last},
-			ClassWeights: online.Balanced, Step: online.StepUniform}
+			ClassWeights: learners.Balanced, Step: online.StepUniform}
 	}, func() tauOf {
 		plain := share(online.StepUniform, 0)
 		return func(s []float64, y int, norm2 float64) []float64 {
@@ -128,7 +128,7 @@ func TestOrder(t *testing.T) {
 		order = append(order, one...)
 	}
 	want, _ := twin(p, order, 1, share(online.StepMax, 0))
-	got := train(t, &online.Ultraconservative{Options: online.Options{NoAverage: true}, ClassWeights: online.Equal,
+	got := train(t, &online.Ultraconservative{Options: online.Options{NoAverage: true}, ClassWeights: learners.Equal,
 		Step: online.StepMax}, p, 2)
 	for k, v := range got {
 		if v != want[k] {

@@ -59,9 +59,9 @@ func TestScikitLearn(t *testing.T) {
 		var params learners.Params
 		switch soft := online.NewPA1(); name {
 		case "perceptron":
-			p := &online.Perceptron{Options: o, ClassWeights: online.Equal, Multiclass: online.OVR}
+			p := &online.Perceptron{Options: o, ClassWeights: learners.Equal, Multiclass: online.OVR}
 			if how == "balanced" {
-				p.ClassWeights = online.Balanced
+				p.ClassWeights = learners.Balanced
 			}
 			params = p
 		case "pa2":

@@ -20,9 +20,8 @@ func newStream(problem *learners.Problem, from engine.Weights, m member) (learne
 	o, classWeights, _ := m.parts()
 	switch {
 	case !o.NoShuffle:
-		return nil, errors.New("online: found examples to shuffle that come one after another; take them in their order " +
-			"(--no-shuffle)")
-	case classWeights == Balanced:
+		return nil, errors.New("online: examples of a stream: got some to shuffle, want them in their order")
+	case classWeights == learners.Balanced:
 		return nil, errors.New("online: found weights of classes, for which the sizes of all classes have to be known " +
 			"before the first example is; read all examples, or weigh classes alike")
 	}

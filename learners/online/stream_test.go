@@ -18,11 +18,11 @@ func TestStream(t *testing.T) {
 	for _, last := range []bool{false, true} {
 		o := online.Options{NoShuffle: true, NoAverage: last, Correction: online.CorrectSteps}
 		for _, params := range []learners.Streamer{
-			&online.Perceptron{Options: o, ClassWeights: online.Equal, Multiclass: online.Max},
-			&online.Ultraconservative{Options: o, ClassWeights: online.Equal, Step: online.StepRandom},
-			&online.Mira{Options: o, ClassWeights: online.Equal, Margin: 0.2},
+			&online.Perceptron{Options: o, ClassWeights: learners.Equal, Multiclass: online.Max},
+			&online.Ultraconservative{Options: o, ClassWeights: learners.Equal, Step: online.StepRandom},
+			&online.Mira{Options: o, ClassWeights: learners.Equal, Margin: 0.2},
 			&online.PassiveAggressive{Options: o, Multiclass: online.All},
-			&online.Soft{Options: o, ClassWeights: online.Equal, Multiclass: online.OVR, Aggressiveness: 0.1},
+			&online.Soft{Options: o, ClassWeights: learners.Equal, Multiclass: online.OVR, Aggressiveness: 0.1},
 		} {
 			p := clouds(300, 40, 4)
 			noisy(t, p, 0.3)
@@ -70,11 +70,11 @@ func TestStreamRefuses(t *testing.T) {
 	p := clouds(10, 4, 3)
 	w := engine.NewWeights(3, 4)
 	plain := online.Options{NoShuffle: true}
-	balanced := &online.Mira{Options: plain, Margin: 1, ClassWeights: online.Balanced}
+	balanced := &online.Mira{Options: plain, Margin: 1, ClassWeights: learners.Balanced}
 	for said, params := range map[string]learners.Streamer{
-		"examples to shuffle that come one after another":  online.NewPA1(),
+		"got some to shuffle":                              online.NewPA1(),
 		"the sizes of all classes have to be known before": &online.Copa{Options: plain, Aggressiveness: 1},
-		"aggressiveness is 0; it must be a number above 0": &online.Copa{Options: plain},
+		"aggressiveness: got 0, want a number above 0":     &online.Copa{Options: plain},
 		"found weights of classes, for which":              balanced,
 	} {
 		if _, err := params.Stream(p, w); err == nil || !strings.Contains(err.Error(), said) {
@@ -89,7 +89,7 @@ func TestStreamRefuses(t *testing.T) {
 		"of 10 examples of 7 columns":                {clouds(10, 7, 3).X, p.Y},
 		"example 1 has label 3, wanted 0..2":         {p.X.Part(0, 2), []int32{0, 3}},
 	} {
-		s, err := (&online.Mira{Options: plain, Margin: 1, ClassWeights: online.Equal}).Stream(p, w)
+		s, err := (&online.Mira{Options: plain, Margin: 1, ClassWeights: learners.Equal}).Stream(p, w)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,6 @@ package online
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -25,13 +22,13 @@ const (
 // Ultraconservative are the parameters of the ultraconservative additive algorithms.
 type Ultraconservative struct {
 	Options
-	ClassWeights ClassWeights `json:"class_weights"`
-	Step         Steps        `json:"step"`
+	ClassWeights learners.ClassWeights
+	Step         Steps
 }
 
 // NewUltraconservative returns the default parameters.
 func NewUltraconservative() *Ultraconservative {
-	return &Ultraconservative{Options: standard, ClassWeights: Equal, Step: StepUniform}
+	return &Ultraconservative{Options: standard, ClassWeights: learners.Equal, Step: StepUniform}
 }
 
 var ultraconservative = define("ultraconservative",
@@ -42,21 +39,18 @@ var ultraconservative = define("ultraconservative",
 // Definition implements learners.Params.
 func (p *Ultraconservative) Definition() *learners.Definition { return p.of(ultraconservative) }
 
-// Flags implements learners.Params.
-func (p *Ultraconservative) Flags(fs *flag.FlagSet) {
-	p.flags(fs)
-	p.ClassWeights.flags(fs)
-	fs.StringVar((*string)(&p.Step), "step", string(p.Step), "`WHICH` of the classes that score as much as its own an "+
-		"example is taken off: max (the best), uniform (all alike), proportional (all, by their excess) or random (one)")
+// Parameters implements learners.Params.
+func (p *Ultraconservative) Parameters() []learners.Parameter {
+	return p.parameters(learners.Weighting(&p.ClassWeights), learners.OneOf("step", &p.Step,
+		"which of the classes that score as much as its own an example is taken off",
+		learners.Case(StepMax, "the best"),
+		learners.Case(StepUniform, "all alike"),
+		learners.Case(StepProportional, "all, by their excess"),
+		learners.Case(StepRandom, "one, by chance")))
 }
 
 // Check implements learners.Params.
-func (p *Ultraconservative) Check() error {
-	if !slices.Contains([]Steps{StepMax, StepUniform, StepProportional, StepRandom}, p.Step) {
-		return fmt.Errorf("ultraconservative: step %q is not known; use max, uniform, proportional or random", p.Step)
-	}
-	return p.check("ultraconservative", p.ClassWeights)
-}
+func (p *Ultraconservative) Check() error { return learners.CheckEach(p) }
 
 // Start implements learners.Params.
 func (p *Ultraconservative) Start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
@@ -68,7 +62,7 @@ func (p *Ultraconservative) Stream(problem *learners.Problem, w engine.Weights) 
 	return newStream(problem, w, p)
 }
 
-func (p *Ultraconservative) parts() (Options, ClassWeights, policy) {
+func (p *Ultraconservative) parts() (Options, learners.ClassWeights, policy) {
 	return p.Options, p.ClassWeights, errorSet{step: p.Step}
 }
 

@@ -19,7 +19,7 @@ func symmetric(rate float64) func([]string) (*confusion.Matrix, error) {
 func TestClean(t *testing.T) {
 	p := digits(t, 1300, symmetric(0.4))
 	none := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) {
-		params.Correction, params.L2 = softmax.None, "1e-4"
+		params.Correction, params.L2 = softmax.None, softmax.L2(1e-4)
 	}).W, 1300)
 	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight, softmax.Relabel} {
 		for _, correction := range []softmax.Correction{softmax.Forward, softmax.EM} {
@@ -53,7 +53,7 @@ func TestCleanNeedsNoise(t *testing.T) {
 // A crowd's votes can be cleaned too.
 func TestCleanVotes(t *testing.T) {
 	p := digits(t, 800, nil)
-	crowd(t, p, kinds(t, p.Q), 0.4)
+	annotate(t, p, kinds(t, p.Q), 0.4)
 	for _, clean := range []softmax.Cleaning{softmax.Prune, softmax.Reweight} {
 		got := wrong(t, p.Engine, learn(t, p, func(params *softmax.Params) { params.Clean = clean }).W, 1300)
 		if got > 0.18 {
@@ -99,7 +99,7 @@ func TestAutoStopped(t *testing.T) {
 	}
 	params.LearnConfusion = true
 	if _, err := params.Start(t.Context(), p); err == nil ||
-		!strings.Contains(err.Error(), "with correction auto, wanted") {
+		!strings.Contains(err.Error(), "correction: got auto with learn_confusion") {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -53,7 +54,7 @@ const (
 // those of models that have not seen the example.
 type labelNoise struct {
 	q      int
-	labels *confusion.Annotations
+	labels *crowd.Annotations
 	y      []int32   // the labels that the learned matrix is of: the votes, or all there are
 	anchor []float64 // Q×Q: what counts beside the labels of the mean annotator
 	crowd  bool      // labels have names
@@ -88,7 +89,7 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 		}
 	}
 	if !n.crowd {
-		n.labels = &confusion.Annotations{Names: []string{""}, Start: make([]int, len(n.y)+1),
+		n.labels = &crowd.Annotations{Names: []string{""}, Start: make([]int, len(n.y)+1),
 			By: make([]int32, len(n.y)), Label: n.y}
 		for i := range n.labels.Start {
 			n.labels.Start[i] = i

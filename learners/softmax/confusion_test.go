@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -86,13 +87,13 @@ func TestLearnedConfusion(t *testing.T) {
 	}
 }
 
-// crowd gives the examples of p labels by annotators of these kinds, each of which labels a share
+// annotate gives the examples of p labels by annotators of these kinds, each of which labels a share
 // of them: true classes y become labels by the kind's matrix.
-func crowd(t *testing.T, p *learners.Problem, kinds []*confusion.Matrix, share float64) {
+func annotate(t *testing.T, p *learners.Problem, kinds []*confusion.Matrix, share float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	labels := make([][]int32, len(kinds))
-	a := &confusion.Annotations{Classes: names(p.Q), Start: []int{0}}
+	a := &crowd.Annotations{Classes: names(p.Q), Start: []int{0}}
 	for k, m := range kinds {
 		a.Names = append(a.Names, fmt.Sprintf("w%02d", k))
 		var err error
@@ -140,7 +141,7 @@ func TestAnnotators(t *testing.T) {
 			p := digits(t, 1300, nil)
 			truth := p.Y
 			all := kinds(t, p.Q)
-			crowd(t, p, all, 0.4)
+			annotate(t, p, all, 0.4)
 			votes := 0
 			for i, y := range p.Y {
 				if y != truth[i] {
@@ -178,7 +179,7 @@ func TestAdversaryIsUsed(t *testing.T) {
 	} {
 		p := digits(t, 800, nil)
 		weak := must(confusion.Symmetric(names(10), 0.6))
-		crowd(t, p, []*confusion.Matrix{weak, weak, third}, 0.8)
+		annotate(t, p, []*confusion.Matrix{weak, weak, third}, 0.8)
 		errors[name] = wrong(t, p.Engine, learn(t, p, func(*softmax.Params) {}).W, 800)
 	}
 	t.Logf("error %.3f with the adversary, %.3f with a spammer", errors["adversary"], errors["spammer"])
@@ -196,9 +197,9 @@ func TestTrusted(t *testing.T) {
 			p := digits(t, 1000, nil)
 			truth := p.Y
 			shared := must(confusion.Pairwise(names(10), 0.6))
-			crowd(t, p, []*confusion.Matrix{shared, shared}, 1)
+			annotate(t, p, []*confusion.Matrix{shared, shared}, 1)
 			a := p.Annotations
-			with := &confusion.Annotations{Classes: a.Classes, Names: append(a.Names, "w99"), Start: []int{0}}
+			with := &crowd.Annotations{Classes: a.Classes, Names: append(a.Names, "w99"), Start: []int{0}}
 			for i := range truth {
 				by, labels := a.Of(i)
 				with.By, with.Label = append(with.By, by...), append(with.Label, labels...)
@@ -242,14 +243,14 @@ func TestLearnedNoiseBits(t *testing.T) {
 		},
 		"annotators": func(p *learners.Problem, s *softmax.Params) { s.Folds = 3 },
 		"annotators, em": func(p *learners.Problem, s *softmax.Params) {
-			s.Correction, s.L2, s.Rounds, s.Folds = softmax.EM, "0.001", 3, 3
+			s.Correction, s.L2, s.Rounds, s.Folds = softmax.EM, softmax.L2(0.001), 3, 3
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := digits(t, 150, pairwise(0.3))
 			p.Noise = nil
 			if strings.HasPrefix(name, "annotators") {
-				crowd(t, p, kinds(t, p.Q), 0.5)
+				annotate(t, p, kinds(t, p.Q), 0.5)
 			}
 			params := softmax.Defaults()
 			params.Iterations = 8
@@ -299,9 +300,9 @@ func TestLearningRefuses(t *testing.T) {
 		edit func(*softmax.Params)
 		want string
 	}{
-		{func(p *softmax.Params) { p.Correction = softmax.None }, "with correction none, wanted forward or em"},
-		{func(p *softmax.Params) { p.Correction = softmax.Backward }, "with correction backward"},
-		{func(p *softmax.Params) { p.ClassWeights = softmax.Balanced }, "with class weights balanced, wanted equal"},
+		{func(p *softmax.Params) { p.Correction = softmax.None }, "correction: got none with %s, want forward or em"},
+		{func(p *softmax.Params) { p.Correction = softmax.Backward }, "correction: got backward with %s"},
+		{func(p *softmax.Params) { p.ClassWeights = learners.Balanced }, "class weights: got balanced with %s, want equal"},
 	} {
 		p := softmax.Defaults()
 		c.edit(p)
@@ -309,12 +310,13 @@ func TestLearningRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		crowded := digits(t, 50, nil)
-		crowd(t, crowded, kinds(t, crowded.Q), 0.5)
-		if _, err := p.Start(t.Context(), crowded); err == nil || !strings.Contains(err.Error(), "annotations "+c.want) {
+		annotate(t, crowded, kinds(t, crowded.Q), 0.5)
+		if _, err := p.Start(t.Context(), crowded); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf(c.want, "annotations")) {
 			t.Errorf("annotations: %v, want %q", err, c.want)
 		}
 		p.LearnConfusion = true
-		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "learn-confusion "+c.want) {
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(c.want, "learn_confusion")) {
 			t.Errorf("learn-confusion: %v, want %q", err, c.want)
 		}
 	}

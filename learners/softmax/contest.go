@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -141,9 +140,8 @@ func (c *contest) judge(ctx context.Context, w engine.Weights, number, part int)
 	}
 	p := c.params
 	p.Correction, p.Clean = candidates[number].Correction, candidates[number].Clean
-	if lambda, _ := p.penalty(); lambda < 0 {
-		lambda = softLambda * meanSquared(c.problem.X, c.problem.Bias) / float64(len(fit))
-		p.L2 = strconv.FormatFloat(lambda, 'g', -1, 64)
+	if p.L2.Search {
+		p.L2 = L2(softLambda * meanSquared(c.problem.X, c.problem.Bias) / float64(len(fit)))
 	}
 	v := engine.Weights{Q: w.Q, D: w.D, W: slices.Clone(w.W)}
 	fitted, release, err := c.problem.X.Keep(fit)

@@ -142,7 +142,7 @@ func (l *run) endRound() (more bool, err error) {
 // Of components of a kernel function, of which there are many, λ is often too small by ten times.
 func (l *run) tryLarger() (again bool, err error) {
 	c := &l.state.Crossing
-	if lambda, _ := l.penalty(); lambda >= 0 || l.noise != nil || c.Soft != nil {
+	if !l.L2.Search || l.noise != nil || c.Soft != nil {
 		return false, nil
 	}
 	if c.BeforeScores != nil {

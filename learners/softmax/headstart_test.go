@@ -31,7 +31,7 @@ func TestHeadStart(t *testing.T) {
 	}
 	p := &learners.Problem{X: dataset.Examples{N: n, D: d, X: x}, Y: y, Q: q, Noise: c, Engine: simd.New(), Seed: 1}
 	params := softmax.Defaults()
-	params.L2, params.Tolerance = "0.001", 1e-5
+	params.L2, params.Tolerance = softmax.L2(0.001), 1e-5
 	train := func(p *learners.Problem, o host.RunOptions) host.Result {
 		t.Helper()
 		o.MaxSteps = 1000

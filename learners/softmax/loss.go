@@ -53,7 +53,7 @@ func (l *loss) aim(t engine.Targets, n int, lambda float64, use func(i int) bool
 	for _, u := range t.Weight {
 		l.total += float64(u)
 	}
-	return l.eval.Aim(t)
+	return l.eval.SetTargets(t)
 }
 
 // at implements objective. Where an example is refused, the loss is +Inf.

@@ -1,10 +1,8 @@
 package softmax
 
 import (
-	"flag"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -32,37 +30,70 @@ const (
 	Relabel  Cleaning = "relabel"  // the likeliest class is put in their place
 )
 
-// ClassWeights says how much examples count by their label.
-type ClassWeights string
+// Penalty is the weight λ of the penalty λ/2·‖W‖² on the mean loss, or a search for it.
+type Penalty struct {
+	Lambda float64 // ≥ 0
+	Search bool    // for the λ of the least corrected loss on a fifth of the examples, held out
 
-const (
-	Equal    ClassWeights = "equal"    // all examples count alike
-	Balanced ClassWeights = "balanced" // all labels count alike: an example of label k n/(Q·n_k)
-)
+	text string // that λ was read from, which JSON keeps
+}
 
-// Search is the value of Params.L2 that looks for one.
-const Search = "search"
+// Search is the penalty that is searched for.
+var Search = Penalty{Search: true}
+
+// L2 returns the penalty of a given λ.
+func L2(lambda float64) Penalty { return Penalty{Lambda: lambda} }
+
+// MarshalText returns "search" or λ.
+func (p Penalty) MarshalText() ([]byte, error) {
+	switch {
+	case !(p.Lambda >= 0) || math.IsInf(p.Lambda, 0):
+		return fmt.Append(nil, p.Lambda), fmt.Errorf("penalty: got %v, want a number of at least 0", p.Lambda)
+	case p.Search:
+		return []byte("search"), nil
+	case p.text != "":
+		if read, err := strconv.ParseFloat(p.text, 64); err == nil && read == p.Lambda {
+			return []byte(p.text), nil
+		}
+	}
+	return strconv.AppendFloat(nil, p.Lambda, 'g', -1, 64), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (p *Penalty) UnmarshalText(text []byte) (err error) {
+	read := Penalty{Search: string(text) == "search"}
+	if !read.Search {
+		read.text = string(text)
+		if read.Lambda, err = strconv.ParseFloat(read.text, 64); err != nil {
+			return err
+		}
+	}
+	if _, err = read.MarshalText(); err == nil {
+		*p = read
+	}
+	return err
+}
 
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
-	Correction   Correction   `json:"correction"`
-	Clean        Cleaning     `json:"clean"`
-	L2           string       `json:"l2"` // λ ≥ 0 of the penalty λ/2·‖W‖² on the mean loss, or Search
-	ClassWeights ClassWeights `json:"class_weights"`
-	Rounds       int          `json:"rounds"`     // of EM; ≥ 1
-	Folds        int          `json:"folds"`      // of EM and cleaning; 2 to 100
-	Iterations   int          `json:"iterations"` // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
-	Tolerance    float64      `json:"tolerance"`  // ends them when the gradient is so much shorter than at W = 0; ≥ 0
+	Correction   Correction
+	Clean        Cleaning
+	L2           Penalty
+	ClassWeights learners.ClassWeights
+	Rounds       int     // of EM; ≥ 1
+	Folds        int     // of EM and cleaning; 2 to 100
+	Iterations   int     // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
+	Tolerance    float64 // ends them when the gradient is so much shorter than at W = 0; ≥ 0
 
 	// LearnConfusion has C learned too; a C that is given is then where that begins. With
 	// annotations their matrices are learned in any case.
-	LearnConfusion bool `json:"learn_confusion"`
+	LearnConfusion bool
 }
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
 	return &Params{
-		Correction: Forward, Clean: Keep, L2: Search, ClassWeights: Equal, Rounds: 10, Folds: 5, Iterations: 200,
+		Correction: Forward, Clean: Keep, L2: Search, ClassWeights: learners.Equal, Rounds: 10, Folds: 5, Iterations: 200,
 		Tolerance: 1e-4,
 	}
 }
@@ -85,79 +116,63 @@ var definition = &learners.Definition{
 // Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Flags implements learners.Params.
-func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.StringVar((*string)(&p.Correction), "correction", string(p.Correction), "what is `DONE` about wrong labels: "+
-		"forward (C turns probabilities into those of noisy labels), em (rounds of soft labels, each from C and a model "+
-		"that has not seen the example), backward (C⁻¹ weights the losses), none, or auto (what does best on examples "+
-		"held out)")
-	fs.StringVar((*string)(&p.Clean), "clean", string(p.Clean), "what is `MADE` of labels that look wrong, before a "+
-		"last fit to the others: none, prune (left out), reweight (count by how likely they are right) or relabel")
-	fs.StringVar(&p.L2, "l2", p.L2, "penalty `L` on the size of the weights, at least 0, or search: the one with the "+
-		"least corrected loss on a fifth of the examples that is held out")
-	fs.StringVar((*string)(&p.ClassWeights), "class-weights", string(p.ClassWeights), "`WEIGHTS` of the examples: "+
-		"equal, or balanced (all labels count alike)")
-	fs.IntVar(&p.Rounds, "rounds", p.Rounds, "`ROUNDS` of --correction em, at least 1")
-	fs.IntVar(&p.Folds, "folds", p.Folds, "`FOLDS` of --correction em and --clean: that many models, none of which sees "+
-		"the examples that it judges; 2 to 100")
-	fs.IntVar(&p.Iterations, "iterations", p.Iterations, "most `ITERATIONS` of L-BFGS for one penalty, at least 1")
-	fs.Float64Var(&p.Tolerance, "tolerance", p.Tolerance, "how much `SHORTER` the gradient has to become than it is "+
-		"without weights, at least 0")
-	fs.BoolVar(&p.LearnConfusion, "learn-confusion", p.LearnConfusion, "learn the confusion matrix too, from labels "+
-		"that are right more often than not; one that is given counts as 20 examples of each class")
+// Parameters implements learners.Params.
+func (p *Params) Parameters() []learners.Parameter {
+	return []learners.Parameter{
+		learners.OneOf("correction", &p.Correction, "what is done about wrong labels",
+			learners.Case(Forward, "C turns probabilities into those of noisy labels"),
+			learners.Case(EM, "rounds of soft labels, each from C and a model that has not seen the example"),
+			learners.Case(Backward, "C⁻¹ weights the losses"),
+			learners.Case(None, "labels count as right"),
+			learners.Case(Auto, "what does best on examples held out")),
+		learners.OneOf("clean", &p.Clean, "what is done to labels that look wrong, before a last fit to the others",
+			learners.Case(Keep, "nothing"),
+			learners.Case(Prune, "they are left out"),
+			learners.Case(Reweight, "they count by how likely they are right"),
+			learners.Case(Relabel, "the likeliest class takes their place")),
+		learners.Text("l2", &p.L2, "search or a number of at least 0", "penalty on the size of the weights",
+			learners.Choice{Value: "search", About: "the penalty of the least corrected loss on a fifth of the " +
+				"examples, held out"}),
+		learners.Weighting(&p.ClassWeights),
+		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
+		learners.Int("folds", &p.Folds, 2, 100, "models of the correction em and of cleaning, none of which sees "+
+			"the examples that it judges"),
+		learners.Int("iterations", &p.Iterations, 1, math.MaxInt, "most iterations of L-BFGS for one penalty"),
+		learners.Float("tolerance", &p.Tolerance, learners.AtLeast(0),
+			"length of the gradient, as a share of that without weights, at which iterations end"),
+		learners.Bool("learn_confusion", &p.LearnConfusion, "learn the confusion matrix too, from labels that are "+
+			"right more often than not; one that is given counts as 20 examples of each class"),
+	}
 }
 
 // Check implements learners.Params.
 func (p *Params) Check() error {
-	switch {
-	case !slices.Contains([]Correction{Forward, EM, Backward, None, Auto}, p.Correction):
-		return fmt.Errorf("softmax: correction %q is not known; use forward, em, backward, none or auto", p.Correction)
-	case !slices.Contains([]Cleaning{Keep, Prune, Reweight, Relabel}, p.Clean):
-		return fmt.Errorf("softmax: clean %q is not known; use none, prune, reweight or relabel", p.Clean)
-	case p.Clean != Keep && p.Correction != Forward && p.Correction != EM:
-		return fmt.Errorf("softmax: found clean %s with correction %s, wanted forward or em, which say what labels are "+
-			"likely wrong", p.Clean, p.Correction)
-	case !slices.Contains([]ClassWeights{Equal, Balanced}, p.ClassWeights):
-		return fmt.Errorf("softmax: class weights %q are not known; use equal or balanced", p.ClassWeights)
-	case p.Rounds < 1:
-		return fmt.Errorf("softmax: found %d rounds, wanted at least 1", p.Rounds)
-	case p.Folds < 2 || p.Folds > 100:
-		return fmt.Errorf("softmax: found %d folds, wanted 2 to 100", p.Folds)
-	case p.Iterations < 1:
-		return fmt.Errorf("softmax: found %d iterations, wanted at least 1", p.Iterations)
-	case !(p.Tolerance >= 0) || math.IsInf(p.Tolerance, 0):
-		return fmt.Errorf("softmax: tolerance is %v; it must be a number of at least 0", p.Tolerance)
+	if err := learners.CheckEach(p); err != nil {
+		return err
+	}
+	if p.Clean != Keep && p.Correction != Forward && p.Correction != EM {
+		return p.wrong("clean", fmt.Sprintf("%s with correction %s", p.Clean, p.Correction),
+			"correction forward or em, which say what labels are likely wrong")
 	}
 	if p.LearnConfusion {
-		if err := p.checkLearning("learn-confusion"); err != nil {
-			return err
-		}
-	}
-	_, err := p.penalty()
-	return err
-}
-
-// checkLearning says why nothing can be learned of the noise, which what asks for.
-func (p *Params) checkLearning(what string) error {
-	if p.Correction != Forward && p.Correction != EM {
-		return fmt.Errorf("softmax: found %s with correction %s, wanted forward or em, which use what is learned",
-			what, p.Correction)
-	}
-	if p.ClassWeights != Equal {
-		return fmt.Errorf("softmax: found %s with class weights %s, wanted equal: how labels are wrong is learned from "+
-			"as many of each as there are", what, p.ClassWeights)
+		return p.checkLearning("learn_confusion")
 	}
 	return nil
 }
 
-// penalty returns λ, or -1 if it is to be searched for.
-func (p *Params) penalty() (float64, error) {
-	if p.L2 == Search {
-		return -1, nil
+func (p *Params) wrong(parameter, got, want string) error {
+	return &learners.ParameterError{Learner: definition.Name, Parameter: parameter, Got: got, Want: want}
+}
+
+// checkLearning returns an error if the noise, which what asks for, cannot be learned.
+func (p *Params) checkLearning(what string) error {
+	if p.Correction != Forward && p.Correction != EM {
+		return p.wrong("correction", fmt.Sprintf("%s with %s", p.Correction, what),
+			"forward or em, which use what is learned")
 	}
-	v, err := strconv.ParseFloat(p.L2, 64)
-	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("softmax: l2 is %q; it must be search or a number of at least 0", p.L2)
+	if p.ClassWeights != learners.Equal {
+		return p.wrong("class_weights", fmt.Sprintf("%s with %s", p.ClassWeights, what),
+			"equal, since wrong labels are learned from as many of each class as there are")
 	}
-	return v, nil
+	return nil
 }

@@ -67,7 +67,7 @@ func TestLargerPenalty(t *testing.T) {
 	}
 	w, first, last := train(p)
 	params := softmax.Defaults()
-	params.Correction, params.L2 = softmax.EM, "0.0203" // 0.1·‖x‖²/n, where the search begins
+	params.Correction, params.L2 = softmax.EM, softmax.L2(0.0203) // 0.1·‖x‖²/n, where the search begins
 	begin, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000})
 	if err != nil {
 		t.Fatal(err)

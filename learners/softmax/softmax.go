@@ -131,8 +131,8 @@ func (l *run) begin() {
 	l.state.Noise = l.noise.begin()
 	l.aimAtNoise()
 	l.state.Stage, l.state.Crossing.W = learning, make([][]float32, l.Folds)
-	lambda, _ := l.penalty() // Check has read it
-	if lambda < 0 {
+	lambda := l.L2.Lambda
+	if l.L2.Search {
 		lambda = l.noise.lambda() * meanSquared(l.problem.X, l.problem.Bias)
 	}
 	l.state.Search.Lambda = lambda
@@ -142,8 +142,8 @@ func (l *run) begin() {
 // known goes on to what comes when the noise is known.
 func (l *run) known() {
 	l.state.First, l.state.Crossing = 0, crossing{}
-	if lambda, _ := l.penalty(); lambda >= 0 {
-		l.state.Search.Lambda = lambda
+	if !l.L2.Search {
+		l.state.Search.Lambda = l.L2.Lambda
 		l.found()
 		return
 	}
@@ -453,7 +453,7 @@ func (l *run) Restore(saved []byte) error {
 		return fmt.Errorf("softmax: found a damaged state of a run: weights of %d folds, wanted %d",
 			len(s.Crossing.W), l.Folds)
 	}
-	if lambda, _ := l.penalty(); s.Stage == searching && lambda >= 0 || s.Stage == crossfitting && !l.crosses() ||
+	if s.Stage == searching && !l.L2.Search || s.Stage == crossfitting && !l.crosses() ||
 		s.Stage == learning && l.noise == nil || s.Stage == fitting && l.crosses() != (s.Cleaned.Weight != nil) {
 		return fmt.Errorf("softmax: found the state of a run in a stage that these parameters do not have")
 	}

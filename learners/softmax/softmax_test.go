@@ -23,7 +23,8 @@ import (
 // readDigits reads the project's digits.
 func readDigits(t *testing.T) *dataset.Dataset {
 	t.Helper()
-	data, err := dataset.Read(t.Context(), "../../testdata/digits.csv.gz", dataset.Options{Table: dataset.Table{LabelColumn: "last"}})
+	data, err := dataset.Read(t.Context(), "../../testdata/digits.csv.gz",
+		dataset.Options{Table: dataset.Table{LabelColumn: "last"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,11 +153,11 @@ func TestLossIsThatOfATwin(t *testing.T) {
 		lambda float64
 		within float64
 	}{
-		{"right labels", softmax.Params{L2: "0.01"}, nil, 0.01, 1e-6},
-		{"none", softmax.Params{Correction: softmax.None, L2: "0.001"}, pairwise(0.3), 1e-3, 1e-6},
-		{"forward", softmax.Params{L2: "0.001"}, pairwise(0.3), 1e-3, 1e-5},
-		{"forward, balanced", softmax.Params{L2: "0.01", ClassWeights: softmax.Balanced}, pairwise(0.3), 1e-2, 1e-5},
-		{"backward", softmax.Params{Correction: softmax.Backward, L2: "0.05"}, pairwise(0.2), 0.05, 1e-5},
+		{"right labels", softmax.Params{L2: softmax.L2(0.01)}, nil, 0.01, 1e-6},
+		{"none", softmax.Params{Correction: softmax.None, L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3, 1e-6},
+		{"forward", softmax.Params{L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3, 1e-5},
+		{"forward, balanced", softmax.Params{L2: softmax.L2(0.01), ClassWeights: learners.Balanced}, pairwise(0.3), 1e-2, 1e-5},
+		{"backward", softmax.Params{Correction: softmax.Backward, L2: softmax.L2(0.05)}, pairwise(0.2), 0.05, 1e-5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := digits(t, 400, c.noise)
@@ -207,7 +208,7 @@ func TestLossIsThatOfScikitLearn(t *testing.T) {
 	}
 	p := &learners.Problem{X: data.Examples, Y: data.Y, Q: len(data.Classes), Engine: simd.New(), Seed: 1}
 	params := softmax.Defaults()
-	params.L2, params.Tolerance = "0.001", 1e-6
+	params.L2, params.Tolerance = softmax.L2(0.001), 1e-6
 	r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -279,9 +280,9 @@ func TestSearchFindsAPenalty(t *testing.T) {
 		return float64(n) / float64(test.N)
 	}
 	found, best := wrong(softmax.Defaults()), 1.0
-	for _, l2 := range []string{"1e-4", "1e-3", "1e-2"} {
+	for _, l2 := range []float64{1e-4, 1e-3, 1e-2} {
 		params := softmax.Defaults()
-		params.L2 = l2
+		params.L2 = softmax.L2(l2)
 		best = min(best, wrong(params))
 	}
 	t.Logf("test error %.3f by search, %.3f at best", found, best)
@@ -295,17 +296,16 @@ func TestBadParams(t *testing.T) {
 		edit func(*softmax.Params)
 		want string
 	}{
-		{func(p *softmax.Params) { p.Correction = "both" }, `correction "both" is not known`},
-		{func(p *softmax.Params) { p.Clean = "all" }, `clean "all" is not known`},
-		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "none" }, "clean prune with correction none"},
-		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "auto" }, "clean prune with correction auto"},
-		{func(p *softmax.Params) { p.ClassWeights = "" }, `class weights "" are not known`},
-		{func(p *softmax.Params) { p.L2 = "" }, `l2 is ""`},
-		{func(p *softmax.Params) { p.L2 = "-1" }, `l2 is "-1"`},
-		{func(p *softmax.Params) { p.L2 = "NaN" }, `l2 is "NaN"`},
-		{func(p *softmax.Params) { p.L2 = "+Inf" }, `l2 is "+Inf"`},
-		{func(p *softmax.Params) { p.Iterations = 0 }, "found 0 iterations"},
-		{func(p *softmax.Params) { p.Tolerance = math.NaN() }, "tolerance is NaN"},
+		{func(p *softmax.Params) { p.Correction = "both" }, `correction: got "both"`},
+		{func(p *softmax.Params) { p.Clean = "all" }, `clean: got "all"`},
+		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "none" }, "clean: got prune with correction none"},
+		{func(p *softmax.Params) { p.Clean, p.Correction = "prune", "auto" }, "clean: got prune with correction auto"},
+		{func(p *softmax.Params) { p.ClassWeights = "" }, `class weights: got ""`},
+		{func(p *softmax.Params) { p.L2 = softmax.L2(-1) }, `l2: got "-1"`},
+		{func(p *softmax.Params) { p.L2 = softmax.L2(math.NaN()) }, `l2: got "NaN"`},
+		{func(p *softmax.Params) { p.L2 = softmax.L2(math.Inf(1)) }, `l2: got "+Inf"`},
+		{func(p *softmax.Params) { p.Iterations = 0 }, "iterations: got 0"},
+		{func(p *softmax.Params) { p.Tolerance = math.NaN() }, "tolerance: got NaN"},
 	} {
 		p := softmax.Defaults()
 		c.edit(p)
@@ -405,10 +405,10 @@ func TestResumeFromEveryStage(t *testing.T) {
 func TestStoppedInASearch(t *testing.T) {
 	p := digits(t, 200, pairwise(0.2))
 	for _, c := range []struct {
-		l2    string
+		l2    softmax.Penalty
 		steps int
 		want  string
-	}{{softmax.Search, 3, "ended in the search for a penalty"}, {"0.01", 3, ""}, {softmax.Search, 5000, ""}} {
+	}{{softmax.Search, 3, "ended in the search for a penalty"}, {softmax.L2(0.01), 3, ""}, {softmax.Search, 5000, ""}} {
 		params := softmax.Defaults()
 		params.L2 = c.l2
 		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: c.steps})
@@ -416,7 +416,7 @@ func TestStoppedInASearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(fmt.Sprint(r.Doubts), c.want) || c.want == "" && r.Doubts != nil {
-			t.Errorf("l2 %s, %s after %d steps: doubts %q, wanted %q", c.l2, r.Stop, r.Steps, r.Doubts, c.want)
+			t.Errorf("l2 %v, %s after %d steps: doubts %q, wanted %q", c.l2, r.Stop, r.Steps, r.Doubts, c.want)
 		}
 	}
 }

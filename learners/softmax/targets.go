@@ -15,7 +15,7 @@ func newTargets(p *Params, problem *learners.Problem) (engine.Targets, error) {
 	q := problem.Q
 	c := confusionOf(p, problem)
 	var weights []float64 // of the labels
-	if p.ClassWeights == Balanced {
+	if p.ClassWeights == learners.Balanced {
 		weights = balanced(problem.Y, q)
 	}
 	t := engine.Targets{Row: problem.Y}
@@ -56,7 +56,7 @@ func confusionOf(p *Params, problem *learners.Problem) []float64 {
 	if p.Correction != None && problem.Noise != nil {
 		c = problem.Noise.P
 	}
-	if p.ClassWeights == Balanced {
+	if p.ClassWeights == learners.Balanced {
 		c = reweighted(c, balanced(problem.Y, problem.Q), problem.Q)
 	}
 	return c
@@ -130,14 +130,11 @@ func backward(c []float64, q int) ([]float32, float64, error) {
 
 // balanced returns the weights of the labels, n/(Q·n_k); 0 for a label without an example.
 func balanced(y []int32, q int) []float64 {
-	counts := make([]int, q)
-	for _, k := range y {
-		counts[k]++
-	}
-	w := make([]float64, q)
+	counts := learners.CountLabels(y, q)
+	w := learners.Balanced.Of(float64(len(y)), counts)
 	for k, n := range counts {
-		if n > 0 {
-			w[k] = float64(len(y)) / float64(q*n)
+		if n == 0 {
+			w[k] = 0
 		}
 	}
 	return w

@@ -83,7 +83,7 @@ func TestCuttingPlanesAsLearner(t *testing.T) {
 func TestCuttingPlanesBits(t *testing.T) {
 	for multiclass, want := range map[svm.Multiclass]uint64{svm.OVR: 0xca4a40158cefc8f6, svm.All: 0xf721155c98737633} {
 		o := svm.Defaults()
-		o.Loss, o.Multiclass, o.Solver, o.ClassWeights = svm.Hinge, multiclass, svm.Planes, svm.Balanced
+		o.Loss, o.Multiclass, o.Solver, o.ClassWeights = svm.Hinge, multiclass, svm.Planes, learners.Balanced
 		for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
 			p := crowds(150, 7, 3, 9)
 			p.Engine = e

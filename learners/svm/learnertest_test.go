@@ -15,7 +15,7 @@ func TestAllAtOnce(t *testing.T) {
 	d := *svm.Defaults().Definition()
 	d.New = func() learners.Params {
 		p := svm.Defaults()
-		p.Loss, p.Multiclass, p.ClassWeights = svm.Hinge, svm.All, svm.Balanced
+		p.Loss, p.Multiclass, p.ClassWeights = svm.Hinge, svm.All, learners.Balanced
 		return p
 	}
 	learnertest.Run(t, &d, []engine.Engine{simd.New()})

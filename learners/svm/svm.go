@@ -109,16 +109,10 @@ func newRun(p *Params, problem *learners.Problem, scorer engine.Scorer) (*run, e
 
 // costs returns C of an example of each label of the problem.
 func (p *Params) costs(problem *learners.Problem) []float64 {
-	q := problem.Q
-	costs, counts := make([]float64, q), make([]float64, q)
-	for _, y := range problem.Y {
-		counts[y]++
-	}
+	counts := learners.CountLabels(problem.Y, problem.Q)
+	costs := p.ClassWeights.Of(float64(len(problem.Y)), counts)
 	for k := range costs {
-		costs[k] = p.Cost
-		if p.ClassWeights == Balanced && counts[k] > 0 {
-			costs[k] *= float64(len(problem.Y)) / float64(float64(q)*counts[k])
-		}
+		costs[k] *= p.Cost
 	}
 	return costs
 }

@@ -274,7 +274,7 @@ func (t *together) check() error {
 			}
 		}
 	}
-	if !finite(t.w) || !positive(t.coarse) || !(t.violation >= 0) {
+	if !finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
 		return errors.New("found numbers that are none")
 	}
 	return t.order.check()

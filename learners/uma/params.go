@@ -1,14 +1,6 @@
 package uma
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
-	"fmt"
-	"math"
-	"slices"
-	"strconv"
-
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -41,35 +33,20 @@ const (
 
 // Params are the parameters of UMA. Defaults returns those to start from.
 type Params struct {
-	Step      Policy  `json:"step"`
-	Select    Select  `json:"select"`
-	Alpha     float32 `json:"alpha"` // margin α ≥ 0 of the regions and of the error set, in AlphaUnit
-	AlphaUnit Unit    `json:"alpha_unit"`
-	Tol       float64 `json:"tol"` // pairs with ‖z_pq‖ ≤ Tol are left alone; ≥ 0
+	Step      Policy
+	Select    Select
+	Alpha     float32 // margin α ≥ 0 of the regions and of the error set, in AlphaUnit
+	AlphaUnit Unit
+	Tol       float64 // pairs with ‖z_pq‖ ≤ Tol are left alone; ≥ 0
 	// Doubt is how many times as long as the wrong labels alone make it on average an update
 	// vector must be, or it is left alone (clause 18); ≥ 0. It needs a confusion matrix.
-	Doubt float64 `json:"doubt"`
+	Doubt float64
 }
 
 // Defaults returns the default parameters, which docs/weights.md measures. An example of
 // length 1 weighs 1/n in an update vector, so the default tolerance overlooks none.
 func Defaults() *Params {
 	return &Params{Step: StepAll, Select: SelectError, AlphaUnit: UnitWeights, Tol: 1e-9, Doubt: 1}
-}
-
-// UnmarshalJSON reads the parameters that a model file holds. Files of before there were
-// steps of other kinds, other units, and doubts, do not name them: theirs were pair, score, 0.
-func (p *Params) UnmarshalJSON(text []byte) error {
-	type plain Params // without this method
-	read := plain(*p)
-	read.Step, read.AlphaUnit, read.Doubt = StepPair, UnitScore, 0
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&read); err != nil {
-		return err
-	}
-	*p = Params(read)
-	return nil
 }
 
 var definition = &learners.Definition{
@@ -87,51 +64,33 @@ var definition = &learners.Definition{
 // Definition implements learners.Params.
 func (*Params) Definition() *learners.Definition { return definition }
 
-// Flags implements learners.Params.
-func (p *Params) Flags(fs *flag.FlagSet) {
-	fs.StringVar((*string)(&p.Step), "step", string(p.Step), "`WHAT` a step corrects: all (every estimated mistake), "+
-		"region (those of one predicted class) or pair (one, as in the paper)")
-	fs.StringVar((*string)(&p.Select), "select", string(p.Select), "`RULE` for the pair of classes to correct: "+
-		"error (largest estimated mistake), confusion (the same relative to the class's size) or random; "+
-		"it makes no difference to steps that correct all")
-	fs.Var((*float32Value)(&p.Alpha), "alpha", "margin `A` that an example needs to count as predicted, at least 0")
-	fs.StringVar((*string)(&p.AlphaUnit), "alpha-unit", string(p.AlphaUnit), "`UNIT` of alpha: weights (their length, "+
-		"a class's on average) or score")
-	fs.Float64Var(&p.Doubt, "doubt", p.Doubt, "leave update vectors alone that are at most `D` times as long as "+
-		"wrong labels alone would make them, at least 0")
-	fs.Float64Var(&p.Tol, "tol", p.Tol, "norm `T` of an update vector up to which its mistake is left alone, at least 0")
+// Parameters implements learners.Params. Files from before there were steps of several kinds,
+// units, and doubts lack these: theirs were pair, score and 0.
+func (p *Params) Parameters() []learners.Parameter {
+	step := learners.OneOf("step", &p.Step, "the mistakes that a step corrects",
+		learners.Case(StepAll, "every estimated mistake"),
+		learners.Case(StepRegion, "those of one predicted class"),
+		learners.Case(StepPair, "one, as in the paper"))
+	unit := learners.OneOf("alpha_unit", &p.AlphaUnit, "unit of alpha",
+		learners.Case(UnitWeights, "length of the weights of a class, on average"),
+		learners.Case(UnitScore, "that of the score, which grows with the weights"))
+	doubt := learners.Float("doubt", &p.Doubt, learners.AtLeast(0), "update vectors are left alone that "+
+		"are at most this many times as long as wrong labels alone would make them")
+	step.Missing, unit.Missing, doubt.Missing = string(StepPair), string(UnitScore), "0"
+	return []learners.Parameter{
+		step,
+		learners.OneOf("select", &p.Select, "rule for the pair of classes to correct; steps that correct all have none",
+			learners.Case(SelectError, "the largest estimated mistake"),
+			learners.Case(SelectConfusion, "the largest for the size of its class"),
+			learners.Case(SelectRandom, "any mistake")),
+		learners.Float("alpha", &p.Alpha, learners.AtLeast(0),
+			"margin that an example needs to count as predicted"),
+		unit,
+		learners.Float("tol", &p.Tol, learners.AtLeast(0),
+			"length of an update vector up to which its mistake is left alone"),
+		doubt,
+	}
 }
 
 // Check implements learners.Params.
-func (p *Params) Check() error {
-	switch {
-	case !slices.Contains([]Select{SelectError, SelectConfusion, SelectRandom}, p.Select):
-		return fmt.Errorf("uma: selection %q is not known; use error, confusion or random", p.Select)
-	case !(p.Alpha >= 0) || math.IsInf(float64(p.Alpha), 0):
-		return fmt.Errorf("uma: margin alpha is %v; it must be a number of at least 0", p.Alpha)
-	case !(p.Tol >= 0) || math.IsInf(p.Tol, 0):
-		return fmt.Errorf("uma: tolerance is %v; it must be a number of at least 0", p.Tol)
-	case !(p.Doubt >= 0) || math.IsInf(p.Doubt, 0):
-		return fmt.Errorf("uma: doubt is %v; it must be a number of at least 0", p.Doubt)
-	case !slices.Contains([]Policy{StepPair, StepRegion, StepAll}, p.Step):
-		return fmt.Errorf("uma: step %q is not known; use all, region or pair", p.Step)
-	case !slices.Contains([]Unit{UnitWeights, UnitScore}, p.AlphaUnit):
-		return fmt.Errorf("uma: unit of alpha %q is not known; use weights or score", p.AlphaUnit)
-	}
-	return nil
-}
-
-// float32Value is a flag of a float32.
-type float32Value float32
-
-func (v *float32Value) String() string {
-	return strconv.FormatFloat(float64(*v), 'g', -1, 32)
-}
-
-func (v *float32Value) Get() any { return float32(*v) }
-
-func (v *float32Value) Set(text string) error {
-	f, err := strconv.ParseFloat(text, 64)
-	*v = float32Value(f)
-	return err
-}
+func (p *Params) Check() error { return learners.CheckEach(p) }

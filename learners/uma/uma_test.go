@@ -34,26 +34,28 @@ func identity(t *testing.T, q int) *confusion.Inverse {
 func TestBadParams(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
-		params Params
-		want   string
+		edit func(*Params)
+		want string
 	}{
-		{Params{}, `selection "" is not known`},
-		{Params{Select: "best"}, `selection "best" is not known`},
-		{Params{Select: SelectError, Alpha: -1}, "margin alpha is -1"},
-		{Params{Select: SelectError, Alpha: float32(nan)}, "margin alpha is NaN"},
-		{Params{Select: SelectError, Tol: -1}, "tolerance is -1"},
-		{Params{Select: SelectError, Tol: inf}, "tolerance is +Inf"},
-		{Params{Select: SelectError, Doubt: nan}, "doubt is NaN"},
-		{Params{Select: SelectError}, `step "" is not known`},
-		{Params{Select: SelectError, Step: "some"}, `step "some" is not known`},
-		{Params{Select: SelectError, Step: StepAll}, `unit of alpha "" is not known`},
+		{func(p *Params) { p.Select = "" }, `select: got ""`},
+		{func(p *Params) { p.Select = "best" }, `select: got "best"`},
+		{func(p *Params) { p.Alpha = -1 }, "alpha: got -1"},
+		{func(p *Params) { p.Alpha = float32(nan) }, "alpha: got NaN"},
+		{func(p *Params) { p.Tol = -1 }, "tol: got -1"},
+		{func(p *Params) { p.Tol = inf }, "tol: got +Inf"},
+		{func(p *Params) { p.Doubt = nan }, "doubt: got NaN"},
+		{func(p *Params) { p.Step = "" }, `step: got ""`},
+		{func(p *Params) { p.Step = "some" }, `step: got "some"`},
+		{func(p *Params) { p.AlphaUnit = "" }, `alpha unit: got ""`},
 	} {
-		for _, err := range []error{c.params.Check(), func() error {
-			_, err := c.params.Start(t.Context(), nil)
+		params := Defaults()
+		c.edit(params)
+		for _, err := range []error{params.Check(), func() error {
+			_, err := params.Start(t.Context(), nil)
 			return err
 		}()} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%+v: %v, want %q", c.params, err, c.want)
+				t.Errorf("%+v: %v, want %q", params, err, c.want)
 			}
 		}
 	}

@@ -2,28 +2,22 @@
 // names, each time that it is started, and prints how many devices there are; ASK_IN_CHILD lets gpu start it again.
 package main
 
-/*
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-// Before all others: gpu's own ends the child.
-__attribute__((constructor(101))) static void started(void) {
-	int file = open(getenv("FOREIGN_STARTS"), O_WRONLY | O_APPEND | O_CREAT, 0600);
-	if (write(file, "started\n", 8) != 8) abort();
-	close(file);
-}
-*/
-import "C"
-
 import (
 	"fmt"
+	"log"
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
 func main() {
+	starts, err := os.OpenFile(os.Getenv("FOREIGN_STARTS"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := fmt.Fprintln(starts, "started"); err != nil {
+		log.Fatal(err)
+	}
 	if os.Getenv("ASK_IN_CHILD") != "" {
 		gpu.AskInChild()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // ErrDiffers is what an operation returns whose result is not what it should be; the text of the error says
@@ -38,34 +39,41 @@ func Engine(e, by engine.Engine, level Level) engine.Engine {
 	if level == Off || level == "" {
 		return e
 	}
-	return &audited{e: e, by: by, budget: newBudget(level == Full)}
+	a := &audited{e: e, by: by, budget: newBudget(level == Full)}
+	a.Engine = enginecheck.New(unchecked{a}, enginecheck.How{ChecksExamples: true})
+	return a
 }
 
-// audited spells out every method, so that a new one is noticed here.
+// audited is an engine that is watched by another one.
 type audited struct {
+	*enginecheck.Engine
 	e, by  engine.Engine
 	budget *budget
 }
 
-func (a *audited) Device() engine.Device { return a.e.Device() }
-func (a *audited) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
+// unchecked is an audited behind the checks. It spells out every method, so that a new one is noticed
+// here.
+type unchecked struct{ *audited }
 
-func (a *audited) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (a unchecked) Device() engine.Device { return a.e.Device() }
+func (a unchecked) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
+
+func (a unchecked) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 	r, err := a.e.Load(x, classes)
 	if err != nil {
 		return nil, err
 	}
-	s := newScorer(a, r, x, classes)
+	s := newScorer(a.audited, r, x.Stored(), classes)
 	s.load = func() (engine.Scorer, error) { return a.by.Load(x, classes) }
 	return s, nil
 }
 
-func (a *audited) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
+func (a unchecked) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (engine.Cells, error) {
 	r, err := a.e.LoadCells(x, y, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	c := &cells{scorer: newScorer(a, r, x, classes), r: r, labels: make([]int64, classes)}
+	c := &cells{scorer: newScorer(a.audited, r, x.Stored(), classes), r: r, labels: make([]int64, classes)}
 	for _, k := range y {
 		c.labels[k]++
 	}
@@ -78,12 +86,12 @@ func (a *audited) LoadCells(x dataset.Examples, y []int32, classes int, f numeri
 	return c, nil
 }
 
-func (a *audited) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (a unchecked) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	r, err := a.e.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	v := &evaluator{scorer: newScorer(a, r, x, classes), r: r}
+	v := &evaluator{scorer: newScorer(a.audited, r, x.Stored(), classes), r: r}
 	f = r.FixedPoint()
 	v.load = func() (engine.Scorer, error) {
 		t, err := a.by.LoadEvaluator(x, classes, f)
@@ -93,16 +101,17 @@ func (a *audited) LoadEvaluator(x dataset.Examples, classes int, f numerics.Fixe
 	return v, nil
 }
 
-func (a *audited) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (a unchecked) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
 	return a.e.Plan(x, y, classes)
 }
 
-func (a *audited) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (a unchecked) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
 	return a.e.PlanEvaluator(x, classes)
 }
 
 // Project compares all that it returns, or a sample of the examples.
-func (a *audited) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (a unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored()
 	if err := a.e.Project(dst, x, p); err != nil || x.N == 0 {
 		return err
 	}
@@ -110,7 +119,7 @@ func (a *audited) Project(dst []float32, x dataset.Examples, p engine.Projection
 	return a.budget.some(x.N, func(which []int) error {
 		part, want := x, make([]float32, len(which)*width)
 		if len(which) < x.N {
-			part = x.Pick(which)
+			part = x.Pick(which).Stored()
 		}
 		if err := a.by.Project(want, part, p); err != nil {
 			return fmt.Errorf("audit of a projection: %w", err)
@@ -154,7 +163,7 @@ func differs(what string, found, wanted any) error {
 type scorer struct {
 	a     *audited
 	s     engine.Scorer
-	x     dataset.Examples
+	x     dataset.Stored
 	w     engine.Weights // of all calls of Rescore
 	stale []bool         // classes that the other has not rescored since
 
@@ -163,19 +172,11 @@ type scorer struct {
 	failed error                         // of the first comparison that failed
 }
 
-func newScorer(a *audited, r engine.Scorer, x dataset.Examples, classes int) *scorer {
+func newScorer(a *audited, r engine.Scorer, x dataset.Stored, classes int) *scorer {
 	return &scorer{a: a, s: r, x: x, w: engine.NewWeights(classes, x.D), stale: make([]bool, classes)}
 }
 
 func (s *scorer) Shape() (n, d, q int) { return s.s.Shape() }
-
-// check ends the use of a data set after a failure.
-func (s *scorer) check(op string) error {
-	if s.failed != nil {
-		return fmt.Errorf("%s: %w: %w", op, engine.ErrFailed, s.failed)
-	}
-	return nil
-}
 
 // note remembers the first error of a comparison and returns err, with what it was about.
 func (s *scorer) note(op string, err error) error {
@@ -190,9 +191,6 @@ func (s *scorer) note(op string, err error) error {
 }
 
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {
-	if err := s.check("rescore"); err != nil {
-		return err
-	}
 	if err := s.s.Rescore(w, classes); err != nil {
 		return err
 	}
@@ -228,13 +226,10 @@ func (s *scorer) begin() (err error) {
 }
 
 // cost is how many multiplications and additions an audit of all examples takes.
-func (s *scorer) cost() int { return s.x.Stored() * (s.w.Q + 8) }
+func (s *scorer) cost() int { return s.x.Size() * (s.w.Q + 8) }
 
 // Scores compares those of all examples, or of some.
 func (s *scorer) Scores(dst []float32, from, to int) error {
-	if err := s.check("scores"); err != nil {
-		return err
-	}
 	if err := s.s.Scores(dst, from, to); err != nil || from == to {
 		return err
 	}
@@ -249,9 +244,6 @@ func (s *scorer) Scores(dst []float32, from, to int) error {
 
 // Predict compares the predictions of all examples, or of some.
 func (s *scorer) Predict(dst []int32) error {
-	if err := s.check("predict"); err != nil {
-		return err
-	}
 	if err := s.s.Predict(dst); err != nil {
 		return err
 	}

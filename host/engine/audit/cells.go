@@ -32,9 +32,6 @@ func (c *cells) Rescore(w engine.Weights, classes []int) error {
 }
 
 func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
-	if err := c.check("assign"); err != nil {
-		return engine.Assignment{}, err
-	}
 	a, err := c.r.Assign(alpha)
 	if err != nil {
 		return a, err
@@ -178,9 +175,6 @@ func (c *cells) addUp(a engine.Assignment) error {
 
 // ClassSums are compared if the other engine has the same assignment.
 func (c *cells) ClassSums(dst []int64, p int) error {
-	if err := c.check("class sums"); err != nil {
-		return err
-	}
 	if err := c.r.ClassSums(dst, p); err != nil || !c.current {
 		return err
 	}
@@ -197,9 +191,6 @@ func (c *cells) ClassSums(dst []int64, p int) error {
 
 // Norms are compared if the other engine has the same assignment.
 func (c *cells) Norms(dst, inv []float32) error {
-	if err := c.check("norms"); err != nil {
-		return err
-	}
 	if err := c.r.Norms(dst, inv); err != nil || !c.current {
 		return err
 	}
@@ -214,9 +205,6 @@ func (c *cells) Norms(dst, inv []float32) error {
 
 // UpdateVectors are compared if the other engine has the same assignment.
 func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	if err := c.check("update vectors"); err != nil {
-		return err
-	}
 	if err := c.r.UpdateVectors(dst, pairs, inv); err != nil || !c.current {
 		return err
 	}

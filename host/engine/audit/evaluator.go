@@ -13,7 +13,7 @@ type evaluator struct {
 	*scorer
 	r, t    engine.Evaluator // t is the other's
 	targets engine.Targets
-	aimed   bool // t has these targets
+	sent    bool // t has these targets
 
 	evaluations int // so far
 	found       engine.Evaluation
@@ -24,22 +24,16 @@ type evaluator struct {
 
 func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.r.FixedPoint() }
 
-func (v *evaluator) Aim(t engine.Targets) error {
-	if err := v.check("aim"); err != nil {
-		return err
-	}
-	if err := v.r.Aim(t); err != nil {
+func (v *evaluator) SetTargets(t engine.Targets) error {
+	if err := v.r.SetTargets(t); err != nil {
 		return err
 	}
 	v.current = true // what was evaluated with other targets cannot be repeated
-	v.targets, v.aimed = t, false
+	v.targets, v.sent = t, false
 	return nil
 }
 
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	if err := v.check("evaluate"); err != nil {
-		return engine.Evaluation{}, err
-	}
 	e, err := v.r.Evaluate(sums, w)
 	if err != nil {
 		return e, err
@@ -82,26 +76,26 @@ func (v *evaluator) plausible() error {
 	return nil
 }
 
-// aim brings the targets to the other engine, which so has the data set.
-func (v *evaluator) aim() error {
+// setTargets brings the targets to the other engine, which so has the data set.
+func (v *evaluator) setTargets() error {
 	if v.other == nil {
 		if err := v.begin(); err != nil {
 			return err
 		}
 	}
-	if v.aimed {
+	if v.sent {
 		return nil
 	}
-	if err := v.t.Aim(v.targets); err != nil {
+	if err := v.t.SetTargets(v.targets); err != nil {
 		return err
 	}
-	v.aimed = true
+	v.sent = true
 	return nil
 }
 
 // compare has the other engine evaluate too.
 func (v *evaluator) compare() error {
-	if err := v.aim(); err != nil {
+	if err := v.setTargets(); err != nil {
 		return err
 	}
 	want := make([]int64, len(v.sums))
@@ -125,13 +119,10 @@ func (v *evaluator) name(k int) string {
 }
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
-	if err := v.check("weighted sums"); err != nil {
-		return err
-	}
 	if err := v.r.WeightedSums(sums, a); err != nil {
 		return err
 	}
-	operations := 2 * v.x.Stored() * (len(a)/max(1, v.x.N) + 2)
+	operations := 2 * v.x.Size() * (len(a)/max(1, v.x.N) + 2)
 	return v.note("weighted sums", v.enough(v.a.budget.audit(all, operations, func() error {
 		if v.other == nil {
 			if err := v.begin(); err != nil {

@@ -36,7 +36,7 @@ func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
 				b.Fatal(err)
 			}
 			defer r.Close()
-			if err := r.Aim(drawLabels(rng, s.n, s.q)); err != nil {
+			if err := r.SetTargets(drawLabels(rng, s.n, s.q)); err != nil {
 				b.Fatal(err)
 			}
 			w, a, sums := engine.NewWeights(s.q, s.d), make([]float32, s.n*s.q), make([]int64, s.q*s.d)
@@ -46,7 +46,7 @@ func BenchmarkEvaluate(b *testing.B, e engine.Engine) {
 			for k := range a {
 				a[k] = 2*rng.Float32() - 1
 			}
-			terms := x.Stored() * s.q
+			terms := x.Size() * s.q
 			b.Run("evaluate", func(b *testing.B) {
 				benchmarkBest(b, x, 2*terms, func() error { _, err := r.Evaluate(sums, w); return err })
 			})
@@ -71,7 +71,7 @@ func benchmarkBest(b *testing.B, x dataset.Examples, terms int, f func() error) 
 		run()
 		best = min(best, time.Since(start))
 	}
-	s, bytes := best.Seconds(), 4*x.Stored()
+	s, bytes := best.Seconds(), 4*x.Size()
 	if x.Sparse() {
 		bytes *= 2
 	}

@@ -134,21 +134,21 @@ func (p problem) String() string {
 }
 
 // build draws the problem: examples, labels, an inverse confusion matrix.
-func (p problem) build() (x dataset.Examples, y []int32, inv []float32, rng *rand.Rand) {
+func (p problem) build() (x dataset.Stored, y []int32, inv []float32, rng *rand.Rand) {
 	rng = rand.New(rand.NewPCG(uint64(p.n)<<40|uint64(p.d)<<20|uint64(p.q), 7))
-	x = dataset.Examples{N: p.n, D: p.d, X: make([]float32, p.n*p.d)}
+	x = dataset.Examples{N: p.n, D: p.d, X: make([]float32, p.n*p.d)}.Stored()
 	for i := range x.X {
 		x.X[i] = p.value(rng)
 	}
 	if p.narrow != 0 {
-		x = narrowed(x, p.narrow, rng)
+		x = narrowed(x.Examples, p.narrow, rng)
 	}
 	y = make([]int32, p.n)
 	for i := range y {
 		y[i] = int32(rng.IntN(p.q))
 	}
 	if p.edit != nil {
-		p.edit(x, y)
+		p.edit(x.Examples, y)
 	}
 	inv = make([]float32, p.q*p.q)
 	for i := range inv {
@@ -166,14 +166,14 @@ func (p problem) check(e engine.Engine) error {
 	x, y, inv, rng := p.build()
 	form := x
 	if p.sparse {
-		form = x.Compressed()
+		form = x.Compressed().Stored()
 	}
-	return guarded(form, y, inv, func(gx dataset.Examples, gy []int32, ginv []float32) error {
+	return guarded(form, y, inv, func(gx dataset.Stored, gy []int32, ginv []float32) error {
 		r, err := e.LoadCells(gx, gy, p.q, numerics.FixedPoint{})
 		if err != nil {
 			return err
 		}
-		v := newNaive(x, y, p.q)
+		v := newNaive(x.Examples, y, p.q)
 		if got := r.FixedPoint().S; got != v.s {
 			return fmt.Errorf("fixed point: s = %d, want %d", got, v.s)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // same compares two slices bit for bit and names the first difference.
@@ -90,8 +91,8 @@ func into[T value](want []T, what string, equal func(string, []T, []T) error, f 
 // guarded hands fenced copies of the inputs to f and judges afterwards that
 // neither they nor their surroundings were written to.
 func guarded(
-	x dataset.Examples, y []int32, inv []float32,
-	f func(x dataset.Examples, y []int32, inv []float32) error,
+	x dataset.Stored, y []int32, inv []float32,
+	f func(x dataset.Stored, y []int32, inv []float32) error,
 ) error {
 	g := x
 	var wx, wv []float32
@@ -106,20 +107,21 @@ func guarded(
 	}
 	var w8 []uint8
 	var w16 []uint16
-	if x.Narrow != nil {
-		narrow := *x.Narrow
-		w8, narrow.Codes8 = fence(x.Narrow.Codes8)
-		w16, narrow.Codes16 = fence(x.Narrow.Codes16)
-		g.Narrow = &narrow
+	codes := x.At.Narrow()
+	if codes != nil {
+		fenced := *codes
+		w8, fenced.Bytes = fence(codes.Bytes)
+		w16, fenced.Halves = fence(codes.Halves)
+		g.At = &store.Store{Codes: &fenced}
 	}
 	wy, gy := fence(y)
 	wi, gi := fence(inv)
 	if err := f(g, gy, gi); err != nil {
 		return err
 	}
-	if x.Narrow != nil {
-		if err := errors.Join(same("bytes after use", g.Narrow.Codes8, x.Narrow.Codes8),
-			same("halves after use", g.Narrow.Codes16, x.Narrow.Codes16)); err != nil {
+	if codes != nil {
+		if err := errors.Join(same("bytes after use", g.At.Narrow().Bytes, codes.Bytes),
+			same("halves after use", g.At.Narrow().Halves, codes.Halves)); err != nil {
 			return err
 		}
 	}

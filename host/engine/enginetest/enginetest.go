@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Case is one judgement of an engine. It does not need a *testing.T, so that a
@@ -143,7 +144,7 @@ func checkErrors(e engine.Engine) error {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	for _, c := range []struct {
 		what string
-		x    dataset.Examples
+		x    dataset.Rows
 		y    []int32
 		q    int
 		want error
@@ -165,14 +166,15 @@ func checkErrors(e engine.Engine) error {
 		{"columns not increasing", dataset.Examples{N: 1, D: 3, Starts: []int64{0, 2}, Columns: []int32{1, 1}, Values: []float32{1, 1}}, []int32{0}, 2, engine.ErrShape},
 		{"starts beyond the values", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 2, 1}, Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
 		{"a start missing", dataset.Examples{N: 2, D: 3, Starts: []int64{0, 1}, Columns: []int32{1}, Values: []float32{1}}, []int32{0, 0}, 2, engine.ErrShape},
-		{"narrow examples of another shape", dataset.Examples{N: 3, D: 2, X: x.X, Narrow: &dataset.Narrow{Codes8: make([]uint8, 5), Map: make([]float32, 4), Unit: make([]float32, 3)}}, y, 2, engine.ErrShape},
+		{"narrow examples of another shape", dataset.Stored{Examples: x, At: &store.Store{Codes: &store.Codes{
+			Bytes: make([]uint8, 5), Map: make([]float32, 4), Unit: make([]float32, 3)}}}, y, 2, engine.ErrShape},
 		{"both forms", dataset.Examples{N: 1, D: 1, X: []float32{1}, Starts: []int64{0, 1}, Columns: []int32{0}, Values: []float32{1}}, []int32{0}, 2, engine.ErrShape},
 	} {
 		r, err := e.LoadCells(c.x, c.y, c.q, numerics.FixedPoint{})
 		if !errors.Is(err, c.want) || r != nil {
 			return fmt.Errorf("load cells with %s: %v, want %v", c.what, err, c.want)
 		}
-		if c.x.N == x.N && c.x.Check() == nil && c.q == 2 {
+		if c.x.Stored().N == x.N && c.x.Stored().Check() == nil && c.q == 2 {
 			continue // the labels are at fault
 		}
 		if r, err := e.Load(c.x, c.q); !errors.Is(err, c.want) || r != nil {
@@ -261,7 +263,7 @@ func checkTwoResidents(e engine.Engine) error {
 	for j := range w.W {
 		w.W[j] = normal(rng)
 	}
-	va := newNaive(x, y, a.q)
+	va := newNaive(x.Examples, y, a.q)
 	va.rescore(w, []int{0, 1, 2})
 	if err := ra.Rescore(w, []int{0, 1, 2}); err != nil {
 		return err

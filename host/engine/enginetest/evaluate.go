@@ -24,16 +24,16 @@ func (k evaluation) check(e engine.Engine) error {
 	x, _, _, rng := k.build()
 	form := x
 	if k.sparse {
-		form = x.Compressed()
+		form = x.Compressed().Stored()
 	}
-	v := newNaive(x, nil, k.q)
+	v := newNaive(x.Examples, nil, k.q)
 	if k.aims == nil {
 		k.aims = everyAim
 	}
 	if k.counts == nil {
 		k.counts = []int{1, 3}
 	}
-	return guarded(form, nil, nil, func(gx dataset.Examples, _ []int32, _ []float32) error {
+	return guarded(form, nil, nil, func(gx dataset.Stored, _ []int32, _ []float32) error {
 		r, err := e.LoadEvaluator(gx, k.q, numerics.FixedPoint{})
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ type evaluating struct {
 // targets evaluates w, then other weights, which stay in w.
 func (at evaluating) targets(a aim, w engine.Weights) error {
 	return fenced(a.draw(at.rng, at.k.n, at.k.q), func(t engine.Targets) error {
-		if err := at.r.Aim(t); err != nil {
+		if err := at.r.SetTargets(t); err != nil {
 			return err
 		}
 		for step := range 2 {

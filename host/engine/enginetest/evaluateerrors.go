@@ -17,7 +17,7 @@ func SmallEvaluator(e engine.Engine) (engine.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.Aim(smallTargets())
+	return r, r.SetTargets(smallTargets())
 }
 
 func smallTargets() engine.Targets {
@@ -38,7 +38,7 @@ func refusesEvaluator(r engine.Evaluator, want error) error {
 	_, evaluate := r.Evaluate(make([]int64, 4), w)
 	for what, err := range map[string]error{
 		"rescore": r.Rescore(w, []int{0}), "scores": r.Scores(make([]float32, 6), 0, 3),
-		"predict": r.Predict(make([]int32, 3)), "aim": r.Aim(smallTargets()), "evaluate": evaluate,
+		"predict": r.Predict(make([]int32, 3)), "set targets": r.SetTargets(smallTargets()), "evaluate": evaluate,
 		"weighted sums": r.WeightedSums(make([]int64, 4), make([]float32, 6)),
 	} {
 		if !errors.Is(err, want) {
@@ -71,7 +71,7 @@ func checkEvaluateErrors(e engine.Engine) error {
 	if _, err := r.Evaluate(sums[:4], w); !errors.Is(err, engine.ErrShape) {
 		return fmt.Errorf("evaluate after targets that are refused: %v, want %v", err, engine.ErrShape)
 	}
-	if err := r.Aim(smallTargets()); err != nil {
+	if err := r.SetTargets(smallTargets()); err != nil {
 		return err
 	}
 	want := newNaive(x, nil, 2).evaluate(w, smallTargets())
@@ -160,7 +160,7 @@ func targetErrors(r engine.Evaluator) error {
 		{"a value of 2 with a weight a little above 1/2", engine.Targets{Values: []float32{-1, 2}, Row: row, Weight: []float32{0.1, 0x1.00002p-1, 0.1}, Given: true}, engine.ErrValue},
 		{"a value below 0 with too large a weight", engine.Targets{Values: []float32{-1, 2}, Row: row, Weight: []float32{0.1, 0.6, 0.1}, Given: true}, engine.ErrValue},
 	} {
-		if err := r.Aim(c.t); !errors.Is(err, c.want) {
+		if err := r.SetTargets(c.t); !errors.Is(err, c.want) {
 			return fmt.Errorf("aim at %s: %v, want %v", c.what, err, c.want)
 		}
 	}

@@ -66,7 +66,7 @@ func checkLimits(e engine.Engine) error {
 			return fmt.Errorf("%s: this case tests something else: %d examples are to be refused, not %d",
 				c.name, want.Refused, c.refused)
 		}
-		if err := r.Aim(c.targets); err != nil {
+		if err := r.SetTargets(c.targets); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		if err := sameEvaluation(r, engine.Weights{Q: 2, D: 1, W: c.w}, want); err != nil {
@@ -81,7 +81,7 @@ func checkLimits(e engine.Engine) error {
 func checkTargets(e engine.Engine) error {
 	k := evaluation{problem: problem{name: "targets", n: 261, d: 3, q: 3, value: normal, weight: normal}}
 	x, _, _, rng := k.build()
-	v, w := newNaive(x, nil, k.q), engine.NewWeights(k.q, k.d)
+	v, w := newNaive(x.Examples, nil, k.q), engine.NewWeights(k.q, k.d)
 	for j := range w.W {
 		w.W[j] = normal(rng)
 	}
@@ -109,7 +109,7 @@ func checkTargets(e engine.Engine) error {
 			}
 		}
 		slices.Reverse(weight)
-		if err := r.Aim(t); err != nil {
+		if err := r.SetTargets(t); err != nil {
 			return fmt.Errorf("targets %d: %w", round, err)
 		}
 		if err := sameEvaluation(r, w, v.evaluate(w, t)); err != nil {

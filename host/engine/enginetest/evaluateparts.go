@@ -32,7 +32,7 @@ func evaluationParts() []Case {
 func (k parts) checkEvaluation(e engine.Engine) (err error) {
 	rng := rand.New(rand.NewPCG(uint64(k.n), uint64(k.first)))
 	x := k.draw(rng)
-	v := newNaive(x, nil, k.q)
+	v := newNaive(x.Examples, nil, k.q)
 	v.total *= k.times
 	v.s = v.format() - k.coarse
 	f := numerics.FixedPoint{S: v.s, N: v.total}
@@ -48,9 +48,9 @@ func (k parts) checkEvaluation(e engine.Engine) (err error) {
 	var got, sums [3][]int64
 	var found [3]engine.Evaluation
 	for at, part := range [][2]int{{0, k.n}, {0, k.first}, {k.first, k.n}} {
-		form := rows(x, part[0], part[1])
+		form := x.Rows(part[0], part[1])
 		if k.sparse {
-			form = form.Compressed()
+			form = form.Compressed().Stored()
 		}
 		r, err := e.LoadEvaluator(form, k.q, f)
 		if err != nil {
@@ -60,7 +60,7 @@ func (k parts) checkEvaluation(e engine.Engine) (err error) {
 		if r.FixedPoint() != f {
 			return fmt.Errorf("fixed point %+v, want %+v", r.FixedPoint(), f)
 		}
-		if err := r.Aim(engine.Targets{
+		if err := r.SetTargets(engine.Targets{
 			Values: t.Values[part[0]*k.q : part[1]*k.q], Weight: t.Weight[part[0]:part[1]],
 		}); err != nil {
 			return err

@@ -61,7 +61,7 @@ func checkEvaluateRounding(e engine.Engine) error {
 	t := engine.Targets{Given: true, Values: []float32{0, 1}}
 	r, err := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
 	if err == nil {
-		err = r.Aim(t)
+		err = r.SetTargets(t)
 	}
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func sameRounding(e engine.Engine, form, x dataset.Examples, a []float32, f nume
 	v, w := newNaive(x, nil, 1), engine.NewWeights(1, x.D)
 	v.s = r.FixedPoint().S
 	t := engine.Targets{Given: true, Values: []float32{0}, Row: make([]int32, x.N), Weight: a}
-	if err := r.Aim(t); err != nil {
+	if err := r.SetTargets(t); err != nil {
 		return err
 	}
 	want := v.evaluate(w, t)

@@ -42,8 +42,8 @@ func partCases() []Case {
 }
 
 // draw makes the examples of both parts.
-func (k parts) draw(rng *rand.Rand) dataset.Examples {
-	x := dataset.Examples{N: k.n, D: k.d, X: make([]float32, k.n*k.d)}
+func (k parts) draw(rng *rand.Rand) dataset.Stored {
+	x := dataset.Examples{N: k.n, D: k.d, X: make([]float32, k.n*k.d)}.Stored()
 	for i := range x.X {
 		x.X[i] = normal(rng)
 		if k.spread && i < k.first*k.d {
@@ -51,7 +51,7 @@ func (k parts) draw(rng *rand.Rand) dataset.Examples {
 		}
 	}
 	if k.narrow != 0 {
-		x = narrowed(x, k.narrow, rng)
+		x = narrowed(x.Examples, k.narrow, rng)
 	}
 	return x
 }
@@ -67,7 +67,7 @@ func (k parts) check(e engine.Engine) (err error) {
 	for i := range inv {
 		inv[i] = normal(rng)
 	}
-	v := newNaive(x, y, k.q)
+	v := newNaive(x.Examples, y, k.q)
 	v.total *= k.times
 	v.s = v.format() - k.coarse
 	f := numerics.FixedPoint{S: v.s, N: v.total}
@@ -81,9 +81,9 @@ func (k parts) check(e engine.Engine) (err error) {
 		}
 	}()
 	for _, part := range [][2]int{{0, k.n}, {0, k.first}, {k.first, k.n}} {
-		form := rows(x, part[0], part[1])
+		form := x.Rows(part[0], part[1])
 		if k.sparse {
-			form = form.Compressed()
+			form = form.Compressed().Stored()
 		}
 		r, err := e.LoadCells(form, y[part[0]:part[1]], k.q, f)
 		if err != nil {
@@ -153,14 +153,10 @@ func (k parts) vectors(loaded []engine.Cells, v *naive, f numerics.FixedPoint, i
 		}
 		for i, r := range loaded {
 			from := make([]float32, k.q)
-			engine.Norms(from, sums[i], inv, f)
-			what := fmt.Sprintf("norms of region %d of part %d", p, i)
-			if err := sameFloats(what, norms[i][p*k.q:(p+1)*k.q], from); err != nil {
-				return err
-			}
 			z, has := make([]float32, k.d), make([]float32, k.d)
 			for c := range k.q {
 				engine.UpdateVector(z, sums[i], inv[c*k.q:(c+1)*k.q], f)
+				from[c] = numerics.Dot(z, z)
 				if err := r.UpdateVectors(has, []engine.Pair{{P: p, Q: c}}, inv); err != nil {
 					return err
 				}
@@ -173,6 +169,10 @@ func (k parts) vectors(loaded []engine.Cells, v *naive, f numerics.FixedPoint, i
 					}
 				}
 			}
+			what := fmt.Sprintf("norms of region %d of part %d", p, i)
+			if err := sameFloats(what, norms[i][p*k.q:(p+1)*k.q], from); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -184,22 +184,6 @@ func add(a, b []int64) []int64 {
 		sum[i] += b[i]
 	}
 	return sum
-}
-
-// rows returns examples from..to-1 of dense examples, sharing memory.
-func rows(x dataset.Examples, from, to int) dataset.Examples {
-	part := dataset.Examples{N: to - from, D: x.D, X: x.X[from*x.D : to*x.D]}
-	if x.Narrow != nil {
-		narrow := *x.Narrow
-		if narrow.Codes8 != nil {
-			narrow.Codes8 = narrow.Codes8[from*x.D : to*x.D]
-		} else {
-			narrow.Codes16 = narrow.Codes16[from*x.D : to*x.D]
-		}
-		narrow.Unit = narrow.Unit[from:to]
-		part.Narrow = &narrow
-	}
-	return part
 }
 
 // checkFormats gives formats that cannot hold the examples.

@@ -87,12 +87,12 @@ type looped struct {
 	loops loops
 }
 
-func (e looped) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
+func (e looped) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (engine.Evaluator, error) {
 	r, err := e.Engine.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{Evaluator: r, loops: e.loops, x: dense(x)}, nil
+	return &evaluator{Evaluator: r, loops: e.loops, x: dense(x.Stored().Examples)}, nil
 }
 
 // dense returns x with all its values.
@@ -117,8 +117,8 @@ type evaluator struct {
 	t engine.Targets
 }
 
-func (r *evaluator) Aim(t engine.Targets) error {
-	err := r.Evaluator.Aim(t)
+func (r *evaluator) SetTargets(t engine.Targets) error {
+	err := r.Evaluator.SetTargets(t)
 	if err == nil {
 		r.t = r.targets(r.t, t)
 	}

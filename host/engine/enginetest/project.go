@@ -148,12 +148,13 @@ func (p projection) check(e engine.Engine) error {
 		x, m dataset.Examples
 	}{{"dense", x, m}, {"sparse examples", x.Compressed(), m}, {"sparse landmarks", x, m.Compressed()},
 		{"sparse", x.Compressed(), m.Compressed()}} {
-		err := guarded(form.x, nil, axes.W, func(gx dataset.Examples, _ []int32, w []float32) error {
-			return guarded(form.m, nil, offset, func(gm dataset.Examples, _ []int32, o []float32) error {
+		err := guarded(form.x.Stored(), nil, axes.W, func(gx dataset.Stored, _ []int32, w []float32) error {
+			return guarded(form.m.Stored(), nil, offset, func(gm dataset.Stored, _ []int32, o []float32) error {
 				if p.bare || p.axes == 0 {
 					o = nil
 				}
-				q := engine.Projection{Function: p.f, Landmarks: gm, Axes: engine.Weights{Q: axes.Q, D: axes.D, W: w}, Offset: o}
+				q := engine.Projection{Function: p.f, Landmarks: gm.Examples,
+					Axes: engine.Weights{Q: axes.Q, D: axes.D, W: w}, Offset: o}
 				return into(want, "number", sameFloats, func(dst []float32) error { return e.Project(dst, gx, q) })
 			})
 		})

@@ -33,7 +33,7 @@ func checkRounding(e engine.Engine) error {
 			row[j] = size * part
 		}
 	}
-	return guarded(x, y, nil, func(gx dataset.Examples, gy []int32, _ []float32) error {
+	return guarded(x.Stored(), y, nil, func(gx dataset.Stored, gy []int32, _ []float32) error {
 		r, err := e.LoadCells(gx, gy, q, numerics.FixedPoint{})
 		if err != nil {
 			return err

@@ -177,7 +177,7 @@ func checkUnderWay(e engine.Engine) error {
 	for i := range errs {
 		form := x
 		if i%2 == 1 {
-			form = x.Compressed()
+			form = x.Compressed().Stored()
 		}
 		done.Go(func() {
 			first := true
@@ -202,7 +202,7 @@ func checkUnderWay(e engine.Engine) error {
 }
 
 // useOnce loads examples, with labels, with targets and with neither, and uses them.
-func useOnce(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights, inv []float32) (err error) {
+func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights, inv []float32) (err error) {
 	s, err := e.Load(x, w.Q)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func useOnce(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights, i
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	if err := v.Aim(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
+	if err := v.SetTargets(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
 		return err
 	}
 	classes := make([]int, w.Q)

@@ -47,20 +47,21 @@ const walkSteps = 40
 
 func (k walk) check(e engine.Engine) error {
 	rng := rand.New(rand.NewPCG(uint64(k.n), uint64(k.d)))
-	x, y := k.draw(rng)
+	drawn, y := k.draw(rng)
+	x := drawn.Stored()
 	if k.narrow != 0 {
-		x = narrowed(x, k.narrow, rng)
+		x = narrowed(drawn, k.narrow, rng)
 	}
 	form := x
 	if k.sparse {
-		form = x.Compressed()
+		form = x.Compressed().Stored()
 	}
-	return guarded(form, y, nil, func(gx dataset.Examples, gy []int32, _ []float32) error {
+	return guarded(form, y, nil, func(gx dataset.Stored, gy []int32, _ []float32) error {
 		r, err := e.LoadCells(gx, gy, k.q, numerics.FixedPoint{})
 		if err != nil {
 			return err
 		}
-		v, w := newNaive(x, y, k.q), engine.NewWeights(k.q, k.d)
+		v, w := newNaive(x.Examples, y, k.q), engine.NewWeights(k.q, k.d)
 		for step := range walkSteps {
 			changed := k.move(rng, w, step)
 			alpha := k.alpha

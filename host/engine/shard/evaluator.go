@@ -15,7 +15,7 @@ type evaluator struct {
 
 func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
 
-func (r *evaluator) Aim(t engine.Targets) error {
+func (r *evaluator) SetTargets(t engine.Targets) error {
 	return r.e.agree(r.all(func(i int, p part) error {
 		part := t
 		if t.Row != nil {
@@ -26,7 +26,7 @@ func (r *evaluator) Aim(t engine.Targets) error {
 		if t.Weight != nil {
 			part.Weight = t.Weight[p.from:p.to]
 		}
-		return r.own[i].Aim(part)
+		return r.own[i].SetTargets(part)
 	}))
 }
 

@@ -32,7 +32,7 @@ import (
 // kernelWays are further ways to train with a kernel function.
 func kernelWays() []way {
 	gradients := softmax.Defaults()
-	gradients.Iterations, gradients.L2 = 4, "0.01"
+	gradients.Iterations, gradients.L2 = 4, softmax.L2(0.01)
 	rbf := fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 9, Landmarks: 40}
 	var all []way
 	add := func(name string, learner learners.Params, change func(*fitting.Options)) {
@@ -65,9 +65,9 @@ func kernelWays() []way {
 	}{
 		{"means by auto atoms", func(p *kernelmean.Params) { p.Atoms = kernelmean.Auto }},
 		{"means by clusters, own weights", func(p *kernelmean.Params) {
-			p.Atoms, p.AtomChoice, p.AtomWeights = "30", "clusters", "own"
+			p.Atoms, p.AtomChoice, p.AtomWeights = 30, "clusters", "own"
 		}},
-		{"means by herding, cosine", func(p *kernelmean.Params) { p.Atoms, p.AtomChoice = "30", "herding" }},
+		{"means by herding, cosine", func(p *kernelmean.Params) { p.Atoms, p.AtomChoice = 30, "herding" }},
 		{"means of all", func(*kernelmean.Params) {}},
 		{"means by atoms that are near", func(p *kernelmean.Params) { p.AtomError = 0.4 }},
 	} {
@@ -102,7 +102,7 @@ func TestKernelParts(t *testing.T) {
 	}
 	gradients, means := softmax.Defaults(), kernelmean.Defaults()
 	gradients.Iterations = 3
-	means.Atoms, means.AtomChoice = "12", "clusters"
+	means.Atoms, means.AtomChoice = 12, "clusters"
 	rbf := kernel.Function{Kind: kernel.RBF}
 	for _, o := range []host.Options{
 		{Learner: gradients, Kernel: &fitting.Options{Function: rbf, Landmarks: 12, Components: 5, Cosine: true},

@@ -47,9 +47,9 @@ type way struct {
 func ways() []way {
 	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.125}, Components: 12, Landmarks: 60}
 	gradients := softmax.Defaults()
-	gradients.Iterations, gradients.L2 = 8, "0.01"
+	gradients.Iterations, gradients.L2 = 8, softmax.L2(0.01)
 	means := kernelmean.Defaults()
-	means.Atoms = "60"
+	means.Atoms = 60
 	return []way{
 		{"uma", host.Options{Learner: uma.Defaults(), MaxSteps: 12}},
 		{"classmean", host.Options{Learner: classmean.Defaults()}},
@@ -178,8 +178,9 @@ func TestPartsShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r, Table: dataset.Table{LabelColumn: "class", IDColumn: "id", Encode: &dataset.EncodeOptions{Missing: "mean",
-			Text: dataset.TextOptions{Columns: []string{"words"}}}},
+		return dataset.Read(t.Context(), path, dataset.Options{Ranks: r,
+			Table: dataset.Table{LabelColumn: "class", IDColumn: "id", Encode: &dataset.EncodeOptions{Missing: "mean",
+				Text: dataset.TextOptions{Columns: []string{"words"}}}},
 			SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
@@ -205,8 +206,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			d.Overwrite = true
-			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1)
+			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1, dataset.InPlace)
 			if err != nil {
 				return "", err
 			}

@@ -18,8 +18,8 @@ const step = 16
 // judge judges the arguments of a load by check and returns the format of the sums: f, or that of
 // the whole if f is the zero value. y may be nil.
 func (e *sharded) judge(
-	op string, x dataset.Examples, y []int32, c cuts, f numerics.FixedPoint,
-	check func(x dataset.Examples, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
+	op string, x dataset.Stored, y []int32, c cuts, f numerics.FixedPoint,
+	check func(x dataset.Stored, y []int32, f numerics.FixedPoint) (numerics.FixedPoint, error),
 ) (numerics.FixedPoint, error) {
 	if e.all == 1 || x.N < 1 || x.Share == nil && x.Check() != nil || y != nil && len(y) != x.N {
 		return check(x, y, f)
@@ -27,7 +27,7 @@ func (e *sharded) judge(
 	from, to := e.own(c)
 	most, err := int64(0), error(nil)
 	if from < to {
-		part := rows(x, from, to)
+		part := x.Rows(from, to)
 		if y != nil {
 			y = y[from:to]
 		}
@@ -49,9 +49,9 @@ func (e *sharded) judge(
 }
 
 // judgeLoad is judge for examples without labels.
-func (e *sharded) judgeLoad(op string, x dataset.Examples, classes int, c cuts) error {
+func (e *sharded) judgeLoad(op string, x dataset.Stored, classes int, c cuts) error {
 	_, err := e.judge(op, x, nil, c, numerics.FixedPoint{}, func(
-		x dataset.Examples, _ []int32, f numerics.FixedPoint,
+		x dataset.Stored, _ []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return f, enginecheck.Load(op, x, classes)
 	})
@@ -59,34 +59,35 @@ func (e *sharded) judgeLoad(op string, x dataset.Examples, classes int, c cuts) 
 }
 
 func (e *sharded) judgeCells(
-	op string, x dataset.Examples, y []int32, classes int, f numerics.FixedPoint, c cuts,
+	op string, x dataset.Stored, y []int32, classes int, f numerics.FixedPoint, c cuts,
 ) (numerics.FixedPoint, error) {
 	if y == nil {
 		y = []int32{}
 	}
 	return e.judge(op, x, y, c, f, func(
-		x dataset.Examples, y []int32, f numerics.FixedPoint,
+		x dataset.Stored, y []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return enginecheck.LoadCells(op, x, y, classes, f)
 	})
 }
 
 func (e *sharded) judgeEvaluator(
-	op string, x dataset.Examples, classes int, f numerics.FixedPoint, c cuts,
+	op string, x dataset.Stored, classes int, f numerics.FixedPoint, c cuts,
 ) (numerics.FixedPoint, error) {
 	return e.judge(op, x, nil, c, f, func(
-		x dataset.Examples, _ []int32, f numerics.FixedPoint,
+		x dataset.Stored, _ []int32, f numerics.FixedPoint,
 	) (numerics.FixedPoint, error) {
 		return enginecheck.LoadEvaluator(op, x, classes, f)
 	})
 }
 
-func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (e unchecked) Load(rows dataset.Rows, classes int) (engine.Scorer, error) {
+	x := rows.Stored()
 	c := e.cut(x, step)
 	if err := e.judgeLoad("load", x, classes, c); err != nil {
 		return nil, err
 	}
-	s, err := e.load(x, classes, c, func(_ int, p part, x dataset.Examples) (engine.Scorer, error) {
+	s, err := e.load(x, classes, c, func(_ int, p part, x dataset.Stored) (engine.Scorer, error) {
 		return p.e.Load(x, classes)
 	})
 	if err != nil {
@@ -96,15 +97,16 @@ func (e unchecked) Load(x dataset.Examples, classes int) (engine.Scorer, error) 
 }
 
 func (e unchecked) LoadCells(
-	x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
+	x := rows.Stored()
 	c := e.cut(x, step)
 	f, err := e.judgeCells("load cells", x, y, classes, f, c)
 	if err != nil {
 		return nil, err
 	}
 	own := make([]engine.Cells, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Examples) (_ engine.Scorer, err error) {
+	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer, err error) {
 		own[i], err = p.e.LoadCells(x, y[p.from:p.to], classes, f)
 		return own[i], err
 	})
@@ -120,15 +122,16 @@ func (e unchecked) LoadCells(
 }
 
 func (e unchecked) LoadEvaluator(
-	x dataset.Examples, classes int, f numerics.FixedPoint,
+	rows dataset.Rows, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
+	x := rows.Stored()
 	c := e.cut(x, numerics.Block)
 	f, err := e.judgeEvaluator("load evaluator", x, classes, f, c)
 	if err != nil {
 		return nil, err
 	}
 	own := make([]engine.Evaluator, len(e.parts(c)))
-	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Examples) (_ engine.Scorer, err error) {
+	s, err := e.load(x, classes, c, func(i int, p part, x dataset.Stored) (_ engine.Scorer, err error) {
 		own[i], err = p.e.LoadEvaluator(x, classes, f)
 		return own[i], err
 	})
@@ -140,12 +143,12 @@ func (e unchecked) LoadEvaluator(
 
 // load has each engine of this rank load its shard, if it has any examples.
 func (e *sharded) load(
-	x dataset.Examples, classes int, c cuts,
-	load func(i int, p part, x dataset.Examples) (engine.Scorer, error),
+	x dataset.Stored, classes int, c cuts,
+	load func(i int, p part, x dataset.Stored) (engine.Scorer, error),
 ) (scorer, error) {
 	s := scorer{e: e, n: x.N, d: x.D, q: classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
-		s.parts[i].s, err = load(i, p, rows(x, p.from, p.to))
+		s.parts[i].s, err = load(i, p, x.Rows(p.from, p.to))
 		if err != nil {
 			s.parts[i].s = nil
 		}

@@ -24,7 +24,7 @@ func Measure(engines []engine.Engine, features, classes, stored int, sparse bool
 		if err != nil {
 			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
 		}
-		speed := int(min(max(1, float64(x.Stored())/seconds/1e5), mostShare))
+		speed := int(min(max(1, float64(x.Size())/seconds/1e5), mostShare))
 		fastest[e.Device().ID] = max(fastest[e.Device().ID], speed)
 	}
 	for i, e := range engines {
@@ -71,7 +71,7 @@ func evaluationSeconds(e engine.Engine, x dataset.Examples, classes int) (_ floa
 	for i := range labels {
 		labels[i] = int32(i % classes)
 	}
-	if err := r.Aim(engine.Targets{Values: make([]float32, classes*classes), Row: labels}); err != nil {
+	if err := r.SetTargets(engine.Targets{Values: make([]float32, classes*classes), Row: labels}); err != nil {
 		return 0, err
 	}
 	w, sums := engine.NewWeights(classes, x.D), make([]int64, classes*x.D)

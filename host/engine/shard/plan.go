@@ -10,7 +10,8 @@ import (
 )
 
 // Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each besides.
-func (e unchecked) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+func (e unchecked) Plan(rows dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	c := e.cut(x, step)
 	var err error
 	if y == nil {
@@ -26,7 +27,7 @@ func (e unchecked) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan
 		if y != nil {
 			part = y[p.from:p.to]
 		}
-		return p.e.Plan(rows(x, p.from, p.to), part, classes)
+		return p.e.Plan(x.Rows(p.from, p.to), part, classes)
 	})
 	if err == nil && y != nil {
 		whole := memory.Product(8, classes, classes, x.D)
@@ -38,13 +39,14 @@ func (e unchecked) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan
 }
 
 // PlanEvaluator is Plan for LoadEvaluator.
-func (e unchecked) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
+func (e unchecked) PlanEvaluator(rows dataset.Rows, classes int) (engine.Plan, error) {
+	x := rows.Stored()
 	c := e.cut(x, numerics.Block)
 	if _, err := e.judgeEvaluator("plan", x, classes, numerics.FixedPoint{}, c); err != nil {
 		return engine.Plan{}, err
 	}
 	sum, err := e.plan(c, func(p part) (engine.Plan, error) {
-		return p.e.PlanEvaluator(rows(x, p.from, p.to), classes)
+		return p.e.PlanEvaluator(x.Rows(p.from, p.to), classes)
 	})
 	return e.whole(sum, err)
 }

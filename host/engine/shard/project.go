@@ -11,7 +11,8 @@ import (
 )
 
 // Project: each engine maps its examples (clause 13).
-func (e unchecked) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e unchecked) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+	x := rows.Stored()
 	c, width := e.cut(x, step), p.Width()
 	sound := x.N > 0 && (x.Share != nil || x.Check() == nil) && width > 0
 	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
@@ -23,7 +24,7 @@ func (e unchecked) Project(dst []float32, x dataset.Examples, p engine.Projectio
 	errs := make([]error, len(parts))
 	parallel.Share(len(parts), len(parts), func(_, i int) {
 		s := parts[i]
-		errs[i] = s.e.Project(dst[s.from*width:s.to*width], rows(x, s.from, s.to), p)
+		errs[i] = s.e.Project(dst[s.from*width:s.to*width], x.Rows(s.from, s.to), p)
 	})
 	if err := e.agree(errors.Join(errs...)); err != nil {
 		return err

@@ -33,7 +33,7 @@ type scorer struct {
 	e       *sharded
 	n, d, q int // of the whole
 	cuts    cuts
-	x       dataset.Examples // keeps the memory of the parts, until Close
+	x       dataset.Stored // keeps the memory of the parts, until Close
 	parts   []part
 }
 

@@ -99,7 +99,7 @@ type sharded struct {
 
 func newSharded(engines []engine.Engine, j joined) *sharded {
 	e := &sharded{joined: j, engines: engines}
-	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, JudgesExamples: true})
+	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, ChecksExamples: true})
 	return e
 }
 
@@ -156,7 +156,7 @@ type cuts []int
 
 // cut cuts x by the shares, between multiples of step; examples of which each rank has a part are cut among the
 // engines of each.
-func (e *sharded) cut(x dataset.Examples, step int) cuts {
+func (e *sharded) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
 	if x.Share == nil || len(x.Share.Ends) != e.all+1 {
 		e.cutPart(c, 0, len(c)-1, 0, x.N, step)
@@ -186,24 +186,4 @@ func (e *sharded) byRank(c cuts) []int {
 		ends[rank] = c[shard]
 	}
 	return ends
-}
-
-// rows returns examples from..to-1 of x, sharing memory.
-func rows(x dataset.Examples, from, to int) dataset.Examples {
-	if from == 0 && to == x.N {
-		return x
-	}
-	p := x.Part(from, to)
-	if x.Narrow == nil {
-		return p
-	}
-	narrow := *x.Narrow
-	if narrow.Codes8 != nil {
-		narrow.Codes8 = narrow.Codes8[from*x.D : to*x.D]
-	} else {
-		narrow.Codes16 = narrow.Codes16[from*x.D : to*x.D]
-	}
-	narrow.Unit = narrow.Unit[from:to]
-	p.Narrow = &narrow
-	return p
 }

@@ -29,7 +29,7 @@ func TestTraffic(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := evaluator.Aim(engine.Targets{Row: data.Y, Values: make([]float32, q*q)}); err != nil {
+		if err := evaluator.SetTargets(engine.Targets{Row: data.Y, Values: make([]float32, q*q)}); err != nil {
 			return err
 		}
 		step := sent(m)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 )
 
 // Awaited is read(path) until ctx ends: a pipe that nobody writes to is waited for, for ever. What is left
@@ -30,16 +32,16 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 	return none, fmt.Errorf("%w while reading %s; nothing was written", ErrInterrupted, path)
 }
 
-// ReadAnnotations is confusion.ReadAnnotations, but for its waiting.
-func ReadAnnotations(ctx context.Context, path string, o confusion.AnnotationOptions) (*confusion.Annotations, error) {
-	return Awaited(ctx, path, func(path string) (*confusion.Annotations, error) {
-		return confusion.ReadAnnotations(ctx, path, o)
+// ReadAnnotations is crowd.ReadAnnotations, but for its waiting.
+func ReadAnnotations(ctx context.Context, path string, o crowd.AnnotationOptions) (*crowd.Annotations, error) {
+	return Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
+		return crowd.ReadAnnotations(ctx, path, o)
 	})
 }
 
-// ReadClean is confusion.ReadClean, but for its waiting.
-func ReadClean(ctx context.Context, path string, o confusion.CleanOptions) (*confusion.Clean, error) {
-	return Awaited(ctx, path, func(path string) (*confusion.Clean, error) { return confusion.ReadClean(ctx, path, o) })
+// ReadClean is estimate.ReadClean, but for its waiting.
+func ReadClean(ctx context.Context, path string, o estimate.CleanOptions) (*estimate.Clean, error) {
+	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) { return estimate.ReadClean(ctx, path, o) })
 }
 
 // ReadMatrix is confusion.Read, but for its waiting.

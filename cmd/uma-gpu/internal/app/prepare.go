@@ -25,15 +25,6 @@ func CheckSteps(steps string) error {
 	return nil
 }
 
-// CheckNarrow refuses data that are not narrow if --storage asked for that.
-func CheckNarrow(asked bool, d *dataset.Dataset) error {
-	if asked && d.Narrow == nil {
-		return fmt.Errorf("%s: --storage narrow wants raw dense features that are integers, none of them -0, "+
-			"the largest at most 65535 above the least (and 1, with bias), and found others; use --storage dense", d.Path)
-	}
-	return nil
-}
-
 // CheckRaw refuses prepared data where their preparation would not suit what
 // comes out.
 func CheckRaw(d *dataset.Dataset, what string) error {

@@ -92,7 +92,7 @@ func ReadData(ctx context.Context, path string, o dataset.Options, n Notes) (*da
 	}
 	storage := ""
 	if d.Sparse() {
-		storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(d.Stored())/(float64(d.N)*float64(d.D)))
+		storage = fmt.Sprintf(", sparse (%.2g %% stored)", 100*float64(d.Size())/(float64(d.N)*float64(d.D)))
 	}
 	prepared := ""
 	if d.Prepared != nil {

@@ -72,11 +72,10 @@ func (o *Options) Run(
 			r.Data.Close() // of what was only read: nothing to lose
 		}
 	}()
-	r.Data.Overwrite = true // nobody else has it
-	if err := r.Data.PrepareBy(preparation); err != nil {
+	if err := r.Data.PrepareBy(preparation, dataset.InPlace); err != nil {
 		return r, err
 	}
-	if err := app.CheckNarrow(options.Storage == "narrow", r.Data); err != nil {
+	if err := r.Data.CheckNarrow(); err != nil {
 		return r, err
 	}
 	if err := app.Interrupted(ctx); err != nil {

@@ -84,11 +84,10 @@ func Run(ctx context.Context, o *Options) error {
 	defer d.Close() // of what was only read: nothing to lose
 	layout := app.CopyOptions(o.Out, d)
 	if o.Given("normalize") {
-		narrow := d.KeepNarrow
 		if layout.Rows, err = host.PrepareRows(d, o.Normalize); err != nil {
 			return err
 		}
-		if err := app.CheckNarrow(narrow, d); err != nil {
+		if err := d.CheckNarrow(); err != nil {
 			return err
 		}
 	}

@@ -293,7 +293,7 @@ type Work struct {
 
 // WorkOn returns the work on prepared examples of so many classes.
 func WorkOn(x dataset.Examples, classes int) Work {
-	return Work{x.Sparse(), x.D, classes, x.Stored(), x.Share != nil}
+	return Work{x.Sparse(), x.D, classes, x.Size(), x.Share != nil}
 }
 
 // WorkOnComponents returns the work on as many components of n examples.

@@ -1,0 +1,158 @@
+package crowd
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestReadAnnotations(t *testing.T) {
+	want := &Annotations{
+		Classes: []string{"x", "y", "z"}, Names: []string{"ann", "bob", "eve"},
+		Start: []int{0, 2, 3, 5}, By: []int32{0, 1, 1, 0, 2}, Label: []int32{2, 0, 1, 0, 0},
+	}
+	for name, text := range map[string]string{
+		"plain":     "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n",
+		"any order": "label,item,worker\nx,2,eve\ny,1,bob\nz,0,ann\nx,0,bob\nx,2,ann\n",
+		"other words, more": "\ufefftask,when,annotator,label\r\n2,-,eve,x\r\n" +
+			"1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
+	} {
+		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
+			got, err := ReadAnnotations(t.Context(), save(t, "a.csv", data), AnnotationOptions{Items: 3, Classes: want.Classes})
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
+				continue
+			}
+			if got.Hash() != want.Hash() {
+				t.Errorf("%s: another hash", name)
+			}
+			if err := got.Check(3, 3); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	// Classes by the table, then in another order.
+	text := "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n"
+	got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)), AnnotationOptions{Items: 3})
+	if err != nil || !slices.Equal(got.Classes, []string{"z", "x", "y"}) {
+		t.Fatalf("classes %v, %v", got.Classes, err)
+	}
+	if err := got.Arrange(want.Classes); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("arranged: %+v, %v", got, err)
+	}
+	if err := got.Arrange([]string{"x", "y"}); err == nil || !strings.Contains(err.Error(), `"z"`) {
+		t.Errorf("arranged by other names: %v", err)
+	}
+}
+
+func TestReadAnnotationsRefuses(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ":1: found no text"},
+		{"item,worker\n", `:1: the header is "item,worker"`},
+		{"item,worker,label,task\n", `two columns "item"`},
+		{"item,worker,label\n0,a\n", ":2: found 2 fields, wanted 3"},
+		{"item,worker,label\n0,a,x\n3,a,x\n", `:3: found item "3", wanted the number of an example, 0 to 2`},
+		{"item,worker,label\nq,a,x\n", `:2: found item "q"`},
+		{"item,worker,label\n-1,a,x\n", `:2: found item "-1"`},
+		{"item,worker,label\n0,,x\n", ":2: found no name of a worker"},
+		{"item,worker,label\n0,a,w\n", `:2: found label "w", wanted a class of the data: "x", "y"`},
+		{"item,worker,label\n0,a,x\n1,a,x\n", ": item 2 has no label"},
+		{"item,worker,label\n0,a,x\n1,b,y\n0,a,y\n2,b,y\n", `:4: item 0 has a label of worker "a" here and in line 2`},
+		{"item,worker,label\n0,\"a,x\n", ": found broken CSV"},
+	} {
+		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
+			AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.csv") {
+			t.Errorf("%q: %v, want %q", c.text, err, c.want)
+		}
+	}
+	if _, err := ReadAnnotations(t.Context(), "nowhere.csv", AnnotationOptions{Items: 1}); err == nil {
+		t.Error("a file that is not there: no error")
+	}
+	one := save(t, "a.csv", []byte("item,worker,label\n0,a,x\n"))
+	if _, err := ReadAnnotations(t.Context(), one, AnnotationOptions{Items: 1}); err == nil ||
+		!strings.Contains(err.Error(), "2 or more") {
+		t.Errorf("a table of one class: %v", err)
+	}
+}
+
+// Somebody whose labels are right: read, hashed, picked, and the only one who counts where there is a label.
+func TestRightAnnotators(t *testing.T) {
+	text := "item,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
+	path := save(t, "a.csv", []byte(text))
+	read := func(right ...string) *Annotations {
+		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		if err == nil {
+			err = a.Check(3, 2)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := read("chief", "boss")
+	for i, want := range []int32{1, -1, 0} {
+		if class, known := a.Known(i); known != (want >= 0) || known && class != want {
+			t.Errorf("example %d is of class %d, known: %v; wanted %d", i, class, known, want)
+		}
+		if class, known := a.Pick([]int{1, i}).Known(1); known != (want >= 0) || known && class != want {
+			t.Errorf("example %d picked is of class %d, known: %v; wanted %d", i, class, known, want)
+		}
+	}
+	if got := a.Votes(1); !slices.Equal(got, []int32{1, 1, 0}) {
+		t.Errorf("votes %v", got)
+	}
+	hashes := []string{read().Hash(), read("chief").Hash(), read("boss").Hash(), a.Hash()}
+	if slices.Sort(hashes); len(slices.Compact(hashes)) != 4 {
+		t.Error("who is right does not show in the hash")
+	}
+	for want, right := range map[string][]string{
+		`no worker "eve", whose labels are said to be right, wanted one of "a", "b"`: {"chief", "eve"},
+		`:4: item 0 has label "y" of worker "chief", and "x" of "a" in line 2`:       {"a", "chief"},
+	} {
+		_, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x", "y"}, Right: right})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted %s", err, want)
+		}
+	}
+	a.Right[0] = true
+	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(), "labels 0 and 1 of annotators whose") {
+		t.Errorf("contradicting: %v", err)
+	}
+	a.Right = a.Right[:2]
+	if err := a.Check(3, 2); err == nil || !strings.Contains(err.Error(), "whether 2 annotators are right") {
+		t.Errorf("too few: %v", err)
+	}
+}
+
+// Votes: the most frequent label, and ties by lot.
+func TestVotes(t *testing.T) {
+	a := &Annotations{Classes: []string{"x", "y", "z"}, Names: []string{"a", "b", "c"}, Start: []int{0}}
+	for range 300 {
+		a.By, a.Label = append(a.By, 0, 1, 2), append(a.Label, 2, 0, 2)
+		a.Start = append(a.Start, len(a.By))
+		a.By, a.Label = append(a.By, 0, 1), append(a.Label, 1, 0)
+		a.Start = append(a.Start, len(a.By))
+	}
+	y := a.Votes(1)
+	var ties [3]int
+	for i, k := range y {
+		if i%2 == 0 && k != 2 {
+			t.Fatalf("example %d: label %d, wanted 2", i, k)
+		}
+		if i%2 == 1 {
+			ties[k]++
+		}
+	}
+	if ties[0] < 110 || ties[1] < 110 || ties[2] > 0 {
+		t.Errorf("ties between 0 and 1 became %v", ties)
+	}
+	if !slices.Equal(y, a.Votes(1)) {
+		t.Error("another vote from the same seed")
+	}
+	a.Label[4] = 3
+	if err := a.Check(600, 3); err == nil || !strings.Contains(err.Error(), "label 3") {
+		t.Errorf("a label out of range: %v", err)
+	}
+}

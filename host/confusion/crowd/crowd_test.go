@@ -1,0 +1,347 @@
+package crowd_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+)
+
+// people are annotators with matrices of their own, and labels that they gave.
+func people(t *testing.T, items, each, annotators, q int, seed uint64) (
+	a *crowd.Annotations, of []*confusion.Matrix, right []int32,
+) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	a = &crowd.Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
+	for k := range annotators {
+		m, err := confusion.Random(a.Classes, 0.1+0.8*rng.Float64(), seed+uint64(k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Names, of = append(a.Names, string(rune('A'+k/26))+string(rune('a'+k%26))), append(of, m)
+	}
+	for i := range items {
+		right = append(right, int32(i%q))
+		who := rng.Perm(annotators)[:each]
+		slices.Sort(who)
+		for _, k := range who {
+			a.By, a.Label = append(a.By, int32(k)), append(a.Label, draw(of[k].P, q, i%q, rng.Float64()))
+		}
+		a.Start = append(a.Start, len(a.By))
+	}
+	return a, of, right
+}
+
+func shareRight(a, b []int32) float64 {
+	same := 0
+	for i := range a {
+		if a[i] == b[i] {
+			same++
+		}
+	}
+	return float64(same) / float64(len(a))
+}
+
+// twinEM is the algorithm in sums of logarithms, of the rates of Dawid and Skene, round by round.
+func twinEM(a *crowd.Annotations, rounds int, smoothing float64) (posterior [][]float64) {
+	q := len(a.Classes)
+	for i := range a.N() {
+		p := make([]float64, q)
+		_, labels := a.Of(i)
+		for _, k := range labels {
+			p[k] += 1 / float64(len(labels))
+		}
+		posterior = append(posterior, p)
+	}
+	for range rounds {
+		rate := map[[3]int]float64{}
+		sum := map[[2]int]float64{}
+		prior := make([]float64, q)
+		for i, p := range posterior {
+			by, labels := a.Of(i)
+			for t := range q {
+				prior[t] += p[t]
+				for k := range by {
+					rate[[3]int{int(by[k]), int(labels[k]), t}] += p[t]
+					sum[[2]int{int(by[k]), t}] += p[t]
+				}
+			}
+		}
+		for i := range posterior {
+			by, labels := a.Of(i)
+			p := make([]float64, q)
+			for t := range q {
+				p[t] = math.Log((prior[t] + smoothing) / (float64(a.N()) + smoothing*float64(q)))
+				for k := range by {
+					n := rate[[3]int{int(by[k]), int(labels[k]), t}] + smoothing
+					p[t] += math.Log(n / (sum[[2]int{int(by[k]), t}] + smoothing*float64(q)))
+				}
+			}
+			most, total := slices.Max(p), 0.0
+			for t := range p {
+				p[t] = math.Exp(p[t] - most)
+				total += p[t]
+			}
+			for t := range p {
+				p[t] /= total
+			}
+			posterior[i] = p
+		}
+	}
+	return posterior
+}
+
+// The posteriors are those of another implementation, in logarithms.
+func TestCrowdTwin(t *testing.T) {
+	a, _, _ := people(t, 120, 4, 9, 3, 3)
+	for _, rounds := range []int{1, 2, 12} {
+		c, err := crowd.Fit(t.Context(), a, 0, crowd.Options{Rounds: rounds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range twinEM(a, rounds, 0.01) {
+			for k, v := range p {
+				if got := float64(c.Posterior[i*3+k]); math.Abs(got-v) > 1e-5 {
+					t.Fatalf("%d rounds: P(class %d) of example %d is %v, wanted %v", rounds, k, i, got, v)
+				}
+			}
+		}
+	}
+}
+
+// Annotators' matrices are found, the consensus beats the votes, and standard errors are about
+// as large as the errors.
+func TestCrowdFindsMatrices(t *testing.T) {
+	a, of, right := people(t, 6000, 5, 25, 4, 1)
+	accuracy := map[crowd.Method]float64{}
+	for _, method := range crowd.Methods {
+		c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		accuracy[method] = shareRight(c.Consensus, right)
+		if method != crowd.DawidSkene {
+			continue
+		}
+		squares, n, off := 0.0, 0.0, 0.0
+		for k, annotator := range c.Annotators {
+			off += meanError(annotator.P, of[k].P) / float64(len(of))
+			for j, v := range annotator.P {
+				z := (v - of[k].P[j]) / annotator.Error[j]
+				squares, n = squares+z*z, n+1
+			}
+		}
+		if !(off < 0.02) || !(squares/n > 0.5 && squares/n < 1.5) || !c.Settled {
+			t.Errorf("matrices are %v off, mean square of errors over standard errors %v", off, squares/n)
+		}
+		e, err := estimate.FromCrowd(c, c.Consensus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth, err := estimate.FromLabels(a.Classes, c.Consensus, right, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := meanError(e.P, truth.P); !(d < 0.01) {
+			t.Errorf("the matrix of the consensus is %v off", d)
+		}
+		if votes, err := estimate.FromCrowd(c, a.Votes(1)); err != nil || !(votes.P[0] < e.P[0]) {
+			t.Errorf("votes are right for %v of class 0, the consensus for %v: %v", votes.P[0], e.P[0], err)
+		}
+	}
+	if !(accuracy[crowd.Majority] < accuracy[crowd.OneCoin] && accuracy[crowd.OneCoin] < accuracy[crowd.DawidSkene]) {
+		t.Errorf("right: %v, wanted Dawid-Skene best and majority worst", accuracy)
+	}
+}
+
+// crowdOfOneMind are examples that two annotators label, who both take most of class 0 for class 1, and of which a
+// chief checks every tenth.
+func crowdOfOneMind(n int) (a *crowd.Annotations, right []int32) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	a = &crowd.Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"}, Start: []int{0}}
+	for i := range n {
+		class := int32(i % 2)
+		right = append(right, class)
+		for k := range 2 {
+			label := class
+			if rng.Float64() < []float64{0.7, 0.1}[class] {
+				label = 1 - class
+			}
+			a.By, a.Label = append(a.By, int32(k)), append(a.Label, label)
+		}
+		if i%20 < 2 {
+			a.By, a.Label = append(a.By, 2), append(a.Label, class)
+		}
+		a.Start = append(a.Start, len(a.By))
+	}
+	return a, right
+}
+
+// Examples whose class is known have that class, and count for how the others err.
+func TestCrowdKnown(t *testing.T) {
+	a, right := crowdOfOneMind(4000)
+	for _, method := range crowd.Methods {
+		shares := map[bool]float64{}
+		for _, known := range []bool{false, true} {
+			if a.Right = nil; known {
+				a.Right = []bool{false, false, true}
+			}
+			c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			shares[known] = shareRight(c.Consensus, right)
+			if !known {
+				continue
+			}
+			for i := range right {
+				if class, known := a.Known(i); known && (c.Consensus[i] != class || c.Posterior[2*i+int(class)] != 1) {
+					t.Fatalf("%s: example %d, which is of class %d, is taken for %d (%v)", method, i, class, c.Consensus[i],
+						c.Posterior[2*i:2*i+2])
+				}
+			}
+			if chief := c.Annotators[2]; min(chief.P[0], chief.P[3]) < 0.999 {
+				t.Errorf("%s: the chief is right for %.4f", method, min(chief.P[0], chief.P[3]))
+			}
+		}
+		// Dawid-Skene finds the chief out; the others believe three people alike.
+		if shares[true] < shares[false] || method != crowd.DawidSkene && shares[true] < shares[false]+0.015 {
+			t.Errorf("%s is right for %.3f, and for %.3f of what nobody has checked", method, shares[true], shares[false])
+		}
+	}
+}
+
+// Annotators who gave few labels are better known with others' labels beside.
+func TestCrowdPooled(t *testing.T) {
+	a, of, _ := people(t, 150, 4, 40, 4, 5)
+	off := func(pooled float64) float64 {
+		c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Pooled: pooled})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for k, annotator := range c.Annotators {
+			sum += meanError(annotator.P, of[k].P) / float64(len(of))
+		}
+		return sum
+	}
+	if own, pooled := off(0), off(3); !(pooled < 0.8*own) {
+		t.Errorf("matrices are %v off, %v with three labels pooled", own, pooled)
+	}
+}
+
+func TestCrowdSameBits(t *testing.T) {
+	a, _, _ := people(t, 5000, 3, 12, 3, 2)
+	for _, method := range crowd.Methods {
+		o := crowd.Options{Method: method, Rounds: 4}
+		before := runtime.GOMAXPROCS(1)
+		one, err := crowd.Fit(t.Context(), a, 1, o)
+		runtime.GOMAXPROCS(3)
+		three, err3 := crowd.Fit(t.Context(), a, 1, o)
+		runtime.GOMAXPROCS(before)
+		if err != nil || err3 != nil {
+			t.Fatal(err, err3)
+		}
+		if !slices.Equal(one.Posterior, three.Posterior) || !slices.Equal(one.Consensus, three.Consensus) ||
+			!slices.Equal(one.Annotators[5].P, three.Annotators[5].P) ||
+			!slices.Equal(one.Annotators[5].Error, three.Annotators[5].Error) {
+			t.Errorf("%s: other bits with other processors", method)
+		}
+	}
+}
+
+// New labels, of a new annotator too, take a round or two from what was known before.
+func TestCrowdWarmStart(t *testing.T) {
+	a, _, _ := people(t, 2000, 4, 15, 4, 4)
+	old := &crowd.Annotations{Classes: a.Classes, Names: a.Names[:14], Start: make([]int, 1)}
+	for i := range 1900 {
+		by, label := a.Of(i)
+		for k := range by {
+			if by[k] < 14 {
+				old.By, old.Label = append(old.By, by[k]), append(old.Label, label[k])
+			}
+		}
+		old.Start = append(old.Start, len(old.By))
+	}
+	known, err := crowd.Fit(t.Context(), old, 0, crowd.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cold, err := crowd.Fit(t.Context(), a, 0, crowd.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := func(o crowd.Options) float64 {
+		c, err := crowd.Fit(t.Context(), a, 0, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for k, v := range c.Posterior {
+			sum += math.Abs(float64(v - cold.Posterior[k]))
+		}
+		return sum / float64(a.N()) / 2
+	}
+	warm, fresh := far(crowd.Options{Rounds: 2, Start: known}), far(crowd.Options{Rounds: 2})
+	if !(warm < 0.02) || !(warm < fresh/5) {
+		t.Errorf("two rounds end %v from the end, %v without a start", warm, fresh)
+	}
+}
+
+// However many labels an example has, no product becomes 0.
+func TestCrowdManyLabels(t *testing.T) {
+	a, _, right := people(t, 40, 600, 600, 2, 6)
+	c, err := crowd.Fit(t.Context(), a, 0, crowd.Options{})
+	if err != nil || shareRight(c.Consensus, right) < 1 {
+		t.Errorf("right: %v, %v", shareRight(c.Consensus, right), err)
+	}
+	for _, v := range c.Posterior {
+		if v != v {
+			t.Fatal("a posterior is NaN")
+		}
+	}
+}
+
+func TestCrowdErrors(t *testing.T) {
+	a, _, _ := people(t, 30, 3, 5, 3, 1)
+	good, err := crowd.Fit(t.Context(), a, 0, crowd.Options{Rounds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]crowd.Options{
+		`found method "best"`:          {Method: "best"},
+		"found -1 rounds":              {Rounds: -1},
+		"smoothing -1":                 {Smoothing: -1},
+		"smoothing NaN":                {Smoothing: math.NaN()},
+		"-2 pooled labels":             {Pooled: -2},
+		"votes need no rounds":         {Method: crowd.Majority, Start: good},
+		`found a start of classes "x"`: {Start: &crowd.Result{Classes: []string{"x"}}},
+	} {
+		if _, err := crowd.Fit(t.Context(), a, 0, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted %q", err, want)
+		}
+	}
+	empty := &crowd.Annotations{Classes: abc, Start: []int{0}}
+	if _, err := crowd.Fit(t.Context(), empty, 0, crowd.Options{}); err == nil {
+		t.Error("no example: wanted an error")
+	}
+	if _, err := estimate.FromCrowd(good, []int32{1}); err == nil || !strings.Contains(err.Error(), "found 1 labels") {
+		t.Errorf("one label: %v", err)
+	}
+	if _, err := estimate.FromCrowd(good, slices.Repeat([]int32{3}, 30)); err == nil ||
+		!strings.Contains(err.Error(), "has label 3") {
+		t.Errorf("label 3: %v", err)
+	}
+	e, err := estimate.FromCrowd(good, a.Votes(0))
+	if err != nil || e.Assumes == "" ||
+		!strings.Contains(strings.Join(e.Notes, ";"), "2 rounds were not enough to settle") {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

@@ -1,0 +1,271 @@
+package estimate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// ErrInSample is the error of probabilities that agree with every label: those of a model that
+// has learned these labels by heart, which say nothing of mistakes.
+var ErrInSample = errors.New("the probabilities agree with every label, as those of a model that has seen them do: " +
+	"give those of examples held out")
+
+// Rows hands out probabilities of n examples for q classes, row-major, in order, in blocks of whole
+// rows that stay as they are until use returns. It may be called more than once.
+type Rows func(use func(p []float32) error) error
+
+// RowsOf hands out p in one block.
+func RowsOf(p []float32) Rows {
+	return func(use func([]float32) error) error { return use(p) }
+}
+
+// ConfidentOptions of ConfidentJoint.
+type ConfidentOptions struct {
+	// HeldOut says that no model has seen the examples that it gave probabilities of. Unless it
+	// is set, probabilities that agree with every label are refused with ErrInSample.
+	HeldOut bool
+}
+
+// Confident is how many examples have noisy label p and are counted as true class t.
+type Confident struct {
+	Thresholds []float64 // Q: the mean probability of a label where it was given; +Inf of labels never given
+	Labels     []int64   // Q: how often each label was given
+	Counted    []int64   // Q×Q, row-major: at [p*Q+t] the examples that were counted
+	// Calibrated is Q×Q, as Counted, but each row sums to the number of its labels, and the
+	// diagonal counts at least one: what the rule estimates of all examples.
+	Calibrated []float64
+}
+
+// The slack and the least threshold of the rule.
+const (
+	confidentSlack = 1e-6
+	confidentLeast = 2e-6
+)
+
+// ConfidentJoint estimates C from the probabilities of noisy labels, n×Q, that models give
+// examples which they have not seen, by confident learning (Northcutt, Jiang and Chuang, Confident
+// learning: estimating uncertainty in dataset labels, JAIR 70, 2021, Section 3.1), as cleanlab
+// computes it: an example counts as of class t if its probability of t is at least t's
+// threshold, the mean probability of t among the examples labelled t; of several such classes as
+// the likeliest of all, and of none not at all. Then each row is made to sum to the number of its
+// labels.
+//
+// A class that no example counts as is right always, and named in the notes. y are the noisy
+// labels. The thresholds' sums and all counts are of integers, so that the result is the same however
+// rows are cut into blocks, whatever the number of processors.
+func ConfidentJoint(classes []string, y []int32, rows Rows, o ConfidentOptions) (*Estimate, *Confident, error) {
+	m, err := confusion.New(classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := m.Q()
+	j := &Confident{Labels: make([]int64, q), Counted: make([]int64, q*q)}
+	for i, k := range y {
+		if k < 0 || int(k) >= q {
+			return nil, nil, fmt.Errorf("confident joint: example %d (counted from 0) has label %d, wanted 0 to %d", i, k, q-1)
+		}
+		j.Labels[k]++
+	}
+	if err := j.findThresholds(y, q, rows); err != nil {
+		return nil, nil, err
+	}
+	agree, err := j.count(y, q, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	if agree && !o.HeldOut {
+		return nil, nil, fmt.Errorf("confident joint: %w", ErrInSample)
+	}
+	j.calibrate(q, len(y))
+	return j.estimate(m), j, nil
+}
+
+// inBlocks calls use for parts of the rows at a time, several at once, with the number of their first.
+func inBlocks(rows Rows, n, q int, use func(p []float32, first int)) error {
+	first := 0
+	err := rows(func(p []float32) error {
+		if len(p)%q != 0 || first+len(p)/q > n {
+			return fmt.Errorf("found probabilities of %d classes and of %d examples or more, wanted %d of each of %d",
+				len(p)%q, first+len(p)/q, q, n)
+		}
+		parallel.Ranges(len(p)/q, 1<<10, func(from, to int) { use(p[from*q:to*q], first+from) })
+		first += len(p) / q
+		return nil
+	})
+	if err == nil && first != n {
+		err = fmt.Errorf("found probabilities of %d examples, wanted %d as there are labels", first, n)
+	}
+	return err
+}
+
+// thresholdUnit is that of the sums of probabilities.
+const thresholdUnit = 1 << 36
+
+func (j *Confident) findThresholds(y []int32, q int, rows Rows) error {
+	sums := make([]int64, q)
+	var lock sync.Mutex
+	bad := -1
+	err := inBlocks(rows, len(y), q, func(p []float32, first int) {
+		own, wrong := make([]int64, q), -1
+		for i := range len(p) / q {
+			k := y[first+i]
+			v := p[i*q+int(k)]
+			if !(v >= 0 && v <= 1+confidentSlack) && wrong < 0 {
+				wrong = first + i
+			}
+			own[k] += int64(float64(v)*thresholdUnit + 0.5) // a product by a power of two is exact
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		for k, v := range own {
+			sums[k] += v
+		}
+		if wrong >= 0 && (bad < 0 || wrong < bad) {
+			bad = wrong
+		}
+	})
+	if err == nil && bad >= 0 {
+		err = fmt.Errorf("example %d (counted from 0) has no probability of its label, wanted a number from 0 to 1", bad)
+	}
+	if err != nil {
+		return fmt.Errorf("confident joint: %w", err)
+	}
+	j.Thresholds = make([]float64, q)
+	for k, sum := range sums {
+		j.Thresholds[k] = math.Inf(1)
+		if j.Labels[k] > 0 {
+			j.Thresholds[k] = max(float64(sum)/thresholdUnit/float64(j.Labels[k]), confidentLeast)
+		}
+	}
+	return nil
+}
+
+// count counts the examples, and says whether the likeliest class of each is its label.
+func (j *Confident) count(y []int32, q int, rows Rows) (agree bool, err error) {
+	need := memory.Product(q, q, 8, parallel.Workers(len(y), 1))
+	if err := memory.Check(need, "the counts of pairs of classes"); err != nil {
+		return false, err
+	}
+	// The least float32 of which a comparison in float64 says that it reaches the threshold.
+	reach := make([]float32, q)
+	for k, t := range j.Thresholds {
+		v := float32(t - confidentSlack)
+		if float64(v) < t-confidentSlack {
+			v = math.Nextafter32(v, 2)
+		}
+		reach[k] = v
+	}
+	var lock sync.Mutex
+	agree = true
+	err = inBlocks(rows, len(y), q, func(p []float32, first int) {
+		own, same := make([]int64, q*q), true
+		for i := range len(p) / q {
+			row := p[i*q : (i+1)*q]
+			k := int(y[first+i])
+			t, sure := reaches(row, reach)
+			if sure > 1 || same {
+				most := likeliest(row)
+				same = same && most == k
+				if sure > 1 {
+					t = most
+				}
+			}
+			if sure > 0 {
+				own[k*q+t]++
+			}
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		for k, v := range own {
+			j.Counted[k] += v
+		}
+		agree = agree && same
+	})
+	if err != nil {
+		return false, fmt.Errorf("confident joint: %w", err)
+	}
+	return agree, nil
+}
+
+// reaches returns how many probabilities reach their thresholds, and the last that does.
+func reaches(row, reach []float32) (at, n int) {
+	reach = reach[:len(row)]
+	for k, v := range row {
+		if v >= reach[k] {
+			at = k
+			n++
+		}
+	}
+	return at, n
+}
+
+// likeliest returns the first of the largest.
+func likeliest(row []float32) int {
+	at := 0
+	for k, v := range row {
+		if v > row[at] {
+			at = k
+		}
+	}
+	return at
+}
+
+func (j *Confident) calibrate(q, n int) {
+	j.Calibrated = make([]float64, q*q)
+	for p := range q {
+		sum := 0.0
+		for t := range q {
+			v := float64(j.Counted[p*q+t])
+			if t == p {
+				v = max(v, 1)
+			}
+			j.Calibrated[p*q+t] = v
+			sum += v
+		}
+		for t := range q {
+			j.Calibrated[p*q+t] = j.Calibrated[p*q+t] / sum * float64(j.Labels[p])
+		}
+	}
+}
+
+// estimate divides the calibrated joint by its columns' sums.
+func (j *Confident) estimate(m *confusion.Matrix) *Estimate {
+	q := m.Q()
+	m.Error = make([]float64, q*q)
+	e := &Estimate{Matrix: *m, Method: "confident joint",
+		Assumes: "a model that has not seen an example is sure of its true class, or its label is as likely wrong as " +
+			"those of examples that it is sure of"}
+	for t := range q {
+		sum, counted := 0.0, 0.0
+		for p := range q {
+			sum += j.Calibrated[p*q+t]
+			counted += float64(j.Counted[p*q+t])
+		}
+		for p := range q {
+			v := 0.0
+			switch {
+			case sum > 0:
+				v = j.Calibrated[p*q+t] / sum
+			case p == t:
+				v = 1
+			}
+			w := (float64(counted*v) + 1) / (counted + 2)
+			e.P[p*q+t], e.Error[p*q+t] = v, math.Sqrt(float64(w*(1-w))/(counted+1))
+		}
+		switch {
+		case sum == 0:
+			e.Notes = append(e.Notes, fmt.Sprintf("label %.60q is never given, and no example counts as of that class: "+
+				"nothing is known of it", m.Classes[t]))
+		case counted < fewExamples:
+			e.Notes = append(e.Notes, fmt.Sprintf("%v examples count as of class %.60q: its column is a guess",
+				counted, m.Classes[t]))
+		}
+	}
+	return e
+}

@@ -1,0 +1,244 @@
+package estimate
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+)
+
+// scored are noisy labels, and probabilities of noisy labels as a model would know them that is
+// sometimes in doubt of the true class.
+func scored(t testing.TB, m *confusion.Matrix, n int, doubt float64, seed uint64) (p []float32, y, right []int32) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 11))
+	q := m.Q()
+	right = make([]int32, n)
+	for i := range right {
+		right[i] = int32(rng.IntN(q))
+	}
+	y, err := m.Inject(right, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, row := make([]float64, q), make([]float64, q)
+	for i := range n {
+		clear(of)
+		sure := 1 - doubt*rng.Float64()*rng.Float64()
+		of[right[i]] += sure
+		for k := range q {
+			of[k] += (1 - sure) / float64(q)
+		}
+		sum := 0.0
+		for k := range q {
+			row[k] = 0
+			for c, v := range of {
+				row[k] += m.P[k*q+c] * v
+			}
+			sum += row[k]
+		}
+		for k := range q {
+			p = append(p, float32(row[k]/sum))
+		}
+	}
+	return p, y, right
+}
+
+// twinJoint is the published rule, one example after the other.
+func twinJoint(p []float32, y []int32, q int) []float64 {
+	thresholds, given := make([]float64, q), make([]float64, q)
+	for i, k := range y {
+		thresholds[k] += float64(p[i*q+int(k)])
+		given[k]++
+	}
+	for k := range thresholds {
+		if given[k] > 0 {
+			thresholds[k] = math.Max(thresholds[k]/given[k], 2e-6)
+		} else {
+			thresholds[k] = 2
+		}
+	}
+	joint := make([]float64, q*q)
+	for i, k := range y {
+		row := p[i*q : (i+1)*q]
+		var sure []int
+		for c, v := range row {
+			if float64(v) >= thresholds[c]-1e-6 {
+				sure = append(sure, c)
+			}
+		}
+		if len(sure) == 1 {
+			joint[int(k)*q+sure[0]]++
+		} else if len(sure) > 1 {
+			joint[int(k)*q+slices.Index(row, slices.Max(row))]++
+		}
+	}
+	for k := range q {
+		joint[k*q+k] = math.Max(joint[k*q+k], 1)
+		sum := 0.0
+		for c := range q {
+			sum += joint[k*q+c]
+		}
+		for c := range q {
+			joint[k*q+c] *= given[k] / sum
+		}
+	}
+	return joint
+}
+
+// The joint is that of the rule, whatever the blocks and the number of processors.
+func TestConfidentJointTwin(t *testing.T) {
+	m, err := confusion.Random(names(7), 0.5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, y, _ := scored(t, m, 5000, 1, 5)
+	e, joint, err := ConfidentJoint(m.Classes, y, RowsOf(p), ConfidentOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range twinJoint(p, y, 7) {
+		if got := joint.Calibrated[k]; math.Abs(got-v) > 1e-9*(1+v) {
+			t.Errorf("entry %d is %v, wanted %v", k, got, v)
+		}
+	}
+	blocks := func(use func([]float32) error) error {
+		for from := 0; from < len(p); from += 7 * 777 {
+			block := slices.Clone(p[from:min(from+7*777, len(p))])
+			if err := use(block); err != nil {
+				return err
+			}
+			clear(block)
+		}
+		return nil
+	}
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	cut, _, err := ConfidentJoint(m.Classes, y, blocks, ConfidentOptions{})
+	if err != nil || !slices.Equal(cut.P, e.P) || !slices.Equal(cut.Error, e.Error) {
+		t.Errorf("other bits in blocks: %v", err)
+	}
+	if d := meanError(e.P, m.P); !(d < 0.03) {
+		t.Errorf("%v off, wanted less than 0.03", d)
+	}
+	a, err := Anchors(m.Classes, len(y), RowsOf(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := meanError(a.P, m.P); !(d < 0.03) {
+		t.Errorf("anchor points are %v off, wanted less than 0.03", d)
+	}
+	cut, err = Anchors(m.Classes, len(y), blocks)
+	if err != nil || !slices.Equal(cut.P, a.P) || !slices.Equal(cut.Error, a.Error) {
+		t.Errorf("anchor points: other bits in blocks: %v", err)
+	}
+}
+
+// Labels that are never given, classes that no example counts as of, and rows that reach no
+// threshold have an answer.
+func TestConfidentJointGaps(t *testing.T) {
+	p := []float32{
+		.9, .05, .05, 0,
+		.8, .1, .1, 0,
+		.1, .2, .7, 0,
+		.6, .1, .3, 0, // labelled 2
+		.3, .3, .4, 0,
+	}
+	y := []int32{0, 0, 2, 2, 2}
+	e, joint, err := ConfidentJoint(names(4), y, RowsOf(p), ConfidentOptions{HeldOut: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range twinJoint(p, y, 4) {
+		if joint.Calibrated[k] != v {
+			t.Errorf("entry %d is %v, wanted %v", k, joint.Calibrated[k], v)
+		}
+	}
+	notes := strings.Join(e.Notes, "\n")
+	for _, want := range []string{
+		`label "c1" is never given`, `label "c3" is never given`, `1 examples count as of class "c2"`,
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes %q, wanted %q", notes, want)
+		}
+	}
+	if e.P[1*4+1] != 1 || e.P[3*4+3] != 1 {
+		t.Errorf("classes that nothing is known of: %v", e.P)
+	}
+	// A model that knows nothing has high thresholds, which nothing reaches but by chance.
+	flat := slices.Repeat([]float32{.5, .5}, 30)
+	e, _, err = ConfidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), RowsOf(flat), ConfidentOptions{})
+	if err != nil || e.Check() != nil {
+		t.Errorf("flat: %v, %v", e, err)
+	}
+	// The label 1 has a threshold that nothing labelled 0 reaches, nor half of its own.
+	high := []float32{.2, .8, 0, 1, .6, .4, .7, .3}
+	e, _, err = ConfidentJoint(names(2), []int32{1, 1, 0, 0}, RowsOf(high), ConfidentOptions{HeldOut: true})
+	if err != nil || e.Check() != nil {
+		t.Errorf("high: %v, %v", e, err)
+	}
+}
+
+func TestConfidentJointRefuses(t *testing.T) {
+	p := []float32{.9, .1, .2, .8}
+	_, _, err := ConfidentJoint(names(2), []int32{0, 1}, RowsOf(p), ConfidentOptions{})
+	if !errors.Is(err, ErrInSample) {
+		t.Errorf("labels known by heart: %v", err)
+	}
+	if e, _, err := ConfidentJoint(names(2), []int32{0, 1}, RowsOf(p), ConfidentOptions{HeldOut: true}); err != nil ||
+		e.P[1] != 0 {
+		t.Errorf("labels without a mistake: %v", err)
+	}
+	broken := errors.New("broken")
+	unknown := []float32{.9, .1, .2, float32(math.NaN())}
+	for want, try := range map[string]struct {
+		y    []int32
+		rows Rows
+	}{
+		"has label 2, wanted 0 to 1":                                 {[]int32{0, 2}, RowsOf(p)},
+		"found probabilities of 2 examples, wanted 3":                {[]int32{0, 1, 1}, RowsOf(p)},
+		"of 2 examples or more, wanted 2 of each of 1":               {[]int32{0}, RowsOf(p)},
+		"found probabilities of 1 classes":                           {[]int32{0, 1}, RowsOf(p[:3])},
+		"example 1 (counted from 0) has no probability of its label": {[]int32{0, 1}, RowsOf(unknown)},
+		"broken": {[]int32{0}, func(func([]float32) error) error { return broken }},
+	} {
+		if _, _, err := ConfidentJoint(names(2), try.y, try.rows, ConfidentOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, wanted %q", err, want)
+		}
+	}
+	if _, err := Anchors(names(2), 0, func(func([]float32) error) error { return nil }); err == nil {
+		t.Error("no anchors: wanted an error")
+	}
+}
+
+// BenchmarkConfidentJoint is a million examples of a hundred classes.
+func BenchmarkConfidentJoint(b *testing.B) {
+	const n, q = 1_000_000, 100
+	p, y := make([]float32, n*q), make([]int32, n)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range n {
+		y[i] = int32(rng.IntN(q))
+		t := int(y[i])
+		if rng.IntN(5) == 0 {
+			t = rng.IntN(q)
+		}
+		row := p[i*q : (i+1)*q]
+		for k := range row {
+			row[k] = 0.3 / q
+		}
+		row[t] += 0.7 * rng.Float32()
+	}
+	classes := names(q)
+	b.SetBytes(n * q * 4)
+	for b.Loop() {
+		if _, _, err := ConfidentJoint(classes, y, RowsOf(p), ConfidentOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package estimate
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
+)
+
+// Clean are examples of which the true class is known.
+type Clean struct {
+	Classes []string
+	Noisy   []int32
+	Right   []int32
+	Item    []int // the number of each example in the data, 0 for the first; nil of a table of pairs
+}
+
+// CleanOptions say what a table of true classes is to be read for.
+type CleanOptions struct {
+	// Classes are those of the data in the order of their indices; nil without data: then they
+	// are the names of the table, in the order in which they come.
+	Classes []string
+	Y       []int32 // the noisy labels of the data; nil without data
+}
+
+// ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of
+// examples of the data it has the number, 0 for the first, in the column item (or task, index, row,
+// example, id) and the true class in the column label (or class, true, clean, right ...). Without such
+// a column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and
+// one of true classes. Other columns do not count.
+//
+// Errors begin with the path, and where a line is wrong with its number. Reading tells its progress through ctx, and
+// ends with it.
+func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
+	plain, done, err := labelfile.Open(ctx, path, "the true classes")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	t := cleanTable{path: path, o: o, classes: map[string]int32{}, seen: map[int]int{}}
+	t.Classes = slices.Clone(o.Classes)
+	for k, name := range o.Classes {
+		t.classes[name] = int32(k)
+	}
+	if err := t.read(plain); err != nil {
+		return nil, err
+	}
+	if len(t.Right) == 0 {
+		return nil, fmt.Errorf("%s: found a header and no line, wanted an example in each", path)
+	}
+	if err := confusion.CheckClasses(t.Classes); err != nil {
+		return nil, fmt.Errorf("%s: labels of a %w", path, err)
+	}
+	return &t.Clean, nil
+}
+
+// cleanTable is a table that is being read.
+type cleanTable struct {
+	Clean
+	path    string
+	o       CleanOptions
+	classes map[string]int32
+	seen    map[int]int // the line of each example
+	first   int         // the column of the example's number or of the noisy label
+	second  int         // that of the true class
+}
+
+var itemColumns = []string{"item", "task", "index", "row", "example", "id"}
+
+func (t *cleanTable) read(plain io.Reader) error {
+	r := csv.NewReader(smallfile.Lines(plain))
+	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
+	header, line, err := labelfile.Record(t.path, r)
+	if err == io.EOF {
+		return fmt.Errorf("%s:1: found no text, wanted a table with the header item,label or noisy,true", t.path)
+	}
+	if err != nil {
+		return err
+	}
+	items, err := t.place(header)
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", t.path, line, err)
+	}
+	fields := len(header)
+	for {
+		row, line, err := labelfile.Record(t.path, r)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(row) != fields {
+			return fmt.Errorf("%s:%d: found %d fields, wanted %d as the header has", t.path, line, len(row), fields)
+		}
+		if err := t.add(row[t.first], row[t.second], items, line); err != nil {
+			return fmt.Errorf("%s:%d: %w", t.path, line, err)
+		}
+	}
+}
+
+// place finds the columns by the header, and says whether examples have numbers.
+func (t *cleanTable) place(header []string) (items bool, err error) {
+	item, noisy, right, label := -1, -1, -1, -1
+	for k, field := range header {
+		name := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
+		switch {
+		case slices.Contains(itemColumns, name) || name == "":
+			if item < 0 {
+				item = k
+			}
+		case confusion.AxisOf(name) == confusion.TrueRows:
+			if right >= 0 {
+				return false, fmt.Errorf("the header has two columns of true classes, %q and %q", header[right], field)
+			}
+			right = k
+		case confusion.AxisOf(name) == confusion.TrueColumns:
+			if noisy < 0 {
+				noisy = k
+			}
+		case name == "label" || name == "class" || name == "y":
+			label = k
+		}
+	}
+	switch {
+	case item >= 0 && t.o.Y != nil && max(right, label) >= 0:
+		t.first, t.second = item, right
+		if right < 0 {
+			t.second = label
+		}
+		return true, nil
+	case noisy < 0:
+		noisy = label
+	}
+	if noisy < 0 || right < 0 {
+		what := "columns of noisy and true classes, such as noisy,true"
+		if t.o.Y != nil {
+			what = "columns item and label, or " + what
+		}
+		return false, fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
+	}
+	t.first, t.second = noisy, right
+	return false, nil
+}
+
+func (t *cleanTable) add(first, right string, items bool, line int) error {
+	var noisy int32
+	if items {
+		i, err := strconv.Atoi(strings.TrimSpace(first))
+		if err != nil || i < 0 || i >= len(t.o.Y) {
+			return fmt.Errorf("found item %.40q, wanted the number of an example, 0 to %d", first, len(t.o.Y)-1)
+		}
+		if before, ok := t.seen[i]; ok {
+			return fmt.Errorf("item %d is here and in line %d, wanted once", i, before)
+		}
+		t.seen[i] = line
+		t.Item, noisy = append(t.Item, i), t.o.Y[i]
+	} else {
+		var err error
+		if noisy, err = t.class(first); err != nil {
+			return err
+		}
+	}
+	k, err := t.class(right)
+	t.Noisy, t.Right = append(t.Noisy, noisy), append(t.Right, k)
+	return err
+}
+
+// class returns the index of a name.
+func (t *cleanTable) class(name string) (int32, error) {
+	name = strings.TrimSpace(name)
+	k, ok := t.classes[name]
+	if !ok {
+		if t.o.Classes != nil || name == "" {
+			return 0, fmt.Errorf("found class %.40q, wanted a class of the data: %s", name, labelfile.Quoted(t.o.Classes))
+		}
+		k = int32(len(t.Classes))
+		name = strings.Clone(name)
+		t.classes[name], t.Classes = k, append(t.Classes, name)
+	}
+	return k, nil
+}
+
+// Arrange brings the classes into another order, of the same names.
+func (c *Clean) Arrange(classes []string) error {
+	to, err := labelfile.Indices(c.Classes, classes)
+	if err != nil {
+		return fmt.Errorf("the table of true classes %w", err)
+	}
+	for i := range c.Right {
+		c.Noisy[i], c.Right[i] = int32(to[c.Noisy[i]]), int32(to[c.Right[i]])
+	}
+	c.Classes = slices.Clone(classes)
+	return nil
+}

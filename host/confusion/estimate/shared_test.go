@@ -1,0 +1,14 @@
+package estimate
+
+import "github.com/uma-gpu/uma-gpu/host/confusion/internal/confusiontest"
+
+var (
+	abc          = confusiontest.ABC
+	float64Bytes = confusiontest.Float64Bytes
+	gzipped      = confusiontest.Gzipped
+	meanError    = confusiontest.MeanError
+	names        = confusiontest.Names
+	npyDict      = confusiontest.NPYDict
+	npyFile      = confusiontest.NPYFile
+	save         = confusiontest.Save
+)

@@ -1,0 +1,132 @@
+// Package labelfile reads what text files about labels have in common: records, and names of classes.
+package labelfile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+)
+
+// told is a file whose bytes are told as they are read, until ctx is cancelled.
+type told struct {
+	ctx  context.Context
+	file *os.File
+	task *progress.Task
+}
+
+func (c told) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.file.Read(p)
+	c.task.Add(int64(n))
+	return n, err
+}
+
+// Open returns the unpacked text of a file, and done to close it. what names the text in errors, such
+// as "the annotations". Reading tells its progress through ctx, and ends with it.
+func Open(ctx context.Context, path, what string) (text io.Reader, done func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
+	}
+	work := progress.Work{Name: "reading " + path, Unit: progress.Bytes}
+	if about, err := f.Stat(); err == nil && about.Mode().IsRegular() {
+		work.Total = about.Size()
+	}
+	_, task := progress.Begin(ctx, work)
+	done = func() {
+		f.Close() // nothing to lose: it was only read
+		task.End()
+	}
+	r := bufio.NewReaderSize(told{ctx, f, task}, 1<<18)
+	if magic, _ := r.Peek(2); !bytes.Equal(magic, []byte("\x1f\x8b")) {
+		return r, done, nil
+	}
+	unpacked, err := gzip.NewReader(r)
+	if err != nil {
+		done()
+		return nil, nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
+	}
+	return unpacked, done, nil
+}
+
+// Record returns the next record and its line, io.EOF bare at the end, and any
+// other error complete with its place.
+func Record(path string, r *csv.Reader) ([]string, int, error) {
+	fields, err := r.Read()
+	var pe *csv.ParseError
+	if errors.As(err, &pe) {
+		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, pe.Line, pe.Column, pe.Err)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	line, _ := r.FieldPos(0)
+	return fields, line, nil
+}
+
+// Indices returns the index in classes of each name. The error, which goes on
+// from "the header" or "the row", lists the names that are not there, or one
+// that comes twice.
+func Indices(names, classes []string) ([]int, error) {
+	index := make(map[string]int, len(classes))
+	for i, c := range classes {
+		index[c] = i
+	}
+	seen := make(map[string]bool, len(names))
+	of := make([]int, len(names))
+	var extra []string
+	for i, n := range names {
+		c, ok := index[n]
+		if !ok {
+			extra = append(extra, n)
+		} else if seen[n] {
+			return nil, fmt.Errorf("lists class %.60q twice, wanted once", n)
+		}
+		seen[n] = true
+		of[i] = c
+	}
+	if extra == nil {
+		return of, nil
+	}
+	err := fmt.Errorf("has names that are no class of the data: %s", Quoted(extra))
+	var missing []string
+	for _, c := range classes {
+		if !seen[c] {
+			missing = append(missing, c)
+		}
+	}
+	if len(names) > 1 && missing != nil {
+		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, Quoted(missing))
+	}
+	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have them", err,
+		Quoted(classes))
+}
+
+// Quoted returns names as a list for a message, the first ten of them.
+func Quoted(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	const most = 10
+	var s []string
+	for _, n := range names[:min(len(names), most)] {
+		s = append(s, fmt.Sprintf("%.60q", n))
+	}
+	list := strings.Join(s, ", ")
+	if len(names) > most {
+		list += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return list
+}

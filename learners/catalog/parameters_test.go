@@ -1,0 +1,87 @@
+package catalog_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+// TestJSON: model files keep the parameters in these bytes.
+func TestJSON(t *testing.T) {
+	for _, c := range []struct{ learner, set, want string }{
+		{"softmax", "", `{"correction":"forward","clean":"none","l2":"search","class_weights":"equal","rounds":10,"folds":5,"iterations":200,"tolerance":0.0001,"learn_confusion":false}`},
+		{"softmax", "l2=0.001", `{"correction":"forward","clean":"none","l2":"0.001","class_weights":"equal","rounds":10,"folds":5,"iterations":200,"tolerance":0.0001,"learn_confusion":false}`},
+		{"softmax", "l2=1e-4", `{"correction":"forward","clean":"none","l2":"1e-4","class_weights":"equal","rounds":10,"folds":5,"iterations":200,"tolerance":0.0001,"learn_confusion":false}`},
+		{"softmax", "tolerance=0.00001", `{"correction":"forward","clean":"none","l2":"search","class_weights":"equal","rounds":10,"folds":5,"iterations":200,"tolerance":0.00001,"learn_confusion":false}`},
+		{"softmax", "class-weights=balanced", `{"correction":"forward","clean":"none","l2":"search","class_weights":"balanced","rounds":10,"folds":5,"iterations":200,"tolerance":0.0001,"learn_confusion":false}`},
+		{"softmax", "folds=7", `{"correction":"forward","clean":"none","l2":"search","class_weights":"equal","rounds":10,"folds":7,"iterations":200,"tolerance":0.0001,"learn_confusion":false}`},
+		{"uma", "", `{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`},
+		{"uma", "alpha=0.1", `{"step":"all","select":"error","alpha":0.1,"alpha_unit":"weights","tol":1e-9,"doubt":1}`},
+		{"classmean", "", `{}`},
+		{"kernelmean", "", `{"balanced":false,"atoms":"all","atom_choice":"uniform","atom_weights":"optimal","atom_error":0}`},
+		{"kernelmean", "atoms=100", `{"balanced":false,"atoms":"100","atom_choice":"uniform","atom_weights":"optimal","atom_error":0}`},
+		{"kernelmean", "atoms=auto", `{"balanced":false,"atoms":"auto","atom_choice":"uniform","atom_weights":"optimal","atom_error":0}`},
+		{"perceptron", "", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"max"}`},
+		{"perceptron", "no-shuffle=true", `{"no_shuffle":true,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"max"}`},
+		{"perceptron", "class-weights=balanced", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"balanced","multiclass":"max"}`},
+		{"perceptron", "multiclass=ovr", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"ovr"}`},
+		{"ultraconservative", "", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","step":"uniform"}`},
+		{"ultraconservative", "no-shuffle=true", `{"no_shuffle":true,"no_average":false,"correction":"none","class_weights":"equal","step":"uniform"}`},
+		{"ultraconservative", "class-weights=balanced", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"balanced","step":"uniform"}`},
+		{"mira", "", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","margin":0.1}`},
+		{"mira", "no-shuffle=true", `{"no_shuffle":true,"no_average":false,"correction":"none","class_weights":"equal","margin":0.1}`},
+		{"mira", "class-weights=balanced", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"balanced","margin":0.1}`},
+		{"mira", "margin=0.5", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","margin":0.5}`},
+		{"pa", "", `{"no_shuffle":false,"no_average":false,"correction":"none","multiclass":"max"}`},
+		{"pa", "no-shuffle=true", `{"no_shuffle":true,"no_average":false,"correction":"none","multiclass":"max"}`},
+		{"pa", "multiclass=ovr", `{"no_shuffle":false,"no_average":false,"correction":"none","multiclass":"ovr"}`},
+		{"pa1", "", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"max","aggressiveness":1}`},
+		{"pa1", "no-shuffle=true", `{"no_shuffle":true,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"max","aggressiveness":1}`},
+		{"pa1", "class-weights=balanced", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"balanced","multiclass":"max","aggressiveness":1}`},
+		{"pa1", "multiclass=ovr", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"ovr","aggressiveness":1}`},
+		{"pa2", "", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"max","aggressiveness":1}`},
+		{"pa2", "no-shuffle=true", `{"no_shuffle":true,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"max","aggressiveness":1}`},
+		{"pa2", "class-weights=balanced", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"balanced","multiclass":"max","aggressiveness":1}`},
+		{"pa2", "multiclass=ovr", `{"no_shuffle":false,"no_average":false,"correction":"none","class_weights":"equal","multiclass":"ovr","aggressiveness":1}`},
+		{"copa", "", `{"no_shuffle":false,"no_average":false,"correction":"none","aggressiveness":1}`},
+		{"copa", "no-shuffle=true", `{"no_shuffle":true,"no_average":false,"correction":"none","aggressiveness":1}`},
+		{"bylander", "", `{}`},
+		{"blum", "", `{"margin":0}`},
+		{"blum", "margin=0.5", `{"margin":0.5}`},
+		{"svm", "", `{"cost":1,"loss":"squared","multiclass":"ovr","class_weights":"equal","solver":"descent","tolerance":0.01}`},
+		{"svm", "tolerance=0.00001", `{"cost":1,"loss":"squared","multiclass":"ovr","class_weights":"equal","solver":"descent","tolerance":0.00001}`},
+		{"svm", "class-weights=balanced", `{"cost":1,"loss":"squared","multiclass":"ovr","class_weights":"balanced","solver":"descent","tolerance":0.01}`},
+		{"svm", "cost=1e6", `{"cost":1000000,"loss":"squared","multiclass":"ovr","class_weights":"equal","solver":"descent","tolerance":0.01}`},
+		{"svm", "multiclass=ovr", `{"cost":1,"loss":"squared","multiclass":"ovr","class_weights":"equal","solver":"descent","tolerance":0.01}`},
+		{"localisation", "", `{"oracle":"largest","updates":10000}`},
+		{"bpm", "", `{"softness":0.03,"tolerance":0.01}`},
+		{"bpm", "tolerance=0.00001", `{"softness":0.03,"tolerance":0.00001}`},
+	} {
+		d, err := catalog.Find(c.learner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := d.New()
+		if name, value, ok := strings.Cut(c.set, "="); ok {
+			each, ok := learners.Lookup(p, strings.ReplaceAll(name, "-", "_"))
+			if !ok {
+				t.Fatalf("%s has no parameter %s", c.learner, name)
+			}
+			if err := each.Set(value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, err := learners.Marshal(p); err != nil || string(text) != c.want {
+			t.Errorf("%s %s: got %s, %v, want %s", c.learner, c.set, text, err, c.want)
+		}
+		back, err := d.Parse([]byte(c.want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := learners.Marshal(back); err != nil || string(text) != c.want {
+			t.Errorf("%s comes back as %s, %v", c.want, text, err)
+		}
+	}
+}

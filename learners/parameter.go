@@ -1,0 +1,303 @@
+package learners
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Parameter declares one parameter of a learner, bound to the field that holds its value.
+// Flags, help, completion, JSON and checks are made from it.
+type Parameter struct {
+	Name     string // in JSON: lower-case words with underscores between them
+	Kind     Kind
+	Sentence string   // what the parameter is, for help
+	Wanted   string   // the values that it may have, in words; "" for a Switch
+	Choices  []Choice // all values of a Word, or those beside numbers
+
+	// Missing, if not empty, is the value that JSON without this parameter stands for: that
+	// of files from before there was the parameter. If empty it is the default.
+	Missing string
+
+	field any                                // pointer to the value, for JSON
+	text  func() (string, error)             // of the value
+	read  func(text string, keep bool) error // whether text is allowed; writes it to the field if keep is set
+}
+
+// Kind is the kind of values that a parameter has.
+type Kind int
+
+// The kinds.
+const (
+	Switch Kind = iota // true or false
+	Whole              // a whole number
+	Number
+	Word // one of Choices, or another text
+)
+
+// Choice is a value of a parameter, and what it means.
+type Choice struct{ Value, About string }
+
+// Case returns the choice of a value that is a constant of a string type.
+func Case[T ~string](value T, about string) Choice { return Choice{string(value), about} }
+
+// Range is the numbers from Least to Most, which are finite; without Least if Open is set.
+type Range struct {
+	Least, Most float64
+	Open        bool
+}
+
+// AtLeast returns the range of all numbers from least on.
+func AtLeast(least float64) Range { return Range{Least: least, Most: math.MaxFloat64} }
+
+// Above returns the range of all numbers above least.
+func Above(least float64) Range { return Range{Least: least, Most: math.MaxFloat64, Open: true} }
+
+// Between returns the range of all numbers from least to most.
+func Between(least, most float64) Range { return Range{Least: least, Most: most} }
+
+func (r Range) holds(v float64) bool {
+	return v >= r.Least && v <= r.Most && !(r.Open && v == r.Least)
+}
+
+// String returns the range in words, to stand behind "a number".
+func (r Range) String() string {
+	lower := fmt.Sprintf("of at least %g", r.Least)
+	switch {
+	case r.Open && r.Most == math.MaxFloat64:
+		return fmt.Sprintf("above %g", r.Least)
+	case r.Open:
+		return fmt.Sprintf("above %g, to %g", r.Least, r.Most)
+	case r.Most == math.MaxFloat64:
+		return lower
+	}
+	return fmt.Sprintf("from %g to %g", r.Least, r.Most)
+}
+
+// Float returns the parameter whose value is the number in field.
+func Float[T float32 | float64](name string, field *T, r Range, sentence string) Parameter {
+	bits := 64
+	if _, ok := any(*field).(float32); ok {
+		bits = 32
+	}
+	p := declare(name, Number, field, sentence, func(text string) (T, bool) {
+		v, err := strconv.ParseFloat(text, 64)
+		return T(v), err == nil && r.holds(v) && r.holds(float64(T(v)))
+	}, func(v T) string { return strconv.FormatFloat(float64(v), 'g', -1, bits) })
+	p.Wanted = "a number " + r.String()
+	return p
+}
+
+// Int returns the parameter whose value is the whole number in field, from least to most.
+func Int(name string, field *int, least, most int, sentence string) Parameter {
+	p := declare(name, Whole, field, sentence, func(text string) (int, bool) {
+		v, err := strconv.Atoi(text)
+		return v, err == nil && v >= least && v <= most
+	}, strconv.Itoa)
+	p.Wanted = fmt.Sprintf("a whole number of at least %d", least)
+	if most != math.MaxInt {
+		p.Wanted = fmt.Sprintf("a whole number from %d to %d", least, most)
+	}
+	return p
+}
+
+// Bool returns the parameter that field switches on.
+func Bool(name string, field *bool, sentence string) Parameter {
+	return declare(name, Switch, field, sentence, func(text string) (bool, bool) {
+		v, err := strconv.ParseBool(text)
+		return v, err == nil
+	}, strconv.FormatBool)
+}
+
+// OneOf returns the parameter whose value in field is one of the choices.
+func OneOf[T ~string](name string, field *T, sentence string, choices ...Choice) Parameter {
+	p := declare(name, Word, field, sentence, func(text string) (T, bool) {
+		return T(text), slices.ContainsFunc(choices, func(c Choice) bool { return c.Value == text })
+	}, func(v T) string { return string(v) })
+	values := make([]string, len(choices))
+	for i, c := range choices {
+		values[i] = c.Value
+	}
+	p.Wanted, p.Choices = orList(values), choices
+	return p
+}
+
+// Text returns the parameter whose value in field has a text of its own. MarshalText returns the
+// text with an error for a value that is not allowed, and UnmarshalText refuses such a text.
+func Text[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](name string, field P, wanted, sentence string, choices ...Choice) Parameter {
+	return Parameter{
+		Name: name, Kind: Word, Sentence: sentence, Wanted: wanted, Choices: choices, field: field,
+		text: func() (string, error) {
+			text, err := any(*field).(encoding.TextMarshaler).MarshalText()
+			return string(text), err
+		},
+		read: func(text string, keep bool) error {
+			v := P(new(T))
+			err := v.UnmarshalText([]byte(text))
+			if err == nil && keep {
+				*field = *v
+			}
+			return err
+		},
+	}
+}
+
+// declare returns the parameter in field, with the functions between values and texts.
+func declare[T any](
+	name string, kind Kind, field *T, sentence string, parse func(string) (T, bool), text func(T) string,
+) Parameter {
+	return Parameter{Name: name, Kind: kind, Sentence: sentence, field: field,
+		text: func() (string, error) { return text(*field), nil },
+		read: func(text string, keep bool) error {
+			v, ok := parse(text)
+			if !ok {
+				return fmt.Errorf("found %.60q", text)
+			}
+			if keep {
+				*field = v
+			}
+			return nil
+		}}
+}
+
+// String returns the value.
+func (p Parameter) String() string {
+	text, _ := p.text()
+	return text
+}
+
+// Set changes the value to that of a text. Its error is a *ParameterError.
+func (p Parameter) Set(text string) error {
+	if p.read(text, true) != nil {
+		return &ParameterError{Parameter: p.Name, Got: fmt.Sprintf("%.60q", text), Want: p.wanted()}
+	}
+	return nil
+}
+
+// check returns an error if the value is not one of those that are wanted.
+func (p Parameter) check() error {
+	text, err := p.text()
+	if err == nil && p.read(text, false) == nil {
+		return nil
+	}
+	if p.Kind == Word {
+		text = fmt.Sprintf("%.60q", text)
+	}
+	return &ParameterError{Parameter: p.Name, Got: text, Want: p.wanted()}
+}
+
+func (p Parameter) wanted() string {
+	if p.Kind == Switch {
+		return "true or false"
+	}
+	return p.Wanted
+}
+
+// ParameterError says that the value of a parameter is not allowed, or not with another one's.
+type ParameterError struct {
+	Learner, Parameter string
+	Got, Want          string
+	Advice             string // what to do; may be empty
+}
+
+// Error returns the error in the library's words.
+func (e *ParameterError) Error() string {
+	text := fmt.Sprintf("%s: got %s, want %s", strings.ReplaceAll(e.Parameter, "_", " "), e.Got, e.Want)
+	if e.Learner != "" {
+		text = e.Learner + ": " + text
+	}
+	if e.Advice != "" {
+		text += " (" + e.Advice + ")"
+	}
+	return text
+}
+
+// CheckEach returns a *ParameterError if the value of a parameter of p, by itself, is not allowed.
+func CheckEach(p Params) error {
+	for _, each := range p.Parameters() {
+		if err := each.check(); err != nil {
+			err.(*ParameterError).Learner = p.Definition().Name
+			return err
+		}
+	}
+	return nil
+}
+
+// Lookup returns the parameter of p with the given name; false if there is none.
+func Lookup(p Params, name string) (Parameter, bool) {
+	all := p.Parameters()
+	i := slices.IndexFunc(all, func(each Parameter) bool { return each.Name == name })
+	if i < 0 {
+		return Parameter{}, false
+	}
+	return all[i], true
+}
+
+// Marshal returns the parameters as a JSON object, in the order of their declaration.
+func Marshal(p Params) ([]byte, error) {
+	var text bytes.Buffer
+	text.WriteByte('{')
+	for i, each := range p.Parameters() {
+		value, err := json.Marshal(each.field)
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s of learner %s: %w", each.Name, p.Definition().Name, err)
+		}
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, "%q:%s", each.Name, value)
+	}
+	text.WriteByte('}')
+	return text.Bytes(), nil
+}
+
+// Parse returns the learner's parameters that text, the JSON object of a model file, holds.
+// Parameters that the object lacks have their Missing value; unknown ones are an error.
+func (d *Definition) Parse(text []byte) (Params, error) {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, fmt.Errorf("parameters of learner %s: %w", d.Name, err)
+	}
+	p := d.New()
+	for _, each := range p.Parameters() {
+		value, ok := values[each.Name]
+		delete(values, each.Name)
+		var err error
+		if ok {
+			err = json.Unmarshal(value, each.field)
+		} else if each.Missing != "" {
+			err = each.Set(each.Missing)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s of learner %s: %w", each.Name, d.Name, err)
+		}
+	}
+	for name := range values {
+		return nil, fmt.Errorf("parameters of learner %s: found unknown parameter %.60q", d.Name, name)
+	}
+	return p, p.Check()
+}
+
+// orList returns names as "a, b or c".
+func orList[T ~string](names []T) string {
+	text := ""
+	for i, name := range names {
+		switch {
+		case i == 0:
+		case i == len(names)-1:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += string(name)
+	}
+	return text
+}

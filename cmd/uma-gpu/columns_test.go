@@ -79,7 +79,8 @@ func TestColumns(t *testing.T) {
 	if string(read(t, same)) != string(read(t, svm)) {
 		t.Error("convert --encoding writes the training data otherwise")
 	}
-	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding", m, "--missing", "mean",
+	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding", m,
+		"--missing", "mean",
 		"--out", some)
 
 	// A binary file knows what its features were made of.
@@ -101,7 +102,8 @@ func TestColumns(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, `new.csv:2:8: column 3 (colour): found "teal", which is none of the 3 levels`,
 		"predict", "--model", m, "--no-labels", "--data", filepath.Join(dir, "new.csv"), "--unseen", "error")
-	fail(t, app.ExitUsage, "--missing is given with a model", "predict", "--model", m, "--data", data, "--missing", "mean")
+	fail(t, app.ExitUsage, "--missing is given with a model", "predict", "--model", m, "--data", data,
+		"--missing", "mean")
 	fail(t, app.ExitUsage, `--missing is "median", wanted error, mean or indicator`,
 		"train", "--data", data, "--model", m, "--missing", "median")
 	fail(t, app.ExitUsage, "--levels is 0", "train", "--data", data, "--model", m, "--levels", "0")

@@ -134,7 +134,8 @@ func compare(c *cli.Context) (err error) {
 	table := c.String("annotators")
 	switch {
 	case table != "" && c.String("confusion") != "":
-		return app.Usagef(c, "--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
+		return app.Usagef(c,
+			"--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
 	case table != "":
 		withoutLabels(c, &options)
 	case c.Bool("no-labels"):

@@ -37,7 +37,8 @@ func TestCompressModel(t *testing.T) {
 		!strings.Contains(said, "calibrate fits another") {
 		t.Errorf("printed %s, said %s", text, said)
 	}
-	fail(t, app.ExitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model", small, "--atoms", "31",
+	fail(t, app.ExitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model",
+		small, "--atoms", "31",
 		"--out", model)
 	fail(t, app.ExitUsage, `--atoms are "few"`, "compress", "--model", model, "--atoms", "few", "--out", small)
 	succeed(t, "train", "--data", data, "--model", model)

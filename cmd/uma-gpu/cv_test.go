@@ -143,6 +143,7 @@ func TestTrainValidates(t *testing.T) {
 	}
 	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
 	fail(t, app.ExitUsage, "--validate is 1, wanted a share above 0, below 1", append(train, "1")...)
-	fail(t, app.ExitUsage, "--validate and --annotators exclude each other", append(train, "0.5", "--annotators", "a.csv")...)
+	fail(t, app.ExitUsage, "--validate and --annotators exclude each other", append(train, "0.5",
+		"--annotators", "a.csv")...)
 	fail(t, app.ExitFailure, "noisy.csv: train: hold out: split: part 2 of 2 would have 0", append(train, "0.0001")...)
 }

@@ -91,7 +91,8 @@ func TestCombineModels(t *testing.T) {
 		at("a.npz"))
 	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean", "--kernel", "rbf",
 		"--gamma", "1", "--normalize", "none")
-	fail(t, app.ExitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine", "--model", at("a.npz"),
+	fail(t, app.ExitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine",
+		"--model", at("a.npz"),
 		"--model", at("b.npz"), "--out", at("all.npz"))
 }
 

@@ -71,7 +71,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	// The buffer keeps the first write error; nobody below has to look.
 	m := app.NewMeter(stderr)
 	defer m.Gone()
-	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16), Columns: app.ColumnsOf(stdout)}
+	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16),
+		Columns: app.ColumnsOf(stdout)}
 	program := newApp(out, m)
 	ctx = progress.With(ctx, m)
 	program.Metadata = map[string]any{"args": args}
@@ -104,7 +105,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
 			trainCommand(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run), cvCommand(), compareCommand(),
-			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run), inspect.New(inspect.Run),
+			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run),
+			inspect.New(inspect.Run),
 			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run), version.New(version.Run),

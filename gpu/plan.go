@@ -123,7 +123,8 @@ func (e *gpuEngine) sizes(x dataset.Stored, classes int, use use) (engine.Plan, 
 		}
 	}
 	if used > e.q.memory {
-		return p, fmt.Errorf("%w: %d bytes are needed besides the examples, %d are allowed", engine.ErrMemory, used, e.q.memory)
+		return p, fmt.Errorf("%w: %d bytes are needed besides the examples, %d are allowed", engine.ErrMemory,
+			used, e.q.memory)
 	}
 	return p, nil
 }

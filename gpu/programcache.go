@@ -11,7 +11,8 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 )
 
-// programCache holds a context for each processor of PoCL and the programs compiled in it, for all engines of a process,
+// programCache holds a context for each processor of PoCL and the programs compiled in it, for
+// all engines of a process,
 // those that are open together and those that follow each other. PoCL reads a program's text for 45 ms although
 // it has the machine code on disk, and an engine has up to eleven programs.
 //

@@ -20,8 +20,9 @@ import (
 // annotatorFlags say who gave which label, in place of labels in the data.
 func annotatorFlags() []cli.Flag {
 	return []cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators", Usage: "labels of several people instead of the data's: " +
-			"`FILE`, a CSV item,worker,label"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators",
+			Usage: "labels of several people instead of the data's: " +
+				"`FILE`, a CSV item,worker,label"}},
 		trustFlag(),
 		&cli.BoolFlag{Name: "no-labels", Usage: "with --annotators: all columns of the data are features"},
 	}
@@ -58,7 +59,8 @@ func (t *training) annotated(c *cli.Context) (err error) {
 		return nil
 	}
 	if t.confusion != "" {
-		return app.Usagef(c, "--annotators and --confusion exclude each other: each annotator has a matrix, which is learned")
+		return app.Usagef(c,
+			"--annotators and --confusion exclude each other: each annotator has a matrix, which is learned")
 	}
 	if about := t.Learner.Definition(); !about.Annotations {
 		return app.Usagef(c, "learner %s cannot learn from the labels of --annotators; use --learner softmax", about.Name)

@@ -171,7 +171,8 @@ func TestJudgeByAnnotators(t *testing.T) {
 	}
 	fail(t, app.ExitUsage, "--annotators and --confusion exclude each other", append(compared, "--confusion", table)...)
 	fail(t, app.ExitUsage, "--no-labels is given without --annotators", "compare", "--data", data, "--no-labels")
-	fail(t, app.ExitUsage, "learner uma cannot learn from the labels", append([]string{"cv", "--learner", "uma"}, args...)...)
+	fail(t, app.ExitUsage, "learner uma cannot learn from the labels", append([]string{"cv", "--learner",
+		"uma"}, args...)...)
 }
 
 // --trust: whose labels are right has no matrix to learn, in train, in estimates and in what compare recommends.

@@ -30,7 +30,8 @@ func atomsCommand() *cli.Command {
 		&cli.Float64Flag{Name: "atom-error", Usage: "or as few as bring their mean within `LENGTH` of that of all"},
 		&cli.StringFlag{Name: "atom-choice", Value: means.Herding, Usage: "`HOW`: uniform, clusters or herding"},
 		&cli.StringFlag{Name: "atom-weights", Value: means.Own, Usage: "`WEIGHTS`: optimal, or own of the choice"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+			Usage: "`FILE`.csv for them: example, from 1, and weight (required)"}},
 		&cli.StringFlag{Name: "normalize", Value: "auto", Usage: app.NormalizeUsage},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the memory that it would take, and choose nothing"},
 		app.SeedFlag(nil, "the choice"))

@@ -118,7 +118,8 @@ func TestUnwritableCopies(t *testing.T) {
 	dir := t.TempDir()
 	nowhere := filepath.Join(dir, "none", "out.csv")
 	const fragment = "cannot be written"
-	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1", "--out", nowhere)
+	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1",
+		"--out", nowhere)
 	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise", "0.1",
 		"--out", filepath.Join(dir, "o.csv"), "--write-confusion", nowhere)
 	fail(t, app.ExitFailure, fragment, "predict", "--data", "unread.csv", "--model", "unread.npz", "--out", nowhere)

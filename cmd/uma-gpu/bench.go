@@ -27,7 +27,8 @@ const defaultSynthetic = "60000,784,10"
 
 func benchCommand() *cli.Command {
 	flags := []cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "data", Usage: "examples with right labels: `FILE`, or - for standard input"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
+			Usage: "examples with right labels: `FILE`, or - for standard input"}},
 		&cli.StringFlag{Name: "synthetic", DefaultText: defaultSynthetic,
 			Usage: "`N,D,Q`: examples, features, classes, if there is no --data"},
 	}

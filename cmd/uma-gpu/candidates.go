@@ -55,7 +55,8 @@ func candidates(c *cli.Context) (list []candidate, err error) {
 				return nil, err
 			}
 			if list = append(list, candidate{flags, t}); len(list) > mostCandidates {
-				return nil, app.Usagef(c, "--try and --grid stand for more than %d trainings, wanted at most so many", mostCandidates)
+				return nil, app.Usagef(c,
+					"--try and --grid stand for more than %d trainings, wanted at most so many", mostCandidates)
 			}
 		}
 	}

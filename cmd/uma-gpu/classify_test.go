@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
@@ -45,7 +47,7 @@ func TestEval(t *testing.T) {
 	m := fourPoints(t, dir)
 	test := write(t, dir, "test.csv", "5,0,b\n-5,0,b\n3,1,a\n4,0.5,a\n")
 	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--json")
-	r := decode[evalReport](t, stdout)
+	r := decode[eval.Report](t, stdout)
 	if r.Examples != 4 || r.ErrorRate != 0.25 || strings.Join(r.Classes, " ") != "a b" || r.Device.ID != "cpu" ||
 		r.Model != m {
 		t.Errorf("found %+v", r)
@@ -80,7 +82,7 @@ func TestEval(t *testing.T) {
 	}
 	one := write(t, dir, "one.csv", "5,0,a\n") // a class may be missing
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", one, "--json")
-	if r := decode[evalReport](t, stdout); r.PerClass[1].Recall != nil || r.ErrorRate != 0 {
+	if r := decode[eval.Report](t, stdout); r.PerClass[1].Recall != nil || r.ErrorRate != 0 {
 		t.Errorf("found %+v", r)
 	}
 }
@@ -118,7 +120,7 @@ func TestEvalUsesTheModelsPreparation(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	succeed(t, "train", "--data", data, "--model", m)
 	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--json")
-	if r := decode[evalReport](t, stdout); r.ErrorRate != 0 {
+	if r := decode[eval.Report](t, stdout); r.ErrorRate != 0 {
 		t.Errorf("error rate %v, want 0", r.ErrorRate)
 	}
 }

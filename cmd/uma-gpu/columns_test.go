@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -53,7 +55,7 @@ func TestColumns(t *testing.T) {
 		t.Errorf("no %q in %s", columns, stderr)
 	}
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", data, "--json")
-	if r := decode[evalReport](t, stdout); r.ErrorRate > 0.35 {
+	if r := decode[eval.Report](t, stdout); r.ErrorRate > 0.35 {
 		t.Errorf("error rate %v", r.ErrorRate)
 	}
 	want, _ := succeed(t, "predict", "--model", m, "--data", data)
@@ -77,7 +79,8 @@ func TestColumns(t *testing.T) {
 	if string(read(t, same)) != string(read(t, svm)) {
 		t.Error("convert --encoding writes the training data otherwise")
 	}
-	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding", m, "--missing", "mean",
+	fail(t, app.ExitUsage, "--missing is given with a model", "convert", "--data", data, "--encoding", m,
+		"--missing", "mean",
 		"--out", some)
 
 	// A binary file knows what its features were made of.
@@ -99,7 +102,8 @@ func TestColumns(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, `new.csv:2:8: column 3 (colour): found "teal", which is none of the 3 levels`,
 		"predict", "--model", m, "--no-labels", "--data", filepath.Join(dir, "new.csv"), "--unseen", "error")
-	fail(t, app.ExitUsage, "--missing is given with a model", "predict", "--model", m, "--data", data, "--missing", "mean")
+	fail(t, app.ExitUsage, "--missing is given with a model", "predict", "--model", m, "--data", data,
+		"--missing", "mean")
 	fail(t, app.ExitUsage, `--missing is "median", wanted error, mean or indicator`,
 		"train", "--data", data, "--model", m, "--missing", "median")
 	fail(t, app.ExitUsage, "--levels is 0", "train", "--data", data, "--model", m, "--levels", "0")

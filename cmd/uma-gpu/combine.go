@@ -19,7 +19,8 @@ func combineCommand() *cli.Command {
 			"all are kept: uma-gpu compress makes them fewer.\n\n" +
 			"Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz",
 		Flags: []cli.Flag{
-			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model", Usage: "model of a part, `FILE`.npz (required, once for each)"}},
+			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model",
+				Usage: "model of a part, `FILE`.npz (required, once for each)"}},
 			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "model to write, `FILE`.npz (required)"}},
 			app.QuietFlag(),
 		},
@@ -56,7 +57,8 @@ func combine(c *cli.Context) error {
 	for _, n := range m.Meta.Kernel.Examples {
 		examples += n
 	}
-	app.NewNotes(c).Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu calibrate", c.String("out"),
+	app.NewNotes(c).Say("%s has %d atoms, the means of %d examples; probabilities want uma-gpu calibrate",
+		c.String("out"),
 		m.Projection.Landmarks.N, examples)
 	return nil
 }

@@ -290,7 +290,8 @@ func TestLostOutputIsAFailure(t *testing.T) {
 func TestVersion(t *testing.T) {
 	stdout, _ := succeed(t, "version", "--json")
 	v := decode[version.VersionReport](t, stdout)
-	if v.Version != app.Version || v.Contract != 1 || !strings.HasPrefix(v.Go, "go1.") || !strings.Contains(v.System, "/") {
+	if v.Version != app.Version || v.Contract != 1 || !strings.HasPrefix(v.Go, "go1.") ||
+		!strings.Contains(v.System, "/") {
 		t.Errorf("found %+v", v)
 	}
 	stdout, _ = succeed(t, "version")
@@ -307,7 +308,8 @@ func TestDevicesListsTheProcessor(t *testing.T) {
 	if plain := l.Devices[1]; plain.ID != "cpu:plain" || plain.Kind != "cpu" || plain.SelfTest != devices.Passed {
 		t.Errorf("found %+v", plain)
 	}
-	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != devices.Passed || cpu.ComputeUnits < 1 {
+	if cpu := l.Devices[0]; cpu.ID != "cpu" || cpu.Kind != "cpu" || cpu.SelfTest != devices.Passed ||
+		cpu.ComputeUnits < 1 {
 		t.Errorf("found %+v first", cpu)
 	}
 	// Either there are OpenCL devices, or it says why not.

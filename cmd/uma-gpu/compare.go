@@ -134,7 +134,8 @@ func compare(c *cli.Context) (err error) {
 	table := c.String("annotators")
 	switch {
 	case table != "" && c.String("confusion") != "":
-		return app.Usagef(c, "--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
+		return app.Usagef(c,
+			"--annotators and --confusion exclude each other: the labels' consensus has a matrix of its own")
 	case table != "":
 		withoutLabels(c, &options)
 	case c.Bool("no-labels"):
@@ -315,4 +316,23 @@ func (way candidate) trainFlags(given string) string {
 		words = append(words, "--confusion", file)
 	}
 	return strings.Join(words, " ")
+}
+
+// noiseFlags checks the flags --confusion and --confusion-axes, and returns what reads the
+// matrix for classes that are not known yet; nil if none is given.
+func noiseFlags(c *cli.Context) (func(classes []string) (*confusion.Matrix, error), error) {
+	path := c.String("confusion")
+	axes, err := app.TrueRows(c)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" && c.IsSet("confusion-axes") {
+		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
+	}
+	return func(classes []string) (*confusion.Matrix, error) {
+		if path == "" {
+			return nil, nil
+		}
+		return app.ReadMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
+	}, nil
 }

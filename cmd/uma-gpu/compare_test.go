@@ -56,7 +56,8 @@ func TestCompare(t *testing.T) {
 	runtime.GOMAXPROCS(before)
 	rows := strings.Split(text, "\n")
 	for k, one := range r.Tried {
-		if !strings.HasPrefix(rows[k+1], judgement.EstimateText(&one.Accuracy)+"  ") || !strings.HasSuffix(rows[k+1], "  "+one.Flags) {
+		if !strings.HasPrefix(rows[k+1], judgement.EstimateText(&one.Accuracy)+"  ") ||
+			!strings.HasSuffix(rows[k+1], "  "+one.Flags) {
 			t.Errorf("found %q, wanted %+v", rows[k+1], one)
 		}
 	}

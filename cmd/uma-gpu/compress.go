@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -135,7 +135,7 @@ func dataToCompare(c *cli.Context, m *model.Model, n app.Notes) (*dataset.Datase
 	}
 	d, err := app.ReadFor(c, options, m.Meta.Features, n)
 	if err != nil {
-		return nil, classify.AdviseNoLabels(c, err)
+		return nil, adviseNoLabels(c, err)
 	}
 	if err := d.PrepareBy(&m.Meta.Preparation); err != nil {
 		d.Close() // of what was only read: nothing to lose
@@ -181,4 +181,14 @@ func (r compressReport) print(c *cli.Context) error {
 		fmt.Fprintf(t, "seconds to predict\t%.3f, before %.3f\n", r.Seconds[1], r.Seconds[0])
 	}
 	return t.Flush()
+}
+
+// adviseNoLabels adds to an error of reading data with labels what predict can
+// do if there are none.
+func adviseNoLabels(c *cli.Context, err error) error {
+	if c.Command.Name != "predict" || c.Bool("no-labels") || errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, app.ErrInterrupted) {
+		return err
+	}
+	return fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)
 }

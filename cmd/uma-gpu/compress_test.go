@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
@@ -25,7 +27,7 @@ func TestCompressModel(t *testing.T) {
 				t.Errorf("%v, %s atoms: %+v", how, atoms, r)
 			}
 			stdout, _ = succeed(t, "eval", "--model", small, "--data", test, "--json")
-			if rate := decode[evalReport](t, stdout).ErrorRate; rate > 0.05 {
+			if rate := decode[eval.Report](t, stdout).ErrorRate; rate > 0.05 {
 				t.Errorf("%v, %s atoms: error rate %v", how, atoms, rate)
 			}
 		}
@@ -35,7 +37,8 @@ func TestCompressModel(t *testing.T) {
 		!strings.Contains(said, "calibrate fits another") {
 		t.Errorf("printed %s, said %s", text, said)
 	}
-	fail(t, app.ExitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model", small, "--atoms", "31",
+	fail(t, app.ExitFailure, "wanted 1 to 30, as many as there are landmarks", "compress", "--model",
+		small, "--atoms", "31",
 		"--out", model)
 	fail(t, app.ExitUsage, `--atoms are "few"`, "compress", "--model", model, "--atoms", "few", "--out", small)
 	succeed(t, "train", "--data", data, "--model", model)

@@ -134,7 +134,8 @@ func TestShow(t *testing.T) {
 	fail(t, app.ExitFailure, "no such file", "confusion", "show", filepath.Join(dir, "none.csv"))
 	fail(t, app.ExitFailure, "found no text", "confusion", "show", "--classes", "x,y", write(t, dir, "empty.csv", ""))
 	fail(t, app.ExitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
-	fail(t, app.ExitFailure, "say them with --classes", "confusion", "show", "../../host/confusion/testdata/c-order-f8.npy")
+	fail(t, app.ExitFailure, "say them with --classes", "confusion", "show",
+		"../../host/confusion/testdata/c-order-f8.npy")
 }
 
 // A matrix that train would refuse is a failure, though the report is whole.

@@ -21,18 +21,23 @@ import (
 
 func estimateCommand() *cli.Command {
 	source := []cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "table", Usage: "counts, percentages or shares of true against noisy labels: " +
-			"`FILE`"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "table",
+			Usage: "counts, percentages or shares of true against noisy labels: " +
+				"`FILE`"}},
 		&cli.StringFlag{Name: "confusion-axes", Value: string(confusion.AxesAuto), Usage: "`AXES` of --table: auto, " +
 			"true-rows (as in scikit-learn), true-columns"},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "clean", Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
-			"noisy,true without --data"}},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators", Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "clean",
+			Usage: "true classes of some examples: `FILE`, a CSV item,label, or " +
+				"noisy,true without --data"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "annotators",
+			Usage: "labels of several people: `FILE`, a CSV item,worker,label"}},
 		trustFlag(),
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "probabilities", Usage: "of labels of --data, from models that have not seen the " +
-			"example: `FILE`.npy"}},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "prior", Usage: "matrix that is believed where counts are few: `FILE`, CSV or " +
-			".npy"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "probabilities",
+			Usage: "of labels of --data, from models that have not seen the " +
+				"example: `FILE`.npy"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "prior",
+			Usage: "matrix that is believed where counts are few: `FILE`, CSV or " +
+				".npy"}},
 	}
 	how := []cli.Flag{
 		&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Usage: "`METHOD` by which to estimate"},
@@ -43,8 +48,10 @@ func estimateCommand() *cli.Command {
 		app.SeedFlag(nil, "all random choices"),
 	}
 	output := []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "confusion matrix to write, `FILE`.csv, for train --confusion"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-labels", Usage: "also write the annotators' consensus, `FILE`.csv"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+			Usage: "confusion matrix to write, `FILE`.csv, for train --confusion"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-labels",
+			Usage: "also write the annotators' consensus, `FILE`.csv"}},
 		app.JSONFlag(), app.QuietFlag(),
 	}
 	var flags []cli.Flag

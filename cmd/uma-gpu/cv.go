@@ -107,7 +107,7 @@ var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_"
 // none of these.
 func (o *outOfFold) judge(p []float32, folds int) (all judgement.Judgement, list []averaged, err error) {
 	labels, predicted, q := o.data.Y, engine.Predicted(o.held.Scores, o.held.Q), o.held.Q
-	if all, err = judgement.JudgementOf(labels, predicted, p, o.data.Classes, o.noise); err != nil {
+	if all, err = judgement.Of(labels, predicted, p, o.data.Classes, o.noise); err != nil {
 		return all, nil, err
 	}
 	parts := map[string][]float64{}
@@ -126,7 +126,7 @@ func (o *outOfFold) judge(p []float32, folds int) (all judgement.Judgement, list
 		if len(of) == 0 {
 			continue
 		}
-		j, err := judgement.JudgementOf(of, said, some, o.data.Classes, o.noise)
+		j, err := judgement.Of(of, said, some, o.data.Classes, o.noise)
 		if err != nil {
 			return all, nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}

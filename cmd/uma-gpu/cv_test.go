@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -123,7 +125,7 @@ func TestTrainValidates(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"), "--confusion", matrix,
 		"--json")
-	if judged := decode[evalReport](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
+	if judged := decode[eval.Report](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
 	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2", "--max-steps", "5",
@@ -141,6 +143,7 @@ func TestTrainValidates(t *testing.T) {
 	}
 	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
 	fail(t, app.ExitUsage, "--validate is 1, wanted a share above 0, below 1", append(train, "1")...)
-	fail(t, app.ExitUsage, "--validate and --annotators exclude each other", append(train, "0.5", "--annotators", "a.csv")...)
+	fail(t, app.ExitUsage, "--validate and --annotators exclude each other", append(train, "0.5",
+		"--annotators", "a.csv")...)
 	fail(t, app.ExitFailure, "noisy.csv: train: hold out: split: part 2 of 2 would have 0", append(train, "0.0001")...)
 }

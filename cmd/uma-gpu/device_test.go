@@ -184,7 +184,8 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	if e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}}}).Open(n, many); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest, Auto: true}}).Open(n, many)
+	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: device.Fastest,
+		Auto: true}}).Open(n, many)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}

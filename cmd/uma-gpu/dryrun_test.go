@@ -53,7 +53,8 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("a dry run wrote %q", left)
 	}
 	// What would end training ends the dry run.
-	fail(t, app.ExitFailure, "no such", "train", "--data", digits, "--dry-run", "--confusion", filepath.Join(dir, "C.csv"))
+	fail(t, app.ExitFailure, "no such", "train", "--data", digits, "--dry-run", "--confusion",
+		filepath.Join(dir, "C.csv"))
 	fail(t, app.ExitUsage, "--data is missing", "train", "--dry-run")
 	code, stdout, stderr := interrupt(t, "device:", "train", "--data", digits, "--dry-run")
 	if code != app.ExitInterrupted || stdout != "" || !strings.Contains(stderr, "nothing was written") {

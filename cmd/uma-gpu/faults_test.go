@@ -299,7 +299,8 @@ func judgeFault(r, good faultRun) error {
 		return fmt.Errorf("panicked")
 	case r.Code == app.ExitOK && !bytes.Equal(r.Out, good.Out):
 		return fmt.Errorf("exit code 0 and another result")
-	case r.Code != app.ExitOK && r.Out != nil && !bytes.Equal(r.Out, good.Out): // it may be whole before the device is closed
+	case r.Code != app.ExitOK && r.Out != nil && !bytes.Equal(r.Out,
+		good.Out): // it may be whole before the device is closed
 		return fmt.Errorf("exit code %d and another result", r.Code)
 	case r.Code != app.ExitOK && !strings.Contains(r.Stderr, "\numa-gpu: ") && !strings.HasPrefix(r.Stderr, "uma-gpu: "):
 		return fmt.Errorf("exit code %d without a word", r.Code)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -114,7 +116,7 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 		if got != want || strings.Contains(stderr, note) != (c.extra != "") || strings.Contains(stderr, "position") {
 			t.Errorf("%s %q: other predictions, or in\n%s the note %q", c.file, c.more, stderr, note)
 		}
-		if report, _ := run("eval", "--model", path("m.npz"), "--json"); decode[evalReport](t, report).ErrorRate != 0 {
+		if report, _ := run("eval", "--model", path("m.npz"), "--json"); decode[eval.Report](t, report).ErrorRate != 0 {
 			t.Errorf("%s %q: the error is not 0:\n%s", c.file, c.more, report)
 		}
 		run("kpca transform", "--basis", path("B.npz"), "--out", path("got.npz"))

@@ -103,7 +103,8 @@ func TestFilesAreProtected(t *testing.T) {
 				if !ok1 || !ok2 || !a.Written() {
 					continue
 				}
-				if _, many := a.(app.OutputsFlag); a.Names()[0] == b.Names()[0] && !many || app.MayReplace(a.Names()[0], b.Names()[0]) {
+				if _, many := a.(app.OutputsFlag); a.Names()[0] == b.Names()[0] && !many ||
+					app.MayReplace(a.Names()[0], b.Names()[0]) {
 					continue
 				}
 				for _, p := range pairs {

@@ -36,7 +36,7 @@ func (t *training) judgeHeld(
 	} else if err := m.ToProbabilities(scores); err != nil {
 		return nil, err
 	}
-	j, err := judgement.JudgementOf(held.Y, predicted, scores, m.Meta.Classes, noise)
+	j, err := judgement.Of(held.Y, predicted, scores, m.Meta.Classes, noise)
 	return &j, err
 }
 

@@ -195,7 +195,8 @@ func (s surrounded) wrong(state *os.ProcessState, hung bool, stdout, stderr stri
 			return ""
 		}
 		return "interrupted without a word"
-	case !slices.Contains([]int{app.ExitFailure, app.ExitUsage, app.ExitNoDevice, app.ExitMemory, app.ExitInterrupted}, code):
+	case !slices.Contains([]int{app.ExitFailure, app.ExitUsage, app.ExitNoDevice, app.ExitMemory,
+		app.ExitInterrupted}, code):
 		return fmt.Sprintf("exit code %d", code)
 	case !strings.Contains(stderr, "uma-gpu: "):
 		return fmt.Sprintf("exit code %d without a word", code)

@@ -20,7 +20,8 @@ func injectCommand() *cli.Command {
 		Flags: append(flags,
 			app.SeedFlag(nil, "the corruption and of --random"),
 			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "copy to write, `FILE` (required)"}},
-			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-confusion", Usage: "also write the confusion matrix, `FILE`.csv"}},
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-confusion",
+				Usage: "also write the confusion matrix, `FILE`.csv"}},
 			app.QuietFlag()),
 		Action: inject,
 	}

@@ -26,7 +26,8 @@ const (
 
 func issuesCommand() *cli.Command {
 	output := []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+			Usage: "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-clean", Usage: "also write the data, cleaned, to `FILE`"}},
 		&cli.StringFlag{Name: "clean-by", Value: filterRows,
 			Usage: "`HOW` to clean rows of wrong labels: filter or relabel"},
@@ -130,7 +131,8 @@ func issues(c *cli.Context) error {
 	}
 	defer o.close()
 	if clean != "" {
-		if err := app.CheckRaw(o.data, "a model would name the data without the changes; clean the original data"); err != nil {
+		if err := app.CheckRaw(o.data,
+			"a model would name the data without the changes; clean the original data"); err != nil {
 			return err
 		}
 	}

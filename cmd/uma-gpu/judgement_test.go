@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 )
@@ -19,10 +21,10 @@ func TestEvalCorrects(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	m := file("m.npz")
 	succeed(t, "train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--model", m, "--max-steps", "40")
-	eval := func(data string, args ...string) (evalReport, string) {
+	eval := func(data string, args ...string) (eval.Report, string) {
 		stdout, stderr := succeed(t, append([]string{"eval", "--quiet", "--json", "--model", m, "--data", file(data)},
 			args...)...)
-		return decode[evalReport](t, stdout), stderr
+		return decode[eval.Report](t, stdout), stderr
 	}
 	right, _ := eval("righttoo.csv")
 	if right.Corrected != nil || right.Axes != "true-columns" {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -33,7 +35,7 @@ func TestTrainKernel(t *testing.T) {
 	model := filepath.Join(dir, "m.npz")
 	evaluate := func() float64 {
 		stdout, _ := succeed(t, "eval", "--model", model, "--data", test, "--json")
-		return decode[evalReport](t, stdout).ErrorRate
+		return decode[eval.Report](t, stdout).ErrorRate
 	}
 	succeed(t, "train", "--data", data, "--model", model)
 	if rate := evaluate(); rate < 0.3 {

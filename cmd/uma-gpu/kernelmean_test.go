@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/kernel/meanmodel"
 )
@@ -21,7 +23,7 @@ func TestTrainKernelMean(t *testing.T) {
 	train := []string{"train", "--data", data, "--model", model, "--learner", "kernelmean"}
 	succeed(t, append(train, "--kernel", "rbf", "--gamma", "search", "--balanced")...)
 	stdout, _ := succeed(t, "eval", "--model", model, "--data", test, "--json")
-	if rate := decode[evalReport](t, stdout).ErrorRate; rate > 0.03 {
+	if rate := decode[eval.Report](t, stdout).ErrorRate; rate > 0.03 {
 		t.Errorf("error rate %v", rate)
 	}
 	stdout, _ = succeed(t, append(train, "--kernel", "rbf", "--dry-run")...)
@@ -35,7 +37,7 @@ func TestTrainKernelMean(t *testing.T) {
 	}
 	succeed(t, "train", "--data", data, "--model", model, "--kernel", "rbf", "--gamma", "mean", "--components", "20")
 	stdout, _ = succeed(t, "eval", "--model", model, "--data", test, "--json")
-	if rate := decode[evalReport](t, stdout).ErrorRate; rate > 0.05 {
+	if rate := decode[eval.Report](t, stdout).ErrorRate; rate > 0.05 {
 		t.Errorf("softmax, gamma of the means: error rate %v", rate)
 	}
 	fail(t, app.ExitFailure, "found a number of components, wanted none",
@@ -89,7 +91,8 @@ func TestCombineModels(t *testing.T) {
 		at("a.npz"))
 	succeed(t, "train", "--data", at("b.csv"), "--model", at("b.npz"), "--learner", "kernelmean", "--kernel", "rbf",
 		"--gamma", "1", "--normalize", "none")
-	fail(t, app.ExitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine", "--model", at("a.npz"),
+	fail(t, app.ExitFailure, "model 2: found a kernel function (--gamma)", "kernelmean", "combine",
+		"--model", at("a.npz"),
 		"--model", at("b.npz"), "--out", at("all.npz"))
 }
 

@@ -28,7 +28,8 @@ func kpcaCommand() *cli.Command {
 	fit = append(append(append(fit, app.KernelFlags()...), device.Flags()...), app.JSONFlag(), app.QuietFlag())
 	transform := append(app.DataFlags("examples"), app.NoLabelsFlag(), app.MatchFlag(),
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "basis", Usage: "basis that kpca fit wrote: `FILE`.npz (required)"}},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "`FILE` for the components, of a format of convert (required)"}})
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+			Usage: "`FILE` for the components, of a format of convert (required)"}})
 	transform = append(append(transform, device.Flags()...), app.QuietFlag())
 	return &cli.Command{
 		Name:  "kpca",

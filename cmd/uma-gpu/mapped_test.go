@@ -127,11 +127,13 @@ func TestPreparedData(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, "found examples prepared otherwise than wanted: by l2, wanted standardize,bias,l2; "+
 		"take the original data", "predict", "--model", path("m.npz"), "--data", path("l2.umab"))
-	fail(t, app.ExitUsage, "--normalize is given with an output in format csv, wanted binary", "convert", "--data", digits,
+	fail(t, app.ExitUsage, "--normalize is given with an output in format csv, wanted binary", "convert",
+		"--data", digits,
 		"--normalize", "l2", "--out", path("n.csv"))
 	fail(t, app.ExitUsage, `--normalize: normalization "l3"`, "convert", "--data", digits, "--normalize", "l3",
 		"--out", path("n.umab"))
-	fail(t, app.ExitUsage, "--out is the same file as --data", "convert", "--data", path("p.umab"), "--out", path("p.umab"))
+	fail(t, app.ExitUsage, "--out is the same file as --data", "convert", "--data", path("p.umab"),
+		"--out", path("p.umab"))
 	if after := names(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("found %q, want %q", after, before)
 	}

@@ -147,7 +147,10 @@ func TestDevicesListsOpenCL(t *testing.T) {
 
 // auto takes a GPU for much work, and never an OpenCL device that is the processor.
 func TestAuto(t *testing.T) {
-	accelerated := slices.ContainsFunc(openCL(t), func(i gpu.Info) bool { return device.IsGPU(i) || device.IsOtherAccelerator(i) })
+	accelerated := slices.ContainsFunc(openCL(t), func(i gpu.Info) bool {
+		return device.IsGPU(i) ||
+			device.IsOtherAccelerator(i)
+	})
 	dir := t.TempDir()
 	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")
 	stdout, _ := succeed(t, "train", "--data", few, "--model", filepath.Join(dir, "m.npz"), "--max-steps", "2",
@@ -171,7 +174,8 @@ func TestAuto(t *testing.T) {
 		t.Errorf("device %+v, stderr\n%s", r.Device, stderr)
 	}
 	for _, i := range openCL(t) {
-		fail(t, app.ExitMemory, "one allocation may have 16", "train", "--data", data, "--model", filepath.Join(dir, "n.npz"),
+		fail(t, app.ExitMemory, "one allocation may have 16", "train", "--data", data, "--model",
+			filepath.Join(dir, "n.npz"),
 			"--device", i.ID(), "--max-alloc", "16")
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -129,7 +131,7 @@ func TestCalibrate(t *testing.T) {
 	succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
 	stdout, stderr := succeed(t, "calibrate", "--model", file("m.npz"), "--data", file("held.csv"),
 		"--confusion", file("C.csv"), "--out", file("held.npz"), "--json")
-	r := decode[calibrateReport](t, stdout)
+	r := decode[calibrate.Report](t, stdout)
 	m, held, folds := load(t, file("m.npz")), load(t, file("held.npz")), load(t, file("folds.npz"))
 	if r.Temperature != held.Meta.Temperature || *r.Before != m.Meta.Temperature || r.Model != file("held.npz") ||
 		r.Examples != 449 || strings.Contains(stderr, "identity") {
@@ -138,13 +140,13 @@ func TestCalibrate(t *testing.T) {
 	if !slices.Equal(m.W, held.W) || !slices.Equal(m.W, folds.W) || folds.Meta.TemperatureFolds != 3 {
 		t.Error("the weights are others, or the folds are lost")
 	}
-	eval := func(model string) evalReport {
+	evaluate := func(model string) eval.Report {
 		stdout, _ := succeed(t, "eval", "--model", file(model), "--data", file("test.csv"), "--json")
-		return decode[evalReport](t, stdout)
+		return decode[eval.Report](t, stdout)
 	}
-	own, other, cut := eval("m.npz"), eval("held.npz"), eval("folds.npz")
+	own, other, cut := evaluate("m.npz"), evaluate("held.npz"), evaluate("folds.npz")
 	t.Logf("own examples %+v, held out %+v, folds %+v", *own.Probabilities, *other.Probabilities, *cut.Probabilities)
-	for _, better := range []evalReport{other, cut} {
+	for _, better := range []eval.Report{other, cut} {
 		if !(better.CalibrationError < own.CalibrationError && better.LogLoss < own.LogLoss &&
 			better.BrierScore < own.BrierScore) || better.ErrorRate != own.ErrorRate {
 			t.Errorf("found %+v, wanted better than %+v", better.Probabilities, own.Probabilities)
@@ -186,7 +188,7 @@ func TestEvalProbabilities(t *testing.T) {
 		c := [2][2]float64{{0.8, 0.1}, {0.2, 0.9}}
 		corrected -= math.Log(c[class][0]*p[0]+c[class][1]*p[1]) / 4
 	}
-	r := decode[evalReport](t, stdout)
+	r := decode[eval.Report](t, stdout)
 	if !(math.Abs(r.LogLoss-loss) < 1e-6 && math.Abs(*r.CorrectedLogLoss-corrected) < 1e-6) {
 		t.Errorf("found %v, %v, wanted %v, %v", r.LogLoss, *r.CorrectedLogLoss, loss, corrected)
 	}

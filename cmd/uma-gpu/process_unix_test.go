@@ -101,7 +101,8 @@ func TestSignal(t *testing.T) {
 		for lines.Scan() {
 			last = lines.Text()
 		}
-		if code := exitOf(t, c.Wait()); code != app.ExitInterrupted || !strings.HasPrefix(last, "uma-gpu: interrupted after ") {
+		if code := exitOf(t, c.Wait()); code != app.ExitInterrupted || !strings.HasPrefix(last,
+			"uma-gpu: interrupted after ") {
 			t.Errorf("%v: exit code %d, last line %q", signal, code, last)
 		}
 		if meta := load(t, m).Meta; meta.Stop != "interrupted" || meta.Steps < 3 {

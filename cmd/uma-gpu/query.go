@@ -19,7 +19,8 @@ import (
 
 func queryCommand() *cli.Command {
 	data := append([]cli.Flag{
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "pool", Usage: "examples to ask about: `FILE` (required, to begin)"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "pool",
+			Usage: "examples to ask about: `FILE` (required, to begin)"}},
 		app.InputFlag{StringFlag: &cli.StringFlag{Name: "labelled", Usage: "examples whose label is known: `FILE`"}},
 		&cli.StringFlag{Name: "classes", Usage: "comma `LIST` of all classes, where --labelled has not all of them"},
 		&cli.StringFlag{Name: "show", Usage: "`COLUMN` of the pool to show to the expert: a text, or a picture's path"},
@@ -40,7 +41,8 @@ func queryCommand() *cli.Command {
 	}
 	output := []cli.Flag{
 		&cli.StringFlag{Name: "session", Usage: "`FOLDER` that keeps questions and answers, to go on with"},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "answers", Usage: "`FILE` with answers, a CSV with columns id and label"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "answers",
+			Usage: "`FILE` with answers, a CSV with columns id and label"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-",
 			Usage: "`FILE` for the questions, CSV; - is standard output"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "write-labelled",

@@ -26,24 +26,29 @@ const (
 
 func reportCommand() *cli.Command {
 	data := without(app.DataFlags("examples with labels, noisy or not"), "data")
-	data = append([]cli.Flag{app.InputFlag{StringFlag: &cli.StringFlag{Name: "data", Usage: "examples to judge by: `FILE`"}}}, data...)
+	data = append([]cli.Flag{app.InputFlag{StringFlag: &cli.StringFlag{Name: "data",
+		Usage: "examples to judge by: `FILE`"}}}, data...)
 	data = append(data, app.MatchFlag(),
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix of their labels: `FILE`, CSV or .npy; " +
-			"else the model's"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
+			Usage: "confusion matrix of their labels: `FILE`, CSV or .npy; " +
+				"else the model's"}},
 		app.AxesFlag(),
 		&cli.StringFlag{Name: "judge", Value: "auto",
 			Usage: "`WHO` judges: folds, trainings without each part; model; or auto"},
 		&cli.IntFlag{Name: "folds", Value: 5, Usage: "hold out `K` parts in turn, from K trainings"},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "history", Usage: "the training's curve: `FILE` that train --history wrote"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "history",
+			Usage: "the training's curve: `FILE` that train --history wrote"}},
 		&cli.StringFlag{Name: "show", Usage: "`COLUMN` of the data to show of suspicious rows: a text"},
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "show-file", Usage: "`FILE` with a line for each example, to show instead"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "show-file",
+			Usage: "`FILE` with a line for each example, to show instead"}},
 		&cli.StringFlag{Name: "pictures", DefaultText: "of IDX",
 			Usage: "examples are pictures of `WxH` pixels, or none"})
 	var flags []cli.Flag
 	flags = append(flags, append([]cli.Flag{app.ModelFlag()}, data...)...)
 	flags = append(flags, device.Flags()...)
 	flags = append(flags, []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Usage: "page to write, `FILE`.html, and its numbers, FILE.json; else text"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out",
+			Usage: "page to write, `FILE`.html, and its numbers, FILE.json; else text"}},
 		app.JSONFlag(), app.QuietFlag()}...)
 	return &cli.Command{
 		Name:  "report",
@@ -221,7 +226,8 @@ func (t *training) checkReport(c *cli.Context) (err error) {
 	case t.page == "":
 		return nil
 	case t.data == "-":
-		return app.Usagef(c, "--report wants to read the data twice, and standard input can be read once; write it to a file")
+		return app.Usagef(c,
+			"--report wants to read the data twice, and standard input can be read once; write it to a file")
 	case c.Bool("stream") || t.annotators != "":
 		return app.Usagef(c,
 			"--report goes neither with --stream nor with --annotators; give report a model and data with labels")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"golang.org/x/net/html"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -107,7 +109,7 @@ func TestReport(t *testing.T) {
 	pageOf(t, "a.html")
 	succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--out", "t.html")
 	judged, _ := succeed(t, "eval", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--json")
-	eval := decode[evalReport](t, judged)
+	eval := decode[eval.Report](t, judged)
 	if r := numbersOf(t, "t.json"); r.Judged.ErrorRate != eval.ErrorRate || r.Judged.LogLoss != eval.LogLoss ||
 		r.Judged.Folds != 0 || r.Judged.Corrected != nil || r.Check != nil {
 		t.Errorf("judged by test data: %+v", r.Judged)

@@ -102,7 +102,7 @@ func (r *reporter) judge(c *cli.Context, g *grounds) error {
 	if err != nil {
 		return err
 	}
-	j, err := judgement.JudgementOf(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
+	j, err := judgement.Of(d.Y, engine.Predicted(o.held.Scores, o.held.Q), p, d.Classes, noise)
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,8 @@ func TestResumeRefuses(t *testing.T) {
 	fail(t, app.ExitUsage, "--max-steps is 12, wanted at least 13, the steps that the training has made",
 		with(resume, "--max-steps", "12")...)
 	fail(t, app.ExitUsage, "--resume and --from exclude each other", with(resume, "--from", done)...)
-	fail(t, app.ExitFailure, done+": found a model whose training had ended (max-steps after 24 steps), wanted a checkpoint",
+	fail(t, app.ExitFailure,
+		done+": found a model whose training had ended (max-steps after 24 steps), wanted a checkpoint",
 		with(train, "--model", m, "--resume", done)...)
 	fail(t, app.ExitFailure, "no such file", with(train, "--model", m, "--resume", filepath.Join(dir, "none.npz"))...)
 	fail(t, app.ExitUsage, "--every is given without --checkpoint", with(train, "--model", m, "--every", "3")...)

@@ -11,6 +11,10 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -67,7 +71,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	// The buffer keeps the first write error; nobody below has to look.
 	m := app.NewMeter(stderr)
 	defer m.Gone()
-	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16), Columns: app.ColumnsOf(stdout)}
+	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16),
+		Columns: app.ColumnsOf(stdout)}
 	program := newApp(out, m)
 	ctx = progress.With(ctx, m)
 	program.Metadata = map[string]any{"args": args}
@@ -99,8 +104,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
-			trainCommand(), bootstrapCommand(), predictCommand(), evalCommand(), cvCommand(), compareCommand(),
-			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrateCommand(), inspect.New(inspect.Run),
+			trainCommand(), bootstrapCommand(), predict.New(predict.Run), eval.New(eval.Run), cvCommand(), compareCommand(),
+			issuesCommand(), reportCommand(), verifyCommand(), queryCommand(), calibrate.New(calibrate.Run),
+			inspect.New(inspect.Run),
 			exportCommand(), importCommand(), serveCommand(), confusionCommand(), learnersCommand(),
 			info.New(info.Run), split.New(split.Run), convert.New(convert.Run), synth.New(synth.Run), kpcaCommand(),
 			kernelmeanCommand(), compressCommand(), benchCommand(), devices.New(devices.Run), version.New(version.Run),

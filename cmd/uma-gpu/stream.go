@@ -48,7 +48,8 @@ func (t *training) streamed(c *cli.Context) error {
 			"such as --learner pa1", about.Name)
 	}
 	if t.MaxSteps > 1 || t.MaxSteps < 0 || t.Weights != "" && t.Weights != learners.Last {
-		return app.Usagef(c, "--max-steps and --weights are given with --stream, which is one pass and keeps its last weights")
+		return app.Usagef(c,
+			"--max-steps and --weights are given with --stream, which is one pass and keeps its last weights")
 	}
 	if inOrder, ok := learners.Lookup(t.Learner, "no_shuffle"); ok {
 		if err := inOrder.Set("true"); err != nil {

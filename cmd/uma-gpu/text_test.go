@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
@@ -46,7 +48,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	stdout, _ = succeed(t, "eval", "--model", m, "--data", data, "--id-column", "item", "--json")
-	if r := decode[evalReport](t, stdout); r.ErrorRate > 0 {
+	if r := decode[eval.Report](t, stdout); r.ErrorRate > 0 {
 		t.Errorf("error rate %v", r.ErrorRate)
 	}
 	all, _ := succeed(t, "predict", "--model", m, "--data", data, "--scores")

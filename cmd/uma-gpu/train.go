@@ -30,7 +30,8 @@ func trainCommand() *cli.Command {
 			Usage: "fit the temperature of probabilities to `K` parts held out from K more trainings"},
 	)
 	output := []cli.Flag{
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model", Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "model",
+			Usage: "model to write, `FILE`.npz (required, but for --dry-run)"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "checkpoint",
 			Usage: "also write the training so far to `FILE`.npz, every so often"}},
 		&cli.StringFlag{Name: "every", Value: host.DefaultEvery.String(),
@@ -41,7 +42,8 @@ func trainCommand() *cli.Command {
 			Usage: "begin with weights, preparation and kernel of the model `FILE`.npz"}},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print what training would take of memory and time, and stop"},
 		&cli.BoolFlag{Name: "verbose", Usage: "print a line for each step on stderr"},
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history", Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
+		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "history",
+			Usage: "also write errors step by step to `FILE`: .csv or .jsonl"}},
 		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "report",
 			Usage: "also show model and labels as a page, `FILE`.html; see report --help"}},
 		app.PrintedAxesFlag(nil), app.JSONFlag(), app.QuietFlag(),
@@ -88,7 +90,8 @@ func trainCommand() *cli.Command {
 // noisyDataFlags say which examples with noisy labels to read, and how to prepare them.
 func noisyDataFlags() []cli.Flag {
 	return append(app.DataFlags("examples with noisy labels"),
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion", Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
+		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
+			Usage: "confusion matrix of the label noise: `FILE`, CSV or .npy"}},
 		app.AxesFlag(),
 		&cli.StringFlag{Name: "inverse", Value: confusion.Exact, Usage: "`RULE` for its inverse: exact, " +
 			"pinv, tikhonov or mix[:STRENGTH]"},

@@ -44,9 +44,9 @@ func Mend(c *cli.Command, check func(*cli.Context) error) {
 	c.HideHelpCommand = true // a word after a command is never a help topic
 	action := c.Action
 	c.Action = func(c *cli.Context) error {
-		err := checkFlags(c, needed)
+		err := checkFiles(c)
 		if err == nil {
-			err = checkFiles(c)
+			err = checkFlags(c, needed)
 		}
 		if err == nil {
 			err = check(c)

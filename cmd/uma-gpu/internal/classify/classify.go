@@ -1,11 +1,12 @@
+// Package classify reads examples and has a model predict their classes: what predict, eval and calibrate
+// share.
 package classify
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
@@ -24,19 +25,30 @@ type Classified struct {
 	Device    engine.Device
 }
 
-// Classify is what predict, eval and calibrate share: it reads the model and the data of
-// the flags, prepares the data as the model says, and predicts. needsScores may ask for the
-// model's scores, or refuse the model. Only predict has --no-labels.
-func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r Classified, err error) {
-	options, err := app.DataOptions(c)
+// Options are the options of a model and of the examples that it classifies.
+type Options struct {
+	app.Common
+	Model  app.Model
+	Data   app.Data
+	Device device.Options
+	// Unlabelled says that the command has --no-labels.
+	Unlabelled bool
+}
+
+// Run reads the model and the data, prepares the data as the model says, and predicts. needsScores may ask
+// for the model's scores, or refuse the model.
+func (o *Options) Run(
+	ctx context.Context, needsScores func(*model.Model) (bool, error),
+) (r Classified, err error) {
+	options, err := o.Data.Options()
 	if err != nil {
 		return r, err
 	}
-	where, err := device.Choose(c)
+	where, err := o.Device.Choose()
 	if err != nil {
 		return r, err
 	}
-	m, err := model.Load(c.String("model"))
+	m, err := model.Load(o.Model.Path)
 	if err != nil {
 		return r, err
 	}
@@ -45,16 +57,15 @@ func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r C
 		return r, err
 	}
 	preparation := &m.Meta.Preparation
-	n := app.NewNotes(c)
-	options.NoLabels, options.Classes = c.Bool("no-labels"), m.Meta.Classes
+	options.Classes = m.Meta.Classes
 	if preparation.Steps.NeedsDense() && options.Storage != "narrow" {
 		options.Storage = "dense"
 	}
-	if err := device.ShareReading(c.String("data"), &options); err != nil {
+	if err := device.ShareReading(o.Data.Path, &options); err != nil {
 		return r, err
 	}
-	if r.Data, err = app.ReadFor(c, options, m.Meta.Features, n); err != nil {
-		return r, AdviseNoLabels(c, err)
+	if r.Data, err = o.Model.Read(ctx, &o.Data, options, m.Meta.Features); err != nil {
+		return r, o.adviseNoLabels(err)
 	}
 	defer func() {
 		if err != nil {
@@ -67,7 +78,7 @@ func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r C
 	if err := r.Data.CheckNarrow(); err != nil {
 		return r, err
 	}
-	if err := app.Interrupted(c.Context); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return r, err
 	}
 	todo := device.WorkOn(r.Data, m.Q)
@@ -75,7 +86,7 @@ func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r C
 		todo = device.WorkOnComponents(r.Data.N, m.D, m.Q)
 		todo.Shared = r.Data.Stored().At.Shared() != nil
 	}
-	e, err := where.Open(n, todo)
+	e, err := where.Open(o.Notes, todo)
 	if err != nil {
 		return r, err
 	}
@@ -85,23 +96,30 @@ func Classify(c *cli.Context, needsScores func(*model.Model) (bool, error)) (r C
 		return r, fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
 	if scored {
-		r.Scores, err = m.ScoresPrepared(c.Context, e, r.Data)
+		r.Scores, err = m.ScoresPrepared(ctx, e, r.Data)
 		r.Predicted = engine.Predicted(r.Scores, m.Q)
 	} else {
-		r.Predicted, err = m.PredictPrepared(c.Context, e, r.Data)
+		r.Predicted, err = m.PredictPrepared(ctx, e, r.Data)
 	}
-	if err := app.Interrupted(c.Context); err != nil {
+	if err := app.Interrupted(ctx); err != nil {
 		return r, err
 	}
 	return r, err
 }
 
-// AdviseNoLabels adds to an error of reading data with labels what predict can
-// do if there are none.
-func AdviseNoLabels(c *cli.Context, err error) error {
-	if c.Command.Name != "predict" || c.Bool("no-labels") || errors.Is(err, fs.ErrNotExist) ||
-		errors.Is(err, app.ErrInterrupted) {
+// adviseNoLabels adds to an error of reading data with labels what to do if there are none, where the
+// command has --no-labels.
+func (o *Options) adviseNoLabels(err error) error {
+	if !o.Unlabelled || o.Data.NoLabels || errors.Is(err, fs.ErrNotExist) || errors.Is(err, app.ErrInterrupted) {
 		return err
 	}
 	return fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)
+}
+
+// AdviseCalibrate adds to the error of a model without a temperature how to fit one.
+func AdviseCalibrate(err error) error {
+	if !errors.Is(err, model.ErrNoTemperature) {
+		return err
+	}
+	return fmt.Errorf("%w: uma-gpu calibrate fits one to examples that were held out", err)
 }

@@ -1,3 +1,4 @@
+// Package device opens the devices that the flags of a command choose, also for several ranks.
 package device
 
 import (

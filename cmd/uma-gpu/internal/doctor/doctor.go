@@ -105,7 +105,8 @@ func printFindings(w io.Writer, all []finding) {
 }
 
 func programFinding() finding {
-	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in", app.Version, runtime.Version(),
+	f := finding{"program", findingOK, fmt.Sprintf("uma-gpu %s, %s, %s/%s, OpenCL built in", app.Version,
+		runtime.Version(),
 		runtime.GOOS, runtime.GOARCH), ""}
 	if !gpu.Built {
 		f.Verdict, f.Text = findingNote, strings.Replace(f.Text, "built in", "not built in", 1)

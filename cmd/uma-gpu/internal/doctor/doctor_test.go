@@ -98,8 +98,9 @@ func TestDoctorFindings(t *testing.T) {
 				}
 				return opens(path)
 			}}
-		listing := devices.DeviceListing{Devices: []devices.DeviceEntry{{ID: "opencl:0.0", Name: "Toy", SelfTest: "step 3 is wrong",
-			Info: &gpu.Info{Name: "Toy"}}}}
+		listing := devices.DeviceListing{Devices: []devices.DeviceEntry{{ID: "opencl:0.0", Name: "Toy",
+			SelfTest: "step 3 is wrong",
+			Info:     &gpu.Info{Name: "Toy"}}}}
 		var out bytes.Buffer
 		o := &Options{app.Common{Out: &out, JSON: true, Notes: app.Notes{W: io.Discard, Quiet: true}}}
 		if err := o.diagnose(s, func(app.Notes) devices.DeviceListing { return listing }); err == nil {

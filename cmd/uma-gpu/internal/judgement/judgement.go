@@ -1,3 +1,4 @@
+// Package judgement says how good predictions are, as far as labels tell.
 package judgement
 
 import (
@@ -22,9 +23,9 @@ type Judgement struct {
 	Warnings              []string          `json:"warnings,omitempty"`
 }
 
-// judge compares predictions with labels, which are noisy by the matrix, or right if that is nil.
+// Of compares predictions with labels, which are noisy by the matrix, or right if that is nil.
 // p are probabilities, Q of each example; nil for none.
-func JudgementOf(
+func Of(
 	labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
 ) (j Judgement, err error) {
 	j.Axes = app.TrueColumns
@@ -137,7 +138,10 @@ func (j *Judgement) Print(w io.Writer) error {
 	}
 	if len(classes) <= app.MostClasses {
 		fmt.Fprintf(w, "\nconfusion matrix, examples: %s\n", Heading(j.Axes))
-		err := app.PrintMatrix(w, "", classes, func(i, k int) string { return strconv.FormatInt(j.Report.Confusion[i][k], 10) })
+		err := app.PrintMatrix(w, "", classes, func(i,
+			k int) string {
+			return strconv.FormatInt(j.Report.Confusion[i][k], 10)
+		})
 		if err != nil {
 			return err
 		}
@@ -159,7 +163,8 @@ func (j *Judgement) printCorrected(w io.Writer, classes []string) error {
 	fmt.Fprintf(t, "kappa\t%s\n\n", ShareText(c.Kappa))
 	fmt.Fprintf(t, "class\tshare\trecall\tprecision\tF1\n")
 	for _, p := range c.PerClass {
-		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", app.Brief(p.Class), p.Share, EstimateText(p.Recall), EstimateText(p.Precision),
+		fmt.Fprintf(t, "%s\t%.4f\t%s\t%s\t%s\n", app.Brief(p.Class), p.Share, EstimateText(p.Recall),
+			EstimateText(p.Precision),
 			ShareText(p.F1))
 	}
 	if err := t.Flush(); err != nil || len(classes) > app.MostClasses {

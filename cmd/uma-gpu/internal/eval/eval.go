@@ -1,24 +1,28 @@
-package main
+// Package eval is the command that judges a model by examples.
+package eval
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-func evalCommand() *cli.Command {
-	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples with labels")...)
-	flags = append(flags, app.MatchFlag(),
-		app.InputFlag{StringFlag: &cli.StringFlag{Name: "confusion",
-			Usage: "the labels are noisy by the matrix of this `FILE`, CSV or .npy"}},
-		app.AxesFlag(), app.PrintedAxesFlag(nil))
-	flags = append(flags, device.Flags()...)
+// Options are the options of the command.
+type Options struct {
+	classify.Options
+	Noise app.Noise
+	Axes  string // of printed matrices
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "judge a model by examples whose labels are right, or noisy in a known way",
@@ -36,36 +40,30 @@ func evalCommand() *cli.Command {
 			"the corrected log-loss. No right label is needed for them. Of a matrix that confusion estimate wrote, the\n" +
 			"intervals have its standard errors in them.\n\n" +
 			"Example: uma-gpu eval --model m.npz --data test.csv --json",
-		Flags:  append(flags, app.JSONFlag(), app.QuietFlag()),
-		Action: eval,
+		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"), o.Model.MatchFlag(),
+			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
+			app.PrintedAxesFlag(&o.Axes), o.Device.Flags(&o.Common), o.JSONFlag(), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-// evalReport is what eval --json prints.
-type evalReport struct {
+// Report is what eval --json prints.
+type Report struct {
 	judgement.Judgement
 	Classes []string      `json:"classes"`
 	Model   string        `json:"model"`
 	Device  engine.Device `json:"device"`
 }
 
-func eval(c *cli.Context) error {
-	if err := app.CheckUsage(c, "model", "data"); err != nil {
+// Run prints how good the model is.
+func Run(ctx context.Context, o *Options) error {
+	if err := o.Noise.Check(&o.Common); err != nil {
 		return err
 	}
-	noiseOf, err := noiseFlags(c)
-	if err != nil {
-		return err
-	}
-	axes, err := app.PrintedAxes(c)
-	if err != nil {
-		return err
-	}
-	n := app.NewNotes(c)
-	r, err := classify.Classify(c, func(m *model.Model) (bool, error) {
+	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
 		if m.Meta.Temperature == 0 {
-			n.Say("no log-loss, Brier score and calibration error: model file %s: %v", c.String("model"),
-				adviseCalibrate(model.ErrNoTemperature))
+			o.Notes.Say("no log-loss, Brier score and calibration error: model file %s: %v", o.Model.Path,
+				classify.AdviseCalibrate(model.ErrNoTemperature))
 		}
 		return m.Meta.Temperature > 0, nil
 	})
@@ -73,7 +71,7 @@ func eval(c *cli.Context) error {
 		return err
 	}
 	defer r.Data.Close() // of what was only read: nothing to lose
-	noise, err := noiseOf(r.Classes)
+	noise, err := o.Noise.Read(ctx, r.Classes)
 	if err != nil {
 		return err
 	}
@@ -82,33 +80,11 @@ func eval(c *cli.Context) error {
 			return err
 		}
 	}
-	report := evalReport{Classes: r.Classes, Model: c.String("model"), Device: r.Device}
-	if report.Judgement, err = judgement.JudgementOf(r.Data.Y, r.Predicted, r.Scores, r.Classes, noise); err != nil {
+	report := Report{Classes: r.Classes, Model: o.Model.Path, Device: r.Device}
+	if report.Judgement, err = judgement.Of(r.Data.Y, r.Predicted, r.Scores, r.Classes, noise); err != nil {
 		return err
 	}
-	report.Warn(n)
-	report.Turn(axes)
-	if c.Bool("json") {
-		return app.PrintJSON(c.App.Writer, report)
-	}
-	return report.Print(c.App.Writer)
-}
-
-// noiseFlags checks the flags --confusion and --confusion-axes, and returns what reads the
-// matrix for classes that are not known yet; nil if none is given.
-func noiseFlags(c *cli.Context) (func(classes []string) (*confusion.Matrix, error), error) {
-	path := c.String("confusion")
-	axes, err := app.TrueRows(c)
-	if err != nil {
-		return nil, err
-	}
-	if path == "" && c.IsSet("confusion-axes") {
-		return nil, app.Usagef(c, "--confusion-axes is given without --confusion")
-	}
-	return func(classes []string) (*confusion.Matrix, error) {
-		if path == "" {
-			return nil, nil
-		}
-		return app.ReadMatrix(c.Context, path, confusion.ReadOptions{Classes: classes, TrueRows: axes})
-	}, nil
+	report.Warn(o.Notes)
+	report.Turn(o.Axes)
+	return o.Print(report, report.Print)
 }

@@ -1,4 +1,4 @@
-package main
+package predict
 
 import (
 	"bufio"
@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
@@ -23,16 +21,6 @@ const (
 	scores        = "scores"
 )
 
-// tableFlags ask for numbers of each example and class in place of class names.
-func tableFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: probabilities, Usage: "write the probability of each class"},
-		&cli.BoolFlag{Name: scores, Usage: "write the score of each class; the largest decides"},
-		&cli.StringFlag{Name: "to", Value: "auto",
-			Usage: "`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy"},
-	}
-}
-
 const tableHelp = "--proba and --scores write a row for each example instead: a CSV table whose columns are the\n" +
 	"example's id (--id-column) or number, from 1 in the order read, and the classes; in a file named\n" +
 	".jsonl a JSON object on each line; in an .npy float32, examples × classes in eval's order.\n" +
@@ -44,32 +32,25 @@ type table struct {
 	format string // csv, jsonl or npy
 }
 
-// tableOf checks the flags of tableFlags.
-func tableOf(c *cli.Context) (t table, err error) {
-	for _, what := range []string{probabilities, scores} {
-		if !c.Bool(what) {
-			continue
-		}
-		if t.what != "" {
-			return t, app.Usagef(c, "--%s and --%s exclude each other", t.what, what)
-		}
-		t.what = what
-	}
-	if t.format, err = app.OneOf(c, "to", "auto", "csv", "jsonl", "npy"); err != nil {
-		return t, err
-	}
-	if t.what == "" {
-		if c.IsSet("to") {
-			return t, app.Usagef(c, "--to is given without --%s or --%s", probabilities, scores)
-		}
+// table checks what numbers are to be written, and how.
+func (o *Options) table() (t table, err error) {
+	switch {
+	case o.Probabilities && o.Scores:
+		return t, app.Usage("--%s and --%s exclude each other", probabilities, scores)
+	case o.Probabilities:
+		t.what = probabilities
+	case o.Scores:
+		t.what = scores
+	case o.Given("to"):
+		return t, app.Usage("--to is given without --%s or --%s", probabilities, scores)
+	default:
 		return t, nil
 	}
-	out := c.String("out")
-	if app.PackedText(out) != "" {
-		return t, app.Usagef(c, "--out is %s, wanted a name without .gz or .zst: tables are not packed", out)
+	if app.PackedText(o.Out) != "" {
+		return t, app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not packed", o.Out)
 	}
-	if t.format == "auto" {
-		switch strings.ToLower(filepath.Ext(out)) {
+	if t.format = o.To; t.format == "auto" {
+		switch strings.ToLower(filepath.Ext(o.Out)) {
 		case ".npy":
 			t.format = "npy"
 		case ".jsonl", ".ndjson":
@@ -78,8 +59,8 @@ func tableOf(c *cli.Context) (t table, err error) {
 			t.format = "csv"
 		}
 	}
-	if t.format == "npy" && c.IsSet("id-column") {
-		return t, app.Usagef(c, "--id-column is given with an .npy, which has no place for ids; write .csv or .jsonl")
+	if t.format == "npy" && o.Given("id-column") {
+		return t, app.Usage("--id-column is given with an .npy, which has no place for ids; write .csv or .jsonl")
 	}
 	return t, nil
 }

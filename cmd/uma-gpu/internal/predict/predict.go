@@ -1,6 +1,8 @@
-package main
+// Package predict is the command that prints the class of each example.
+package predict
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -9,18 +11,22 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-func predictCommand() *cli.Command {
-	flags := append([]cli.Flag{app.ModelFlag()}, app.DataFlags("examples to classify")...)
-	flags = append(flags,
-		app.NoLabelsFlag(), app.MatchFlag(),
-		app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Usage: "`FILE` for the predictions; - is standard output"}},
-	)
-	flags = append(append(flags, tableFlags()...), device.Flags()...)
+// Options are the options of the command.
+type Options struct {
+	classify.Options
+	Out           string
+	Probabilities bool
+	Scores        bool
+	To            string // format of these
+}
+
+// New returns the command, which calls run.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := &Options{Options: classify.Options{Unlabelled: true}}
 	return &cli.Command{
 		Name:  "predict",
 		Usage: "print the class of each example of a file",
@@ -31,23 +37,31 @@ func predictCommand() *cli.Command {
 			tableHelp + "\n\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt\n" +
 			"Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl",
-		Flags:  append(flags, app.QuietFlag()),
-		Action: predict,
+		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples to classify"), o.Data.NoLabelsFlag(),
+			o.Model.MatchFlag(),
+			app.OutputFlag{StringFlag: &cli.StringFlag{Name: "out", Value: "-", Destination: &o.Out, Required: true,
+				Usage: "`FILE` for the predictions; - is standard output"}},
+			&cli.BoolFlag{Name: probabilities, Destination: &o.Probabilities,
+				Usage: "write the probability of each class"},
+			&cli.BoolFlag{Name: scores, Destination: &o.Scores,
+				Usage: "write the score of each class; the largest decides"},
+			app.Choice(&o.To, "to", "auto", "`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy",
+				"auto", "csv", "jsonl", "npy"),
+			o.Device.Flags(&o.Common), o.QuietFlag()),
+		Action: app.Action(&o.Common, func(ctx context.Context) error { return run(ctx, o) }),
 	}
 }
 
-func predict(c *cli.Context) error {
-	if err := app.CheckUsage(c, "model", "data", "out"); err != nil {
-		return err
-	}
-	out := c.String("out")
-	as, err := tableOf(c)
+// Run writes the classes, or a table of scores or probabilities.
+func Run(ctx context.Context, o *Options) error {
+	as, err := o.table()
 	if err != nil {
 		return err
 	}
-	r, err := classify.Classify(c, func(m *model.Model) (bool, error) {
+	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
 		if as.what == probabilities && m.Meta.Temperature == 0 {
-			return false, fmt.Errorf("model file %s: %w", c.String("model"), adviseCalibrate(model.ErrNoTemperature))
+			return false, fmt.Errorf("model file %s: %w", o.Model.Path,
+				classify.AdviseCalibrate(model.ErrNoTemperature))
 		}
 		return as.what != "", nil
 	})
@@ -64,10 +78,10 @@ func predict(c *cli.Context) error {
 		}
 		write = func(w io.Writer) error { return as.write(w, r) }
 	}
-	if out == "-" {
-		return write(c.App.Writer)
+	if o.Out == "-" {
+		return write(o.Common.Out)
 	}
-	return atomicfile.Write(out, write)
+	return atomicfile.Write(o.Out, write)
 }
 
 // writeNames writes one class name per line, or a table if examples have ids. A name has no line break: the
